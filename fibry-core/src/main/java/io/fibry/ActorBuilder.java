@@ -56,9 +56,9 @@ public interface ActorBuilder<M> {
    * {@return a copy that runs this code around the handling of each message, such as a rate limit}
    *
    * @param <N> the type of the messages
-   * @param around the code; it also surrounds the interceptors that were given before
+   * @param interceptor the code; it also surrounds the interceptors that were given before
    */
-  <N extends M> ActorBuilder<N> intercept(Handler.Interceptor<? super N> around);
+  <N extends M> ActorBuilder<N> intercept(Handler.Interceptor<? super N> interceptor);
 
   /**
    * {@return a copy whose actors, while idle, handle an {@code ask} on the virtual thread of the
@@ -80,7 +80,7 @@ public interface ActorBuilder<M> {
    * the next message calls {@code initial} again.
    *
    * @param <S> the type of the state
-   * @param initial makes the state, which is never null
+   * @param initial makes the state; must not return null
    */
   <S> Stateful<S, M> initialState(Callable<? extends S> initial);
 
@@ -164,9 +164,9 @@ public interface ActorBuilder<M> {
      * {@return a copy that runs this code around the handling of each message}
      *
      * @param <N> the type of the messages
-     * @param around the code; it also surrounds the interceptors that were given before
+     * @param interceptor the code; it also surrounds the interceptors that were given before
      */
-    <N extends M> Stateful<S, N> intercept(Handler.Interceptor<? super N> around);
+    <N extends M> Stateful<S, N> intercept(Handler.Interceptor<? super N> interceptor);
 
     /**
      * {@return a copy whose idle actors handle an {@code ask} on the virtual thread of the asker}

@@ -105,17 +105,18 @@ public interface ActorContext<M> {
    *
    * @param <T> the type of the message
    * @param type the class or interface of the message
-   * @param which returns whether to take a message of that type
+   * @param condition returns whether to take a message of that type
    * @param limit how long to wait at most; zero returns at once
    * @return the message; empty if the limit is over, or if the actor is ending and no such message
    * is queued
    * @see #receive(Class, Duration)
    */
-  <T extends M> Optional<T> receive(Class<T> type, Predicate<? super T> which, Duration limit);
+  <T extends M> Optional<T> receive(Class<T> type, Predicate<? super T> condition, Duration limit);
 
   /**
    * Stashes the current message, to be handled again after {@link #unstash}. A stashed message does
-   * not count against the capacity of the mailbox. If the actor ends, it is undelivered.
+   * not count against the capacity of the mailbox. If the actor ends first, the message is
+   * undelivered: see {@link DeadLetter.Reason#UNDELIVERED}.
    *
    * @throws IllegalStateException if the mailbox is not selective, or if the message is already
    * answered or stashed
@@ -138,16 +139,16 @@ public interface ActorContext<M> {
    * <p>While the watched actor is reachable, the watch keeps this actor from being garbage
    * collected. It does not keep the watched actor from being garbage collected.
    *
-   * @param other the actor or block to watch
+   * @param target the actor or block to watch
    * @param message makes the message; must be quick, because it runs on the thread that ends the
    * watched actor or block
    */
-  void watch(Exitable other, Function<ExitReason, ? extends M> message);
+  void watch(Exitable target, Function<ExitReason, ? extends M> message);
 
   /**
    * Ends a watch. If the message of the watch is already in the mailbox, it is still handled.
    *
-   * @param other the actor or block that was watched
+   * @param target the actor or block that was watched
    */
-  void unwatch(Exitable other);
+  void unwatch(Exitable target);
 }

@@ -114,10 +114,10 @@ public interface ActorScope extends AutoCloseable {
    * connection. It runs on a thread of its own, and the close does not wait for it. An exception
    * that it throws is logged.
    *
-   * @param farewell the code to run
+   * @param hook the code to run
    * @return the registration, which can be canceled
    */
-  CloseHook onClosing(Runnable farewell);
+  CloseHook onClosing(Runnable hook);
 
   /**
    * Closes the scope as {@link #closeWithin} does, with the drain limit of its options. If messages
@@ -129,16 +129,16 @@ public interface ActorScope extends AutoCloseable {
   /**
    * Ends all actors and scopes in this scope, the newest first; each actor first handles its queued
    * messages. When the limit is over, the remaining actors are interrupted. Actors that still run
-   * after the kill grace are cut off. No actor can be made after the close has begun, except by
-   * {@code Entities}, which make actors until the servers have ended. No message is begun after
-   * this method has returned. The root scope ends the actors that it tracks, and stays open.
+   * after the kill grace are cut off: see {@link Exitable#kill}. Once the close has begun, no actor
+   * can be made, except by {@code Entities} until the scope's servers have ended. No handler begins
+   * after this method has returned. The root scope ends the actors that it tracks, and stays open.
    *
    * <p>A second call waits for the report of the first call. If a handler inside the scope calls
    * this method, all other actors end, and the method returns; the handler's own actor ends after
    * the current message.
    *
    * @param limit for all actors together; zero interrupts at once
-   * @return the counts, and the dead letters that were left
+   * @return the counts, and the dead letters since the close began
    * @throws java.util.concurrent.CancellationException if the thread is interrupted: the remaining
    * actors are then interrupted at once, the scope is closed, and the interrupt flag stays set
    */
@@ -162,7 +162,7 @@ public interface ActorScope extends AutoCloseable {
    * @param handling messages whose handler runs now
    * @param unhandled for each reason the number of messages that were not handled
    * @param queued messages that wait in mailboxes now
-   * @param undelivered the dead letters that a close left
+   * @param undelivered all dead letters since the close began; empty in {@link #report}
    * @param unresponsive names of actors that were cut off and whose handlers still run
    */
   record Report(String scope, long sent, long handled, long handling, Map<DeadLetter.Reason, Long> unhandled,
@@ -232,7 +232,7 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * {@return a copy with this policy for failures that its actors escalate}
+     * {@return a copy with this policy for failures that actors of the scope escalate}
      *
      * @param policy by default {@link FailurePolicy#stop()}, which closes the scope
      */
@@ -304,8 +304,8 @@ public interface ActorScope extends AutoCloseable {
     /**
      * {@return a copy that logs slow actors and long mailboxes} An actor that handles one message
      * for longer than {@code handlingLimit} is logged once, with its stack. An actor with more than
-     * {@code maxQueued} queued messages is logged, and again only after the queue has shrunk to
-     * half. The default is no watchdog.
+     * {@code maxQueued} queued messages is logged, and again only after its queue has shrunk to
+     * half of {@code maxQueued}. The default is no watchdog.
      *
      * @param handlingLimit more than zero; checked every quarter of this time
      * @param maxQueued one or more
@@ -320,7 +320,7 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * {@return a copy with one more context propagator, used by actors made from now on} Contexts
+     * {@return a copy with one more context propagator, which existing actors do not use} Contexts
      * are restored in the order in which their propagators were added, and closed in reverse.
      * {@snippet class="io.fibry.JavadocSnippetsTest" region="carrier"}
      *
@@ -338,8 +338,8 @@ public interface ActorScope extends AutoCloseable {
      * show the text of a message, or only its class} Turn this off if messages have personal data
      * or secrets. Names of actors and the texts of your own exceptions are shown in any case.
      *
-     * <p>A message is shown by its {@code toString}, in one line of at most 200 characters, and a
-     * string in quotes. A {@code toString} may wait for 50 ms, or compute for a second.
+     * <p>A text has one line of at most 200 characters; strings are in quotes. If {@code toString}
+     * waits for more than 50 ms, or computes for more than a second, only the class is shown.
      *
      * @param isShown true, the default, shows the texts of messages; false shows only their class
      */

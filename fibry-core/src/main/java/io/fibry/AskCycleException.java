@@ -18,11 +18,11 @@ public final class AskCycleException extends RequestException {
    * @param text describes the failure
    * @param actor the name of the actor that the caller would wait for
    * @param request the message
-   * @param ring the names of the waiting actors; the first name is also the last
+   * @param cycle the names of the waiting actors; the first name is also the last
    */
-  public AskCycleException(String text, String actor, Object request, List<String> ring) {
+  public AskCycleException(String text, String actor, Object request, List<String> cycle) {
     super(text, actor, request, null, true, Outcome.UNKNOWN);
-    this.cycle = List.copyOf(Objects.requireNonNull(ring, "ring"));
+    this.cycle = List.copyOf(Objects.requireNonNull(cycle, "cycle"));
   }
 
   /**

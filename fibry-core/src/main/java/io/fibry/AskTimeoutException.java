@@ -50,7 +50,7 @@ public final class AskTimeoutException extends RequestException {
    * {@return how long the asker could wait: the limit of the {@code ask}, or the shorter time that
    * remained for the request which the asker itself was handling}
    */
-  public Duration waited() {
+  public Duration limit() {
     return waited;
   }
 }

@@ -49,9 +49,9 @@ public interface DeadLetter {
     /** The actor ended before a {@code sendMessageLater} without a key was due. */
     TIMER_CANCELLED,
     /**
-     * The message was for a client, such as that of a {@code lineActor}, whose connection had
-     * ended. It is counted and passed to the listener, but is not listed by
-     * {@link ActorScope#deadLetters}.
+     * The message was for a client of a server, and the connection of this client had ended. It is
+     * counted and passed to the dead-letter listener, but {@link ActorScope#deadLetters} does not
+     * list it.
      */
     DISCONNECTED
   }

@@ -7,7 +7,7 @@ public sealed interface ExitReason {
   // Each record has a toString of its own: if the generated toString of a record is first called
   // while memory is exhausted, it fails for ever.
 
-  /** The actor handled all its messages first: after a poison pill, a close or its only task. */
+  /** The actor handled all its messages and then ended: after a pill, a close or its only task. */
   record Finished() implements ExitReason {
     @Override
     public String toString() {

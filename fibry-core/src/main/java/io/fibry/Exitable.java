@@ -52,8 +52,8 @@ public interface Exitable extends AutoCloseable {
   boolean waitForExit(Duration limit);
 
   /**
-   * {@return a future that completes with the reason when the actor has ended} For an actor, the
-   * future is read-only, and always the same object. A batch returns a copy to each caller.
+   * {@return a future that completes with the reason when the actor has ended} For an actor of this
+   * process, the future is read-only, and always the same object. Some blocks return a copy.
    */
   CompletableFuture<ExitReason> onExit();
 

@@ -8,7 +8,8 @@ import java.util.function.Function;
 
 /**
  * Decides what happens when a handler throws. The policy of a scope decides about the failures that
- * its actors escalate. A restarted actor keeps its mailbox and the messages in it. Immutable.
+ * its actors escalate. A restarted actor keeps its mailbox and the messages in it. An
+ * {@link OutOfMemoryError} stops the actor, even if its policy is another. Immutable.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="policy"}
  */
 public final class FailurePolicy {
@@ -63,7 +64,7 @@ public final class FailurePolicy {
   public record Backoff(Duration initial, Duration max) {}
 
   private static final int MAX_CHOICE_DEPTH = 8;
-  // by kind; shared, because many actors have such a policy
+  // policies without modifiers, by kind; shared, because many actors have such a policy
   private static final FailurePolicy[] UNMODIFIED = unmodifiedPolicies();
 
   private final Kind kind;
@@ -73,7 +74,7 @@ public final class FailurePolicy {
   private final Budget budget; // null: unlimited
   private final Backoff backoff; // null: none
   private final Function<Throwable, FailurePolicy> choice; // kind CHOOSE only, else null
-  private final FailurePolicy requestPolicy; // null: see withRequestFailurePolicy
+  private final FailurePolicy requestPolicy; // null: no separate policy, see withRequestFailurePolicy
 
   private FailurePolicy(Kind kind, boolean isLogged, int retries, int redeliveries, Budget budget, Backoff backoff,
       Function<Throwable, FailurePolicy> choice, FailurePolicy requestPolicy) {
@@ -147,9 +148,10 @@ public final class FailurePolicy {
   }
 
   /**
-   * {@return a policy that chooses another policy for each exception} Modifiers of this policy,
-   * such as a back-off, apply if the chosen policy has no such modifier. If {@code choice} throws
-   * or returns null, the actor stops. A {@link RequestException} is no failure of the actor: see
+   * {@return a policy that chooses another policy for each exception} If the chosen policy has no
+   * budget or back-off, that of this policy applies. Where both give a number of retries or
+   * redeliveries, the larger number applies. If {@code choice} throws or returns null, the actor
+   * stops. A {@link RequestException} is no failure of the actor: see
    * {@link #withRequestFailurePolicy}.
    *
    * @param choice gets the exception and returns a policy; runs on the actor's thread
@@ -161,37 +163,37 @@ public final class FailurePolicy {
   /**
    * {@return a copy that escalates a failure instead of restarting more often than this}
    *
-   * @param restarts how many restarts are permitted within the time; zero or more
-   * @param within the time; more than zero
+   * @param restarts how many restarts are permitted within the period; zero or more
+   * @param period the period; more than zero
    */
-  public FailurePolicy withBudget(int restarts, Duration within) {
+  public FailurePolicy withBudget(int restarts, Duration period) {
     requireRestarting("a budget");
     if (restarts < 0) throw new IllegalArgumentException("a budget of " + restarts + " restarts; give zero or more");
-    if (!Objects.requireNonNull(within, "within").isPositive())
+    if (!Objects.requireNonNull(period, "period").isPositive())
       throw new IllegalArgumentException(
-          "a budget cannot count restarts within " + Durations.text(within) + "; give more than zero");
-    return new FailurePolicy(kind, isLogged, retries, redeliveries, new Budget(restarts, within), backoff, choice,
+          "a budget cannot count restarts within " + Durations.text(period) + "; give more than zero");
+    return new FailurePolicy(kind, isLogged, retries, redeliveries, new Budget(restarts, period), backoff, choice,
         requestPolicy);
   }
 
   /**
    * {@return a copy that suspends the actor before it restarts or resumes} Each pause is twice as
-   * long as the previous pause, up to {@code most}, and is then shortened at random by up to half.
+   * long as the previous pause, up to {@code max}, and is then shortened at random by up to half.
    * During a pause the messages wait, and the actor has no thread. When the actor has not failed
-   * for {@code most}, its next pause begins at {@code first} again.
+   * for {@code max}, its next pause begins at {@code initial} again.
    *
-   * @param first the first pause; more than zero
-   * @param most the longest pause; at least {@code first}
+   * @param initial the first pause; more than zero
+   * @param max the longest pause; at least {@code initial}
    */
-  public FailurePolicy withBackoff(Duration first, Duration most) {
+  public FailurePolicy withBackoff(Duration initial, Duration max) {
     requireContinuing("a back-off");
-    if (!Objects.requireNonNull(first, "first").isPositive())
+    if (!Objects.requireNonNull(initial, "initial").isPositive())
       throw new IllegalArgumentException(
-          "a back-off of " + Durations.text(first) + " does not wait; give more than zero");
-    if (Objects.requireNonNull(most, "most").compareTo(first) < 0) throw new IllegalArgumentException(
-        "a back-off cannot grow from " + Durations.text(first) + " to " + Durations.text(most)
+          "a back-off of " + Durations.text(initial) + " does not wait; give more than zero");
+    if (Objects.requireNonNull(max, "max").compareTo(initial) < 0) throw new IllegalArgumentException(
+        "a back-off cannot grow from " + Durations.text(initial) + " to " + Durations.text(max)
             + "; let the second be at least the first");
-    return new FailurePolicy(kind, isLogged, retries, redeliveries, budget, new Backoff(first, most), choice,
+    return new FailurePolicy(kind, isLogged, retries, redeliveries, budget, new Backoff(initial, max), choice,
         requestPolicy);
   }
 
@@ -201,8 +203,8 @@ public final class FailurePolicy {
    * back-off, no message is lost or overtaken while, for example, a connection is down. The asker
    * of the message continues to wait. A message that was answered or stashed, or whose asker no
    * longer waits, is not redelivered. If a message fails again after {@code times} redeliveries, it
-   * has failed, and the actor continues with the next message. Only an actor's policy can redeliver
-   * messages, including {@link #escalate}.
+   * has failed, and the actor continues with the next message. Only the policy of an actor, which
+   * may also be {@link #escalate}, can redeliver messages; the policy of a scope cannot.
    * {@snippet class="io.fibry.JavadocSnippetsTest" region="redelivery"}
    *
    * @param times how often one message is redelivered at most; more than zero
@@ -210,7 +212,7 @@ public final class FailurePolicy {
   public FailurePolicy withRedelivery(int times) {
     if (kind != Kind.ESCALATE) requireContinuing("a redelivery");
     if (times <= 0) throw new IllegalArgumentException(
-        "a message cannot be given again " + times + " times; give more than zero, or leave withRedelivery out");
+        "a message cannot be redelivered " + times + " times; give more than zero, or leave withRedelivery out");
     return new FailurePolicy(kind, isLogged, retries, times, budget, backoff, choice, requestPolicy);
   }
 
@@ -313,8 +315,8 @@ public final class FailurePolicy {
 
   /**
    * Returns a copy of the chosen policy with the modifiers of this policy. If both policies have a
-   * budget or a back-off, that of the chosen policy counts; if both have retries, the larger number
-   * counts.
+   * budget or a back-off, that of the chosen policy counts. If both have retries or redeliveries,
+   * the larger number counts.
    */
   private FailurePolicy addModifiersTo(FailurePolicy chosen) {
     return new FailurePolicy(chosen.kind, isLogged && chosen.isLogged, Math.max(retries, chosen.retries),

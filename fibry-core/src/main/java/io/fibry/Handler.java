@@ -2,8 +2,9 @@ package io.fibry;
 
 /**
  * User code that handles one message, written as a lambda or method reference. It may block. It may
- * also throw: the failure policy then decides, and the asker of a request gets the exception. Only
- * one thread at a time calls a handler, and this thread sees all writes of earlier calls.
+ * also throw: the failure policy then decides, and the asker of a request gets the exception. An
+ * actor calls its handler on one thread at a time, which sees all writes of earlier calls. Several
+ * workers of a pool may call its handler at the same time.
  *
  * @param <M> the type of the messages
  */

@@ -63,7 +63,7 @@ public interface Sink<S> extends Exitable, Executor {
   <R> R ask(Handler.Returning<S, R> code, Duration limit);
 
   /**
-   * Queues a task, which runs on the actor's thread like code that was sent to the sink.
+   * Queues a task, which runs on the sink's thread like code that was sent to the sink.
    *
    * @param task never null
    * @throws java.util.concurrent.RejectedExecutionException if the mailbox refuses the task or the

@@ -9,9 +9,10 @@ import java.util.concurrent.Executor;
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="strategy"}
  *
  * <p>On {@link #FIBER}, {@link #THREAD} and {@link #RESIDENT_FIBER} a handler may block, which
- * delays only its own actor and the callers that wait for that actor. On the two kinds of fibers, a
- * handler that computes for long holds a carrier thread; use {@link #THREAD} for it. Before Java
- * 24, a handler that blocks inside {@code synchronized} holds a carrier thread, too.
+ * delays only its own actor and the callers that wait for that actor. On {@link #FIBER} and
+ * {@link #RESIDENT_FIBER}, a handler that computes for long holds a carrier thread; use
+ * {@link #THREAD} for it. Before Java 24, a handler that blocks inside {@code synchronized} also
+ * holds a carrier thread.
  *
  * <p>The threads of these three strategies are daemons. They inherit nothing from the thread of the
  * sender: they have no inheritable thread-locals, and the context class loader is that of the

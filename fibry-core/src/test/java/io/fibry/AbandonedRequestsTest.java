@@ -16,24 +16,24 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Askers that give up an answer that was promised. */
+/** Tests promised answers whose askers have given up. */
 class AbandonedRequestsTest {
   record Work() implements Request<Work, String> {}
 
-  private static final Duration LIMIT = Duration.ofSeconds(1); // on the clock that only the test moves
+  private static final Duration LIMIT = Duration.ofSeconds(1); // on the clock that only the test advances
 
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("given-up", o -> o.withScheduler(clock));
   private final CompletableFuture<String> answer = new CompletableFuture<>();
-  private final CountDownLatch promised = new CountDownLatch(1);
-  private final CompletableFuture<Thread> told = new CompletableFuture<>();
-  private final AtomicInteger times = new AtomicInteger();
+  private final CountDownLatch answerPromised = new CountDownLatch(1);
+  private final CompletableFuture<Thread> callbackThread = new CompletableFuture<>();
+  private final AtomicInteger callbackRuns = new AtomicInteger();
   private final Actor<Work> actor = scope.anonymous().newActor((work, context) -> {
     context.replyWhen(work, answer, () -> {
-      times.incrementAndGet();
-      told.complete(Thread.currentThread());
+      callbackRuns.incrementAndGet();
+      callbackThread.complete(Thread.currentThread());
     });
-    promised.countDown();
+    answerPromised.countDown();
   });
 
   @AfterEach
@@ -45,16 +45,16 @@ class AbandonedRequestsTest {
   @Test
   void cancelledRequestRunsGivenUpCallbackOnce() {
     var future = actor.sendMessageReturn(new Work());
-    Patience.await(promised);
-    assertFalse(told.isDone());
+    Patience.await(answerPromised);
+    assertFalse(callbackThread.isDone());
 
     future.cancel(false);
     future.cancel(false);
 
-    Patience.value(told);
+    Patience.value(callbackThread);
     answer.complete("late");
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(1, times.get());
+    assertEquals(1, callbackRuns.get());
   }
 
   @Test
@@ -62,12 +62,12 @@ class AbandonedRequestsTest {
     var failure = new CompletableFuture<Throwable>();
     var asker = Thread.ofVirtual().start(() -> failure.complete(assertThrows(CancellationException.class,
         () -> actor.ask(new Work()))));
-    Patience.await(promised);
+    Patience.await(answerPromised);
 
     asker.interrupt();
 
     Patience.value(failure);
-    Patience.value(told);
+    Patience.value(callbackThread);
   }
 
   @Test
@@ -75,14 +75,14 @@ class AbandonedRequestsTest {
     var failure = new CompletableFuture<Throwable>();
     Patience.startFiber(() -> failure.complete(assertThrows(AskTimeoutException.class,
         () -> actor.ask(new Work(), LIMIT))));
-    Patience.await(promised);
+    Patience.await(answerPromised);
 
     Patience.eventually(() -> {
       clock.advance(LIMIT);
       return failure.isDone();
     });
 
-    Patience.value(told);
+    Patience.value(callbackThread);
   }
 
   @Test
@@ -90,12 +90,12 @@ class AbandonedRequestsTest {
     var asker = Thread.currentThread();
 
     var future = actor.sendMessageReturn(new Work(), LIMIT);
-    Patience.await(promised);
+    Patience.await(answerPromised);
     clock.advance(LIMIT);
 
     assertEquals(AskTimeoutException.class, Patience.failure(future).getClass());
-    var by = Patience.value(told);
-    assertFalse(by == asker || by.getName().contains("timer"), by.toString());
+    var thread = Patience.value(callbackThread);
+    assertFalse(thread == asker || thread.getName().contains("timer"), thread.toString());
   }
 
   @Test
@@ -107,7 +107,7 @@ class AbandonedRequestsTest {
     future.cancel(false);
 
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(0, times.get());
+    assertEquals(0, callbackRuns.get());
   }
 
   @Test
@@ -116,21 +116,21 @@ class AbandonedRequestsTest {
     System.out.println("promises that are given up: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int round = 0; round < 2_000; round++) {
-      int wait = random.nextInt(200);
-      var begun = new CountDownLatch(1);
-      var seen = new CountDownLatch(1);
+      int handlerSpins = random.nextInt(200);
+      var handlerBegun = new CountDownLatch(1);
+      var callbackRun = new CountDownLatch(1);
       var worker = scope.anonymous().<Work>newActor((work, context) -> {
-        begun.countDown();
-        for (int spins = wait; spins > 0; spins--) Thread.onSpinWait();
-        context.replyWhen(work, new CompletableFuture<>(), seen::countDown);
+        handlerBegun.countDown();
+        for (int spins = handlerSpins; spins > 0; spins--) Thread.onSpinWait();
+        context.replyWhen(work, new CompletableFuture<>(), callbackRun::countDown);
       });
       var future = worker.sendMessageReturn(new Work());
-      Patience.await(begun);
+      Patience.await(handlerBegun);
       for (int spins = random.nextInt(200); spins > 0; spins--) Thread.onSpinWait();
 
       future.cancel(false);
 
-      Patience.await(seen);
+      Patience.await(callbackRun);
     }
   }
 }

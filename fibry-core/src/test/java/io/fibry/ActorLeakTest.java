@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
@@ -24,14 +24,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class ActorLeakTest {
-  private static final int MANY = Soak.ON ? 1_000_000 : 100_000;
+  private static final int ACTORS = Soak.ON ? 1_000_000 : 100_000;
 
   @Test
   void manyActorsStartedAndStoppedLeaveNothing() {
     startAndStop(10_000);
     var threads = threads();
 
-    LeakProbe.assertLeavesAtMost(8L * MANY, () -> startAndStop(MANY));
+    LeakProbe.assertLeavesAtMost(8L * ACTORS, () -> startAndStop(ACTORS));
 
     assertTrue(LeakProbe.eventually(() -> newThreads(threads).size() <= 2), () -> newThreads(threads).toString());
   }
@@ -51,9 +51,13 @@ class ActorLeakTest {
     return Set.copyOf(Thread.getAllStackTraces().keySet());
   }
 
-  /** Platform threads that are alive, but were not then; the JDK's, as carriers, come and go. */
-  private static Set<Thread> newThreads(Set<Thread> then) {
-    return threads().stream().filter(thread -> !then.contains(thread) && !thread.getName().startsWith("ForkJoinPool")
+  /**
+   * Returns the platform threads that are not in {@code oldThreads}. It leaves out threads of the
+   * JDK such as carriers, which start and end at any time.
+   */
+  private static Set<Thread> newThreads(Set<Thread> oldThreads) {
+    return threads().stream().filter(thread -> !oldThreads.contains(thread)
+        && !thread.getName().startsWith("ForkJoinPool")
         && !thread.getName().startsWith("VirtualThread")).collect(Collectors.toSet());
   }
 
@@ -77,13 +81,13 @@ class ActorLeakTest {
   void manyUnreferencedIdleActorsAreGarbage() {
     var probes = new ArrayList<WeakReference<?>>();
 
-    LeakProbe.assertLeavesAtMost(4L * MANY, () -> startAndForget(probes));
+    LeakProbe.assertLeavesAtMost(4L * ACTORS, () -> startAndForget(probes));
 
     assertTrue(LeakProbe.collected(probes));
   }
 
   private static void startAndForget(List<WeakReference<?>> probes) {
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < ACTORS; i++) {
       var actor = ActorSystem.anonymous().newActorWithReturn((Integer message) -> message);
       if (i % 1_000 == 0) assertEquals(i, Patience.value(actor.sendMessageReturn(i)));
       if (i % 1_000 == 0) probes.add(new WeakReference<>(actor));
@@ -93,12 +97,12 @@ class ActorLeakTest {
   @Test
   void cancelledTimersLeaveNothing() {
     var actor = ActorSystem.anonymous().newActor((byte[] message) -> {});
-    timers(actor, 1_000);
+    setTimers(actor, 1_000);
 
-    LeakProbe.assertLeavesAtMost(2_000_000, () -> timers(actor, 100_000));
+    LeakProbe.assertLeavesAtMost(2_000_000, () -> setTimers(actor, 100_000));
   }
 
-  private static void timers(Actor<byte[]> actor, int count) {
+  private static void setTimers(Actor<byte[]> actor, int count) {
     var timers = new ArrayList<Scheduler.Timer>();
     for (int i = 0; i < count; i++) timers.add(i % 2 == 0 ? actor.sendMessageLater(new byte[100], Duration.ofHours(1))
         : actor.sendMessageEvery(new byte[100], Duration.ofHours(1)));
@@ -107,7 +111,7 @@ class ActorLeakTest {
   }
 
   @Test
-  void timersOfAnEndedActorLeaveNothing() {
+  void timersOfEndedActorLeaveNothing() {
     var actor = ActorSystem.anonymous().newActor((Object message) -> {});
     for (int i = 0; i < 10_000; i++) actor.sendMessageEvery("tick", Duration.ofHours(1));
     var probe = new WeakReference<>(actor);
@@ -121,18 +125,21 @@ class ActorLeakTest {
   @Test
   void timerHeldAfterExitKeepsNoOtherTimer() {
     var actor = ActorSystem.anonymous().newActor((Object message) -> {});
-    var before = actor.sendMessageLater("before", Duration.ofHours(1));
-    var message = new WeakReference<>(alarm(actor));
-    var after = actor.sendMessageLater("after", Duration.ofHours(1));
+    var earlierTimer = actor.sendMessageLater("before", Duration.ofHours(1));
+    var message = new WeakReference<>(setKeyedTimer(actor));
+    var laterTimer = actor.sendMessageLater("after", Duration.ofHours(1));
 
     actor.close();
 
     assertTrue(LeakProbe.collected(message));
-    assertFalse(before.cancel() || after.cancel());
+    assertFalse(earlierTimer.cancel() || laterTimer.cancel());
   }
 
-  /** With a key, or it would be a dead letter, which its scope keeps. */
-  private static Object alarm(Actor<Object> actor) {
+  /**
+   * Sets a timer with a key. Without a key its message would become a dead letter, which the scope
+   * keeps.
+   */
+  private static Object setKeyedTimer(Actor<Object> actor) {
     var message = new Object();
     actor.sendMessageLater("key", message, Duration.ofHours(1));
     return message;
@@ -168,20 +175,20 @@ class ActorLeakTest {
   }
 
   @Test
-  void anIdleActorHasNoActivation() {
+  void idleActorHasNoActivation() {
     var actor = ActorSystem.anonymous().newActorWithReturn((Integer i) -> i);
 
     actor.ask(1);
 
-    Patience.eventually(() -> !Inside.hasWorker(actor));
-    assertNull(Inside.stranded(actor));
+    Patience.eventually(() -> !ActorInternals.hasActivation(actor));
+    assertNull(ActorInternals.strandedNode(actor));
   }
 
   @Test
   void handledMessagesAreCollectedWhileLongMessageRuns() {
     var gate = new Gate();
     var actor = ActorSystem.anonymous().newActor((Object message) -> {
-      if (message instanceof Gate stop) stop.pass();
+      if (message instanceof Gate openedGate) openedGate.pass();
     });
     var probes = Stream.generate(() -> new WeakReference<>(send(actor))).limit(100).toList();
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A future of an answer may have a limit, although no thread waits for it. */
+/** Tests the limit of a request future that no thread waits for. */
 class AnswerLimitTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -52,7 +52,7 @@ class AnswerLimitTest {
     });
   }
 
-  private static AskTimeoutException late(CompletableFuture<?> answer) {
+  private static AskTimeoutException timeoutOf(CompletableFuture<?> answer) {
     return assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
   }
 
@@ -61,19 +61,19 @@ class AnswerLimitTest {
   @MethodSource("io.fibry.Variants#all")
   void requestQueuedBeyondLimitIsNeverHandled(Variant variant) {
     var actor = actor(variant.builder(scope));
-    var busy = Patience.startFiber(() -> actor.sendMessageReturn(gate, Duration.ofHours(1)));
+    var sender = Patience.startFiber(() -> actor.sendMessageReturn(gate, Duration.ofHours(1)));
     Patience.await(gate.entered);
-    var early = actor.sendMessageReturn("early", Duration.ofSeconds(9));
-    var late = actor.sendMessageReturn("late", SECOND);
+    var earlyRequest = actor.sendMessageReturn("early", Duration.ofSeconds(9));
+    var lateRequest = actor.sendMessageReturn("late", SECOND);
 
     clock.advance(SECOND.minusNanos(1));
-    assertFalse(late.isDone());
+    assertFalse(lateRequest.isDone());
     clock.advance(Duration.ofNanos(1));
-    var failure = late(late);
+    var failure = timeoutOf(lateRequest);
     gate.open();
 
-    assertEquals("early", Patience.value(early));
-    Patience.joined(busy);
+    assertEquals("early", Patience.value(earlyRequest));
+    Patience.awaitEnd(sender);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(1, handled.get());
     assertEquals(1, scope.report().unhandled().get(Reason.EXPIRED));
@@ -92,18 +92,18 @@ class AnswerLimitTest {
     var sender = Patience.startFiber(() -> answer.complete(actor.sendMessageReturn(gate, SECOND)));
     Patience.await(gate.entered);
     if (variant.strategy() != Strategy.CALLER) {
-      var late = Patience.value(answer);
+      var lateRequest = Patience.value(answer);
       clock.advance(SECOND);
-      assertTrue(late(late).getMessage().contains("it had begun with it, and may still be at it"));
+      assertTrue(timeoutOf(lateRequest).getMessage().contains("its handler had begun, and may still run"));
     }
     gate.open();
-    Patience.joined(sender);
+    Patience.awaitEnd(sender);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(1, scope.report().handled());
   }
 
   @Test
-  void anAnswerInTimeLeavesNoTimer() {
+  void answerInTimeLeavesNoTimer() {
     var actor = actor(scope.anonymous());
     for (int i = 0; i < 100; i++) assertEquals(i, Patience.value(actor.sendMessageReturn((Object) i, SECOND)));
 
@@ -115,61 +115,61 @@ class AnswerLimitTest {
   @Test
   void cancelledRequestLeavesNoTimer() {
     var actor = actor(scope.anonymous());
-    var first = actor.sendMessageReturn(gate, SECOND);
+    var firstRequest = actor.sendMessageReturn(gate, SECOND);
     Patience.await(gate.entered);
-    var second = actor.sendMessageReturn("second", SECOND);
+    var secondRequest = actor.sendMessageReturn("second", SECOND);
 
-    first.cancel(true);
-    second.complete("mine");
+    firstRequest.cancel(true);
+    secondRequest.complete("mine");
 
     assertEquals(Optional.empty(), clock.untilNext());
-    assertEquals("mine", second.join());
+    assertEquals("mine", secondRequest.join());
   }
 
   @Test
-  void limitCoversWaitForMailboxRoom() {
+  void limitCoversWaitForMailboxCapacity() {
     var actor = actor(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     actor.sendMessage(gate);
     Patience.await(gate.entered);
     actor.sendMessage("fills the mailbox");
     var answer = new CompletableFuture<CompletableFuture<Object>>();
-    var sender = Patience.startFiber(() -> answer.complete(actor.sendMessageReturn("no room", SECOND)));
-    Patience.parked(sender);
+    var sender = Patience.startFiber(() -> answer.complete(actor.sendMessageReturn("must wait", SECOND)));
+    Patience.awaitParked(sender);
 
     Patience.eventually(() -> {
       clock.advance(SECOND);
       return answer.isDone();
     });
 
-    var failure = late(Patience.value(answer));
-    assertTrue(failure.getMessage().contains("waited for room"), failure.getMessage());
+    var failure = timeoutOf(Patience.value(answer));
+    assertTrue(failure.getMessage().contains("waited for capacity"), failure.getMessage());
     assertEquals(1, scope.report().unhandled().get(Reason.EXPIRED));
   }
 
   @Test
   void blockingCallbackDelaysNoOtherExpiredRequest() {
-    var blocking = new CountDownLatch(1);
+    var callbackMayEnd = new CountDownLatch(1);
     var actor = actor(scope.anonymous());
     actor.sendMessage(gate);
     Patience.await(gate.entered);
-    var held = actor.sendMessageReturn("held", SECOND).exceptionally(late -> {
-      Patience.await(blocking);
+    var blockedFuture = actor.sendMessageReturn("blocked", SECOND).exceptionally(timeout -> {
+      Patience.await(callbackMayEnd);
       return "late";
     });
-    var free = actor.sendMessageReturn("free", SECOND);
+    var otherFuture = actor.sendMessageReturn("other", SECOND);
 
     clock.advance(SECOND);
 
-    late(free);
-    assertFalse(held.isDone());
-    blocking.countDown();
-    assertEquals("late", Patience.value(held));
+    timeoutOf(otherFuture);
+    assertFalse(blockedFuture.isDone());
+    callbackMayEnd.countDown();
+    assertEquals("late", Patience.value(blockedFuture));
   }
 
   @Test
   void entityRequestTimesOutAtLimit() {
     var accounts = Entities.openWithReturn(scope.anonymous(), Duration.ofMinutes(1),
-        (how, key) -> how.newActorWithReturn((Object message) -> {
+        (builder, key) -> builder.newActorWithReturn((Object message) -> {
           gate.pass();
           return message;
         }));
@@ -178,28 +178,31 @@ class AnswerLimitTest {
 
     clock.advance(SECOND);
 
-    late(answer);
+    timeoutOf(answer);
   }
 
   private record Question(String text) implements Request<Question, String> {}
 
   @Test
   void protocolRequestTimesOutAtLimit() {
-    var asked = new AtomicInteger();
-    Actor<Question> actor = scope.anonymous().newActor((question, context) -> asked.incrementAndGet());
-    var promising = scope.anonymous()
+    var questions = new AtomicInteger();
+    Actor<Question> actor = scope.anonymous().newActor((question, context) -> questions.incrementAndGet());
+    var promisingActor = scope.anonymous()
         .newActor((Question question, ActorContext<Question> context) -> context.replyWhen(question,
             new CompletableFuture<String>()));
     assertInstanceOf(NoReplyException.class, Patience.failure(actor.sendMessageReturn(new Question("a"), SECOND)));
-    var never = promising.sendMessageReturn(new Question("b"), SECOND);
+    var promisedAnswer = promisingActor.sendMessageReturn(new Question("b"), SECOND);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     clock.advance(SECOND);
 
-    assertTrue(late(never).getMessage().contains("promised the answer for later"));
+    assertTrue(timeoutOf(promisedAnswer).getMessage().contains("promised the answer for later"));
   }
 
-  /** In a test that moves the clock, all that follows has been done once the scope is quiet. */
+  /**
+   * After a test has advanced its clock, all effects of expired limits are complete once the scope
+   * is quiet.
+   */
   @Test
   void futureHasFailedOnceClockPassesLimitAndScopeIsQuiet() {
     record Question() implements Request<Question, String> {}
@@ -212,24 +215,24 @@ class AnswerLimitTest {
       clock.advance(SECOND);
       assertTrue(scope.awaitQuiescence(Patience.LONG));
 
-      assertTrue(answer.isDone(), "at " + i);
+      assertTrue(answer.isDone(), "request " + i);
     }
   }
 
-  /** Settled and not told, for want of memory, a request would wait for ever. */
+  /** If expiring needed memory and there were none, the asker would wait for ever. */
   @Test
   void expiringRequestAllocatesNoMemory() {
     var actor = actor(scope.anonymous());
     var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
-    long least = Long.MAX_VALUE;
+    long minBytes = Long.MAX_VALUE;
     for (int i = 0; i < 1_000; i++) {
       var request = new RequestFuture<Object>((Cell) (Actor<?>) actor, i, null, true);
-      long before = threads.getCurrentThreadAllocatedBytes();
+      long bytesBefore = threads.getCurrentThreadAllocatedBytes();
       request.expire();
-      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+      minBytes = Math.min(minBytes, threads.getCurrentThreadAllocatedBytes() - bytesBefore);
     }
 
-    assertEquals(0, least);
+    assertEquals(0, minBytes);
   }
 
   @Test
@@ -243,40 +246,41 @@ class AnswerLimitTest {
         () -> actor.sendMessageReturn((Object) null, SECOND)).getMessage());
   }
 
-  private static boolean inTime(CompletableFuture<Integer> answer) {
-    Object either = Patience.value(answer.handle((value, failure) -> failure == null ? value : failure));
-    if (either instanceof Throwable failure) assertInstanceOf(AskTimeoutException.class, failure);
-    return either instanceof Integer;
+  private static boolean isAnsweredInTime(CompletableFuture<Integer> answer) {
+    Object result = Patience.value(answer.handle((value, failure) -> failure == null ? value : failure));
+    if (result instanceof Throwable failure) assertInstanceOf(AskTimeoutException.class, failure);
+    return result instanceof Integer;
   }
 
   /**
-   * Uses the system's clock, with limits near the time of the answer, so that both come at once.
+   * Uses the system's clock, with limits near the time of the answer, so that the answer races with
+   * the time-out.
    */
   @Test
   void racingAnswerOrTimeoutCompletesEachRequest() {
     long seed = StressHarness.seed();
     System.out.println("answers against limits: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
-    try (var real = ActorSystem.openScope("real")) {
-      var actor = real.anonymous().newActorWithReturn((Integer nanos) -> {
-        long end = System.nanoTime() + nanos;
-        while (System.nanoTime() < end) Thread.onSpinWait();
+    try (var realTimeScope = ActorSystem.openScope("real")) {
+      var actor = realTimeScope.anonymous().newActorWithReturn((Integer nanos) -> {
+        long deadline = System.nanoTime() + nanos;
+        while (System.nanoTime() < deadline) Thread.onSpinWait();
         return nanos;
       });
-      int answered = 0;
+      int answeredInTime = 0;
       int requests = 0;
       for (int round = 0; round < 300; round++) {
         var answers = new ArrayList<CompletableFuture<Integer>>();
         for (int i = 0; i < 20; i++)
           answers.add(actor.sendMessageReturn(random.nextInt(50_000), Duration.ofNanos(1 + random.nextInt(1_000_000))));
-        for (var answer : answers) if (inTime(answer)) answered++;
+        for (var answer : answers) if (isAnsweredInTime(answer)) answeredInTime++;
         requests += answers.size();
       }
-      assertTrue(real.awaitQuiescence(Patience.LONG));
-      var report = real.report();
+      assertTrue(realTimeScope.awaitQuiescence(Patience.LONG));
+      var report = realTimeScope.report();
       assertEquals(requests, report.handled() + report.unhandled().get(Reason.EXPIRED), report::toString);
       assertEquals(List.of(), report.undelivered());
-      System.out.println(answered + " of " + requests + " were answered in time");
+      System.out.println(answeredInTime + " of " + requests + " were answered in time");
     }
   }
 }

@@ -12,7 +12,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A handler that returns its answers may return another than a request declares. */
+/** Tests handlers whose answer has another type than the request declares. */
 class AnswerTypeTest {
   private final ActorScope scope = ActorSystem.openScope("answers");
 
@@ -25,38 +25,38 @@ class AnswerTypeTest {
 
   interface Question<A> extends Request<Question<A>, A> {}
 
-  record First(List<String> all) implements Question<Optional<String>> {}
+  record FirstText(List<String> texts) implements Question<Optional<String>> {}
 
-  record Same<A>(A value) implements Question<A> {}
+  record SameValue<A>(A value) implements Question<A> {}
 
-  abstract static class Swapped<A, Q> implements Request<Q, A> {}
+  abstract static class SwappedParameters<A, Q> implements Request<Q, A> {}
 
-  static final class Deep extends Swapped<Long, Deep> {}
+  static final class IndirectRequest extends SwappedParameters<Long, IndirectRequest> {}
 
   @SuppressWarnings("rawtypes")
-  record Raw() implements Request {}
+  record RawRequest() implements Request {}
 
   @Test
   void declaredAnswerTypeIsFoundThroughInheritance() {
     assertEquals(Integer.class, AnswerType.of(new Length("")));
-    assertEquals(Optional.class, AnswerType.of(new First(List.of())));
-    assertEquals(Long.class, AnswerType.of(new Deep()));
-    assertEquals(Object.class, AnswerType.of(new Same<>(1))); // any
-    assertEquals(Object.class, AnswerType.of(new Raw()));
-    Request<Length, Integer> lambda = new Request<>() {};
-    assertEquals(Integer.class, AnswerType.of(lambda));
+    assertEquals(Optional.class, AnswerType.of(new FirstText(List.of())));
+    assertEquals(Long.class, AnswerType.of(new IndirectRequest()));
+    assertEquals(Object.class, AnswerType.of(new SameValue<>(1))); // any type
+    assertEquals(Object.class, AnswerType.of(new RawRequest()));
+    Request<Length, Integer> request = new Request<>() {};
+    assertEquals(Integer.class, AnswerType.of(request));
   }
 
   @Promise("4.15")
   @Test
   void answerOfUndeclaredTypeFailsAskWithClassCastException() {
     var actor = scope.named("confused").newActorWithReturn((Length length) -> "five");
-    Actor<Length> byProtocol = actor;
+    Actor<Length> protocolActor = actor;
 
-    for (var thrown : List.of(assertThrows(ClassCastException.class, () -> byProtocol.ask(new Length("hello"))),
-        assertThrows(ClassCastException.class, () -> byProtocol.ask(new Length("hello"), Patience.LONG)),
-        Patience.failure(byProtocol.sendMessageReturn(new Length("hello"))),
-        Patience.failure(byProtocol.sendMessageReturn(new Length("hello"), Patience.LONG))))
+    for (var thrown : List.of(assertThrows(ClassCastException.class, () -> protocolActor.ask(new Length("hello"))),
+        assertThrows(ClassCastException.class, () -> protocolActor.ask(new Length("hello"), Patience.LONG)),
+        Patience.failure(protocolActor.sendMessageReturn(new Length("hello"))),
+        Patience.failure(protocolActor.sendMessageReturn(new Length("hello"), Patience.LONG))))
       assertEquals("actor 'confused' answered a java.lang.String to Length[text=hello], whose answer is a "
           + "java.lang.Integer; let its handler return that", thrown.getMessage());
   }
@@ -70,17 +70,17 @@ class AnswerTypeTest {
     assertEquals("five", Patience.value(actor.sendMessageReturn(new Length("hello"))));
   }
 
-  /** Blocks hand requests on as mere messages, and answer something of their own. */
+  /** A pipeline passes requests on as plain messages, and answers with results of its own. */
   @Test
   void pipelineAcceptsRequestsAsPlainMessages() {
-    var seen = new CopyOnWriteArrayList<Length>();
-    var lengths = Pipeline.of(scope.anonymous(), (Length length) -> length).then(3, length -> length)
-        .into(seen::add);
-    var all = List.of(new Length("a"), new Length("bb"), new Length("ccc"));
-    for (var length : all) lengths.sendMessage(length);
+    var received = new CopyOnWriteArrayList<Length>();
+    var pipeline = Pipeline.of(scope.anonymous(), (Length request) -> request).then(3, request -> request)
+        .into(received::add);
+    var requests = List.of(new Length("a"), new Length("bb"), new Length("ccc"));
+    for (var request : requests) pipeline.sendMessage(request);
 
-    Patience.eventually(() -> seen.size() == 3);
-    lengths.close();
+    Patience.eventually(() -> received.size() == 3);
+    pipeline.close();
   }
 
   @Test
@@ -95,11 +95,11 @@ class AnswerTypeTest {
   @Test
   void answerOfDeclaredTypeIsAccepted() {
     Actor<Length> actor = scope.anonymous().newActorWithReturn((Length length) -> length.text().length());
-    Actor<Question<?>> any = scope.anonymous().newActorWithReturn(
-        (Question<?> question) -> question instanceof First first ? first.all().stream().findFirst() : "any");
+    Actor<Question<?>> questionActor = scope.anonymous().newActorWithReturn(
+        (Question<?> question) -> question instanceof FirstText first ? first.texts().stream().findFirst() : "any");
 
     assertEquals(5, actor.ask(new Length("hello")));
-    assertEquals(Optional.of("a"), any.ask(new First(List.of("a", "b"))));
-    assertEquals("any", any.ask(new Same<>("b")));
+    assertEquals(Optional.of("a"), questionActor.ask(new FirstText(List.of("a", "b"))));
+    assertEquals("any", questionActor.ask(new SameValue<>("b")));
   }
 }

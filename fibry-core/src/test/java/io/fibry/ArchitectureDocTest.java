@@ -12,19 +12,19 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The packages in docs/architecture.md agree with the compiled classes. */
+/** Tests that the packages in docs/architecture.md agree with the compiled classes. */
 class ArchitectureDocTest {
   private static final Path DOC = Path.of("../docs/architecture.md");
-  private static final Pattern PICTURE = Pattern.compile("(?ms)^```mermaid\n(.*?)^```$");
+  private static final Pattern DIAGRAM = Pattern.compile("(?ms)^```mermaid\n(.*?)^```$");
 
   @Test
   void documentedDiagramMatchesCode() throws Exception {
     var text = Files.readString(DOC);
-    var shown = PICTURE.matcher(text).results().map(found -> found.group(1)).findFirst().orElseThrow();
-    var drawn = picture(dependencies());
+    var documentedDiagram = DIAGRAM.matcher(text).results().map(match -> match.group(1)).findFirst().orElseThrow();
+    var codeDiagram = diagramOf(dependencies());
 
-    if (Boolean.getBoolean("fibry.draw")) Files.writeString(DOC, text.replace(shown, drawn));
-    else assertEquals(drawn, shown,
+    if (Boolean.getBoolean("fibry.draw")) Files.writeString(DOC, text.replace(documentedDiagram, codeDiagram));
+    else assertEquals(codeDiagram, documentedDiagram,
         "to draw it again: mvn -pl fibry-core test -Dtest=ArchitectureDocTest -Dfibry.draw=true");
   }
 
@@ -37,29 +37,34 @@ class ArchitectureDocTest {
   }
 
   private static Map<String, Set<String>> dependencies() {
-    var needs = new TreeMap<String, Set<String>>();
+    var dependencies = new TreeMap<String, Set<String>>();
     ArchitectureTest.eachDependency((from, to, text) -> {
       if (!ArchitectureTest.layer(from).equals(ArchitectureTest.layer(to)))
-        needs.computeIfAbsent(ArchitectureTest.layer(from), none -> new TreeSet<>()).add(ArchitectureTest.layer(to));
+        dependencies.computeIfAbsent(ArchitectureTest.layer(from), layer -> new TreeSet<>())
+            .add(ArchitectureTest.layer(to));
     });
-    return needs;
+    return dependencies;
   }
 
-  /** An arrow for each need that does not follow from the others. */
-  private static String picture(Map<String, Set<String>> needs) {
-    var picture = new StringBuilder("flowchart TD\n");
-    needs.forEach((from, all) -> {
-      for (var to : all) if (all.stream().noneMatch(other -> reaches(needs, other, to)))
-        picture.append("  ").append(shown(from)).append(" --> ").append(shown(to)).append('\n');
+  /**
+   * Returns a diagram with an arrow for each dependency that does not follow from other
+   * dependencies.
+   */
+  private static String diagramOf(Map<String, Set<String>> dependencies) {
+    var diagram = new StringBuilder("flowchart TD\n");
+    dependencies.forEach((from, targets) -> {
+      for (var to : targets) if (targets.stream().noneMatch(target -> reaches(dependencies, target, to)))
+        diagram.append("  ").append(simpleName(from)).append(" --> ").append(simpleName(to)).append('\n');
     });
-    return picture.toString();
+    return diagram.toString();
   }
 
-  private static boolean reaches(Map<String, Set<String>> needs, String from, String to) {
-    return needs.getOrDefault(from, Set.of()).stream().anyMatch(next -> next.equals(to) || reaches(needs, next, to));
+  private static boolean reaches(Map<String, Set<String>> dependencies, String from, String to) {
+    return dependencies.getOrDefault(from, Set.of()).stream()
+        .anyMatch(next -> next.equals(to) || reaches(dependencies, next, to));
   }
 
-  private static String shown(String name) {
+  private static String simpleName(String name) {
     return name.substring(name.lastIndexOf('.') + 1);
   }
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The time of an ask begins before its message is sent. */
+/** Tests that the limit of an ask begins before its message is sent. */
 class AskDeadlineStressTest {
   private static final int ROUNDS = Soak.ON ? 100_000 : 1_000;
   private static final Duration LIMIT = Duration.ofSeconds(1);
@@ -28,11 +28,11 @@ class AskDeadlineStressTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  /** Once the message is handled, the clock need move once, and no further than the limit. */
+  /** Once the message is handled, one advance of the clock by the limit must be enough. */
   @Promise("4.6")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void clockAdvanceRightAfterHandlingTimesOutAsk(boolean waits) {
+  void clockAdvanceRightAfterHandlingTimesOutAsk(boolean usesAsk) {
     var actor = scope.named("silent").newActor((Question question, ActorContext<Question> context) -> {
       context.replyWhen(question, new CompletableFuture<>());
       question.handled.countDown();
@@ -42,7 +42,7 @@ class AskDeadlineStressTest {
       var outcome = new CompletableFuture<Throwable>();
       Patience.startFiber(() -> {
         try {
-          if (waits) actor.ask(question, LIMIT);
+          if (usesAsk) actor.ask(question, LIMIT);
           else actor.sendMessageReturn(question, LIMIT).join();
           outcome.complete(new AssertionError("answered"));
         } catch (Throwable failure) {

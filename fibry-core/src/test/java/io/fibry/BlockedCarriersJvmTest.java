@@ -12,19 +12,22 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Handlers on fibers compute for ever, on every carrier. Limits, kills and closes need none. */
+/**
+ * Tests that limits, kills and closes need no carrier. Handlers on fibers that compute for ever
+ * occupy all carriers.
+ */
 class BlockedCarriersJvmTest {
   private static final Duration SHORT = Duration.ofMillis(100);
 
-  /** Prints line by line the calls that still work. */
-  static final class Taken {
+  /** Prints one line for each call that still works. */
+  static final class BusyCarrierProgram {
     private static volatile int sum;
 
     public static void main(String[] args) throws InterruptedException {
       var scope = ActorSystem.openScope("busy", options -> options.withKillGrace(SHORT));
-      var innocent = ActorSystem.openScope("innocent", options -> options.withKillGrace(SHORT));
-      var onFiber = innocent.anonymous().newActorWithReturn((String message) -> message);
-      var onThread = innocent.anonymous().strategy(Strategy.THREAD).newActorWithReturn((String message) -> {
+      var otherScope = ActorSystem.openScope("innocent", options -> options.withKillGrace(SHORT));
+      var fiberActor = otherScope.anonymous().newActorWithReturn((String message) -> message);
+      var threadActor = otherScope.anonymous().strategy(Strategy.THREAD).newActorWithReturn((String message) -> {
         new CountDownLatch(1).await();
         return message;
       });
@@ -35,11 +38,11 @@ class BlockedCarriersJvmTest {
       }).sendMessage("compute");
       started.await();
 
-      System.out.println("ask of a fiber: " + timesOut(onFiber));
-      System.out.println("ask of a thread: " + timesOut(onThread));
+      System.out.println("ask of a fiber: " + timesOut(fiberActor));
+      System.out.println("ask of a thread: " + timesOut(threadActor));
       System.out.println("texts: " + MessageTexts.describe(List.of(1)) + MessageTexts.describe(List.of(2)));
-      System.out.println("tasks: " + tasks(1_000));
-      System.out.println("innocent scope: " + innocent.closeWithin(SHORT).scope());
+      System.out.println("tasks: " + startTasks(1_000));
+      System.out.println("innocent scope: " + otherScope.closeWithin(SHORT).scope());
       System.out.println("busy scope: " + scope.closeWithin(SHORT).scope());
       System.exit(0);
     }
@@ -48,39 +51,45 @@ class BlockedCarriersJvmTest {
       try {
         actor.ask("?", SHORT);
         return false;
-      } catch (AskTimeoutException late) {
+      } catch (AskTimeoutException e) {
         return true;
       }
     }
 
-    /** The first ones hang. */
-    private static String tasks(int number) {
-      var begun = new AtomicInteger();
-      var done = new CountDownLatch(number);
+    /**
+     * Starts the tasks, of which the first three never end, and returns the number of started
+     * tasks.
+     */
+    private static String startTasks(int number) {
+      var startedTasks = new AtomicInteger();
+      var allStarted = new CountDownLatch(number);
       for (int i = 0; i < number; i++) {
-        boolean hangs = i < 3;
+        boolean neverEnds = i < 3;
         GuaranteedStart.start(() -> {
-          begun.incrementAndGet();
-          done.countDown();
-          if (hangs) while (true) sum++;
+          startedTasks.incrementAndGet();
+          allStarted.countDown();
+          if (neverEnds) while (true) sum++;
         });
       }
-      Patience.await(done);
-      return "" + begun;
+      Patience.await(allStarted);
+      return "" + startedTasks;
     }
   }
 
-  /** The JDK adds a carrier while one blocks, as in loading a class; so the most is one, too. */
+  /**
+   * Allows one carrier at most, because the JDK adds a carrier while another one blocks, for
+   * example in class loading.
+   */
   @Promise({"6.10", "7.5"})
   @Test
-  void limitsExpireAndScopesCloseWhileCarriersAreTaken() throws Exception {
+  void limitsExpireAndScopesCloseWhileCarriersAreBusy() throws Exception {
     var oneCarrier =
         List.of("-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1");
-    try (var child = Child.java(oneCarrier, Taken.class)) {
+    try (var child = Child.java(oneCarrier, BusyCarrierProgram.class)) {
       assertEquals(
           "ask of a fiber: true\nask of a thread: true\ntexts: [1][2]\ntasks: 1000\ninnocent scope: innocent\n"
               + "busy scope: busy",
-          withoutLog(child.ended(0)));
+          withoutLog(child.awaitExit(0)));
     }
   }
 

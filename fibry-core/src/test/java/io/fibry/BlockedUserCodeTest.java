@@ -23,14 +23,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** User code that never returns holds up no end, no limit, and no other user's code. */
+/** Tests that user code that never returns delays no end, no limit, and no other user code. */
 class BlockedUserCodeTest {
   private static final Duration SHORT = Duration.ofMillis(20);
 
   private final ActorScope scope = ActorSystem.openScope("held", options -> options.withKillGrace(SHORT));
-  private final Gate never = new Gate();
+  private final Gate neverOpened = new Gate();
 
-  /** A message whose text needs a lock that its handler keeps. */
+  /** A message whose toString needs a lock that its handler holds. */
   private static final class Document implements Request<Document, String> {
     final StringBuffer text = new StringBuffer("text");
 
@@ -41,7 +41,7 @@ class BlockedUserCodeTest {
   }
 
   @AfterEach
-  void releases() {
+  void releaseHandlers() {
     Gate.openAll();
     scope.close();
   }
@@ -51,42 +51,43 @@ class BlockedUserCodeTest {
     return pool ? Pools.fixed(builder, 1) : builder;
   }
 
-  /** Keeps the lock of a document, at a gate. */
-  private static Actor<Object> keeper(ActorBuilder<Object> builder, Gate gate) {
+  /** Returns an actor that waits at the gate while it holds the lock of a document. */
+  private static Actor<Object> lockingActor(ActorBuilder<Object> builder, Gate gate) {
     return builder.newActor((Object message, ActorContext<Object> context) -> {
       synchronized (((Document) message).text) {
-        gate.passDeaf();
+        gate.passUninterruptibly();
       }
     });
   }
 
-  private void closes() {
-    Patience.joined(Patience.startFiber(() -> scope.closeWithin(SHORT)));
+  private void closeScope() {
+    Patience.awaitEnd(Patience.startFiber(() -> scope.closeWithin(SHORT)));
   }
 
   @Promise({"7.5", "16.5"})
   @ParameterizedTest
   @ValueSource(strings = {"the handled request", "a waiting request", "both, behind allOf"})
-  void blockingRequestCallbackDoesNotDelayCutOff(String chainedTo) {
+  void blockingRequestCallbackDoesNotDelayCutOff(String callbackTarget) {
     var gate = new Gate();
     var actor = builder(false).newActorWithReturn((String message) -> {
-      gate.passDeaf();
+      gate.passUninterruptibly();
       return message;
     });
-    var handled = actor.sendMessageReturn("handled");
+    var handledRequest = actor.sendMessageReturn("handled");
     Patience.await(gate.entered);
-    var waits = actor.sendMessageReturn("waits");
-    switch (chainedTo) {
-      case "the handled request" -> handled.whenComplete((value, failure) -> never.passDeaf());
-      case "a waiting request" -> waits.whenComplete((value, failure) -> never.passDeaf());
-      default -> CompletableFuture.allOf(handled, waits).whenComplete((value, failure) -> never.passDeaf());
+    var queuedRequest = actor.sendMessageReturn("waits");
+    switch (callbackTarget) {
+      case "the handled request" -> handledRequest.whenComplete((value, failure) -> neverOpened.passUninterruptibly());
+      case "a waiting request" -> queuedRequest.whenComplete((value, failure) -> neverOpened.passUninterruptibly());
+      default -> CompletableFuture.allOf(handledRequest, queuedRequest)
+          .whenComplete((value, failure) -> neverOpened.passUninterruptibly());
     }
-    var behind = actor.sendMessageReturn("behind");
+    var lastRequest = actor.sendMessageReturn("behind");
 
-    closes();
+    closeScope();
 
     assertTrue(actor.onExit().isDone());
-    assertTrue(Patience.failure(behind) instanceof ActorStoppedException);
+    assertTrue(Patience.failure(lastRequest) instanceof ActorStoppedException);
   }
 
   @Promise("7.5")
@@ -94,27 +95,27 @@ class BlockedUserCodeTest {
   @ValueSource(booleans = {false, true})
   void blockingToStringDoesNotDelayCutOff(boolean pool) {
     var gate = new Gate();
-    var actor = keeper(builder(pool), gate);
+    var actor = lockingActor(builder(pool), gate);
     var document = new Document();
-    var handled = actor.sendMessageReturn(document);
+    var handledRequest = actor.sendMessageReturn(document);
     Patience.await(gate.entered);
-    var waits = actor.sendMessageReturn(document);
+    var queuedRequest = actor.sendMessageReturn(document);
 
-    closes();
+    closeScope();
 
     assertTrue(actor.onExit().isDone());
-    for (var told : List.of(handled, waits)) assertTrue(
-        Patience.failure(told).getMessage().contains("Document (its toString did not return in time)"));
+    for (var request : List.of(handledRequest, queuedRequest)) assertTrue(
+        Patience.failure(request).getMessage().contains("Document (its toString did not return in time)"));
   }
 
   @Promise("4.6")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void blockingToStringDoesNotDelayAskLimit(boolean waits) {
+  void blockingToStringDoesNotDelayAskLimit(boolean requestIsQueued) {
     var gate = new Gate();
-    var actor = keeper(builder(false), gate);
+    var actor = lockingActor(builder(false), gate);
     var document = new Document();
-    if (waits) {
+    if (requestIsQueued) {
       actor.sendMessage(document);
       Patience.await(gate.entered);
     }
@@ -125,41 +126,42 @@ class BlockedUserCodeTest {
   @Promise("7.8")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void blockingExitCallbackDoesNotDelayWaiters(boolean closes) {
+  void blockingExitCallbackDoesNotDelayWaiters(boolean scopeCloses) {
     var actor = scope.anonymous().newActor((Object message) -> {});
-    var other = new CountDownLatch(1);
-    for (int i = 0; i < 3; i++) actor.onExit().thenRun(never::passDeaf);
-    actor.onExit().thenRun(other::countDown);
+    var callbackDone = new CountDownLatch(1);
+    for (int i = 0; i < 3; i++) actor.onExit().thenRun(neverOpened::passUninterruptibly);
+    actor.onExit().thenRun(callbackDone::countDown);
 
-    if (closes) closes();
-    else Patience.joined(Patience.startFiber(actor::close));
+    if (scopeCloses) closeScope();
+    else Patience.awaitEnd(Patience.startFiber(actor::close));
 
     assertTrue(actor.onExit().isDone());
-    Patience.await(other);
+    Patience.await(callbackDone);
   }
 
   @Promise("18.1")
   @Test
   void blockingExitCallbackDoesNotDelayWatcher() {
-    var told = new CountDownLatch(1);
-    var watched = scope.anonymous().newActor((Object message) -> {});
-    var slow =
-        scope.anonymous().newActor((Object message, ActorContext<Object> context) -> context.watch(watched, reason -> {
-          never.passDeaf();
-          return "late";
-        }));
+    var notified = new CountDownLatch(1);
+    var watchedActor = scope.anonymous().newActor((Object message) -> {});
+    var slowWatcher =
+        scope.anonymous()
+            .newActor((Object message, ActorContext<Object> context) -> context.watch(watchedActor, reason -> {
+              neverOpened.passUninterruptibly();
+              return "late";
+            }));
     var watcher = scope.anonymous().newActor((Object message, ActorContext<Object> context) -> {
-      if (message.equals("watch")) context.watch(watched, reason -> "gone");
-      else if (message.equals("gone")) told.countDown();
+      if (message.equals("watch")) context.watch(watchedActor, reason -> "ended");
+      else if (message.equals("ended")) notified.countDown();
     });
-    slow.sendMessage("watch");
+    slowWatcher.sendMessage("watch");
     watcher.sendMessage("watch");
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    watched.onExit().thenRun(never::passDeaf);
+    watchedActor.onExit().thenRun(neverOpened::passUninterruptibly);
 
-    watched.askExit();
+    watchedActor.askExit();
 
-    Patience.await(told);
+    Patience.await(notified);
   }
 
   @Promise("22.4")
@@ -172,11 +174,11 @@ class BlockedUserCodeTest {
     var pipeline = stages.into(n -> {
       try {
         gate.pass();
-      } catch (InterruptedException killed) {
+      } catch (InterruptedException e) {
         interrupted.countDown();
       }
     });
-    pipeline.onExit().thenRun(never::passDeaf);
+    pipeline.onExit().thenRun(neverOpened::passUninterruptibly);
     pipeline.sendMessage(1);
     Patience.await(gate.entered);
 
@@ -188,10 +190,10 @@ class BlockedUserCodeTest {
   @Promise("12.1")
   @Test
   void timerThreadCallsNoDeadLetterListener() {
-    var listening = new AtomicReference<Thread>();
+    var listenerThread = new AtomicReference<Thread>();
     var done = new CountDownLatch(1);
     try (var letters = ActorSystem.openScope("letters",
-        options -> options.withDeadLetters(letter -> listening.set(Thread.currentThread())))) {
+        options -> options.withDeadLetters(letter -> listenerThread.set(Thread.currentThread())))) {
       var actor = letters.anonymous().newActor((Object message) -> {});
       actor.close();
 
@@ -201,12 +203,15 @@ class BlockedUserCodeTest {
       });
 
       Patience.await(done);
-      assertNotSame(Thread.currentThread(), listening.get());
+      assertNotSame(Thread.currentThread(), listenerThread.get());
       assertEquals(1, letters.report().unhandled().get(DeadLetter.Reason.UNDELIVERED));
     }
   }
 
-  /** The place of a request is found out after its time, and while that takes, its turn comes. */
+  /**
+   * After the limit, the time-out computes the position of the request in the queue. Meanwhile the
+   * handler reaches the request.
+   */
   @Promise("4.17")
   @Test
   void requestTimedOutBeforeItsTurnIsNeverHandled() {
@@ -214,22 +219,22 @@ class BlockedUserCodeTest {
     var paid = new AtomicInteger();
     var bank = scope.anonymous().newActorWithReturn((Object message) -> {
       if (message instanceof Integer euros) return paid.addAndGet(euros);
-      gate.passDeaf();
+      gate.passUninterruptibly();
       return 0;
     });
     bank.sendMessage(new Object() {
       @Override
       public String toString() {
-        gate.open(); // its text is asked for: the turn of the next one comes
+        gate.open(); // the time-out reads this text; now the handler can reach the next message
         return "a report";
       }
     });
     Patience.await(gate.entered);
 
-    var late = assertThrows(AskTimeoutException.class, () -> bank.ask(100, SHORT));
+    var timeout = assertThrows(AskTimeoutException.class, () -> bank.ask(100, SHORT));
     bank.close();
 
-    assertTrue(late.getMessage().contains("its turn had not come, and will not"), late::getMessage);
+    assertTrue(timeout.getMessage().contains("its turn had not come, and will not"), timeout::getMessage);
     assertEquals(0, paid.get());
   }
 
@@ -246,10 +251,10 @@ class BlockedUserCodeTest {
     actor.close();
     var failure = assertThrows(ActorStoppedException.class, () -> actor.ask(request));
 
-    boolean early = texts.get() > 0;
+    boolean builtBeforeRead = texts.get() > 0;
 
     assertTrue(failure.getMessage().endsWith("did not answer text 1"), failure::getMessage);
     assertEquals(failure.getMessage(), failure.getMessage());
-    assertFalse(early);
+    assertFalse(builtBeforeRead);
   }
 }

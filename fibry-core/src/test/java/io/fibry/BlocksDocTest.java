@@ -12,45 +12,45 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Every block has a row in docs/blocks.md. */
+/** Tests that every block has a row in docs/blocks.md. */
 class BlocksDocTest {
   private static final Path DOC = Path.of("../docs/blocks.md");
   private static final Path MAIN = Path.of("src/main/java");
   static final List<String> PACKAGES = List.of("pool", "pubsub", "flow", "fsm", "net", "io");
-  private static final List<String> PARTS = List.of("Subscription", "TcpOptions", "HttpOptions", "AccessLogEntry",
+  private static final List<String> BLOCK_PARTS = List.of("Subscription", "TcpOptions", "HttpOptions", "AccessLogEntry",
       "BodyCodec", "HttpException", "UdpPacket", "WebSocketClose", "WebSocketMessage", "WebSocketOptions");
   private static final Pattern ROW = Pattern.compile("(?m)^\\| .*? \\| (.*?) \\|(?: .*? \\|)?$");
 
   @Test
-  void everyBlockIsRecommended() throws IOException {
-    var all = ROW.matcher(Files.readString(DOC)).results().map(row -> row.group(1)).collect(Collectors.joining("\n"));
+  void everyBlockHasRowInDocument() throws IOException {
+    var rows = ROW.matcher(Files.readString(DOC)).results().map(row -> row.group(1)).collect(Collectors.joining("\n"));
 
     var blocks = PACKAGES.stream().flatMap(BlocksDocTest::blocks).toList();
 
     assertTrue(blocks.size() > 8, blocks.toString());
-    assertEquals(List.of(), blocks.stream().filter(type -> !all.contains("`" + type + ".")).toList());
+    assertEquals(List.of(), blocks.stream().filter(type -> !rows.contains("`" + type + ".")).toList());
   }
 
-  /** The public types of a package, without types that only belong to a block. */
-  static Stream<String> blocks(String part) {
-    return publicTypes("io/fibry/" + part)
-        .filter(type -> !PARTS.contains(type));
+  /** Returns the public types of a package, without types that only belong to a block. */
+  static Stream<String> blocks(String blockPackage) {
+    return publicTypes("io/fibry/" + blockPackage)
+        .filter(type -> !BLOCK_PARTS.contains(type));
   }
 
   private static Stream<String> publicTypes(String folder) {
     try (var files = Files.list(MAIN.resolve(folder))) {
       return files.filter(BlocksDocTest::isPublic).map(file -> file.getFileName().toString().replace(".java", ""))
           .toList().stream();
-    } catch (IOException unreadable) {
-      throw new java.io.UncheckedIOException(unreadable);
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
     }
   }
 
   private static boolean isPublic(Path file) {
     try {
       return Files.readString(file).contains("\npublic ");
-    } catch (IOException unreadable) {
-      throw new java.io.UncheckedIOException(unreadable);
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
     }
   }
 }

@@ -28,24 +28,24 @@ import org.junit.jupiter.api.function.Executable;
 class BuilderTest {
   record Get() implements Request<Get, String> {}
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = Variants.scope(letters);
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @Test
   void builderStepLeavesOriginalBuilderUnchanged() {
-    var plain = scope.named("plain");
+    var originalBuilder = scope.named("plain");
 
-    plain.strategy(Strategy.THREAD);
-    plain.mailbox(Mailbox.bounded(3, Overflow.REJECT));
-    BlockBuilder.of(plain).child("one");
-    plain.intercept((Object m, Handler.Task next) -> log.add(m));
-    plain.protocol(String.class);
+    originalBuilder.strategy(Strategy.THREAD);
+    originalBuilder.mailbox(Mailbox.bounded(3, Overflow.REJECT));
+    BlockBuilder.of(originalBuilder).child("one");
+    originalBuilder.intercept((Object m, Handler.Task next) -> log.add(m));
+    originalBuilder.protocol(String.class);
 
-    assertSame(Strategy.FIBER, BlockBuilder.of(plain).strategy());
-    assertSame(Mailbox.unbounded(), BlockBuilder.of(plain).mailbox());
-    assertEquals(Optional.of("plain"), BlockBuilder.of(plain).name());
-    var actor = plain.newActorWithReturn((Object m) -> m);
+    assertSame(Strategy.FIBER, BlockBuilder.of(originalBuilder).strategy());
+    assertSame(Mailbox.unbounded(), BlockBuilder.of(originalBuilder).mailbox());
+    assertEquals(Optional.of("plain"), BlockBuilder.of(originalBuilder).name());
+    var actor = originalBuilder.newActorWithReturn((Object m) -> m);
     assertEquals("x", actor.ask("x"));
     assertEquals(List.of(), log);
     assertThrows(IllegalStateException.class, () -> scope.find("plain", String.class));
@@ -53,13 +53,13 @@ class BuilderTest {
 
   @Test
   void builderStepsMayFollowInitialState() {
-    var seen = new CopyOnWriteArrayList<Object>();
+    var events = new CopyOnWriteArrayList<Object>();
     var actor = scope.named("late").initialState(() -> new int[1]).strategy(Strategy.THREAD)
         .mailbox(Mailbox.bounded(3, Overflow.REJECT)).onFailure(FailurePolicy.restart().withoutLog())
         .protocol(String.class).intercept((message, next) -> {
-          seen.add("around " + message);
+          events.add("around " + message);
           next.run();
-        }).inlineRequests().onStop(state -> seen.add("stop " + state[0]))
+        }).inlineRequests().onStop(state -> events.add("stop " + state[0]))
         .newActorWithReturn((int[] state, String m) -> {
           if (m.isEmpty()) throw new IllegalArgumentException("planned");
           return ++state[0];
@@ -70,49 +70,51 @@ class BuilderTest {
     assertThrows(IllegalArgumentException.class, () -> actor.ask(""));
     assertEquals(1, actor.ask("c"));
     assertSame(actor, scope.find("late", String.class).orElseThrow());
-    assertEquals(List.of("around a", "around b", "around ", "stop 2", "around c"), seen);
+    assertEquals(List.of("around a", "around b", "around ", "stop 2", "around c"), events);
   }
 
   @Test
   void builderGivesEachActorItsOwnState() {
     var builder = scope.anonymous().initialState(() -> new int[1]);
-    var one = builder.newActorWithReturn((int[] n, Object m) -> ++n[0]);
-    var other = builder.newActorWithReturn((int[] n, Object m) -> ++n[0]);
+    var firstActor = builder.newActorWithReturn((int[] n, Object m) -> ++n[0]);
+    var secondActor = builder.newActorWithReturn((int[] n, Object m) -> ++n[0]);
 
-    one.ask("count");
+    firstActor.ask("count");
 
-    assertEquals(2, one.ask("count"));
-    assertEquals(1, other.ask("count"));
+    assertEquals(2, firstActor.ask("count"));
+    assertEquals(1, secondActor.ask("count"));
   }
 
   @Test
   void scopeOptionsFillUnsetBuilderOptions() {
-    var bounded = Mailbox.bounded(7, Overflow.REJECT);
-    var builder = Variants.scope(o -> o.withStrategy(Strategy.THREAD).withMailbox(bounded)).anonymous();
+    var mailbox = Mailbox.bounded(7, Overflow.REJECT);
+    var builder = Variants.scope(o -> o.withStrategy(Strategy.THREAD).withMailbox(mailbox)).anonymous();
 
     assertSame(Strategy.THREAD, BlockBuilder.of(builder).strategy());
-    assertSame(bounded, BlockBuilder.of(builder).mailbox());
+    assertSame(mailbox, BlockBuilder.of(builder).mailbox());
     assertFalse(builder.newActorWithReturn((Object m) -> Thread.currentThread().isVirtual()).ask("?"));
   }
 
   @Test
   void defaultNameAppliesOnlyWhenNameIsUnset() {
-    assertEquals(Optional.of("otherwise"), BlockBuilder.of(scope.anonymous()).defaultName("otherwise").name());
-    assertEquals(Optional.of("told"), BlockBuilder.of(scope.named("told")).defaultName("otherwise").name());
+    assertEquals(Optional.of("default"), BlockBuilder.of(scope.anonymous()).defaultName("default").name());
+    assertEquals(Optional.of("explicit"), BlockBuilder.of(scope.named("explicit")).defaultName("default").name());
     assertThrows(IllegalArgumentException.class, () -> BlockBuilder.of(scope.anonymous()).defaultName(""));
   }
 
   @Test
   void defaultMailboxAppliesOnlyWhenMailboxIsUnset() {
-    var otherwise = Mailbox.bounded(5, Overflow.BLOCK);
-    var told = Mailbox.bounded(7, Overflow.REJECT);
+    var defaultMailbox = Mailbox.bounded(5, Overflow.BLOCK);
+    var explicitMailbox = Mailbox.bounded(7, Overflow.REJECT);
 
-    assertSame(otherwise, BlockBuilder.of(scope.anonymous()).defaultMailbox(otherwise).mailbox());
-    assertSame(told, BlockBuilder.of(scope.anonymous().mailbox(told)).defaultMailbox(otherwise).mailbox());
+    assertSame(defaultMailbox, BlockBuilder.of(scope.anonymous()).defaultMailbox(defaultMailbox).mailbox());
+    assertSame(explicitMailbox,
+        BlockBuilder.of(scope.anonymous().mailbox(explicitMailbox)).defaultMailbox(defaultMailbox).mailbox());
     assertSame(Mailbox.unbounded(),
-        BlockBuilder.of(scope.anonymous().mailbox(Mailbox.unbounded())).defaultMailbox(otherwise).mailbox());
-    assertSame(told,
-        BlockBuilder.of(Variants.scope(o -> o.withMailbox(told)).anonymous()).defaultMailbox(otherwise).mailbox());
+        BlockBuilder.of(scope.anonymous().mailbox(Mailbox.unbounded())).defaultMailbox(defaultMailbox).mailbox());
+    assertSame(explicitMailbox,
+        BlockBuilder.of(Variants.scope(o -> o.withMailbox(explicitMailbox)).anonymous())
+            .defaultMailbox(defaultMailbox).mailbox());
   }
 
   @Test
@@ -142,10 +144,10 @@ class BuilderTest {
     assertEquals(List.of("outer before", "inner before", "message", "inner after", "outer after"), log);
   }
 
-  private void surround(String who, Handler.Task next) throws Exception {
-    log.add(who + " before");
+  private void surround(String label, Handler.Task next) throws Exception {
+    log.add(label + " before");
     next.run();
-    log.add(who + " after");
+    log.add(label + " after");
   }
 
   @Promise("4.8")
@@ -163,9 +165,9 @@ class BuilderTest {
         scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).intercept((Object m, Handler.Task next) -> {
           try {
             next.run();
-          } catch (IllegalStateException seen) {
-            log.add(seen);
-            throw seen;
+          } catch (IllegalStateException caught) {
+            log.add(caught);
+            throw caught;
           }
         }).newActorWithReturn((Object m) -> {
           throw failure;
@@ -188,7 +190,7 @@ class BuilderTest {
   }
 
   @Test
-  void protocolFixesTheTypeOfTheMessages() {
+  void protocolFixesTypeOfMessages() {
     var actor = scope.anonymous().protocol(CharSequence.class).newActor(m -> log.add(m.length()));
 
     actor.sendMessage("four");
@@ -212,7 +214,7 @@ class BuilderTest {
     assertThrows(NoReplyException.class, () -> stateful.newActor((String s, Get m) -> {}).ask(new Get()));
   }
 
-  // ---- refused
+  // ---- refused arguments
 
   @TestFactory
   Stream<DynamicTest> nullIsRefusedByName() {
@@ -226,12 +228,12 @@ class BuilderTest {
     put(cases, "sendMessages", "block", () -> actor.sendMessages(null));
     put(cases, "sendMessages of null", "message", () -> actor.sendMessages(Arrays.asList("a", null)));
     put(cases, "ask", "message", () -> actor.ask((Object) null));
-    put(cases, "ask within", "message", () -> actor.ask((Object) null, Patience.LONG));
-    put(cases, "ask without limit", "limit", () -> actor.ask("x", null));
+    put(cases, "ask with limit", "message", () -> actor.ask((Object) null, Patience.LONG));
+    put(cases, "ask with limit of null", "limit", () -> actor.ask("x", null));
     put(cases, "sendMessageReturn", "message", () -> actor.sendMessageReturn((Object) null));
     put(cases, "execute", "task", () -> actor.execute(null));
     put(cases, "sendMessageLater", "message", () -> actor.sendMessageLater(null, Patience.LONG));
-    put(cases, "sendMessageLater never", "delay", () -> actor.sendMessageLater("x", null));
+    put(cases, "sendMessageLater without delay", "delay", () -> actor.sendMessageLater("x", null));
     put(cases, "sendMessageLater by key", "key", () -> actor.sendMessageLater(null, "x", Patience.LONG));
     put(cases, "sendMessageEvery", "message", () -> actor.sendMessageEvery(null, Patience.LONG));
     put(cases, "sendMessageEvery by key", "key", () -> actor.sendMessageEvery(null, "x", Patience.LONG));
@@ -245,13 +247,13 @@ class BuilderTest {
     put(cases, "mailbox", "mailbox", () -> builder.mailbox(null));
     put(cases, "onFailure", "policy", () -> builder.onFailure(null));
     put(cases, "protocol", "type", () -> builder.protocol(null));
-    put(cases, "around", "around", () -> builder.intercept(null));
+    put(cases, "intercept", "interceptor", () -> builder.intercept(null));
     put(cases, "initialState", "initial", () -> builder.initialState(null));
     put(cases, "newActor", "handler", () -> builder.newActor((Handler<Object>) null));
-    put(cases, "newActor in context", "handler", () -> builder.newActor((Handler.WithContext<Object>) null));
+    put(cases, "newActor with context", "handler", () -> builder.newActor((Handler.WithContext<Object>) null));
     put(cases, "newActorWithReturn", "handler",
         () -> builder.newActorWithReturn((Handler.Returning<Object, Object>) null));
-    put(cases, "part", "part", () -> BlockBuilder.of(scope.named("whole")).child(null));
+    put(cases, "child", "part", () -> BlockBuilder.of(scope.named("whole")).child(null));
     put(cases, "onStop", "hook", () -> stateful.onStop(null));
     put(cases, "rollback", "copy", () -> stateful.rollback(null));
     put(cases, "stateful newActor", "handler", () -> stateful.newActor((Handler.Stateful<String, Object>) null));
@@ -277,8 +279,9 @@ class BuilderTest {
     }));
   }
 
-  private static void put(Map<String, Map.Entry<String, Executable>> cases, String what, String name, Executable code) {
-    cases.put(what, Map.entry(name, code));
+  private static void put(Map<String, Map.Entry<String, Executable>> cases,
+      String label, String text, Executable code) {
+    cases.put(label, Map.entry(text, code));
   }
 
   @TestFactory
@@ -288,8 +291,8 @@ class BuilderTest {
     var cases = new LinkedHashMap<String, Map.Entry<String, Executable>>();
     put(cases, "no capacity", "at least 1", () -> Mailbox.bounded(0, Overflow.BLOCK));
     put(cases, "negative capacity", "-5", () -> Mailbox.bounded(-5, Overflow.BLOCK));
-    put(cases, "ask for no time", "more than zero", () -> actor.ask("x", Duration.ZERO));
-    put(cases, "ask until before", "-2 s", () -> actor.ask("x", Duration.ofSeconds(-2)));
+    put(cases, "ask with limit of zero", "more than zero", () -> actor.ask("x", Duration.ZERO));
+    put(cases, "ask with negative limit", "-2 s", () -> actor.ask("x", Duration.ofSeconds(-2)));
     put(cases, "ask limit", "more than zero", () -> options.withAskLimit(Duration.ZERO));
     put(cases, "grace", "zero or more", () -> options.withKillGrace(Duration.ofSeconds(-1)));
     return cases.entrySet().stream().map(c -> dynamicTest(c.getKey(), () -> {

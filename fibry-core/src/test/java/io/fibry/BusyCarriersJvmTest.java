@@ -10,38 +10,42 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 /**
- * Fibers that send to each other keep every carrier busy. Messages from other threads and from
- * timers must still be handled; the JDK alone would not start them (seen on 25).
+ * Tests that messages from other threads and from timers are handled while fibers that send to each
+ * other keep every carrier busy. The JDK alone would not start these handlers (seen on 25).
  */
 class BusyCarriersJvmTest {
 
-  /** Pairs of actors that never release the carriers, and other threads that need one. */
-  static final class Busy {
-    private Actor<Integer> other;
+  /**
+   * Starts pairs of actors that never release the carriers, and uses other threads and actors that
+   * need a carrier.
+   */
+  static final class BusyProgram {
+    private Actor<Integer> actor;
 
     public static void main(String[] args) {
       for (int pair = 0; pair < 4; pair++) {
-        var ping = new Busy();
-        var pong = new Busy();
-        ping.other = ActorSystem.anonymous().newActor((Integer n) -> pong.other.sendMessage(n + 1));
-        pong.other = ActorSystem.anonymous().newActor((Integer n) -> ping.other.sendMessage(n + 1));
-        ping.other.sendMessage(0);
+        var ping = new BusyProgram();
+        var pong = new BusyProgram();
+        ping.actor = ActorSystem.anonymous().newActor((Integer n) -> pong.actor.sendMessage(n + 1));
+        pong.actor = ActorSystem.anonymous().newActor((Integer n) -> ping.actor.sendMessage(n + 1));
+        ping.actor.sendMessage(0);
       }
       var square = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
       System.out.println("asked from main: " + square.ask(7, Patience.LONG));
 
-      var due = new CountDownLatch(1);
-      ActorSystem.anonymous().newActor((String tick) -> due.countDown()).sendMessageLater("tick", Duration.ofMillis(5));
-      Patience.await(due);
+      var tickHandled = new CountDownLatch(1);
+      ActorSystem.anonymous().newActor((String tick) -> tickHandled.countDown())
+          .sendMessageLater("tick", Duration.ofMillis(5));
+      Patience.await(tickHandled);
       System.out.println("a timer");
 
-      var late = ActorSystem.anonymous().newActorWithReturn((String message) -> {
+      var silentActor = ActorSystem.anonymous().newActorWithReturn((String message) -> {
         new CountDownLatch(1).await();
         return message;
       });
       try {
-        late.ask("never answered", Duration.ofMillis(50));
-      } catch (AskTimeoutException over) {
+        silentActor.ask("never answered", Duration.ofMillis(50));
+      } catch (AskTimeoutException e) {
         System.out.println("a limit: over");
       }
 
@@ -55,8 +59,8 @@ class BusyCarriersJvmTest {
   @Promise("6.10")
   @Test
   void platformThreadsAndTimersAreServedWhileCarriersAreBusy() throws Exception {
-    try (var child = Child.java(List.of("-XX:ActiveProcessorCount=1"), Busy.class)) {
-      assertEquals("asked from main: 49\na timer\na limit: over\na scope: []", child.ended(0));
+    try (var child = Child.java(List.of("-XX:ActiveProcessorCount=1"), BusyProgram.class)) {
+      assertEquals("asked from main: 49\na timer\na limit: over\na scope: []", child.awaitExit(0));
     }
   }
 }

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
@@ -27,30 +27,30 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Requests that end from outside, by completion or interrupt, and the thread on which chained code
- * runs.
+ * Tests requests that are completed from outside or interrupted, and the thread on which chained
+ * code runs.
  */
 class CancellingTest {
   private final ActorScope scope = Variants.scope(o -> o);
-  private final ActorBuilder<Object> quiet = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
+  private final ActorBuilder<Object> builder = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
 
   @AfterEach
   void cleanUp() {
     Gate.openAll();
   }
 
-  // ---- from outside
+  // ---- completed from outside
 
   @Promise("4.9")
   @ParameterizedTest
   @ValueSource(
       strings = {"cancel", "complete", "completeExceptionally", "orTimeout", "completeOnTimeout", "completeAsync"})
-  void completingTheFutureFromOutsideCancelsTheRequest(String how) {
+  void completionOfFutureFromOutsideCancelsRequest(String operation) {
     var actor = Echo.actor(scope.anonymous());
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("never handled");
 
-    complete(request, how);
+    complete(request, operation);
     Patience.eventually(request::isDone);
     Gate.openAll();
     actor.close();
@@ -59,8 +59,8 @@ class CancellingTest {
     assertEquals(1, scope.report().handled());
   }
 
-  private static void complete(CompletableFuture<Object> request, String how) {
-    switch (how) {
+  private static void complete(CompletableFuture<Object> request, String operation) {
+    switch (operation) {
       case "cancel" -> assertTrue(request.cancel(true));
       case "complete" -> assertTrue(request.complete("mine"));
       case "completeExceptionally" -> assertTrue(request.completeExceptionally(new IOException()));
@@ -73,26 +73,26 @@ class CancellingTest {
   }
 
   @Test
-  void anAnsweredRequestCannotBeChanged() {
-    var answered = Echo.actor(quiet).sendMessageReturn("answer");
-    Patience.value(answered);
+  void answeredRequestCannotBeChanged() {
+    var request = Echo.actor(builder).sendMessageReturn("answer");
+    Patience.value(request);
 
-    assertFalse(answered.cancel(true));
-    assertFalse(answered.complete("other"));
-    assertThrows(UnsupportedOperationException.class, () -> answered.obtrudeValue("other"));
-    assertThrows(UnsupportedOperationException.class, () -> answered.obtrudeException(new IOException()));
-    assertEquals("answer", answered.resultNow());
+    assertFalse(request.cancel(true));
+    assertFalse(request.complete("other"));
+    assertThrows(UnsupportedOperationException.class, () -> request.obtrudeValue("other"));
+    assertThrows(UnsupportedOperationException.class, () -> request.obtrudeException(new IOException()));
+    assertEquals("answer", request.resultNow());
   }
 
   @Promise("4.10")
   @Test
   void handlerOfCancelledRequestContinuesAndSeesCancellation() {
     var gate = new Gate();
-    var saw = new CompletableFuture<Boolean>();
+    var cancellationSeen = new CompletableFuture<Boolean>();
     var actor = scope.anonymous().newActorWithReturn((Object m, ActorContext<Object> context) -> {
       assertFalse(context.isCancelled());
       gate.pass();
-      saw.complete(context.isCancelled());
+      cancellationSeen.complete(context.isCancelled());
       return m;
     });
     var request = actor.sendMessageReturn("anything");
@@ -102,21 +102,21 @@ class CancellingTest {
     gate.open();
     actor.close();
 
-    assertTrue(Patience.value(saw));
+    assertTrue(Patience.value(cancellationSeen));
     assertEquals(1, scope.report().handled());
     assertEquals(0, scope.report().unhandled().get(Reason.CANCELLED));
   }
 
   @Promise("4.11")
   @Test
-  void aCancelledRequestKeepsNeitherMessageNorStack() {
+  void cancelledRequestKeepsNeitherMessageNorStack() {
     var actor = Echo.actor(scope.anonymous());
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("large");
 
     request.cancel(false);
 
-    assertNull(Inside.messageOf(request));
+    assertNull(ActorInternals.messageOf(request));
     assertEquals(0, Patience.value(request.handle((value, thrown) -> thrown)).getStackTrace().length);
   }
 
@@ -126,7 +126,7 @@ class CancellingTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"thenApply", "copy", "minimalCompletionStage", "toCompletableFuture", "thenCombine", "thenCompose"})
-  void chainedCodeNeverRunsOnTheActorsThread(String how) {
+  void chainedCodeNeverRunsOnThreadOfActor(String operation) {
     var actor = scope.anonymous().strategy(Strategy.THREAD).newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       return Thread.currentThread();
@@ -134,15 +134,15 @@ class CancellingTest {
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("who");
 
-    var ran = chained(request, how, handler -> Thread.currentThread()).toCompletableFuture();
+    var callbackThread = chained(request, operation, handler -> Thread.currentThread()).toCompletableFuture();
     Gate.openAll();
 
-    assertNotEquals(Patience.value(request), Patience.value(ran));
+    assertNotEquals(Patience.value(request), Patience.value(callbackThread));
   }
 
-  private static <R> CompletionStage<Thread> chained(CompletableFuture<R> request, String how,
+  private static <R> CompletionStage<Thread> chained(CompletableFuture<R> request, String operation,
       Function<Object, Thread> code) {
-    return switch (how) {
+    return switch (operation) {
       case "thenApply" -> request.thenApply(code);
       case "copy" -> request.copy().thenApply(code);
       case "minimalCompletionStage" -> request.minimalCompletionStage().thenApply(code);
@@ -155,17 +155,17 @@ class CancellingTest {
 
   @Promise({"4.12", "6.2"})
   @Test
-  void aBlockingCallbackDoesNotHoldTheActor() {
+  void blockingCallbackDoesNotDelayActor() {
     var actor = Echo.actor(scope.anonymous());
     var gate = Gate.occupy(actor);
-    var held = new Gate();
-    actor.sendMessageReturn("first").thenRun(held::passDeaf);
+    var callbackGate = new Gate();
+    actor.sendMessageReturn("first").thenRun(callbackGate::passUninterruptibly);
 
-    var second = actor.sendMessageReturn("second");
+    var secondRequest = actor.sendMessageReturn("second");
     gate.open();
-    Patience.await(held.entered);
+    Patience.await(callbackGate.entered);
 
-    assertEquals("second", Patience.value(second));
+    assertEquals("second", Patience.value(secondRequest));
   }
 
   // ---- interrupts
@@ -178,7 +178,7 @@ class CancellingTest {
 
     for (Runnable wait : new Runnable[] {() -> actor.ask("x"), () -> actor.ask("x", Patience.LONG), actor::waitForExit,
       () -> actor.waitForExit(Patience.LONG), actor::close}) {
-      var failure = interrupted(wait);
+      var failure = interruptDuring(wait);
       assertInstanceOf(CancellationException.class, failure);
       assertTrue(failure.getMessage().contains("interrupted while waiting"), failure.getMessage());
     }
@@ -187,38 +187,40 @@ class CancellingTest {
 
   @Promise("4.13")
   @Test
-  void anInterruptedExecAndWaitIsACancellation() {
+  void interruptedExecAndWaitThrowsCancellation() {
     var sink = scope.anonymous().newSink();
     Gate.occupy(sink);
 
-    assertInstanceOf(CancellationException.class, interrupted(() -> sink.execAndWait(nothing -> {})));
+    assertInstanceOf(CancellationException.class, interruptDuring(() -> sink.execAndWait(nothing -> {})));
   }
 
   @Promise("4.13")
   @Test
-  void interruptedAskWaitingForRoomThrowsCancellation() {
+  void interruptedAskWaitingForCapacityThrowsCancellation() {
     var actor = Echo.actor(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     Gate.occupy(actor);
     actor.sendMessage("fills it");
 
-    var failure = interrupted(() -> actor.ask("no room"));
+    var failure = interruptDuring(() -> actor.ask("must wait"));
 
     assertTrue(failure.getMessage().contains("interrupted while waiting"), failure.getMessage());
     assertTrue(failure.getStackTrace().length > 0);
   }
 
   /**
-   * Interrupts a thread inside {@code wait}; returns what that throws. The flag must be kept.
+   * Interrupts a thread in {@code wait}, and returns the exception. The thread must still be marked
+   * as interrupted.
    */
-  private static Throwable interrupted(Runnable wait) {
+  private static Throwable interruptDuring(Runnable wait) {
     var thrown = new CompletableFuture<Throwable>();
     var waiter = Thread.ofVirtual().unstarted(() -> {
       var failure = assertThrows(Throwable.class, wait::run);
       thrown.complete(
-          Thread.currentThread().isInterrupted() ? failure : new AssertionError("the flag was lost", failure));
+          Thread.currentThread().isInterrupted() ? failure
+              : new AssertionError("the interrupt flag was lost", failure));
     });
     waiter.start();
-    Patience.parked(waiter);
+    Patience.awaitParked(waiter);
     waiter.interrupt();
     return Patience.value(thrown);
   }
@@ -233,6 +235,6 @@ class CancellingTest {
 
     assertThrows(InterruptedException.class, request::get);
     assertFalse(request.isDone());
-    assertThrows(ExecutionException.class, () -> Echo.actor(quiet).sendMessageReturn(new IOException()).get());
+    assertThrows(ExecutionException.class, () -> Echo.actor(builder).sendMessageReturn(new IOException()).get());
   }
 }

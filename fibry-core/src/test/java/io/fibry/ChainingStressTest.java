@@ -1,7 +1,7 @@
 package io.fibry;
 
 import static io.fibry.support.Patience.await;
-import static io.fibry.support.Patience.joined;
+import static io.fibry.support.Patience.awaitEnd;
 
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
@@ -16,7 +16,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Callbacks are chained to a request while it is answered or cancelled. No thread may wait forever.
+ * Chains callbacks to requests that are answered or cancelled at the same time. No thread may wait
+ * forever.
  */
 class ChainingStressTest {
   private static final int ROUNDS = Soak.ON ? 500_000 : 20_000;
@@ -42,7 +43,7 @@ class ChainingStressTest {
           .newActorWithReturn((Integer message) -> message);
 
       List<Thread> cancellers = Stream.generate(random::split).limit(4)
-          .map(each -> Thread.ofVirtual().start(() -> cancelChained(actor, each))).toList();
+          .map(cancellerRandom -> Thread.ofVirtual().start(() -> cancelChained(actor, cancellerRandom))).toList();
 
       Patience.progress(rounds::sum, () -> cancellers.stream().noneMatch(Thread::isAlive));
     }
@@ -64,16 +65,16 @@ class ChainingStressTest {
       return 1;
     });
     var gate = Gate.occupy(actor);
-    var behind = new Gate();
+    var callbackGate = new Gate();
     var request = actor.sendMessageReturn("question");
-    CompletableFuture.allOf(request).thenRun(behind::passDeaf);
+    CompletableFuture.allOf(request).thenRun(callbackGate::passUninterruptibly);
     gate.open();
-    await(behind.entered);
+    await(callbackGate.entered);
 
-    var chained = new CountDownLatch(1);
-    var chaining = Thread.ofPlatform().daemon().start(() -> request.thenAccept(value -> chained.countDown()));
+    var callbackRun = new CountDownLatch(1);
+    var chainingThread = Thread.ofPlatform().daemon().start(() -> request.thenAccept(value -> callbackRun.countDown()));
 
-    joined(chaining);
-    await(chained);
+    awaitEnd(chainingThread);
+    await(callbackRun);
   }
 }

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * Everything at once, on every strategy: see {@link ChaosEpisode}. No thread, timer or memory is
- * left behind.
+ * Runs {@link ChaosEpisode} with every strategy, and checks that no thread, timer or memory is
+ * left.
  */
 class ChaosTest {
 
@@ -28,29 +28,29 @@ class ChaosTest {
     try (var pool = Executors.newCachedThreadPool()) {
       var strategies = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, Strategy.of(pool),
           Strategy.CALLER, activation -> Thread.ofPlatform().daemon().start(activation));
-      long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Soak.ON ? 60_000 : 2_000);
-      while (System.nanoTime() < end) scopes.add(play(seed + scopes.size(), strategies));
+      long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Soak.ON ? 60_000 : 2_000);
+      while (System.nanoTime() < deadline) scopes.add(runEpisode(seed + scopes.size(), strategies));
     }
 
-    Patience.eventually(() -> kept(scopes) == 0);
+    Patience.eventually(() -> countUncollected(scopes) == 0);
     Patience.eventually(
         () -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().matches("chaos\\d")));
     System.out.println("chaos: " + scopes.size() + " episodes");
   }
 
-  private static WeakReference<Object> play(long seed, List<Strategy> strategies) throws InterruptedException {
+  private static WeakReference<Object> runEpisode(long seed, List<Strategy> strategies) throws InterruptedException {
     try {
-      return new ChaosEpisode(new SplittableRandom(seed), strategies).play();
+      return new ChaosEpisode(new SplittableRandom(seed), strategies).run();
     } catch (AssertionError fault) {
       throw new AssertionError("-Dfibry.seed=" + seed + ": " + fault.getMessage(), fault);
     }
   }
 
   /**
-   * A timer, a thread or the root would keep a scope. The root's last dead letters do, so they are
-   * removed.
+   * Returns the number of scopes to which a timer, a thread or the root still refers. The last dead
+   * letters of the root may refer to scopes too, so they are removed first.
    */
-  private static long kept(List<WeakReference<Object>> scopes) {
+  private static long countUncollected(List<WeakReference<Object>> scopes) {
     Scopes.forgetLettersOfRoot();
     System.gc();
     return scopes.stream().filter(scope -> scope.get() != null).count();

@@ -10,14 +10,14 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Code of actors whose class loader is discarded, as by an application server. */
+/** Tests actors whose class loader is discarded, as in an application server. */
 class ClassLoaderLeakTest {
 
   /**
-   * A whole program: objects that the library makes at first use must not refer to the first user's
-   * loader.
+   * A program of its own: objects that the library creates at first use must not refer to the class
+   * loader of the first user.
    */
-  static final class First {
+  static final class FirstUserMain {
     public static void main(String[] args) throws Exception {
       System.out.println(
           "collected: " + LeakProbe.collected(new WeakReference<>(runPlugin(variants().findFirst().orElseThrow()))));
@@ -30,8 +30,8 @@ class ClassLoaderLeakTest {
 
   @ParameterizedTest
   @MethodSource("variants")
-  void aLoaderIsCollectedWhenItsActorsHaveEnded(Variants.Variant variant) throws Exception {
-    // warms up the pool: its threads may remember their creator
+  void classLoaderIsCollectedWhenItsActorsHaveEnded(Variants.Variant variant) throws Exception {
+    // starts the threads of the pool first, because they may refer to their creator
     for (int i = 0; i < 2; i++) variant.strategy().activate(() -> {});
     var loader = new WeakReference<>(runPlugin(variant));
 
@@ -39,20 +39,20 @@ class ClassLoaderLeakTest {
   }
 
   private static ClassLoader runPlugin(Variants.Variant variant) throws Exception {
-    try (var loader = new Child()) {
+    try (var loader = new PluginLoader()) {
       var type = loader.loadClass(LeakPlugin.class.getName());
       assertNotSame(LeakPlugin.class, type);
-      var before = Thread.currentThread().getContextClassLoader();
+      var oldLoader = Thread.currentThread().getContextClassLoader();
       Thread.currentThread().setContextClassLoader(loader);
       ((Runnable) type.getConstructor(ActorBuilder.class).newInstance(variant.builder(Variants.scope(o -> o)))).run();
-      Thread.currentThread().setContextClassLoader(before);
+      Thread.currentThread().setContextClassLoader(oldLoader);
       return loader;
     }
   }
 
-  /** Loads the plugin itself, and the library from its parent. */
-  private static final class Child extends URLClassLoader {
-    Child() {
+  /** Loads the plugin itself, and the library by its parent loader. */
+  private static final class PluginLoader extends URLClassLoader {
+    PluginLoader() {
       super(new URL[] {LeakPlugin.class.getProtectionDomain().getCodeSource().getLocation()},
           LeakPlugin.class.getClassLoader());
     }
@@ -61,8 +61,8 @@ class ClassLoaderLeakTest {
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
       synchronized (getClassLoadingLock(name)) {
         if (!name.startsWith(LeakPlugin.class.getName())) return super.loadClass(name, resolve);
-        var loaded = findLoadedClass(name);
-        return loaded != null ? loaded : findClass(name);
+        var loadedClass = findLoadedClass(name);
+        return loadedClass != null ? loadedClass : findClass(name);
       }
     }
   }

@@ -5,45 +5,45 @@ import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 
-/** A user's scheduler, for tests to change. */
+/** A scheduler as a user may write it. Tests override its methods. */
 public class Clock implements Scheduler {
   public final ManualScheduler manual = new ManualScheduler();
-  private final Scheduler time;
+  private final Scheduler scheduler;
 
-  /** Time is stopped until {@code manual} is moved. */
+  /** Creates a clock whose time changes only when {@code manual} is advanced. */
   public Clock() {
-    this.time = manual;
+    this.scheduler = manual;
   }
 
-  Clock(Scheduler time) {
-    this.time = time;
+  Clock(Scheduler scheduler) {
+    this.scheduler = scheduler;
   }
 
-  /** Returns the lines that are logged while the clock moves. */
-  public String logged(Duration by) {
+  /** Returns the lines that are logged while the clock advances. */
+  public String logged(Duration duration) {
     try (var logged = new Logged()) {
-      manual.advance(by);
+      manual.advance(duration);
       return logged.text();
     }
   }
 
   @Override
   public long nanoTime() {
-    return time.nanoTime();
+    return scheduler.nanoTime();
   }
 
   @Override
   public Timer schedule(Duration delay, Runnable task) {
-    return time.schedule(delay, task);
+    return scheduler.schedule(delay, task);
   }
 
   @Override
   public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
-    return time.scheduleAtFixedRate(initial, period, task);
+    return scheduler.scheduleAtFixedRate(initial, period, task);
   }
 
   @Override
   public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
-    return time.scheduleWithFixedDelay(initial, delay, task);
+    return scheduler.scheduleWithFixedDelay(initial, delay, task);
   }
 }

@@ -16,10 +16,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a scope does when it begins to close. */
+/** Tests the hooks that a scope runs when it begins to close. */
 class CloseHooksTest {
   private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withKillGrace(Duration.ZERO));
-  private final AtomicInteger said = new AtomicInteger();
+  private final AtomicInteger hookRuns = new AtomicInteger();
 
   @AfterEach
   void close() {
@@ -32,10 +32,10 @@ class CloseHooksTest {
   @Test
   void closeHookEndsLongConversationInTime() throws Exception {
     var server = TcpAcceptor.open(scope.openScope("chat").anonymous(), 0, connection -> {
-      var over = new CountDownLatch(1);
-      try (var farewell = scope.onClosing(over::countDown)) {
+      var closing = new CountDownLatch(1);
+      try (var hook = scope.onClosing(closing::countDown)) {
         connection.outputStream().write('>');
-        over.await();
+        closing.await();
         connection.outputStream().write("bye".getBytes(StandardCharsets.UTF_8));
       }
     }, o -> o.withDrainLimit(Patience.LONG));
@@ -53,17 +53,17 @@ class CloseHooksTest {
   @Test
   void closeHooksRunOnceAndAtTheSameTimeInChildScopes() {
     var inner = scope.openScope("inner");
-    inner.onClosing(said::incrementAndGet);
-    scope.onClosing(said::incrementAndGet);
+    inner.onClosing(hookRuns::incrementAndGet);
+    scope.onClosing(hookRuns::incrementAndGet);
     var gate = Gate.occupy(inner.anonymous().newActor((Object message) -> ((Gate) message).pass()));
 
-    var closing = Patience.startFiber(scope::close);
-    Patience.eventually(() -> said.get() == 2);
+    var closer = Patience.startFiber(scope::close);
+    Patience.eventually(() -> hookRuns.get() == 2);
     gate.open();
-    Patience.joined(closing);
+    Patience.awaitEnd(closer);
     inner.close();
 
-    assertEquals(2, said.get());
+    assertEquals(2, hookRuns.get());
   }
 
   @Promise("16.18")
@@ -71,48 +71,48 @@ class CloseHooksTest {
   void closeHookOfClosedScopeRunsAtOnce() {
     scope.close();
 
-    scope.onClosing(said::incrementAndGet);
+    scope.onClosing(hookRuns::incrementAndGet);
 
-    Patience.eventually(() -> said.get() == 1);
+    Patience.eventually(() -> hookRuns.get() == 1);
   }
 
   @Promise("16.18")
   @Test
   void removedCloseHookDoesNotRun() {
-    var heard = new CountDownLatch(1);
-    scope.onClosing(said::incrementAndGet).close();
-    scope.onClosing(heard::countDown);
+    var lastHookRun = new CountDownLatch(1);
+    scope.onClosing(hookRuns::incrementAndGet).close();
+    scope.onClosing(lastHookRun::countDown);
 
     scope.close();
 
-    Patience.await(heard);
-    assertEquals(0, said.get());
+    Patience.await(lastHookRun);
+    assertEquals(0, hookRuns.get());
   }
 
   @Promise("16.18")
   @Test
   void hangingOrFailingCloseHookBlocksNothing() {
     var gate = new Gate();
-    var heard = new CountDownLatch(1);
+    var lastHookRun = new CountDownLatch(1);
     scope.named("doorkeeper").newActor(message -> {});
-    scope.onClosing(gate::passDeaf);
+    scope.onClosing(gate::passUninterruptibly);
     scope.onClosing(() -> {
       throw new IllegalStateException("planned");
     });
-    scope.onClosing(heard::countDown);
+    scope.onClosing(lastHookRun::countDown);
 
     try (var logged = new Logged()) {
       assertTrue(scope.closeWithin(Patience.LONG).unresponsive().isEmpty());
 
-      Patience.await(heard);
-      Patience.eventually(() -> logged.text().contains("a farewell of scope 'shop' failed"));
-      assertFalse(logged.about("'doorkeeper'").contains("did not obey"), logged.text());
+      Patience.await(lastHookRun);
+      Patience.eventually(() -> logged.text().contains("a close hook of scope 'shop' failed"));
+      assertFalse(logged.entriesAbout("'doorkeeper'").contains("did not obey"), logged.text());
     }
   }
 
   @Test
   void badInputIsRefused() {
-    assertEquals("farewell", assertThrows(NullPointerException.class, () -> scope.onClosing(null)).getMessage());
+    assertEquals("hook", assertThrows(NullPointerException.class, () -> scope.onClosing(null)).getMessage());
   }
 
   @Test
@@ -121,8 +121,8 @@ class CloseHooksTest {
 
     assertTrue(scope.isClosed());
     assertFalse(ActorSystem.openScope("open").isClosed());
-    var closed = assertThrows(IllegalStateException.class, () -> scope.anonymous().newActor(message -> {}));
+    var refusal = assertThrows(IllegalStateException.class, () -> scope.anonymous().newActor(message -> {}));
     assertEquals("scope 'shop' is closed, so it takes nothing new; make it in a scope that is open",
-        closed.getMessage());
+        refusal.getMessage());
   }
 }

@@ -9,57 +9,57 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** A scope tells its doors to the outside of a close before all other members. */
+/** Tests {@code closesFirst} actors, such as servers, with which a closing scope begins. */
 class ClosesFirstTest {
   private final ActorScope scope = ActorSystem.openScope("house", o -> o.withDrainLimit(Patience.LONG));
-  private final List<String> ended = new CopyOnWriteArrayList<>();
+  private final List<String> endings = new CopyOnWriteArrayList<>();
 
   @Promise("16.16")
   @Test
   void closesFirstActorEndsBeforeYoungerActorsAreAwaited() {
-    var doorIsShut = new CountDownLatch(1);
-    BlockBuilder.of(scope.anonymous()).closesFirst().newSink().closeOnExit(doorIsShut::countDown);
+    var doorClosed = new CountDownLatch(1);
+    BlockBuilder.of(scope.anonymous()).closesFirst().newSink().closeOnExit(doorClosed::countDown);
     var guest = scope.anonymous().newActor((String m) -> {
-      doorIsShut.await();
-      ended.add(m);
+      doorClosed.await();
+      endings.add(m);
     });
     guest.sendMessage("the guest has left");
 
     scope.close();
 
-    assertEquals(List.of("the guest has left"), ended);
+    assertEquals(List.of("the guest has left"), endings);
   }
 
   @Test
   void otherActorsEndInReverseCreationOrder() {
-    for (String name : List.of("first", "second")) scope.anonymous().newSink().closeOnExit(() -> ended.add(name));
+    for (String name : List.of("first", "second")) scope.anonymous().newSink().closeOnExit(() -> endings.add(name));
 
     scope.close();
 
-    assertEquals(List.of("second", "first"), ended);
+    assertEquals(List.of("second", "first"), endings);
   }
 
   @Test
   void closesFirstActorMayCloseItsOwnScope() {
     var door = BlockBuilder.of(scope.anonymous()).closesFirst().newSink();
 
-    door.execAndWait(none -> scope.close());
+    door.execAndWait(state -> scope.close());
     door.waitForExit();
 
     assertEquals(new ExitReason.Stopped(), door.onExit().join());
   }
 
   @Test
-  void closesFirstActorOfChildScopeEndsInTurn() {
-    var below = scope.openScope("below");
-    var doorIsShut = new CountDownLatch(1);
-    BlockBuilder.of(below.anonymous()).closesFirst().newSink().closeOnExit(doorIsShut::countDown);
-    below.anonymous().newActor((String m) -> doorIsShut.await()).sendMessage("waits for the door");
+  void closesFirstActorOfChildScopeEndsWithChildScope() {
+    var childScope = scope.openScope("below");
+    var doorClosed = new CountDownLatch(1);
+    BlockBuilder.of(childScope.anonymous()).closesFirst().newSink().closeOnExit(doorClosed::countDown);
+    childScope.anonymous().newActor((String m) -> doorClosed.await()).sendMessage("waits for the door");
     scope.anonymous().newSink()
-        .closeOnExit(() -> ended.add("made later, ended with the door open: " + doorIsShut.getCount()));
+        .closeOnExit(() -> endings.add("made later, ended with the door open: " + doorClosed.getCount()));
 
     scope.close();
 
-    assertEquals(List.of("made later, ended with the door open: 1"), ended);
+    assertEquals(List.of("made later, ended with the door open: 1"), endings);
   }
 }

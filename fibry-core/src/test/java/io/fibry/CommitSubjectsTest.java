@@ -12,35 +12,35 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Subjects of commits are {@code module: verb object}, in at most 72 characters. */
+/** Tests that the subjects of commits are {@code module: verb object}, in at most 72 characters. */
 class CommitSubjectsTest {
-  /** Commits after this one follow the rule. */
-  private static final String RULE_BEGINS = "7d90efb0a783336912d2042577a36bd73cf8edeb";
+  /** The last commit before the rule. */
+  private static final String LAST_COMMIT_BEFORE_RULE = "7d90efb0a783336912d2042577a36bd73cf8edeb";
   private static final Pattern SUBJECT = Pattern.compile("[a-z][a-z0-9-]*(, [a-z][a-z0-9-]*)*: [a-z`].*[^. ]");
 
   @Test
   void newCommitSubjectsMatchRequiredForm() {
     try (var git = Child.start(List.of("git", "-C", Repository.ROOT.toString(), "log", "--no-merges",
-        "--format=%s", RULE_BEGINS + "..HEAD"))) {
+        "--format=%s", LAST_COMMIT_BEFORE_RULE + "..HEAD"))) {
       int status = git.exitCode();
-      assumeTrue(status == 0, "no git, or a history that is cut off");
-      assertEquals(List.of(), git.lines().stream().filter(subject -> !isGood(subject)).toList());
-    } catch (UncheckedIOException missing) {
-      abort("no git: " + missing.getMessage());
+      assumeTrue(status == 0, "no git, or an incomplete history");
+      assertEquals(List.of(), git.lines().stream().filter(subject -> !isWellFormed(subject)).toList());
+    } catch (UncheckedIOException e) {
+      abort("no git: " + e.getMessage());
     }
   }
 
   @Test
   void malformedCommitSubjectsAreFound() {
-    assertTrue(isGood("cluster: expire requests by their remaining time on arrival"));
-    assertTrue(isGood("nats, jdbc: name the table in refusals"));
-    assertFalse(isGood("Let a late request be late where it arrives, too"));
-    assertFalse(isGood("cluster: Expire requests"));
-    assertFalse(isGood("cluster: expire requests."));
-    assertFalse(isGood("cluster: expire requests by the time that remains to them when they arrive"));
+    assertTrue(isWellFormed("cluster: expire requests by their remaining time on arrival"));
+    assertTrue(isWellFormed("nats, jdbc: name the table in refusals"));
+    assertFalse(isWellFormed("Let a late request be late where it arrives, too"));
+    assertFalse(isWellFormed("cluster: Expire requests"));
+    assertFalse(isWellFormed("cluster: expire requests."));
+    assertFalse(isWellFormed("cluster: expire requests by the time that remains to them when they arrive"));
   }
 
-  private static boolean isGood(String subject) {
+  private static boolean isWellFormed(String subject) {
     return subject.length() <= 72 && SUBJECT.matcher(subject).matches();
   }
 }

@@ -18,13 +18,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A user's comparator that throws. It and dead-letter listeners never run on the timer thread. */
+/**
+ * Tests mailboxes whose comparator throws. Comparators and dead-letter listeners never run on the
+ * timer thread.
+ */
 class ComparatorFaultTest {
-  private static final String TIMERS = "fibry-timer";
+  private static final String TIMER_THREAD = "fibry-timer";
 
   private final Set<String> threads = ConcurrentHashMap.newKeySet();
   private final CountDownLatch thrown = new CountDownLatch(1);
-  private volatile boolean mad;
+  private volatile boolean comparatorThrows;
 
   @AfterEach
   void openGates() {
@@ -32,12 +35,12 @@ class ComparatorFaultTest {
   }
 
   @Test
-  void aCancelSucceedsThoughTheComparatorThrows() {
-    var actor = gated();
+  void cancelSucceedsAlthoughComparatorThrows() {
+    var actor = gatedActor();
     Gate.occupy(actor);
     actor.sendMessageReturn("b");
     var request = actor.sendMessageReturn("c");
-    mad = true;
+    comparatorThrows = true;
 
     assertDoesNotThrow(() -> request.cancel(true));
 
@@ -46,13 +49,13 @@ class ComparatorFaultTest {
 
   @Test
   void cancelledRequestStuckInMailboxIsSkipped() {
-    var actor = gated();
+    var actor = gatedActor();
     var gate = Gate.occupy(actor);
     actor.sendMessageReturn("b");
     var request = actor.sendMessageReturn("c");
-    mad = true;
+    comparatorThrows = true;
     request.cancel(true);
-    mad = false;
+    comparatorThrows = false;
 
     gate.open();
     actor.ask("d");
@@ -62,20 +65,20 @@ class ComparatorFaultTest {
 
   @Test
   void expiringAskNeverComparesOnTimerThread() {
-    var actor = gated();
+    var actor = gatedActor();
     Gate.occupy(actor);
     actor.sendMessage("b");
     actor.sendMessage("bb");
 
-    // too long for the sweep, so it has a timer of its own
+    // this limit is too long for the sweep, so the ask has a timer of its own
     assertThrows(AskTimeoutException.class, () -> actor.ask("c", Duration.ofMillis(150)));
 
-    assertFalse(threads.contains(TIMERS));
+    assertFalse(threads.contains(TIMER_THREAD));
   }
 
   @Test
   void timerMessageIsNeverComparedOnTimerThread() {
-    var actor = gated();
+    var actor = gatedActor();
     var gate = Gate.occupy(actor);
     actor.sendMessage("b");
     threads.clear();
@@ -84,7 +87,7 @@ class ComparatorFaultTest {
 
     eventually(() -> !threads.isEmpty());
     gate.open();
-    assertFalse(threads.contains(TIMERS));
+    assertFalse(threads.contains(TIMER_THREAD));
   }
 
   @Test
@@ -99,46 +102,46 @@ class ComparatorFaultTest {
     actor.sendMessageLater("late", Duration.ofMillis(1));
 
     eventually(() -> !threads.isEmpty());
-    assertFalse(threads.contains(TIMERS));
+    assertFalse(threads.contains(TIMER_THREAD));
   }
 
   @Test
   void repeatingTimerContinuesAfterComparatorThrows() {
     var ticks = new AtomicInteger();
     Actor<Object> actor =
-        Variants.scope(o -> o).anonymous().mailbox(Mailbox.priority(order())).newActor((Object message) -> {
+        Variants.scope(o -> o).anonymous().mailbox(Mailbox.priority(comparator())).newActor((Object message) -> {
           if (message instanceof Gate gate) gate.pass();
           if (message.equals("tick")) ticks.incrementAndGet();
         });
     var gate = Gate.occupy(actor);
     actor.sendMessage("other");
-    mad = true;
+    comparatorThrows = true;
     actor.sendMessageEvery("tick", Duration.ofMillis(1));
     await(thrown);
 
-    mad = false;
+    comparatorThrows = false;
     gate.open();
 
     eventually(() -> ticks.get() >= 3);
   }
 
-  private ActorWithReturn<Object, Integer> gated() {
-    return Variants.scope(o -> o).anonymous().mailbox(Mailbox.priority(order()))
+  private ActorWithReturn<Object, Integer> gatedActor() {
+    return Variants.scope(o -> o).anonymous().mailbox(Mailbox.priority(comparator()))
         .newActorWithReturn((Object message) -> {
           if (message instanceof Gate gate) gate.pass();
           return 1;
         });
   }
 
-  private Comparator<Object> order() {
+  private Comparator<Object> comparator() {
     return (a, b) -> {
       threads.add(Thread.currentThread().getName());
-      if (mad) throw refusal();
+      if (comparatorThrows) throw comparatorFailure();
       return a.toString().compareTo(b.toString());
     };
   }
 
-  private ClassCastException refusal() {
+  private ClassCastException comparatorFailure() {
     thrown.countDown();
     return new ClassCastException("on purpose");
   }

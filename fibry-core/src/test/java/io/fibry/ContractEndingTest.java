@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Variants.Variant;
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
@@ -21,25 +21,25 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** How every actor ends, with every strategy and mailbox. */
+/** Tests how actors with each strategy and mailbox end. */
 class ContractEndingTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
-  /** Waits at gates, and remembers other messages. */
+  /** Returns an actor that waits at gates, and records other messages. */
   private ActorWithReturn<Object, Object> actor(Variant variant) {
     return variant.builder(scope).newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
-      else seen.add(m);
+      else received.add(m);
       return m;
     });
   }
 
-  private ActorWithReturn<Object, Object> deafActor(Variant variant) {
+  private ActorWithReturn<Object, Object> interruptIgnoringActor(Variant variant) {
     return variant.builder(scope).newActorWithReturn((Object m) -> {
-      if (m instanceof Gate gate) gate.passDeaf();
+      if (m instanceof Gate gate) gate.passUninterruptibly();
       return m;
     });
   }
@@ -61,9 +61,9 @@ class ContractEndingTest {
     actor.sendPoisonPill();
     actor.sendMessage("after");
     gate.open();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
-    assertEquals(List.of("before", "asked before"), seen);
+    assertEquals(List.of("before", "asked before"), received);
     assertEquals("asked before", Patience.value(request));
     assertEquals(List.of("after"), letters.messages(Reason.UNDELIVERED));
     assertEquals(new ExitReason.Finished(), Patience.value(actor.onExit()));
@@ -79,12 +79,12 @@ class ContractEndingTest {
     var request = actor.sendMessageReturn("asked");
 
     actor.askExit();
-    boolean taken = actor.sendMessage("late");
+    boolean accepted = actor.sendMessage("late");
     gate.open();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
-    assertFalse(taken);
-    assertEquals(List.of(), seen);
+    assertFalse(accepted);
+    assertEquals(List.of(), received);
     assertEquals(List.of("late", "waits"), letters.messages(Reason.UNDELIVERED));
     assertEquals(new ExitReason.Stopped(),
         assertInstanceOf(ActorStoppedException.class, Patience.failure(request)).reason());
@@ -101,7 +101,7 @@ class ContractEndingTest {
 
     actor.close();
 
-    assertEquals(10, seen.size());
+    assertEquals(10, received.size());
     assertTrue(actor.onExit().isDone());
   }
 
@@ -109,24 +109,24 @@ class ContractEndingTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void unusedActorEndsWhenStopped(Variant variant) {
-    var asked = actor(variant);
-    var killed = actor(variant);
-    var poisoned = actor(variant);
+    var exitedActor = actor(variant);
+    var killedActor = actor(variant);
+    var poisonedActor = actor(variant);
 
-    asked.askExit();
-    killed.kill();
-    poisoned.sendPoisonPill();
+    exitedActor.askExit();
+    killedActor.kill();
+    poisonedActor.sendPoisonPill();
 
-    Patience.ended(asked::waitForExit);
-    Patience.ended(killed::waitForExit);
-    Patience.ended(poisoned::waitForExit);
-    assertEquals(new ExitReason.Killed(), Patience.value(killed.onExit()));
+    Patience.awaitEnd(exitedActor::waitForExit);
+    Patience.awaitEnd(killedActor::waitForExit);
+    Patience.awaitEnd(poisonedActor::waitForExit);
+    assertEquals(new ExitReason.Killed(), Patience.value(killedActor.onExit()));
   }
 
   @Promise("7.3")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void closeFromTheOwnHandlerDoesNotWait(Variant variant) {
+  void closeDoesNotWaitInHandlerOfSameActor(Variant variant) {
     var closed = new CountDownLatch(1);
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       context.self().close();
@@ -136,7 +136,7 @@ class ContractEndingTest {
     actor.sendMessage("close yourself");
 
     Patience.await(closed);
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
   }
 
   @Promise("7.4")
@@ -145,35 +145,35 @@ class ContractEndingTest {
   void killInterruptsHandlerOnActorsOwnThread(Variant variant) {
     var actor = actor(variant);
     var gate = Gate.occupy(actor);
-    var waiting = actor.sendMessageReturn("waits");
+    var queuedRequest = actor.sendMessageReturn("waits");
 
     actor.kill();
-    if (!variant.own()) gate.open(); // a foreign thread is not interrupted
+    if (!variant.usesLibraryThreads()) gate.open(); // kill interrupts only threads of the library
 
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     assertEquals(new ExitReason.Killed(), Patience.value(actor.onExit()));
     assertEquals(new ExitReason.Killed(),
-        assertInstanceOf(ActorStoppedException.class, Patience.failure(waiting)).reason());
-    assertEquals(List.of(), seen);
+        assertInstanceOf(ActorStoppedException.class, Patience.failure(queuedRequest)).reason());
+    assertEquals(List.of(), received);
   }
 
   @Promise({"4.4", "7.5"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void handlerIgnoringKillIsCutOffAfterGracePeriod(Variant variant) {
-    var actor = deafActor(variant);
+    var actor = interruptIgnoringActor(variant);
     var gate = new Gate();
     Patience.startFiber(() -> actor.sendMessage(gate));
     Patience.await(gate.entered);
-    var behind = actor.sendMessageReturn("behind");
+    var queuedRequest = actor.sendMessageReturn("behind");
 
     actor.kill();
     boolean endedAtOnce = actor.waitForExit(Duration.ZERO);
     clock.advance(Duration.ofSeconds(1));
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
     assertFalse(endedAtOnce);
-    assertEquals("behind", assertInstanceOf(ActorStoppedException.class, Patience.failure(behind)).request());
+    assertEquals("behind", assertInstanceOf(ActorStoppedException.class, Patience.failure(queuedRequest)).request());
     gate.open();
   }
 
@@ -181,7 +181,7 @@ class ContractEndingTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void handledRequestFailsWhenHandlerIsCutOff(Variant variant) {
-    var actor = deafActor(variant);
+    var actor = interruptIgnoringActor(variant);
     var gate = new Gate();
     var answer = new CompletableFuture<Throwable>();
     Patience.startFiber(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate))));
@@ -190,7 +190,7 @@ class ContractEndingTest {
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
     if (variant.strategy() == Strategy.CALLER) { // the asker is the handler
-      Patience.eventually(() -> Inside.request(actor).isDone());
+      Patience.eventually(() -> ActorInternals.request(actor).isDone());
       gate.open();
     }
 
@@ -220,10 +220,10 @@ class ContractEndingTest {
   void waitForExitReturnsWhetherActorEnded(Variant variant) {
     var actor = actor(variant);
 
-    boolean before = actor.waitForExit(Duration.ofMillis(1));
+    boolean endedBeforeAskExit = actor.waitForExit(Duration.ofMillis(1));
     actor.askExit();
 
-    assertFalse(before);
+    assertFalse(endedBeforeAskExit);
     assertTrue(actor.waitForExit(Patience.LONG));
     actor.waitForExit();
   }
@@ -236,19 +236,19 @@ class ContractEndingTest {
     actor.close();
 
     assertFalse(actor.sendMessage("one"));
-    if (!variant.priority()) assertFalse(actor.sendMessages(List.of("two", "three")));
+    if (!variant.isPriority()) assertFalse(actor.sendMessages(List.of("two", "three")));
     actor.sendMessageLater("four", Duration.ofDays(1));
 
-    assertEquals(variant.priority() ? List.of("one", "four") : List.of("one", "two", "three", "four"),
+    assertEquals(variant.isPriority() ? List.of("one", "four") : List.of("one", "two", "three", "four"),
         letters.messages(Reason.UNDELIVERED));
-    var refused = assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> {}));
-    assertTrue(refused.getMessage().contains("ended"), refused.getMessage());
+    var refusal = assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> {}));
+    assertTrue(refusal.getMessage().contains("ended"), refusal.getMessage());
   }
 
   @Promise({"4.4", "5.2"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void anEndedActorFailsRequestsAtOnce(Variant variant) {
+  void endedActorFailsRequestsAtOnce(Variant variant) {
     var actor = actor(variant);
     actor.close();
 
@@ -263,31 +263,32 @@ class ContractEndingTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void stopPolicyEndsActorWithThrownFailure(Variant variant) {
-    var bad = new IllegalStateException("bad");
+    var failure = new IllegalStateException("bad");
     var actor = variant.builder(scope).onFailure(FailurePolicy.stop().withoutLog()).newActor((Object m) -> {
-      throw bad;
+      throw failure;
     });
 
     actor.sendMessage("anything");
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
-    assertEquals(new ExitReason.Failed(bad), Patience.value(actor.onExit()));
-    assertEquals(bad, assertThrows(ActorStoppedException.class, () -> actor.ask(new ContractTest.Get("x"))).getCause());
+    assertEquals(new ExitReason.Failed(failure), Patience.value(actor.onExit()));
+    assertEquals(failure,
+        assertThrows(ActorStoppedException.class, () -> actor.ask(new ContractTest.Get("x"))).getCause());
   }
 
   @Promise("4.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void aPromisedAnswerFailsWhenTheActorEndsFirst(Variant variant) {
+  void promisedAnswerFailsIfActorEndsFirst(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof ContractTest.Get get) context.replyWhen(get, new CompletableFuture<>());
     });
     var request = new ContractTest.Get("never");
-    var promised = actor.sendMessageReturn(request);
+    var answer = actor.sendMessageReturn(request);
 
     actor.close();
 
-    assertEquals(request, assertInstanceOf(ActorStoppedException.class, Patience.failure(promised)).request());
+    assertEquals(request, assertInstanceOf(ActorStoppedException.class, Patience.failure(answer)).request());
   }
 
   @Promise("7.9")
@@ -295,14 +296,14 @@ class ContractEndingTest {
   @MethodSource("io.fibry.Variants#all")
   void timersEndWithTheirActor(Variant variant) {
     var actor = actor(variant);
-    var later = actor.sendMessageLater("later", Duration.ofMinutes(1));
-    var ticks = actor.sendMessageEvery("tick", Duration.ofMinutes(1));
+    var timer = actor.sendMessageLater("later", Duration.ofMinutes(1));
+    var repeatedTimer = actor.sendMessageEvery("tick", Duration.ofMinutes(1));
 
     actor.close();
     clock.advance(Duration.ofMinutes(2));
 
-    assertFalse(later.cancel());
-    assertFalse(ticks.cancel());
+    assertFalse(timer.cancel());
+    assertFalse(repeatedTimer.cancel());
     assertEquals(List.of("later"), letters.messages(Reason.TIMER_CANCELLED));
     assertEquals(1, letters.all.size());
     assertEquals(1, scope.report().sent());
@@ -311,7 +312,7 @@ class ContractEndingTest {
   @Promise("7.9")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
-  void stashedMessagesAreUndeliveredAtTheEnd(Variant variant) {
+  void stashedMessagesAreUndeliveredWhenActorEnds(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> context.stash());
     actor.sendMessage("message");
     var request = actor.sendMessageReturn(new ContractTest.Get("request"));
@@ -327,10 +328,10 @@ class ContractEndingTest {
   @MethodSource("io.fibry.Variants#selective")
   void stashedRequestFailsWhenHandlerIsCutOff(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
-      if (m instanceof Gate gate) gate.passDeaf();
+      if (m instanceof Gate gate) gate.passUninterruptibly();
       else context.stash();
     });
-    var stashed = actor.sendMessageReturn(new ContractTest.Get("aside"));
+    var stashedRequest = actor.sendMessageReturn(new ContractTest.Get("stashed"));
     var gate = new Gate();
     Patience.startFiber(() -> actor.sendMessage(gate));
     Patience.await(gate.entered);
@@ -338,7 +339,7 @@ class ContractEndingTest {
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
 
-    assertInstanceOf(ActorStoppedException.class, Patience.failure(stashed));
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(stashedRequest));
     gate.open();
   }
 
@@ -349,18 +350,18 @@ class ContractEndingTest {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       if (!(m instanceof Gate gate)) return;
       context.receive(ContractTest.Get.class, Patience.LONG);
-      gate.passDeaf();
+      gate.passUninterruptibly();
     });
     var gate = new Gate();
     Patience.startFiber(() -> actor.sendMessage(gate));
-    Patience.eventually(() -> Inside.message(actor) == gate);
-    var received = actor.sendMessageReturn(new ContractTest.Get("received"));
+    Patience.eventually(() -> ActorInternals.message(actor) == gate);
+    var receivedRequest = actor.sendMessageReturn(new ContractTest.Get("received"));
     Patience.await(gate.entered);
 
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
 
-    assertInstanceOf(ActorStoppedException.class, Patience.failure(received));
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(receivedRequest));
     gate.open();
   }
 }

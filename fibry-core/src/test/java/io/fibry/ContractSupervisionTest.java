@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Variants.Variant;
 import io.fibry.engine.actor.Cells;
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
@@ -20,12 +20,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The behavior of every actor that fails, with every strategy and mailbox. */
+/** Tests how actors with each strategy and mailbox behave after a failure. */
 class ContractSupervisionTest {
   private static final FailurePolicy RESTART = FailurePolicy.restart().withoutLog();
   private static final FailurePolicy BACK_OFF = RESTART.withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1));
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
       ActorSystem.openScope("contract", o -> o.withDeadLetters(letters).withScheduler(clock));
@@ -48,17 +48,17 @@ class ContractSupervisionTest {
         });
   }
 
-  private Actor<Object> suspended(Variant variant) {
+  private Actor<Object> suspendedActor(Variant variant) {
     var actor = actor(variant, BACK_OFF);
     actor.sendMessage(new IllegalStateException("planned"));
-    Patience.eventually(() -> Inside.isSuspended(actor));
+    Patience.eventually(() -> ActorInternals.isSuspended(actor));
     return actor;
   }
 
   @Promise("17.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void aRestartGivesAFreshStateAndTheSameMailbox(Variant variant) {
+  void restartCreatesNewStateAndKeepsMailbox(Variant variant) {
     var actor = actor(variant, RESTART);
     var gate = Gate.occupy(actor);
     for (Object m : List.of("a", new IllegalStateException("planned"), "b", new IllegalArgumentException("planned"),
@@ -75,14 +75,14 @@ class ContractSupervisionTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void messagesQueuedDuringBackoffAreHandledInOrder(Variant variant) {
-    var actor = suspended(variant);
+    var actor = suspendedActor(variant);
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
-    var before = List.copyOf(log);
+    var logDuringBackoff = List.copyOf(log);
 
     clock.advance(Duration.ofSeconds(1));
 
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(List.of("stop 1"), before);
+    assertEquals(List.of("stop 1"), logDuringBackoff);
     assertEquals(List.of("stop 1", "2 0", "2 1", "2 2", "2 3", "2 4"), log);
   }
 
@@ -90,7 +90,7 @@ class ContractSupervisionTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void killDuringBackoffEndsActorAtOnce(Variant variant) {
-    var actor = suspended(variant);
+    var actor = suspendedActor(variant);
     actor.sendMessage("waits");
 
     actor.kill();
@@ -103,7 +103,7 @@ class ContractSupervisionTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void askExitDuringBackoffEndsActorAtOnce(Variant variant) {
-    var actor = suspended(variant);
+    var actor = suspendedActor(variant);
     var request = Cells.sendRequest(actor, "waits");
 
     actor.askExit();
@@ -121,7 +121,7 @@ class ContractSupervisionTest {
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
     var report = new CompletableFuture<ActorScope.Report>();
     var closer = Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
-    Patience.parked(closer);
+    Patience.awaitParked(closer);
 
     gate.open();
 
@@ -133,13 +133,13 @@ class ContractSupervisionTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void closeWithZeroLimitEndsActorDuringBackoff(Variant variant) {
-    var actor = suspended(variant);
+    var actor = suspendedActor(variant);
     actor.sendMessage("waits");
 
     var report = scope.closeWithin(Duration.ZERO);
 
     assertEquals(List.of("waits"), report.undelivered().stream().map(DeadLetter::message).toList());
     assertEquals(new ExitReason.Stopped(), actor.onExit().join());
-    assertNull(Inside.suspendedAt(actor));
+    assertNull(ActorInternals.suspendedAt(actor));
   }
 }

@@ -25,13 +25,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The behavior of every actor at work, with every strategy and mailbox. How it ends:
- * {@link ContractEndingTest}.
+ * Tests how actors with each strategy and mailbox handle messages. {@link ContractEndingTest} tests
+ * how they end.
  */
 class ContractTest {
-  record Get(String what) implements Request<Get, String> {}
+  record Get(String item) implements Request<Get, String> {}
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
 
@@ -44,34 +44,34 @@ class ContractTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void actorHandlesMessagesInSendOrder(Variant variant) {
-    var seen = new ArrayList<Object>();
-    var actor = variant.builder(scope).newActor((Object m) -> seen.add(m));
+    var received = new ArrayList<Object>();
+    var actor = variant.builder(scope).newActor((Object m) -> received.add(m));
 
     for (int i = 0; i < 50; i++) actor.sendMessage(i);
     actor.close();
 
-    assertEquals(IntStream.range(0, 50).boxed().toList(), seen);
+    assertEquals(IntStream.range(0, 50).boxed().toList(), received);
   }
 
   @Promise({"1.1", "1.2"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void actorHandlesOneMessageAtATimeWithVisibleWrites(Variant variant) {
-    var inside = new AtomicInteger();
-    var most = new AtomicInteger();
-    var count = new int[1]; // plain: a race would lose some
+    var activeHandlers = new AtomicInteger();
+    var maxActiveHandlers = new AtomicInteger();
+    var count = new int[1]; // not atomic: a race would lose increments
     var actor = variant.builder(scope).newActor((Object m) -> {
-      most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+      maxActiveHandlers.accumulateAndGet(activeHandlers.incrementAndGet(), Math::max);
       count[0]++;
-      inside.decrementAndGet();
+      activeHandlers.decrementAndGet();
     });
 
     var senders = IntStream.range(0, 3)
         .mapToObj(s -> Patience.startFiber(() -> IntStream.range(0, 20).forEach(actor::sendMessage))).toList();
-    senders.forEach(Patience::joined);
+    senders.forEach(Patience::awaitEnd);
     actor.close();
 
-    assertEquals(1, most.get());
+    assertEquals(1, maxActiveHandlers.get());
     assertEquals(60, count[0]);
   }
 
@@ -79,20 +79,20 @@ class ContractTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void actorKeepsOrderOfEachSender(Variant variant) {
-    var seen = Collections.synchronizedList(new ArrayList<int[]>());
-    var actor = variant.builder(scope).newActor((Object m) -> seen.add((int[]) m));
+    var received = Collections.synchronizedList(new ArrayList<int[]>());
+    var actor = variant.builder(scope).newActor((Object m) -> received.add((int[]) m));
 
     var senders = IntStream.range(0, 3)
         .mapToObj(
             s -> Patience.startFiber(() -> IntStream.range(0, 20).forEach(i -> actor.sendMessage(new int[] {s, i}))))
         .toList();
-    senders.forEach(Patience::joined);
+    senders.forEach(Patience::awaitEnd);
     actor.close();
 
     for (int s = 0; s < 3; s++) {
       int sender = s;
       assertEquals(IntStream.range(0, 20).boxed().toList(),
-          seen.stream().filter(m -> m[0] == sender).map(m -> m[1]).toList());
+          received.stream().filter(m -> m[0] == sender).map(m -> m[1]).toList());
     }
   }
 
@@ -120,16 +120,16 @@ class ContractTest {
   @Promise("4.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void askThrowsTheHandlersOwnExceptionEvenChecked(Variant variant) {
-    var gone = new IOException("gone");
+  void askThrowsHandlersExceptionEvenIfChecked(Variant variant) {
+    var failure = new IOException("gone");
     var actor = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog())
-        .newActorWithReturn((Object m) -> fail(gone));
+        .newActorWithReturn((Object m) -> throwException(failure));
 
-    assertSame(gone, assertThrows(IOException.class, () -> actor.ask("read")));
-    assertSame(gone, Patience.failure(actor.sendMessageReturn("read")));
+    assertSame(failure, assertThrows(IOException.class, () -> actor.ask("read")));
+    assertSame(failure, Patience.failure(actor.sendMessageReturn("read")));
   }
 
-  private static Object fail(Exception failure) throws Exception {
+  private static Object throwException(Exception failure) throws Exception {
     throw failure;
   }
 
@@ -138,7 +138,7 @@ class ContractTest {
   @MethodSource("io.fibry.Variants#all")
   void protocolRequestsAreAnsweredByReply(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
-      if (m instanceof Get get) context.reply(get, get.what() + "!");
+      if (m instanceof Get get) context.reply(get, get.item() + "!");
     });
 
     assertEquals("tea!", actor.ask(new Get("tea")));
@@ -155,7 +155,7 @@ class ContractTest {
     });
     var answer = actor.sendMessageReturn(new Get("tea"));
 
-    actor.sendMessage("and goes on");
+    actor.sendMessage("next message");
     stage.complete("later");
 
     assertEquals("later", Patience.value(answer));
@@ -163,80 +163,80 @@ class ContractTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void aHandlerMaySendToItself(Variant variant) {
-    var seen = new ArrayList<Object>();
-    var done = new CountDownLatch(1);
+  void handlerMaySendToItsOwnActor(Variant variant) {
+    var received = new ArrayList<Object>();
+    var lastHandled = new CountDownLatch(1);
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
-      seen.add(m);
+      received.add(m);
       if ((Integer) m < 30) context.self().sendMessage((Integer) m + 1);
-      else done.countDown();
+      else lastHandled.countDown();
     });
 
     actor.sendMessage(0);
-    Patience.await(done);
+    Patience.await(lastHandled);
 
-    assertEquals(IntStream.rangeClosed(0, 30).boxed().toList(), seen);
+    assertEquals(IntStream.rangeClosed(0, 30).boxed().toList(), received);
   }
 
   @Promise("1.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void tasksRunInTurnWithMessages(Variant variant) {
-    var inside = new AtomicInteger();
-    var most = new AtomicInteger();
-    var ran = new CountDownLatch(20);
-    Runnable once = () -> {
-      most.accumulateAndGet(inside.incrementAndGet(), Math::max);
-      inside.decrementAndGet();
-      ran.countDown();
+  void tasksAndMessagesRunOneAtATime(Variant variant) {
+    var activeHandlers = new AtomicInteger();
+    var maxActiveHandlers = new AtomicInteger();
+    var remainingRuns = new CountDownLatch(20);
+    Runnable task = () -> {
+      maxActiveHandlers.accumulateAndGet(activeHandlers.incrementAndGet(), Math::max);
+      activeHandlers.decrementAndGet();
+      remainingRuns.countDown();
     };
-    var actor = variant.builder(scope).newActor((Object m) -> once.run());
+    var actor = variant.builder(scope).newActor((Object m) -> task.run());
 
-    var other = Patience.startFiber(() -> IntStream.range(0, 10).forEach(actor::sendMessage));
-    for (int i = 0; i < 10; i++) actor.execute(once);
-    Patience.joined(other);
-    Patience.await(ran);
+    var sender = Patience.startFiber(() -> IntStream.range(0, 10).forEach(actor::sendMessage));
+    for (int i = 0; i < 10; i++) actor.execute(task);
+    Patience.awaitEnd(sender);
+    Patience.await(remainingRuns);
 
-    assertEquals(1, most.get());
+    assertEquals(1, maxActiveHandlers.get());
   }
 
   @Promise("2.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void messageBlockIsHandledWithoutInterleaving(Variant variant) {
-    var seen = Collections.synchronizedList(new ArrayList<>());
-    var actor = variant.builder(scope).newActor((Object m) -> seen.add(m));
-    if (variant.priority()) {
+    var received = Collections.synchronizedList(new ArrayList<>());
+    var actor = variant.builder(scope).newActor((Object m) -> received.add(m));
+    if (variant.isPriority()) {
       var refusal = assertThrows(UnsupportedOperationException.class, () -> actor.sendMessages(List.of("a", "b")));
       assertTrue(refusal.getMessage().contains("priority"), refusal.getMessage());
       return;
     }
 
-    var other = Patience.startFiber(() -> IntStream.range(0, 20).forEach(actor::sendMessage));
-    boolean taken = actor.sendMessages(List.of("a", "b", "c", "d"));
-    Patience.joined(other);
+    var sender = Patience.startFiber(() -> IntStream.range(0, 20).forEach(actor::sendMessage));
+    boolean accepted = actor.sendMessages(List.of("a", "b", "c", "d"));
+    Patience.awaitEnd(sender);
     actor.close();
 
-    assertTrue(taken);
-    assertEquals(List.of("a", "b", "c", "d"), seen.subList(seen.indexOf("a"), seen.indexOf("a") + 4));
-    assertEquals(24, seen.size());
+    assertTrue(accepted);
+    assertEquals(List.of("a", "b", "c", "d"), received.subList(received.indexOf("a"), received.indexOf("a") + 4));
+    assertEquals(24, received.size());
   }
 
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void timersSendOnceAndRepeatedly(Variant variant) {
-    var seen = new CopyOnWriteArrayList<Object>();
-    var actor = variant.builder(scope).newActor((Object m) -> seen.add(m));
+    var received = new CopyOnWriteArrayList<Object>();
+    var actor = variant.builder(scope).newActor((Object m) -> received.add(m));
 
     actor.sendMessageLater("later", Duration.ofMinutes(3));
     var ticks = actor.sendMessageEvery("tick", Duration.ofMinutes(2));
     for (int minute = 1; minute <= 5; minute++) {
       clock.advance(Duration.ofMinutes(1));
       int expected = List.of(0, 1, 2, 3, 3).get(minute - 1);
-      Patience.eventually(() -> seen.size() == expected);
+      Patience.eventually(() -> received.size() == expected);
     }
 
-    assertEquals(List.of("tick", "later", "tick"), seen);
+    assertEquals(List.of("tick", "later", "tick"), received);
     assertTrue(ticks.cancel());
   }
 
@@ -249,13 +249,13 @@ class ContractTest {
       log.add("made");
       return new StringBuilder();
     }).onStop(s -> log.add("left with " + s)).newActor((StringBuilder s, Object m) -> s.append(m));
-    boolean idleHadNone = log.isEmpty();
+    boolean noStateBeforeFirstMessage = log.isEmpty();
 
     actor.sendMessage("a");
     actor.sendMessage("b");
     actor.close();
 
-    assertTrue(idleHadNone);
+    assertTrue(noStateBeforeFirstMessage);
     assertEquals(List.of("made", "left with ab"), log);
   }
 
@@ -280,13 +280,13 @@ class ContractTest {
   @Promise("10.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void onlyOwnThreadsGetActorName(Variant variant) {
+  void onlyThreadsOfLibraryGetActorName(Variant variant) {
     var actor = variant.named(scope, "bearer").newActorWithReturn((Object m) -> Thread.currentThread().getName());
 
     String name = actor.ask("who");
     actor.close();
 
-    if (variant.own()) assertEquals("bearer", name);
+    if (variant.usesLibraryThreads()) assertEquals("bearer", name);
     else assertNotEquals("bearer", name);
   }
 
@@ -295,20 +295,20 @@ class ContractTest {
   @MethodSource("io.fibry.Variants#all")
   void strayInterruptReachesNextMessageOnlyOnForeignThreads(Variant variant) {
     var gate = new Gate();
-    var leaked = new CompletableFuture<Boolean>();
+    var interruptLeaked = new CompletableFuture<Boolean>();
     var actor = variant.builder(scope).newActor((Object m) -> {
       if (m == gate) {
         gate.pass();
         Thread.currentThread().interrupt();
-      } else leaked.complete(Thread.interrupted());
+      } else interruptLeaked.complete(Thread.interrupted());
     });
     Patience.startFiber(() -> actor.sendMessage(gate));
     Patience.await(gate.entered);
 
-    actor.sendMessage("next"); // waits, so the same activation handles it
+    actor.sendMessage("next"); // is queued, so the same activation handles it
     gate.open();
 
-    assertEquals(!variant.own(), Patience.value(leaked));
+    assertEquals(!variant.usesLibraryThreads(), Patience.value(interruptLeaked));
   }
 
   @Promise({"3.3", "8.1"})
@@ -316,9 +316,9 @@ class ContractTest {
   @MethodSource("io.fibry.Variants#all")
   void failedMessageIsDeadLetterAndNextMessageIsHandled(Variant variant) {
     var handled = new CountDownLatch(1);
-    var bad = new IllegalStateException("bad");
+    var failure = new IllegalStateException("bad");
     var actor = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
-      if (m.equals("bad")) throw bad;
+      if (m.equals("bad")) throw failure;
       handled.countDown();
     });
 
@@ -327,28 +327,28 @@ class ContractTest {
     Patience.await(handled);
 
     assertEquals(List.of("bad"), letters.messages(DeadLetter.Reason.FAILED));
-    assertSame(bad, letters.all.getFirst().cause().orElseThrow());
+    assertSame(failure, letters.all.getFirst().cause().orElseThrow());
   }
 
   @Promise("4.9")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void aCancelledRequestThatWaitsIsNeverHandled(Variant variant) {
-    var seen = new CopyOnWriteArrayList<Object>();
+  void queuedRequestIsNeverHandledAfterCancel(Variant variant) {
+    var received = new CopyOnWriteArrayList<Object>();
     var actor = variant.builder(scope).newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
-      else seen.add(m);
+      else received.add(m);
       return m;
     });
     var gate = Gate.occupy(actor);
-    var first = actor.sendMessageReturn("first");
-    var second = actor.sendMessageReturn("second");
+    var firstRequest = actor.sendMessageReturn("first");
+    var secondRequest = actor.sendMessageReturn("second");
 
-    assertTrue(first.cancel(false));
+    assertTrue(firstRequest.cancel(false));
     gate.open();
 
-    assertEquals("second", Patience.value(second));
-    assertEquals(List.of("second"), seen);
+    assertEquals("second", Patience.value(secondRequest));
+    assertEquals(List.of("second"), received);
   }
 
   @ParameterizedTest
@@ -379,7 +379,7 @@ class ContractTest {
     actor.sendPoisonPill();
     actor.sendMessage("late");
     gate.open();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
     assertEquals(3, scope.report().handled());
     assertEquals(1, scope.report().unhandled().get(DeadLetter.Reason.CANCELLED));

@@ -9,8 +9,8 @@ import org.slf4j.helpers.BasicMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
 
 /**
- * A carrier of one entry of an MDC of its own, since the tests' logger has no MDC. It records its
- * calls.
+ * Propagates one entry of an MDC of its own, because the logger of the tests has no MDC. It records
+ * its calls.
  */
 public final class CountingPropagator implements ContextPropagator<String> {
   public final AtomicInteger captures = new AtomicInteger();
@@ -22,13 +22,13 @@ public final class CountingPropagator implements ContextPropagator<String> {
     this.key = key;
   }
 
-  /** The value on this thread, or null. */
+  /** Returns the value on this thread, or null. */
   public String get() {
     return mdc.get(key);
   }
 
   /** Runs the code with a value set on this thread. */
-  public void with(String value, Handler.Task code) {
+  public void runWith(String value, Handler.Task code) {
     mdc.setContextMap(Map.of(key, value));
     try {
       code.run();
@@ -47,13 +47,13 @@ public final class CountingPropagator implements ContextPropagator<String> {
 
   @Override
   public AutoCloseable restore(String captured) {
-    var before = mdc.getCopyOfContextMap();
+    var oldValues = mdc.getCopyOfContextMap();
     steps.add("set " + key);
     mdc.put(key, captured);
     return () -> {
       steps.add("closed " + key);
-      if (before == null) mdc.clear();
-      else mdc.setContextMap(before);
+      if (oldValues == null) mdc.clear();
+      else mdc.setContextMap(oldValues);
     };
   }
 }

@@ -32,7 +32,10 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Accounts count what users send, and what clients do; not what blocks send to themselves. */
+/**
+ * Tests that the accounts of a scope count messages of users and clients, and no messages that
+ * blocks send to themselves.
+ */
 class CountingTest {
   private final ActorScope scope = ActorSystem.openScope("counted");
 
@@ -42,7 +45,7 @@ class CountingTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private void assertCounted(int handled) {
+  private void assertHandledCount(int handled) {
     Patience.eventually(() -> scope.report().handled() == handled);
     assertEquals(handled, scope.closeWithin(Patience.LONG).handled());
     assertEquals(handled, scope.report().sent());
@@ -51,13 +54,13 @@ class CountingTest {
   @Promise("19.14")
   @Test
   void batchAndItsTimerAreNotCountedAsMessages() {
-    var seen = new AtomicInteger(); // a slow sender makes more batches
+    var batchedNumbers = new AtomicInteger(); // not the number of batches, which grows with a slow sender
     var numbers = Batch.<Integer>ofLists(scope.named("batch"), 2, Duration.ofMillis(20),
-        batch -> seen.addAndGet(batch.size()));
+        batch -> batchedNumbers.addAndGet(batch.size()));
     for (int i = 0; i < 9; i++) numbers.sendMessage(i);
 
-    Patience.eventually(() -> scope.report().handled() == 9 && seen.get() == 9);
-    assertCounted(9);
+    Patience.eventually(() -> scope.report().handled() == 9 && batchedNumbers.get() == 9);
+    assertHandledCount(9);
   }
 
   @Promise("19.14")
@@ -68,7 +71,7 @@ class CountingTest {
     for (int i = 0; i < 9; i++) entities.actor(i % 3).sendMessage("hello");
 
     Patience.eventually(() -> entities.size() == 0);
-    assertCounted(9);
+    assertHandledCount(9);
   }
 
   @Promise("19.14")
@@ -82,7 +85,7 @@ class CountingTest {
 
       var report = inner.closeWithin(Duration.ZERO);
 
-      for (var left : report.undelivered()) assertEquals("hello", left.message());
+      for (var letter : report.undelivered()) assertEquals("hello", letter.message());
       assertEquals(20, report.sent(), report::toString);
     }
   }
@@ -90,13 +93,13 @@ class CountingTest {
   @Promise("19.14")
   @Test
   void stageWithSeveralWorkersCountsEachMessageOnce() {
-    var seen = new CopyOnWriteArrayList<Integer>();
-    var numbers = Pipeline.of(scope.named("numbers"), (Integer n) -> n).then(3, n -> n + 1).into(seen::add);
+    var results = new CopyOnWriteArrayList<Integer>();
+    var numbers = Pipeline.of(scope.named("numbers"), (Integer n) -> n).then(3, n -> n + 1).into(results::add);
     for (int i = 0; i < 9; i++) numbers.sendMessage(i);
 
-    Patience.eventually(() -> seen.size() == 9);
+    Patience.eventually(() -> results.size() == 9);
     numbers.close();
-    assertCounted(27);
+    assertHandledCount(27);
   }
 
   @Promise("19.14")
@@ -107,7 +110,7 @@ class CountingTest {
     topic.subscribeToLatest(message -> {});
     for (int i = 0; i < 9; i++) topic.publish("hello");
 
-    assertCounted(18);
+    assertHandledCount(18);
   }
 
   @Promise("19.14")
@@ -121,7 +124,7 @@ class CountingTest {
       Patience.eventually(() -> scope.report().handled() == 9);
     }
 
-    assertCounted(9);
+    assertHandledCount(9);
   }
 
   private TcpAcceptor open(Handler<TcpConnection> conversation) {
@@ -145,7 +148,7 @@ class CountingTest {
       assertFalse(client.isClosed());
     }
 
-    assertCounted(3);
+    assertHandledCount(3);
   }
 
   @Promise("19.14")
@@ -155,7 +158,7 @@ class CountingTest {
 
     connect(server, "abc").close();
 
-    assertCounted(1);
+    assertHandledCount(1);
   }
 
   @Promise("19.14")
@@ -169,26 +172,26 @@ class CountingTest {
       client.getInputStream().readNBytes(9 * 6);
     }
 
-    assertCounted(9);
+    assertHandledCount(9);
   }
 
   @Promise("19.15")
   @Test
   void lineToDisconnectedClientIsNotCountedAsFailure() throws Exception {
-    var connected = new CompletableFuture<Actor<String>>();
+    var lineActor = new CompletableFuture<Actor<String>>();
     var server = open(client -> {
-      connected.complete(client.lineActor());
+      lineActor.complete(client.lineActor());
       client.inputStream().readAllBytes();
     });
     try (var client = connect(server, "")) {
-      Patience.value(connected);
+      Patience.value(lineActor);
       client.setSoLinger(true, 0);
     }
     var line = "x".repeat(10_000);
-    Patience.eventually(() -> !connected.join().sendMessage(line));
+    Patience.eventually(() -> !lineActor.join().sendMessage(line));
 
-    Patience.ended(connected.join()::waitForExit);
-    connected.join().sendMessage("too late");
+    Patience.awaitEnd(lineActor.join()::waitForExit);
+    lineActor.join().sendMessage("too late");
 
     Patience.eventually(() -> scope.report().unhandled().get(Reason.DISCONNECTED) >= 2);
     var unhandled = scope.report().unhandled();
@@ -196,12 +199,12 @@ class CountingTest {
     assertEquals(List.of(), scope.deadLetters());
   }
 
-  /** Its message ends, and enters the accounts, while somebody is at reading them. */
+  /** The message ends, and is added to the accounts, while a report reads them. */
   @Promise("19.14")
   @Test
   void messageEndingDuringReportIsCountedOnce() {
     var gate = new Gate();
-    var asked = new AtomicBoolean();
+    var stepsRead = new AtomicBoolean();
     class OneStep implements MultiStepMessage {
       @Override
       public Object currentStep() {
@@ -210,7 +213,7 @@ class CountingTest {
 
       @Override
       public long completedSteps() {
-        if (!asked.compareAndSet(false, true)) return 1; // other readers, and the accounts
+        if (!stepsRead.compareAndSet(false, true)) return 1; // for later reads, and for the accounts
         gate.open();
         Patience.eventually(() -> scope.actors().getFirst().activity().equals("idle"));
         return 1;
@@ -221,27 +224,28 @@ class CountingTest {
     Patience.await(gate.entered);
 
     assertEquals(1, scope.report().handled());
-    assertCounted(1);
+    assertHandledCount(1);
   }
 
-  /** A meter that goes back looks like a new process. */
+  /** A monitoring system that sees a counter decrease assumes a new process. */
   @Promise("20.1")
   @Test
   void poolHandledCountNeverDecreasesWhenWorkersRetire() {
     var clock = new Clock();
-    try (var retiring = scope.openScope("retiring", options -> options.withScheduler(clock))) {
-      var pool = Pools.perMessage(retiring.<Integer>named("pool")).newActor((Integer number) -> {});
-      for (int sent = 4; sent <= 4_000; sent += 4) {
+    try (var poolScope = scope.openScope("retiring", options -> options.withScheduler(clock))) {
+      var pool = Pools.perMessage(poolScope.<Integer>named("pool")).newActor((Integer number) -> {});
+      for (int sentCount = 4; sentCount <= 4_000; sentCount += 4) {
         for (int i = 0; i < 4; i++) pool.sendMessage(i);
-        int all = sent;
-        Patience.eventually(() -> retiring.actors().getFirst().handled() == all && retiring.report().queued() == 0);
+        int handledCount = sentCount;
+        Patience.eventually(() -> poolScope.actors().getFirst().handled() == handledCount
+            && poolScope.report().queued() == 0);
 
         Patience.startFiber(() -> clock.manual.advance(Duration.ofSeconds(10)));
 
         Patience.eventually(() -> {
-          var figures = retiring.actors().getFirst();
-          assertEquals(all, figures.handled(), figures::toString);
-          return figures.activity().endsWith("of 0 at work");
+          var stats = poolScope.actors().getFirst();
+          assertEquals(handledCount, stats.handled(), stats::toString);
+          return stats.activity().endsWith("of 0 at work");
         });
       }
     }

@@ -1,13 +1,13 @@
 package io.fibry;
 
 import static io.fibry.support.Patience.await;
-import static io.fibry.support.Patience.ended;
+import static io.fibry.support.Patience.awaitEnd;
 import static io.fibry.support.Patience.failure;
 import static io.fibry.support.Patience.value;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -19,7 +19,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A kill ends an actor whatever its handler, resources, hooks, timers and strategy do. */
+/**
+ * Tests that a kill ends an actor even if its handler, resource, hook, timer or strategy hangs or
+ * fails.
+ */
 class CutOffFaultTest {
   private final ExecutorService oneThread = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
 
@@ -31,55 +34,55 @@ class CutOffFaultTest {
 
   @Test
   void killEndsActorWhoseResourceCloseHangs() {
-    var close = new Gate();
-    var actor = impatient().anonymous().newActor((Object message) -> {});
-    actor.closeOnExit(close::passDeaf);
+    var closeGate = new Gate();
+    var actor = scopeWithShortGrace().anonymous().newActor((Object message) -> {});
+    actor.closeOnExit(closeGate::passUninterruptibly);
     actor.askExit();
-    await(close.entered);
+    await(closeGate.entered);
 
     actor.kill();
 
-    ended(actor::waitForExit);
+    awaitEnd(actor::waitForExit);
   }
 
   @Test
   void killEndsActorWhoseResourceNeedsHandlersLock() {
     var lock = new ReentrantLock();
-    var actor = holding(lock);
+    var actor = lockingActor(lock);
     actor.closeOnExit(lock::lock);
     Gate.occupy(actor);
 
     actor.kill();
 
-    ended(actor::waitForExit);
+    awaitEnd(actor::waitForExit);
   }
 
   @Test
   void killFailsRequestsWhenResourceNeedsHandlersLock() {
     var lock = new ReentrantLock();
-    var actor = holding(lock);
+    var actor = lockingActor(lock);
     actor.closeOnExit(lock::lock);
     Gate.occupy(actor);
-    var waiting = actor.sendMessageReturn("waiting");
+    var queuedRequest = actor.sendMessageReturn("waiting");
 
     actor.kill();
 
-    assertInstanceOf(ActorStoppedException.class, failure(waiting));
+    assertInstanceOf(ActorStoppedException.class, failure(queuedRequest));
   }
 
-  /** The context throws as soon as the actor is cut off, perhaps before its asker is told. */
+  /** The context throws as soon as the actor is cut off, perhaps before its asker is notified. */
   @Test
   void askerGetsCutOffInsteadOfLaterHandlerException() {
     record Question() implements Request<Question, Integer> {}
     var scope = Variants.scope(o -> o.withKillGrace(Duration.ZERO));
     for (int i = 0; i < 500; i++) {
-      var begun = new CountDownLatch(1);
+      var handlerBegun = new CountDownLatch(1);
       Actor<Question> actor = scope.anonymous().newActor((Question question, ActorContext<Question> context) -> {
-        begun.countDown();
+        handlerBegun.countDown();
         while (true) context.self();
       });
       var answer = actor.sendMessageReturn(new Question());
-      await(begun);
+      await(handlerBegun);
 
       actor.kill();
 
@@ -87,10 +90,10 @@ class CutOffFaultTest {
     }
   }
 
-  private static ActorWithReturn<Object, Integer> holding(ReentrantLock lock) {
-    return impatient().anonymous().newActorWithReturn((Object message) -> {
+  private static ActorWithReturn<Object, Integer> lockingActor(ReentrantLock lock) {
+    return scopeWithShortGrace().anonymous().newActorWithReturn((Object message) -> {
       lock.lock();
-      if (message instanceof Gate gate) gate.passDeaf();
+      if (message instanceof Gate gate) gate.passUninterruptibly();
       lock.unlock();
       return 1;
     });
@@ -98,86 +101,88 @@ class CutOffFaultTest {
 
   @Test
   void killEndsActorWhoseResourceClosesActor() {
-    var actor = impatient().anonymous().newActor((Object message) -> {
-      if (message instanceof Gate gate) gate.passDeaf();
+    var actor = scopeWithShortGrace().anonymous().newActor((Object message) -> {
+      if (message instanceof Gate gate) gate.passUninterruptibly();
     });
     actor.closeOnExit(actor::close);
     Gate.occupy(actor);
 
     actor.kill();
 
-    ended(actor::waitForExit);
+    awaitEnd(actor::waitForExit);
   }
 
   @Test
   void actorEndsWhenTimerCancelThrows() {
-    var scope = Variants.scope(o -> o.withScheduler(new Stubborn()));
+    var scope = Variants.scope(o -> o.withScheduler(new UncancellableTimers()));
     var actor = scope.anonymous().newActor((Object message) -> {});
     actor.sendMessageLater("late", Duration.ofHours(1));
 
     actor.askExit();
 
-    ended(actor::waitForExit);
+    awaitEnd(actor::waitForExit);
   }
 
   @Test
   void killFailsRequestsOfResidentActorWithoutThread() {
     var gate = new Gate();
-    oneThread.execute(gate::passDeaf);
-    var actor = impatient().anonymous().strategy(resident()).newActorWithReturn((Object message) -> 1);
-    var waiting = actor.sendMessageReturn("waiting");
+    oneThread.execute(gate::passUninterruptibly);
+    var actor = scopeWithShortGrace().anonymous().strategy(residentStrategy())
+        .newActorWithReturn((Object message) -> 1);
+    var queuedRequest = actor.sendMessageReturn("waiting");
 
     actor.kill();
 
-    assertInstanceOf(ActorStoppedException.class, failure(waiting));
+    assertInstanceOf(ActorStoppedException.class, failure(queuedRequest));
   }
 
   @Test
-  void threadOfEndedResidentIsNotMistakenForActor() {
-    var actor = impatient().anonymous().strategy(resident()).newActorWithReturn((Object message) -> 1);
+  void threadOfEndedResidentActorIsNotMistakenForActor() {
+    var actor = scopeWithShortGrace().anonymous().strategy(residentStrategy())
+        .newActorWithReturn((Object message) -> 1);
     actor.ask("once");
     actor.askExit();
-    ended(actor::waitForExit);
+    awaitEnd(actor::waitForExit);
 
-    var later = CompletableFuture.supplyAsync(() -> actor.ask("later"), oneThread);
+    var lateAnswer = CompletableFuture.supplyAsync(() -> actor.ask("later"), oneThread);
 
-    assertInstanceOf(ActorStoppedException.class, failure(later));
+    assertInstanceOf(ActorStoppedException.class, failure(lateAnswer));
   }
 
   @Test
   void killDuringStopHookInterruptsHook() {
-    int slept = 0;
-    for (int i = 0; i < 300; i++) if (sleptOn(i * 300 % 100_000)) slept++;
+    int hooksNotInterrupted = 0;
+    for (int i = 0; i < 300; i++) if (isHookNotInterrupted(i * 300 % 100_000)) hooksNotInterrupted++;
 
-    assertTrue(slept == 0, slept + " of 300 hooks slept on");
+    assertTrue(hooksNotInterrupted == 0, hooksNotInterrupted + " of 300 hooks were not interrupted");
   }
 
-  /** Whether a kill came after the pill and did not interrupt the hook. */
-  private static boolean sleptOn(int nanos) {
+  /** Returns whether the kill came after the pill and did not interrupt the hook. */
+  private static boolean isHookNotInterrupted(int nanos) {
     var interrupted = new CompletableFuture<Boolean>();
-    var killed = new CountDownLatch(1);
+    var killSent = new CountDownLatch(1);
     var actor =
         Variants.scope(o -> o.withKillGrace(Patience.LONG)).anonymous().initialState(Object::new).onStop(state -> {
-          Patience.eventually(() -> killed.getCount() == 0);
+          Patience.eventually(() -> killSent.getCount() == 0);
           interrupted.complete(Thread.interrupted());
         }).newActor((Object state, Object message) -> {});
     actor.sendMessage(1);
     actor.sendPoisonPill();
-    for (long end = System.nanoTime() + nanos; System.nanoTime() < end;) Thread.onSpinWait();
-    boolean past = Inside.phase(actor).equals("LEAVING");
+    for (long deadline = System.nanoTime() + nanos; System.nanoTime() < deadline;) Thread.onSpinWait();
+    boolean isLeaving = ActorInternals.phase(actor).equals("LEAVING");
 
     actor.kill();
-    killed.countDown();
+    killSent.countDown();
 
-    ended(actor::waitForExit);
-    return past && !value(interrupted);
+    awaitEnd(actor::waitForExit);
+    return isLeaving && !value(interrupted);
   }
 
-  private static ActorScope impatient() {
+  private static ActorScope scopeWithShortGrace() {
     return Variants.scope(o -> o.withKillGrace(Duration.ofMillis(10)));
   }
 
-  private Strategy resident() {
+  private Strategy residentStrategy() {
     return new Strategy() {
       @Override
       public void activate(Runnable activation) {
@@ -191,7 +196,7 @@ class CutOffFaultTest {
     };
   }
 
-  private static final class Stubborn implements Scheduler {
+  private static final class UncancellableTimers implements Scheduler {
     private final Scheduler system = Scheduler.system();
 
     @Override
@@ -201,22 +206,22 @@ class CutOffFaultTest {
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-      return stubborn(system.schedule(delay, task));
+      return uncancellable(system.schedule(delay, task));
     }
 
     @Override
     public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
-      return stubborn(system.scheduleAtFixedRate(initial, period, task));
+      return uncancellable(system.scheduleAtFixedRate(initial, period, task));
     }
 
     @Override
     public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
-      return stubborn(system.scheduleWithFixedDelay(initial, delay, task));
+      return uncancellable(system.scheduleWithFixedDelay(initial, delay, task));
     }
 
-    private static Timer stubborn(Timer timer) {
+    private static Timer uncancellable(Timer timer) {
       return () -> {
-        throw new IllegalStateException(timer + " goes on");
+        throw new IllegalStateException(timer + " cannot be cancelled");
       };
     }
   }

@@ -18,9 +18,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Messages that no handler finished. For the reason of each mailbox see {@link MailboxesTest}. */
+/**
+ * Tests dead letters, which are messages that no handler finished. {@link MailboxesTest} tests
+ * their reasons for each mailbox.
+ */
 class DeadLetterTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = Variants.scope(letters);
   private final ActorBuilder<Object> builder =
       scope.named("dead").strategy(Strategy.CALLER).onFailure(FailurePolicy.resume().withoutLog());
@@ -47,7 +50,7 @@ class DeadLetterTest {
   }
 
   @Test
-  void anUndeliveredMessageHasNoCause() {
+  void undeliveredMessageHasNoCause() {
     var actor = builder.newActor((Object m) -> {});
     actor.close();
 
@@ -88,20 +91,20 @@ class DeadLetterTest {
 
   @Test
   void resendSendsMessageAgain() {
-    var seen = new CopyOnWriteArrayList<Object>();
+    var received = new CopyOnWriteArrayList<Object>();
     var actor = builder.newActor((Object m) -> {
-      seen.add(m);
-      if (seen.size() == 1) throw new IllegalStateException("not yet");
+      received.add(m);
+      if (received.size() == 1) throw new IllegalStateException("not yet");
     });
     actor.sendMessage("message");
 
     assertTrue(letters.all.getFirst().resend());
 
-    assertEquals(List.of("message", "message"), seen);
+    assertEquals(List.of("message", "message"), received);
   }
 
   @Test
-  void resendRunsATaskAgain() {
+  void resendRunsTaskAgain() {
     var runs = new CopyOnWriteArrayList<Object>();
     var actor = builder.newActor((Object m) -> {});
     actor.execute(() -> {
@@ -115,7 +118,7 @@ class DeadLetterTest {
   }
 
   @Test
-  void resendNeverWaitsForRoom() {
+  void resendNeverWaitsForCapacity() {
     var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
         .onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
           if (m instanceof Gate gate) gate.pass();
@@ -130,7 +133,7 @@ class DeadLetterTest {
   }
 
   @Test
-  void resendToAnEndedActorAnswersFalse() {
+  void resendToEndedActorReturnsFalse() {
     var actor = builder.newActor((Object m) -> {});
     actor.close();
     actor.sendMessage("late");
@@ -141,11 +144,11 @@ class DeadLetterTest {
 
   @Promise("3.4")
   @Test
-  void aListenerThatThrowsIsLoggedAndHarmsNoActor() {
-    var bad = Variants.scope(o -> o.withDeadLetters(letter -> {
+  void throwingListenerIsLoggedAndHarmsNoActor() {
+    var scopeWithBadListener = Variants.scope(o -> o.withDeadLetters(letter -> {
       throw new IllegalStateException("bad listener");
     }));
-    var actor = bad.named("victim").newActor((Object m) -> {});
+    var actor = scopeWithBadListener.named("victim").newActor((Object m) -> {});
     actor.close();
 
     try (var logged = new Logged()) {
@@ -158,36 +161,36 @@ class DeadLetterTest {
   @Test
   void deadLetterFromListenerIsCountedButNotReported() {
     var target = new AtomicReference<Actor<Object>>();
-    var seen = new CopyOnWriteArrayList<Object>();
-    var nested = Variants.scope(o -> o.withDeadLetters(letter -> {
-      seen.add(letter.message());
+    var received = new CopyOnWriteArrayList<Object>();
+    var nestedScope = Variants.scope(o -> o.withDeadLetters(letter -> {
+      received.add(letter.message());
       target.get().sendMessage("nested");
     }));
-    target.set(nested.anonymous().newActor((Object m) -> {}));
+    target.set(nestedScope.anonymous().newActor((Object m) -> {}));
     target.get().close();
 
     target.get().sendMessage("outer");
 
-    assertEquals(List.of("outer"), seen);
-    assertEquals(2, nested.report().unhandled().get(Reason.UNDELIVERED));
+    assertEquals(List.of("outer"), received);
+    assertEquals(2, nestedScope.report().unhandled().get(Reason.UNDELIVERED));
   }
 
   @Test
   void listenerSetLaterReceivesLaterDeadLetters() {
     var actor = builder.newActor((Object m) -> {});
     actor.close();
-    var later = new Letters();
+    var newListener = new RecordedLetters();
 
-    Scopes.configure(scope, o -> o.withDeadLetters(later));
+    Scopes.configure(scope, o -> o.withDeadLetters(newListener));
     actor.sendMessage("late");
 
-    assertEquals(List.of("late"), later.messages());
+    assertEquals(List.of("late"), newListener.messages());
     assertEquals(List.of(), letters.all);
   }
 
   @Test
   void messageWithThrowingToStringDoesNoHarm() {
-    var rude = new Object() {
+    var message = new Object() {
       @Override
       public String toString() {
         throw new IllegalStateException("no text");
@@ -198,7 +201,7 @@ class DeadLetterTest {
         throw new IllegalStateException("bad");
       });
 
-      actor.sendMessage(rude);
+      actor.sendMessage(message);
       actor.close();
 
       assertTrue(logged.text().contains("its toString threw"), logged.text());

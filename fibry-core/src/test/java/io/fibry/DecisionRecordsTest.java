@@ -17,37 +17,41 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The decision records have one form, and name only types and members that exist. */
+/** Checks that the decision records have one form, and name only types and members that exist. */
 class DecisionRecordsTest {
   private static final Path RECORDS = Repository.ROOT.resolve("docs/adr");
-  private static final Pattern PARTS = Pattern.compile("(?s)# \\d+\\. [^\n]+\n\n"
+  private static final Pattern FORM = Pattern.compile("(?s)# \\d+\\. [^\n]+\n\n"
       + "\\*\\*Status\\.\\*\\* (?:Accepted|Replaced by \\[ADR \\d+\\]\\([^)]+\\)), \\d{4}-\\d\\d-\\d\\d[.;].*?"
       + "\n\\*\\*Context\\.\\*\\* .*?\n\\*\\*Decision[.,].*?(?:\n\\*\\*Consequences\\.\\*\\* .*?)?"
       + "(?:\n\\*\\*Refused\\.\\*\\* .*)?");
-  /** A type, and perhaps a member; a name with a hyphen is a header of HTTP. */
-  private static final Pattern NAMED =
+  /**
+   * Matches the name of a type, with a member if it is given. A name with a hyphen is an HTTP
+   * header.
+   */
+  private static final Pattern REFERENCE =
       Pattern.compile("`@?([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*)(?![A-Za-z0-9-])(?:\\.(\\w+))?[^`]*`");
-  private static final Pattern DECLARED =
+  private static final Pattern DECLARATION =
       Pattern.compile("\\b(?:class|interface|record|enum|object) ([A-Z][A-Za-z0-9]*)");
 
-  /** Types of other libraries, annotations among them, and words that look like types. */
-  private static final Set<String> OF_OTHERS = Set.of("SmartLifecycle", "Dispatchers", "JsonProperty", "JvmRecord",
+  /** Names of types and annotations of other libraries, and words that look like types. */
+  private static final Set<String> OTHER_NAMES = Set.of("SmartLifecycle", "Dispatchers", "JsonProperty", "JvmRecord",
       "Order", "Deposited", "Async", "Bean", "Durable", "NaN", "Unconfined");
 
   @Test
   void eachRecordHasNumberDateAndParts() throws IOException {
-    var wrong = new ArrayList<String>();
+    var violations = new ArrayList<String>();
     int number = 0;
     for (var file : records()) {
       var text = Files.readString(file);
       number++;
-      if (!text.startsWith("# " + number + ". ")) wrong.add(file.getFileName() + ": is not number " + number);
-      if (!PARTS.matcher(text).matches()) wrong.add(file.getFileName() + ": lacks a part, or the parts' order");
+      if (!text.startsWith("# " + number + ". ")) violations.add(file.getFileName() + ": is not number " + number);
+      if (!FORM.matcher(text).matches())
+        violations.add(file.getFileName() + ": lacks a part, or has its parts in another order");
       int words = text.split("\\s+").length;
-      if (words > 700) wrong.add(file.getFileName() + ": has " + words + " words, and should have 700 at most");
+      if (words > 700) violations.add(file.getFileName() + ": has " + words + " words, but may have 700 at most");
     }
     assertTrue(number > 30, () -> "no records in " + RECORDS);
-    assertEquals(List.of(), wrong);
+    assertEquals(List.of(), violations);
   }
 
   @Test
@@ -64,20 +68,20 @@ class DecisionRecordsTest {
 
   @Test
   void recordsReferToExistingTypesAndMembers() throws IOException {
-    var declared = declaredTypes();
-    var ofTheJdk = typesOfTheJdk();
-    var wrong = new ArrayList<String>();
+    var sourcesByType = declaredTypes();
+    var jdkTypes = jdkTypeNames();
+    var violations = new ArrayList<String>();
     for (var file : records())
-      NAMED.matcher(Files.readString(file)).results().forEach(found -> {
-        var type = found.group(1);
-        var member = found.group(2);
-        if (OF_OTHERS.contains(type) || ofTheJdk.contains(type)) return;
-        var sources = declared.get(type);
-        if (sources == null) wrong.add(file.getFileName() + ": " + found.group() + " is no type");
+      REFERENCE.matcher(Files.readString(file)).results().forEach(match -> {
+        var type = match.group(1);
+        var member = match.group(2);
+        if (OTHER_NAMES.contains(type) || jdkTypes.contains(type)) return;
+        var sources = sourcesByType.get(type);
+        if (sources == null) violations.add(file.getFileName() + ": " + match.group() + " is not a type");
         else if (member != null && !sources.matches("(?s).*\\b" + member + "\\b.*"))
-          wrong.add(file.getFileName() + ": " + found.group() + " is no member");
+          violations.add(file.getFileName() + ": " + match.group() + " is not a member");
       });
-    assertEquals(List.of(), wrong);
+    assertEquals(List.of(), violations);
   }
 
   private static List<Path> records() throws IOException {
@@ -88,15 +92,15 @@ class DecisionRecordsTest {
 
   /** {@return the sources of each type that the library declares, by its simple name} */
   private static Map<String, String> declaredTypes() throws IOException {
-    var declared = new HashMap<String, String>();
+    var sourcesByType = new HashMap<String, String>();
     for (var file : Repository.files(".java", ".kt")) {
       var text = Files.readString(file);
-      DECLARED.matcher(text).results().forEach(found -> declared.merge(found.group(1), text, String::concat));
+      DECLARATION.matcher(text).results().forEach(match -> sourcesByType.merge(match.group(1), text, String::concat));
     }
-    return declared;
+    return sourcesByType;
   }
 
-  private static Set<String> typesOfTheJdk() throws IOException {
+  private static Set<String> jdkTypeNames() throws IOException {
     var names = new HashSet<String>();
     var modules = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("modules");
     for (var module : List.of("java.base", "java.sql", "jdk.jfr"))

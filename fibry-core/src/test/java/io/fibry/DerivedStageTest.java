@@ -21,30 +21,33 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A handler that waits for a stage behind an answer or an end waits for that answer or end. */
+/**
+ * Tests handlers that wait for a stage derived from an answer or an exit. Such a handler counts as
+ * waiting for the actor.
+ */
 class DerivedStageTest {
-  private interface Waiting {
-    Object of(CompletableFuture<?> stage) throws Exception;
+  private interface StageWait {
+    Object await(CompletableFuture<?> stage) throws Exception;
   }
 
-  private enum How implements Waiting {
+  private enum WaitMethod implements StageWait {
     JOIN(CompletableFuture::join), GET(CompletableFuture::get),
     GET_WITHIN(stage -> stage.get(1, TimeUnit.HOURS));
 
-    private final Waiting code;
+    private final StageWait code;
 
-    How(Waiting code) {
+    WaitMethod(StageWait code) {
       this.code = code;
     }
 
     @Override
-    public Object of(CompletableFuture<?> stage) throws Exception {
-      return code.of(stage);
+    public Object await(CompletableFuture<?> stage) throws Exception {
+      return code.await(stage);
     }
   }
 
   private interface Stage {
-    CompletableFuture<Object> behind(CompletableFuture<Object> answer);
+    CompletableFuture<Object> derive(CompletableFuture<Object> answer);
   }
 
   private final ActorScope scope = ActorSystem.openScope("stages");
@@ -55,44 +58,46 @@ class DerivedStageTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private static CompletableFuture<Object> done() {
+  private static CompletableFuture<Object> doneFuture() {
     return CompletableFuture.completedFuture("done");
   }
 
   static Stream<Arguments> stages() {
-    var all = List.<Stage>of(answer -> answer.thenApply(x -> x), answer -> answer.thenApplyAsync(x -> x),
+    var derivations = List.<Stage>of(answer -> answer.thenApply(x -> x), answer -> answer.thenApplyAsync(x -> x),
         answer -> answer.thenApply(x -> x).thenApply(x -> x)
             .exceptionallyCompose(CompletableFuture::failedFuture),
-        answer -> answer.thenCompose(x -> done()), answer -> answer.thenCombine(done(), (x, y) -> x),
+        answer -> answer.thenCompose(x -> doneFuture()), answer -> answer.thenCombine(doneFuture(), (x, y) -> x),
         answer -> answer.handle((x, failure) -> Optional.ofNullable(x)), answer -> answer.copy(),
         answer -> answer.whenComplete((x, failure) -> {}), answer -> answer.thenAccept(x -> {}).thenApply(x -> "x"));
-    return Stream.of(How.values()).flatMap(how -> all.stream().map(stage -> Arguments.of(how, stage)));
+    return Stream.of(WaitMethod.values())
+        .flatMap(waitMethod -> derivations.stream().map(stage -> Arguments.of(waitMethod, stage)));
   }
 
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("stages")
-  void cycleThroughStagesIsDetected(How how, Stage stage) {
-    var rings = new CopyOnWriteArrayList<AskCycleException>();
-    var second = new CompletableFuture<ActorWithReturn<String, Object>>();
-    ActorWithReturn<String, Object> first =
-        asking("first", how, text -> stage.behind(second.join().sendMessageReturn(text)), rings);
-    second.complete(asking("second", how, text -> stage.behind(first.sendMessageReturn(text)), rings));
+  void cycleThroughStagesIsDetected(WaitMethod waitMethod, Stage stage) {
+    var cycles = new CopyOnWriteArrayList<AskCycleException>();
+    var secondActor = new CompletableFuture<ActorWithReturn<String, Object>>();
+    ActorWithReturn<String, Object> firstActor =
+        askingActor("first", waitMethod, text -> stage.derive(secondActor.join().sendMessageReturn(text)), cycles);
+    secondActor.complete(askingActor("second", waitMethod,
+        text -> stage.derive(firstActor.sendMessageReturn(text)), cycles));
 
-    Patience.value(first.sendMessageReturn("begin").handle((answer, failure) -> "over"));
+    Patience.value(firstActor.sendMessageReturn("begin").handle((answer, failure) -> "ended"));
 
-    for (var ring : rings) assertEquals(Set.of("first", "second"), Set.copyOf(ring.cycle()));
-    assertTrue(rings.size() >= 1);
+    for (var cycleException : cycles) assertEquals(Set.of("first", "second"), Set.copyOf(cycleException.cycle()));
+    assertTrue(cycles.size() >= 1);
   }
 
-  private ActorWithReturn<String, Object> asking(String name, How how,
-      Function<String, CompletableFuture<Object>> stage, List<AskCycleException> rings) {
+  private ActorWithReturn<String, Object> askingActor(String name, WaitMethod waitMethod,
+      Function<String, CompletableFuture<Object>> stage, List<AskCycleException> cycles) {
     return scope.named(name).onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn(text -> {
       try {
-        return how.of(stage.apply(text));
-      } catch (AskCycleException ring) {
-        rings.add(ring);
-        throw ring;
+        return waitMethod.await(stage.apply(text));
+      } catch (AskCycleException cycleException) {
+        cycles.add(cycleException);
+        throw cycleException;
       }
     });
   }
@@ -100,69 +105,70 @@ class DerivedStageTest {
   @Promise("4.18")
   @ParameterizedTest
   @EnumSource
-  void cycleThroughExitFuturesIsDetected(How how) {
+  void cycleThroughExitFuturesIsDetected(WaitMethod waitMethod) {
     var gate = new Gate();
-    var rings = new AtomicInteger();
-    var other = new CompletableFuture<Actor<String>>();
-    var first = scope.named("first").onFailure(FailurePolicy.resume().withoutLog()).newActor((String text) -> {
+    var cycles = new AtomicInteger();
+    var secondActor = new CompletableFuture<Actor<String>>();
+    var firstActor = scope.named("first").onFailure(FailurePolicy.resume().withoutLog()).newActor((String text) -> {
       gate.pass();
-      waitForEnd(how, other.join(), rings);
+      waitForExitOf(waitMethod, secondActor.join(), cycles);
     });
-    other.complete(scope.named("second").newActor((String text) -> waitForEnd(how, first, rings)));
-    first.sendMessage("wait");
-    other.join().sendMessage("wait");
+    secondActor.complete(scope.named("second")
+        .newActor((String text) -> waitForExitOf(waitMethod, firstActor, cycles)));
+    firstActor.sendMessage("wait");
+    secondActor.join().sendMessage("wait");
     Patience.await(gate.entered);
     gate.open();
 
-    first.sendPoisonPill();
-    other.join().sendPoisonPill();
+    firstActor.sendPoisonPill();
+    secondActor.join().sendPoisonPill();
 
-    Patience.ended(first::waitForExit);
-    Patience.ended(other.join()::waitForExit);
-    assertTrue(rings.get() >= 1);
+    Patience.awaitEnd(firstActor::waitForExit);
+    Patience.awaitEnd(secondActor.join()::waitForExit);
+    assertTrue(cycles.get() >= 1);
   }
 
-  private static void waitForEnd(How how, Exitable other, AtomicInteger rings) throws Exception {
+  private static void waitForExitOf(WaitMethod waitMethod, Exitable actor, AtomicInteger cycles) throws Exception {
     try {
-      how.of(other.onExit().thenApply(reason -> reason));
-    } catch (AskCycleException told) {
-      rings.incrementAndGet();
+      waitMethod.await(actor.onExit().thenApply(reason -> reason));
+    } catch (AskCycleException e) {
+      cycles.incrementAndGet();
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void waitForOwnExitIsDetectedAsCycle(How how) {
-    var rings = new AtomicInteger();
+  void waitForOwnExitIsDetectedAsCycle(WaitMethod waitMethod) {
+    var cycles = new AtomicInteger();
     Actor<Actor<?>> actor = scope.anonymous().newActor((Actor<?> self) -> {
-      waitForEnd(how, self, rings);
+      waitForExitOf(waitMethod, self, cycles);
       try {
-        how.of(self.onExit());
-      } catch (AskCycleException told) {
-        rings.incrementAndGet();
+        waitMethod.await(self.onExit());
+      } catch (AskCycleException e) {
+        cycles.incrementAndGet();
       }
     });
     actor.sendMessage(actor);
 
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(2, rings.get());
+    assertEquals(2, cycles.get());
   }
 
   @Test
   void callbackAfterAnswerIsNoCycle() {
     var gate = new Gate();
     var asker = new CompletableFuture<ActorWithReturn<String, String>>();
-    ActorWithReturn<String, String> quick = scope.named("quick").newActorWithReturn(text -> text + "!");
-    asker.complete(scope.named("asker").newActorWithReturn((String text) -> quick.sendMessageReturn(text)
+    ActorWithReturn<String, String> quickActor = scope.named("quick").newActorWithReturn(text -> text + "!");
+    asker.complete(scope.named("asker").newActorWithReturn((String text) -> quickActor.sendMessageReturn(text)
         .thenApplyAsync(answer -> {
-          gate.passDeaf();
+          gate.passUninterruptibly();
           return answer;
         }).join()));
     var answer = asker.join().sendMessageReturn("hello");
     Patience.await(gate.entered);
 
-    // would close a ring, if the asker still waited for `quick`
-    assertEquals("again!", quick.ask("again"));
+    // this ask would close a cycle if the asker still waited for `quickActor`
+    assertEquals("again!", quickActor.ask("again"));
     gate.open();
 
     assertEquals("hello!", Patience.value(answer));
@@ -171,11 +177,11 @@ class DerivedStageTest {
   @Test
   void dumpShowsAwaitedActor() {
     var gate = new Gate();
-    var slow = scope.named("slow").newActorWithReturn((String text) -> {
+    var slowActor = scope.named("slow").newActorWithReturn((String text) -> {
       gate.pass();
       return text;
     });
-    scope.named("asker").newActor((String text) -> slow.sendMessageReturn(text).thenApply(x -> x).join())
+    scope.named("asker").newActor((String text) -> slowActor.sendMessageReturn(text).thenApply(x -> x).join())
         .sendMessage("hello");
     Patience.await(gate.entered);
 

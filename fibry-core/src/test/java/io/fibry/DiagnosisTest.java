@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Diagnosis;
 import io.fibry.engine.message.RequestFuture;
@@ -34,8 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The text of the exception when the limit of a request is over. It leaves out frames of the
- * engine, so this test is not in a package of it.
+ * Tests the text of the exception when the limit of a request expires. The text has no frames of
+ * packages of the engine, so this test is in another package.
  */
 class DiagnosisTest {
   private static final Duration LIMIT = Duration.ofSeconds(5);
@@ -49,40 +49,40 @@ class DiagnosisTest {
     Gate.openAll();
   }
 
-  private static void stuckHere(Gate gate) throws InterruptedException {
+  private static void blockAtGate(Gate gate) throws InterruptedException {
     gate.pass();
   }
 
-  /** Occupies the actor with a job of this name. */
+  /** Occupies the actor with a job that has this name. */
   private static Gate occupy(Actor<Object> actor, String name) {
     var gate = new Gate();
-    Patience.startFiber(() -> actor.sendMessage(Job.act(name, () -> stuckHere(gate))));
+    Patience.startFiber(() -> actor.sendMessage(Job.act(name, () -> blockAtGate(gate))));
     Patience.await(gate.entered);
-    Patience.parked(Inside.thread(actor));
+    Patience.awaitParked(ActorInternals.thread(actor));
     return gate;
   }
 
-  /** Asks; returns when the asker waits. */
-  private CompletableFuture<AskTimeoutException> ask(ActorWithReturn<Object, Object> actor, Object message) {
+  /** Asks on a fiber; returns when the fiber waits. The future completes with the time-out. */
+  private CompletableFuture<AskTimeoutException> startAsk(ActorWithReturn<Object, Object> actor, Object message) {
     var failure = new CompletableFuture<AskTimeoutException>();
-    Patience.parked(Patience.startFiber(() -> {
+    Patience.awaitParked(Patience.startFiber(() -> {
       try {
         actor.ask(message, LIMIT);
-      } catch (AskTimeoutException late) {
-        failure.complete(late);
+      } catch (AskTimeoutException timeout) {
+        failure.complete(timeout);
       }
     }));
     return failure;
   }
 
-  private AskTimeoutException late(CompletableFuture<AskTimeoutException> failure) {
+  private AskTimeoutException expire(CompletableFuture<AskTimeoutException> failure) {
     clock.advance(LIMIT);
     return Patience.value(failure);
   }
 
-  private static void assertSays(AskTimeoutException late, String... words) {
-    for (String word : words)
-      assertTrue(late.getMessage().contains(word), () -> "'" + word + "' is not in: " + late.getMessage());
+  private static void assertSays(AskTimeoutException timeout, String... texts) {
+    for (String text : texts)
+      assertTrue(timeout.getMessage().contains(text), () -> "'" + text + "' is not in: " + timeout.getMessage());
   }
 
   @Promise("4.17")
@@ -92,15 +92,15 @@ class DiagnosisTest {
     var actor = Job.worker(variant.named(scope, "x"));
     occupy(actor, "Slow[1]");
 
-    var late = late(ask(actor, "Get"));
+    var timeout = expire(startAsk(actor, "Get"));
 
-    assertSays(late,
+    assertSays(timeout,
         "actor 'x' did not answer \"Get\" within 5 s: its turn had not come, and will not: it was number 1 in the "
             + "queue; the actor has been handling Slow[1] for at least 5 s",
         "give ask a longer limit",
         ". The handler is at java.base/java.util.concurrent.CountDownLatch.await(",
-        ") < io.fibry.Gate.pass(Gate.java:", ") < io.fibry.DiagnosisTest.stuckHere(DiagnosisTest.java:");
-    assertEquals(1, late.getMessage().lines().count(), late.getMessage());
+        ") < io.fibry.Gate.pass(Gate.java:", ") < io.fibry.DiagnosisTest.blockAtGate(DiagnosisTest.java:");
+    assertEquals(1, timeout.getMessage().lines().count(), timeout.getMessage());
   }
 
   @Promise("4.17")
@@ -109,11 +109,11 @@ class DiagnosisTest {
     var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
 
-    var cause = late(ask(actor, "Get")).getCause();
+    var cause = expire(startAsk(actor, "Get")).getCause();
 
     assertEquals("actor 'x' was here", cause.getMessage());
     var methods = Arrays.stream(cause.getStackTrace()).map(StackTraceElement::getMethodName).toList();
-    assertTrue(methods.contains("park") && methods.contains("stuckHere"), methods::toString);
+    assertTrue(methods.contains("park") && methods.contains("blockAtGate"), methods::toString);
     assertFalse(methods.contains("attempt") || methods.contains("drain"), methods::toString);
   }
 
@@ -125,7 +125,7 @@ class DiagnosisTest {
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
     actor.sendMessageReturn((Object) "cancelled").cancel(true);
 
-    assertSays(late(ask(actor, "Get")), "it was number 6 in the queue");
+    assertSays(expire(startAsk(actor, "Get")), "it was number 6 in the queue");
   }
 
   @Promise("4.17")
@@ -135,7 +135,7 @@ class DiagnosisTest {
     occupy(actor, "Slow[1]");
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
 
-    assertSays(late(ask(actor, "Get")), "it was number 6 in the queue");
+    assertSays(expire(startAsk(actor, "Get")), "it was number 6 in the queue");
   }
 
   @Promise("4.17")
@@ -145,21 +145,21 @@ class DiagnosisTest {
     occupy(actor, "Slow[1]");
     for (int i = 0; i < 1000; i++) actor.sendMessage(i);
 
-    assertSays(late(ask(actor, "Get")), "will not: more than 1,000 were before it; the actor has been");
+    assertSays(expire(startAsk(actor, "Get")), "will not: more than 1,000 were before it; the actor has been");
   }
 
   @Test
   void queuePositionIsCountedAgainForLaterRequest() {
     var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
-    var first = ask(actor, "first");
+    var firstTimeout = startAsk(actor, "first");
     clock.advance(Duration.ofMillis(50));
-    var second = ask(actor, "second");
+    var secondTimeout = startAsk(actor, "second");
 
     clock.advance(LIMIT);
 
-    assertSays(Patience.value(first), "it was number 1 in the queue");
-    assertNotNull(Patience.value(second));
+    assertSays(Patience.value(firstTimeout), "it was number 1 in the queue");
+    assertNotNull(Patience.value(secondTimeout));
   }
 
   @Promise("4.17")
@@ -168,31 +168,31 @@ class DiagnosisTest {
     var actor = Job.worker(builder);
     var gate = new Gate();
 
-    var failure = ask(actor, Job.act("Slow[1]", () -> stuckHere(gate)));
+    var failure = startAsk(actor, Job.act("Slow[1]", () -> blockAtGate(gate)));
     Patience.await(gate.entered);
 
-    assertSays(late(failure), "it had begun with it, and may still be at it; the actor ", " handling Slow[1]",
-        "DiagnosisTest.stuckHere(");
+    assertSays(expire(failure), "its handler had begun, and may still run; the actor ", " handling Slow[1]",
+        "DiagnosisTest.blockAtGate(");
   }
 
   @Promise("4.17")
   @Test
   void timeoutTextShowsPromisedAnswer() {
-    var promised = new CountDownLatch(1);
+    var answerPromised = new CountDownLatch(1);
     var actor = builder.newActor((Object m, ActorContext<Object> context) -> {
       context.replyWhen((Call) m, new CompletableFuture<>());
-      promised.countDown();
+      answerPromised.countDown();
     });
     var failure = new CompletableFuture<AskTimeoutException>();
     Patience.startFiber(() -> {
       try {
         actor.ask(new Call(), LIMIT);
-      } catch (AskTimeoutException late) {
-        failure.complete(late);
+      } catch (AskTimeoutException timeout) {
+        failure.complete(timeout);
       }
     });
 
-    Patience.await(promised);
+    Patience.await(answerPromised);
 
     Patience.eventually(() -> {
       clock.advance(LIMIT);
@@ -209,40 +209,40 @@ class DiagnosisTest {
   @Test
   void timeoutTextShowsActorThatHandlerWaitsFor() {
     var actor = Job.worker(builder);
-    var other = Job.worker(scope.named("y"));
-    occupy(other, "Slow[2]");
-    actor.sendMessage(Job.act("Slow[1]", () -> other.ask("Inner[7]", Duration.ofDays(1))));
-    Job.waiting(actor);
+    var awaitedActor = Job.worker(scope.named("y"));
+    occupy(awaitedActor, "Slow[2]");
+    actor.sendMessage(Job.act("Slow[1]", () -> awaitedActor.ask("Inner[7]", Duration.ofDays(1))));
+    Job.awaitWaits(actor);
 
-    assertSays(late(ask(actor, "Get")),
+    assertSays(expire(startAsk(actor, "Get")),
         "the actor has been handling Slow[1] for at least 5 s, where it waits for 'y' (\"Inner[7]\")",
         ". The handler is at io.fibry.DiagnosisTest.lambda$timeoutTextShows");
   }
 
   @Promise("4.17")
   @Test
-  void timeoutTextShowsWaitForMailboxRoom() {
+  void timeoutTextShowsWaitForMailboxCapacity() {
     var actor = Job.worker(builder.mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     occupy(actor, "Slow[1]");
     actor.sendMessage("fits");
 
-    assertSays(late(ask(actor, "Get")),
-        "its turn had not come, and will not: it waited for room in the mailbox, which holds 1; the actor is "
+    assertSays(expire(startAsk(actor, "Get")),
+        "its turn had not come, and will not: it waited for capacity in the mailbox, which holds 1; the actor is "
             + "handling Slow[1]");
   }
 
   @Promise("4.17")
   @Test
   void timeoutTextShowsActorWithoutThread() {
-    var actor = Job.worker(builder.strategy(Strategy.of(new Lazy())));
+    var actor = Job.worker(builder.strategy(Strategy.of(new IdleExecutor())));
 
-    assertSays(late(ask(actor, "Get")),
+    assertSays(expire(startAsk(actor, "Get")),
         "it was number 1 in the queue; the actor has been given no thread yet by Strategy.of(a lazy pool)");
   }
 
-  private static final class Lazy implements Executor {
+  private static final class IdleExecutor implements Executor {
     @Override
-    public void execute(Runnable never) {}
+    public void execute(Runnable task) {}
 
     @Override
     public String toString() {
@@ -256,28 +256,29 @@ class DiagnosisTest {
     var actor =
         builder.mailbox(Mailbox.unbounded().selective())
             .newActorWithReturn((Object m, ActorContext<Object> context) -> {
-              if (m instanceof Gate gate) stuckHere(gate);
+              if (m instanceof Gate gate) blockAtGate(gate);
               else context.stash();
               return m;
             });
-    var failure = ask(actor, "Get");
+    var failure = startAsk(actor, "Get");
     Gate.occupy(actor);
 
-    assertSays(late(failure), "its turn had not come, and will not: it was put aside; the actor is handling");
+    assertSays(expire(failure), "its turn had not come, and will not: it was stashed; the actor is handling");
   }
 
   @Promise("4.17")
   @Test
   void timeoutTextShowsSuspendedActor() {
-    var suspended =
+    var actor =
         builder.onFailure(FailurePolicy.restart().withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog())
             .newActorWithReturn((Object m) -> {
               throw new IllegalStateException("planned");
             });
-    suspended.sendMessage("fails");
-    Patience.eventually(() -> Inside.isSuspended(suspended));
+    actor.sendMessage("fails");
+    Patience.eventually(() -> ActorInternals.isSuspended(actor));
 
-    assertSays(late(ask(suspended, "Get")), "its turn had not come, and will not; the actor rests after a failure");
+    assertSays(expire(startAsk(actor, "Get")),
+        "its turn had not come, and will not; the actor is suspended after a failure");
   }
 
   @Promise("4.17")
@@ -286,49 +287,49 @@ class DiagnosisTest {
     var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
     var failures = new ArrayList<CompletableFuture<AskTimeoutException>>();
-    for (int i = 0; i < 50; i++) failures.add(ask(actor, i));
-    long began = System.nanoTime();
+    for (int i = 0; i < 50; i++) failures.add(startAsk(actor, i));
+    long startNanos = System.nanoTime();
 
     clock.advance(LIMIT);
 
     var stacks = Collections.newSetFromMap(new IdentityHashMap<Object, Boolean>());
     for (var failure : failures) stacks.add(Patience.value(failure).getCause());
-    assertFewSnapshots(stacks, began);
-    assertFalse(stacks.contains(late(ask(actor, "later")).getCause()));
+    assertFewSnapshots(stacks, startNanos);
+    assertFalse(stacks.contains(expire(startAsk(actor, "later")).getCause()));
   }
 
-  /** A snapshot is shared for a tenth of a second by the machine's clock, too. */
-  private static void assertFewSnapshots(Set<Object> stacks, long began) {
-    long tenths = (System.nanoTime() - began) / 100_000_000;
+  /** Asserts that the requests caused at most one snapshot per tenth of a second. */
+  private static void assertFewSnapshots(Set<Object> stacks, long startNanos) {
+    long tenths = (System.nanoTime() - startNanos) / 100_000_000;
     assertTrue(stacks.size() <= tenths + 1, stacks.size() + " snapshots in " + tenths + " tenths of a second");
   }
 
-  private static AskTimeoutException expired(RequestFuture<Object> request) {
+  private static AskTimeoutException timeoutOf(RequestFuture<Object> request) {
     var deadline = request.deadline;
     request.expire();
     return assertThrows(AskTimeoutException.class, () -> request.await("asked", deadline, null));
   }
 
-  /** Uses the machine's clock: the cost is one snapshot per tenth of a second. */
+  /** Uses the system's clock, by which requests share one snapshot per tenth of a second. */
   @Promise("4.17")
   @Test
   void hundredThousandRequestsMayTimeOutTogether() {
-    var stuck = Job.worker(Variants.scope(o -> o).named("stuck"));
-    var gate = occupy(stuck, "Slow[1]");
-    var actor = (Cell) stuck;
-    var all = new ArrayList<RequestFuture<Object>>();
+    var actor = Job.worker(Variants.scope(o -> o).named("stuck"));
+    var gate = occupy(actor, "Slow[1]");
+    var cell = (Cell) actor;
+    var requests = new ArrayList<RequestFuture<Object>>();
     for (int i = 0; i < 100_000; i++) {
-      var request = new RequestFuture<Object>(actor, i, null, true);
-      request.deadline = Deadline.of(actor.owner().options().scheduler(), LIMIT);
-      Inside.offer(actor, request, i);
-      all.add(request);
+      var request = new RequestFuture<Object>(cell, i, null, true);
+      request.deadline = Deadline.of(cell.owner().options().scheduler(), LIMIT);
+      ActorInternals.offer(cell, request, i);
+      requests.add(request);
     }
-    long began = System.nanoTime();
+    long startNanos = System.nanoTime();
 
     var stacks = Collections.newSetFromMap(new IdentityHashMap<Object, Boolean>());
-    for (var request : all.reversed()) stacks.add(expired(request).getCause());
+    for (var request : requests.reversed()) stacks.add(timeoutOf(request).getCause());
 
-    assertFewSnapshots(stacks, began);
+    assertFewSnapshots(stacks, startNanos);
     gate.open();
   }
 
@@ -336,25 +337,25 @@ class DiagnosisTest {
   @Test
   void messageWithBlockingToStringDelaysNoSender() {
     var gate = new Gate();
-    var mute = new Object() {
+    var message = new Object() {
       @Override
       public String toString() {
-        Patience.await(new CountDownLatch(1)); // as for a lock that the handler holds
+        Patience.await(new CountDownLatch(1)); // like a wait for a lock that the handler holds
         return "mute";
       }
     };
-    var stuck = builder.newActorWithReturn((Object m) -> {
-      if (m == mute) stuckHere(gate);
+    var actor = builder.newActorWithReturn((Object m) -> {
+      if (m == message) blockAtGate(gate);
       return m;
     });
-    stuck.sendMessage(mute);
+    actor.sendMessage(message);
     Patience.await(gate.entered);
-    var failures = List.of(ask(stuck, 1), ask(stuck, 2));
+    var failures = List.of(startAsk(actor, 1), startAsk(actor, 2));
 
     clock.advance(LIMIT);
 
     for (var failure : failures) assertSays(Patience.value(failure),
-        "the actor has been handling " + mute.getClass().getName()
+        "the actor has been handling " + message.getClass().getName()
             + " (its toString did not return in time) for at least 5 s");
   }
 
@@ -363,37 +364,37 @@ class DiagnosisTest {
     var outer = Job.worker(builder);
     var inner = Job.worker(scope.named("y").strategy(Strategy.CALLER));
     var gate = new Gate();
-    outer.sendMessage(Job.act("Outer", () -> inner.sendMessage(Job.act("Inner", () -> stuckHere(gate)))));
+    outer.sendMessage(Job.act("Outer", () -> inner.sendMessage(Job.act("Inner", () -> blockAtGate(gate)))));
     Patience.await(gate.entered);
-    var both = List.of(ask(outer, "Get"), ask(inner, "Get"));
+    var timeouts = List.of(startAsk(outer, "Get"), startAsk(inner, "Get"));
 
     clock.advance(LIMIT);
 
-    var ofOuter = Arrays.stream(Patience.value(both.get(0)).getCause().getStackTrace())
+    var outerMethods = Arrays.stream(Patience.value(timeouts.get(0)).getCause().getStackTrace())
         .map(StackTraceElement::getMethodName).toList();
-    var ofInner = Arrays.stream(Patience.value(both.get(1)).getCause().getStackTrace())
+    var innerMethods = Arrays.stream(Patience.value(timeouts.get(1)).getCause().getStackTrace())
         .map(StackTraceElement::getMethodName).toList();
-    assertTrue(ofOuter.contains("sendMessage") && ofOuter.contains("stuckHere"), ofOuter::toString);
-    assertTrue(!ofInner.contains("sendMessage") && ofInner.contains("stuckHere"), ofInner::toString);
+    assertTrue(outerMethods.contains("sendMessage") && outerMethods.contains("blockAtGate"), outerMethods::toString);
+    assertTrue(!innerMethods.contains("sendMessage") && innerMethods.contains("blockAtGate"), innerMethods::toString);
   }
 
   @Promise("4.17")
   @Test
   void timeoutKeepsNoReferenceToHandledMessage() {
     var actor = Job.worker(builder.strategy(Strategy.RESIDENT_FIBER));
-    var message = new Object[1];
+    var messageHolder = new Object[1];
     var gate = new Gate();
-    message[0] = Job.act("Slow[1]", () -> stuckHere(gate));
-    var probe = new WeakReference<>(message[0]);
-    actor.sendMessage(message[0]);
+    messageHolder[0] = Job.act("Slow[1]", () -> blockAtGate(gate));
+    var probe = new WeakReference<>(messageHolder[0]);
+    actor.sendMessage(messageHolder[0]);
     Patience.await(gate.entered);
-    message[0] = null;
-    var late = late(ask(actor, "Get"));
+    messageHolder[0] = null;
+    var timeout = expire(startAsk(actor, "Get"));
 
     gate.open();
     actor.ask("next");
 
     assertTrue(LeakProbe.collected(probe));
-    assertInstanceOf(Diagnosis.HandlerStack.class, late.getCause());
+    assertInstanceOf(Diagnosis.HandlerStack.class, timeout.getCause());
   }
 }

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A waiting request must not keep the request that it displaced, which would keep the previous one,
- * and so on.
+ * Tests that a queued request does not refer to the request that it displaced. Otherwise all
+ * earlier requests would stay in memory.
  */
 class DropOldestLeakTest {
   private static final int CAPACITY = 4;
@@ -23,7 +23,7 @@ class DropOldestLeakTest {
   }
 
   @Test
-  void droppedRequestsAreNotKeptByNewerRequests() {
+  void newerRequestsDoNotReferToDroppedRequests() {
     var actor = ActorSystem.anonymous().mailbox(Mailbox.bounded(CAPACITY, Overflow.DROP_OLDEST))
         .newActorWithReturn((Object message) -> {
           if (message instanceof Gate gate) gate.pass();
@@ -31,18 +31,18 @@ class DropOldestLeakTest {
         });
     Gate.occupy(actor);
 
-    var requests = sent(actor, 200);
+    var requests = sendRequests(actor, 200);
 
-    eventually(() -> reachable(requests) <= CAPACITY + 1); // one may still be in a stack frame
+    eventually(() -> countReachable(requests) <= CAPACITY + 1); // a stack frame may still refer to one request
   }
 
-  private static List<WeakReference<Object>> sent(ActorWithReturn<Object, Integer> actor, int times) {
+  private static List<WeakReference<Object>> sendRequests(ActorWithReturn<Object, Integer> actor, int times) {
     var requests = new ArrayList<WeakReference<Object>>();
     for (int i = 0; i < times; i++) requests.add(new WeakReference<>(actor.sendMessageReturn(i)));
     return requests;
   }
 
-  private static long reachable(List<WeakReference<Object>> requests) {
+  private static long countReachable(List<WeakReference<Object>> requests) {
     System.gc();
     return requests.stream().filter(request -> request.get() != null).count();
   }

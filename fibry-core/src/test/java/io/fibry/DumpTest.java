@@ -3,7 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
@@ -28,7 +28,7 @@ class DumpTest {
 
   private Actor<Object> actor(ActorBuilder<Object> builder) {
     return builder.onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
-      if (m instanceof Gate gate) gate.passDeaf();
+      if (m instanceof Gate gate) gate.passUninterruptibly();
       if (m instanceof Exception failure) throw failure;
     });
   }
@@ -37,7 +37,7 @@ class DumpTest {
     return scope.dump().lines().toList();
   }
 
-  private void says(String pattern) {
+  private void assertDumpHasLine(String pattern) {
     assertTrue(lines().stream().anyMatch(line -> line.matches(pattern)), scope::dump);
   }
 
@@ -49,9 +49,9 @@ class DumpTest {
     actor(inner.named("b"));
     actor(scope.named("c").strategy(Strategy.THREAD));
 
-    var shape = lines().stream().map(line -> line.replaceAll("(:|\\)).*", "$1")).toList();
+    var outline = lines().stream().map(line -> line.replaceAll("(:|\\)).*", "$1")).toList();
 
-    assertEquals(List.of("scope 'shop':", "  a (FIBER)", "  scope 'inner':", "    b (FIBER)", "  c (THREAD)"), shape);
+    assertEquals(List.of("scope 'shop':", "  a (FIBER)", "  scope 'inner':", "    b (FIBER)", "  c (THREAD)"), outline);
   }
 
   @Promise("19.7")
@@ -62,8 +62,8 @@ class DumpTest {
     actor.sendMessage(new IOException("planned"));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 
-    says("scope 'shop': 5 handled, 1 failed, 0 waiting");
-    says("  clerk \\(FIBER\\): idle; 5 handled, 1 failed");
+    assertDumpHasLine("scope 'shop': 5 handled, 1 failed, 0 waiting");
+    assertDumpHasLine("  clerk \\(FIBER\\): idle; 5 handled, 1 failed");
   }
 
   @Promise("19.7")
@@ -73,7 +73,7 @@ class DumpTest {
     Gate.occupy(actor);
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
 
-    says("  clerk \\(FIBER\\): is handling .*Gate.*; 3 waiting; 0 handled");
+    assertDumpHasLine("  clerk \\(FIBER\\): is handling .*Gate.*; 3 waiting; 0 handled");
   }
 
   @Promise("19.7")
@@ -85,10 +85,10 @@ class DumpTest {
           throw new IOException("planned");
         });
     actor.sendMessage(1);
-    Patience.eventually(() -> Inside.isSuspended(actor));
+    Patience.eventually(() -> ActorInternals.isSuspended(actor));
     actor.sendMessage(2);
 
-    says("  tired .*: rests after a failure; 1 waiting; 0 handled, 1 failed");
+    assertDumpHasLine("  tired .*: is suspended after a failure; 1 waiting; 0 handled, 1 failed");
   }
 
   @Promise("19.7")
@@ -97,7 +97,7 @@ class DumpTest {
     var actor = actor(scope.named("starved").strategy(Strategy.of(task -> {})));
     actor.sendMessage(1);
 
-    says("  starved .*: has been given no thread yet by Strategy\\.of\\(.*; 1 waiting; 0 handled");
+    assertDumpHasLine("  starved .*: has been given no thread yet by Strategy\\.of\\(.*; 1 waiting; 0 handled");
   }
 
   @Promise("19.7")
@@ -107,9 +107,9 @@ class DumpTest {
     Gate.occupy(actor);
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
-    says("  zombie .*: cut off, its handler still runs; 0 handled");
+    assertDumpHasLine("  zombie .*: cut off, its handler still runs; 0 handled");
   }
 
   @Promise("19.7")
@@ -119,12 +119,12 @@ class DumpTest {
     var gate = Gate.occupy(actor(scope.named("clerk")));
     actor(inner.named("helper"));
     var closer = Patience.startFiber(scope::close);
-    Patience.parked(closer);
+    Patience.awaitParked(closer);
 
-    says("scope 'shop', closing: .*");
+    assertDumpHasLine("scope 'shop', closing: .*");
 
     gate.open();
-    Patience.joined(closer);
+    Patience.awaitEnd(closer);
   }
 
   @Test

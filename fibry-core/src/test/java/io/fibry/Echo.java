@@ -1,6 +1,6 @@
 package io.fibry;
 
-/** A handler that replies with the message itself; throws exceptions, waits at gates. */
+/** Creates actors that reply with the message itself. They throw exceptions and wait at gates. */
 public final class Echo {
   private Echo() {}
 

@@ -13,20 +13,20 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Actors that end together end in the order in which they were made, not by identity hash, so runs
- * repeat.
+ * Tests that actors that end together end in the order of their creation. An order by identity hash
+ * would differ between runs.
  */
 class EndOrderTest {
   private static final List<Integer> NUMBERS = IntStream.range(0, 40).boxed().toList();
 
-  /** Notes which timers are cancelled. */
-  private static final class Noting extends Clock {
+  /** Records the numbers of cancelled timers. */
+  private static final class RecordingClock extends Clock {
     final List<Integer> cancelled = new CopyOnWriteArrayList<>();
-    private int made;
+    private int timerCount;
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-      int number = made++;
+      int number = timerCount++;
       return () -> cancelled.add(number);
     }
 
@@ -41,21 +41,21 @@ class EndOrderTest {
 
   @Test
   void actorTimersAreCancelledInCreationOrder() {
-    var clock = new Noting();
+    var clock = new RecordingClock();
     var actor = Variants.scope(o -> o.withScheduler(clock)).anonymous().newActor((Object m) -> {});
     for (var number : NUMBERS) actor.sendMessageLater(new Key(), number, Duration.ofDays(1));
 
     actor.sendPoisonPill();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
     assertEquals(NUMBERS, clock.cancelled);
   }
 
   @Test
   void entityTimersAreCancelledInCreationOrder() {
-    var clock = new Noting();
+    var clock = new RecordingClock();
     var entities = Entities.open(Variants.scope(o -> o.withScheduler(clock)).anonymous(), Duration.ofDays(1),
-        (ActorBuilder<Object> how, Integer key) -> how.newActor((Object m) -> {}));
+        (ActorBuilder<Object> builder, Integer key) -> builder.newActor((Object m) -> {}));
     for (var number : NUMBERS) entities.actor(number % 7).sendMessageEvery(new Key(), number, Duration.ofDays(1));
 
     entities.close();
@@ -66,14 +66,14 @@ class EndOrderTest {
   @Test
   void closeHooksStartInRegistrationOrder() {
     var scope = ActorSystem.openScope("closing");
-    var said = new ConcurrentSkipListMap<Long, Integer>(); // a thread started later has a greater id
+    var numbersByThread = new ConcurrentSkipListMap<Long, Integer>(); // a thread started later has a greater id
     for (var number : NUMBERS) scope.onClosing(() -> {
-      if (Thread.currentThread().isVirtual()) said.put(Thread.currentThread().threadId(), number);
+      if (Thread.currentThread().isVirtual()) numbersByThread.put(Thread.currentThread().threadId(), number);
     });
 
-    Patience.joined(Thread.ofVirtual().start(scope::close));
+    Patience.awaitEnd(Thread.ofVirtual().start(scope::close));
 
-    assumeTrue(said.size() == NUMBERS.size()); // else fibers were late, and threads of the platform came
-    assertEquals(NUMBERS, List.copyOf(said.values()));
+    assumeTrue(numbersByThread.size() == NUMBERS.size()); // otherwise fibers were late, and platform threads ran hooks
+    assertEquals(NUMBERS, List.copyOf(numbersByThread.values()));
   }
 }

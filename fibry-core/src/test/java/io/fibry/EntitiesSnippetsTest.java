@@ -26,8 +26,8 @@ class EntitiesSnippetsTest {
             .onStop(items -> stored.put(id, items))
             .newActor((List<String> items, String item) -> items.add(item)));
 
-    carts.actor("ada").sendMessage("milk"); // makes Ada's cart
-    carts.actor("ada").sendMessage("bread"); // same cart, or its successor with the milk
+    carts.actor("ada").sendMessage("milk"); // creates Ada's cart
+    carts.actor("ada").sendMessage("bread"); // the same cart, or its successor with the milk
     carts.close();
     // @end
 

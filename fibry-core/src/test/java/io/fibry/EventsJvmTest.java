@@ -15,7 +15,7 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The flight recorder as users have it: started with the program, or missing. */
+/** Tests events in JVMs that start Flight Recorder with the program, or do not have it. */
 class EventsJvmTest {
 
   /** Causes every kind of event. */
@@ -41,7 +41,7 @@ class EventsJvmTest {
   @Test
   void actorsWorkWithoutFlightRecorder() throws Exception {
     try (var child = Child.java(List.of("--limit-modules", "java.base"), Program.class)) {
-      assertEquals("1\nfalse", child.ended(0));
+      assertEquals("1\nfalse", child.awaitExit(0));
     }
   }
 
@@ -52,7 +52,7 @@ class EventsJvmTest {
     var file = directory.resolve("program.jfr");
 
     try (var child = Child.java(List.of("-XX:StartFlightRecording:filename=" + file), Program.class)) {
-      assertTrue(child.ended(0).contains("1\ntrue"));
+      assertTrue(child.awaitExit(0).contains("1\ntrue"));
     }
 
     var names = RecordingFile.readAllEvents(file).stream().map(event -> event.getEventType().getName())

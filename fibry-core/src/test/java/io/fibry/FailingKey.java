@@ -1,6 +1,6 @@
 package io.fibry;
 
-/** A key that no map can take. */
+/** A key that no map can contain, because its hashCode throws. */
 public final class FailingKey {
   @Override
   public int hashCode() {

@@ -16,9 +16,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Handlers that throw, states or copies that cannot be made, and errors of the JVM. */
+/** Tests handlers that throw, states and copies that cannot be created, and errors of the JVM. */
 class FailureTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = Variants.scope(letters);
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
@@ -26,42 +26,42 @@ class FailureTest {
   @Test
   void failureIsLoggedWithActorAndMessageUnlessDisabled() {
     try (var logged = new Logged()) {
-      var loud = scope.named("loud").newActor((Object m) -> {
+      var loggingActor = scope.named("loud").newActor((Object m) -> {
         throw new IllegalStateException("loud failure");
       });
-      var quiet = scope.named("quiet").onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
+      var quietActor = scope.named("quiet").onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
         throw new IllegalStateException("quiet failure");
       });
 
-      loud.sendMessage("message 17");
-      quiet.sendMessage("message 18");
-      loud.close();
-      quiet.close();
+      loggingActor.sendMessage("message 17");
+      quietActor.sendMessage("message 18");
+      loggingActor.close();
+      quietActor.close();
 
-      for (String word : new String[] {"'loud'", "message 17", "loud failure"})
-        assertTrue(logged.text().contains(word), logged.text());
+      for (String text : new String[] {"'loud'", "message 17", "loud failure"})
+        assertTrue(logged.text().contains(text), logged.text());
       assertFalse(logged.text().contains("quiet"), logged.text());
     }
   }
 
   @Promise("8.4")
   @Test
-  void aStackOverflowIsAFailureLikeOthers() {
+  void stackOverflowIsHandledLikeOtherFailures() {
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
-        .newActorWithReturn((Object m) -> m.equals("deep") ? deeper(0) : m);
+        .newActorWithReturn((Object m) -> m.equals("deep") ? overflow(0) : m);
 
     assertThrows(StackOverflowError.class, () -> actor.ask("deep"));
 
     assertEquals("fine", actor.ask("fine"));
   }
 
-  private static Object deeper(long n) {
-    return n < 0 ? n : (Object) ((Long) deeper(n + 1) + 1);
+  private static Object overflow(long depth) {
+    return depth < 0 ? depth : (Object) ((Long) overflow(depth + 1) + 1);
   }
 
   @Promise("8.4")
   @Test
-  void anOutOfMemoryErrorEndsTheActorAndIsLogged() {
+  void outOfMemoryErrorEndsActorAndIsLogged() {
     try (var logged = new Logged()) {
       var error = new OutOfMemoryError("made up");
       var actor =
@@ -70,7 +70,7 @@ class FailureTest {
           });
 
       assertSame(error, assertThrows(OutOfMemoryError.class, () -> actor.ask("more")));
-      Patience.ended(actor::waitForExit);
+      Patience.awaitEnd(actor::waitForExit);
 
       assertEquals(new ExitReason.Failed(error), actor.onExit().resultNow());
       assertTrue(logged.text().contains("greedy") && logged.text().contains("made up"), logged.text());
@@ -103,8 +103,8 @@ class FailureTest {
 
     var failure = assertThrows(NullPointerException.class, () -> actor.ask("anything"));
 
-    for (String word : new String[] {"hollow", "initial state", "null"})
-      assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    for (String text : new String[] {"hollow", "initial state", "null"})
+      assertTrue(failure.getMessage().contains(text), failure.getMessage());
   }
 
   @Promise("8.3")

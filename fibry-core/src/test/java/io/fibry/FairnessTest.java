@@ -10,41 +10,41 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A busy actor starves no others, although virtual threads are not preempted and a yield lets only
- * some others run.
+ * Tests that busy actors do not starve others, although virtual threads are not preempted and a
+ * yield lets only some others run.
  */
 class FairnessTest {
 
   @Promise({"6.2", "6.3"})
   @ParameterizedTest
   @ValueSource(ints = {1, 4})
-  void actorsThatNeverPauseStarveNoOthers(int eachCarrier) {
-    var busy = new ArrayList<Actor<String>>();
-    for (int i = 0; i < eachCarrier * Runtime.getRuntime().availableProcessors(); i++)
-      busy.add(restless(Strategy.FIBER));
-    var other = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
+  void actorsThatNeverPauseStarveNoOthers(int actorsPerCarrier) {
+    var busyActors = new ArrayList<Actor<String>>();
+    for (int i = 0; i < actorsPerCarrier * Runtime.getRuntime().availableProcessors(); i++)
+      busyActors.add(startBusyActor(Strategy.FIBER));
+    var idleActor = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
 
-    var answers = List.of(other.ask(2, Patience.LONG), other.ask(3, Patience.LONG));
+    var answers = List.of(idleActor.ask(2, Patience.LONG), idleActor.ask(3, Patience.LONG));
 
-    busy.forEach(Exitable::askExit);
+    busyActors.forEach(Exitable::askExit);
     assertEquals(List.of(4, 9), answers);
   }
 
   @Promise("6.3")
   @Test
   void residentFibersThatNeverPauseStarveNoOthers() {
-    var busy = new ArrayList<Actor<String>>();
+    var busyActors = new ArrayList<Actor<String>>();
     for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++)
-      busy.add(restless(Strategy.RESIDENT_FIBER));
-    var other = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
+      busyActors.add(startBusyActor(Strategy.RESIDENT_FIBER));
+    var idleActor = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
 
-    int answer = other.ask(2, Patience.LONG);
+    int answer = idleActor.ask(2, Patience.LONG);
 
-    busy.forEach(Exitable::askExit);
+    busyActors.forEach(Exitable::askExit);
     assertEquals(4, answer);
   }
 
-  private static Actor<String> restless(Strategy strategy) {
+  private static Actor<String> startBusyActor(Strategy strategy) {
     var actor = ActorSystem.anonymous().strategy(strategy)
         .newActor((String m, ActorContext<String> context) -> context.self().sendMessage(m));
     actor.sendMessage("again");

@@ -22,12 +22,15 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A handler that waits for an actor of the same ForkJoinPool does not keep a thread from it. */
+/**
+ * Tests that an actor gets a thread of its ForkJoinPool while a handler on the same pool waits for
+ * it.
+ */
 class ForkJoinTest {
   private static final long SEED = StressHarness.seed();
-  private static final long LONG = TimeUnit.SECONDS.toNanos(Soak.ON ? 120 : 1);
+  private static final long STRESS_NANOS = TimeUnit.SECONDS.toNanos(Soak.ON ? 120 : 1);
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = Variants.scope(letters);
   private ForkJoinPool pool = new ForkJoinPool(1);
 
@@ -38,20 +41,20 @@ class ForkJoinTest {
     pool.shutdownNow();
   }
 
-  private ActorBuilder<Object> on(ForkJoinPool pool) {
+  private ActorBuilder<Object> builderOn(ForkJoinPool pool) {
     return scope.anonymous().strategy(Strategy.of(pool));
   }
 
-  private Actor<Object> narrow(ActorBuilder<Object> builder, List<Object> handled) {
+  private Actor<Object> boundedActor(ActorBuilder<Object> builder, List<Object> handled) {
     return builder.mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> handled.add(message));
   }
 
   @Promise("6.11")
   @Test
-  void waitForRoomLetsAnotherPoolThreadMakeRoom() {
+  void waitForCapacityLetsAnotherPoolThreadFreeCapacity() {
     var handled = new CopyOnWriteArrayList<Object>();
-    var receiver = narrow(on(pool), handled);
-    var sender = on(pool)
+    var receiver = boundedActor(builderOn(pool), handled);
+    var sender = builderOn(pool)
         .newActorWithReturn((Object message) -> IntStream.range(0, 100).filter(i -> receiver.sendMessage(i)).count());
 
     assertEquals(100, (long) sender.ask("all", Patience.LONG));
@@ -63,29 +66,30 @@ class ForkJoinTest {
   @Promise("6.11")
   @Test
   void receiveLetsAnotherPoolThreadSendMessage() {
-    var chooser = on(pool).mailbox(Mailbox.unbounded().selective())
+    var receiver = builderOn(pool).mailbox(Mailbox.unbounded().selective())
         .newActorWithReturn((Object message, ActorContext<Object> context) -> {
           var self = context.self();
-          var other = on(pool).newActor((Object code) -> self.sendMessage("come"));
-          other.sendMessage("go");
+          var sender = builderOn(pool).newActor((Object code) -> self.sendMessage("come"));
+          sender.sendMessage("go");
           return context.receive(String.class, "come"::equals, Patience.LONG).orElse("none");
         });
 
-    assertEquals("come", chooser.ask("begin", Patience.LONG));
+    assertEquals("come", receiver.ask("begin", Patience.LONG));
   }
 
   @Promise("6.11")
   @Test
-  void anAskLetsAnotherThreadAnswer() {
-    var answers = on(pool).newActorWithReturn((Object message) -> "answer");
-    var asks = on(pool).newActorWithReturn((Object message) -> answers.ask(message, Patience.LONG));
+  void askLetsAnotherPoolThreadAnswer() {
+    var answeringActor = builderOn(pool).newActorWithReturn((Object message) -> "answer");
+    var askingActor = builderOn(pool)
+        .newActorWithReturn((Object message) -> answeringActor.ask(message, Patience.LONG));
 
-    assertEquals("answer", asks.ask("question", Patience.LONG));
+    assertEquals("answer", askingActor.ask("question", Patience.LONG));
   }
 
   /**
-   * The pool makes a thread; meanwhile room is made, and a wait inside the pool consumes the
-   * wake-up.
+   * While the pool creates a thread, the mailbox gets capacity, and a wait in the thread factory
+   * consumes the wake-up.
    */
   @Test
   void wakeUpConsumedByPoolIsNotLost() {
@@ -95,32 +99,32 @@ class ForkJoinTest {
       if (message.equals("first")) gate.pass();
       handled.add(message);
     });
-    var taken = new CompletableFuture<Boolean>();
-    ForkJoinWorkerThreadFactory greedy = pool -> {
+    var wakeUpConsumed = new CompletableFuture<Boolean>();
+    ForkJoinWorkerThreadFactory threadFactory = pool -> {
       if (handled.isEmpty() && Thread.currentThread() instanceof ForkJoinWorkerThread) {
         gate.open();
-        while (handled.size() < 3) Thread.yield(); // a wait that parks would take the wake-up before
+        while (handled.size() < 3) Thread.yield(); // a wait that parks would consume the wake-up too early
         LockSupport.park();
-        taken.complete(true);
+        wakeUpConsumed.complete(true);
       }
       return ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
     };
     pool.shutdownNow();
-    pool = new ForkJoinPool(1, greedy, null, false);
+    pool = new ForkJoinPool(1, threadFactory, null, false);
     receiver.sendMessage("first");
     Patience.await(gate.entered);
     receiver.sendMessage("second");
-    var sender = on(pool).newActorWithReturn((Object message) -> receiver.sendMessage(message));
+    var sender = builderOn(pool).newActorWithReturn((Object message) -> receiver.sendMessage(message));
 
     assertTrue((boolean) sender.ask("third", Patience.LONG));
 
-    assertTrue(Patience.value(taken));
+    assertTrue(Patience.value(wakeUpConsumed));
     assertEquals(List.of("first", "second", "third"), handled);
   }
 
   @Promise("6.11")
   @Test
-  void senderWaitsForRoomInPoolWithoutSpareThreads() {
+  void senderWaitsForCapacityInPoolWithoutSpareThreads() {
     var handled = new CopyOnWriteArrayList<Object>();
     var gate = new Gate();
     var receiver = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> {
@@ -133,11 +137,11 @@ class ForkJoinTest {
     var sender = scope.named("sender").strategy(Strategy.of(pool))
         .newActorWithReturn((Object message) -> IntStream.range(0, 3).filter(i -> receiver.sendMessage(i)).count());
 
-    var sent = sender.sendMessageReturn("three");
-    Patience.eventually(() -> scope.dump().contains("room for"));
+    var answer = sender.sendMessageReturn("three");
+    Patience.eventually(() -> scope.dump().contains("capacity for"));
     gate.open();
 
-    assertEquals(3, (long) Patience.value(sent));
+    assertEquals(3, (long) Patience.value(answer));
     receiver.close();
     assertEquals(List.of(0, 1, 2), handled);
   }
@@ -147,66 +151,66 @@ class ForkJoinTest {
    * handled the interrupt.
    */
   @Test
-  void handlerStillWaitsForRoomInStoppedPool() {
+  void handlerStillWaitsForCapacityInStoppedPool() {
     var handled = new CopyOnWriteArrayList<Object>();
     var gate = new Gate();
-    var receiver = narrow(scope.anonymous(), handled);
-    receiver.execute(gate::passDeaf);
+    var receiver = boundedActor(scope.anonymous(), handled);
+    receiver.execute(gate::passUninterruptibly);
     Patience.await(gate.entered);
     receiver.sendMessage("first");
-    var inside = new CountDownLatch(1);
+    var handlerBegun = new CountDownLatch(1);
     var sender = scope.named("sender").strategy(Strategy.of(pool)).newActorWithReturn((Object message) -> {
-      inside.countDown();
+      handlerBegun.countDown();
       while (!Thread.interrupted()) Thread.onSpinWait();
       return receiver.sendMessage(message);
     });
 
-    var sent = sender.sendMessageReturn("second");
-    Patience.await(inside);
+    var answer = sender.sendMessageReturn("second");
+    Patience.await(handlerBegun);
     pool.shutdownNow();
-    Patience.eventually(() -> scope.dump().contains("room for"));
+    Patience.eventually(() -> scope.dump().contains("capacity for"));
     gate.open();
 
-    assertTrue(Patience.value(sent));
+    assertTrue(Patience.value(answer));
     receiver.close();
     assertEquals(List.of("first", "second"), handled);
   }
 
   /**
-   * Rows of actors on a small pool, each waiting for room in the next. Far more wait than the pool
-   * has threads.
+   * Runs rows of actors on a small pool, where each actor waits for capacity in the mailbox of the
+   * next. Far more actors wait than the pool has threads.
    */
   @Promise("6.11")
   @Test
   void chainsOfWaitingActorsFinishOnSmallPool() {
     System.out.println("ForkJoinTest: -Dfibry.seed=" + SEED);
     var seeds = new Random(SEED);
-    long begun = System.nanoTime();
-    for (int episode = 0; episode == 0 || System.nanoTime() - begun < LONG; episode++) {
+    long startNanos = System.nanoTime();
+    for (int episode = 0; episode == 0 || System.nanoTime() - startNanos < STRESS_NANOS; episode++) {
       var random = new Random(seeds.nextLong());
       try {
-        row(random);
+        runRow(random);
       } catch (Throwable failure) {
         throw new AssertionError("episode " + episode + " of seed " + SEED, failure);
       }
     }
   }
 
-  private void row(Random random) {
+  private void runRow(Random random) {
     try (var pool = new ForkJoinPool(1 + random.nextInt(3))) {
       int messages = 1 + random.nextInt(200);
       var handled = new CopyOnWriteArrayList<Object>();
       var row = new ArrayList<Actor<Object>>();
-      row.add(narrow(on(pool), handled));
+      row.add(boundedActor(builderOn(pool), handled));
       for (int i = random.nextInt(8); i > 0; i--) {
         var next = row.getLast();
         var mailbox = Mailbox.bounded(1 + random.nextInt(4), Overflow.BLOCK);
-        row.add(on(pool).mailbox(mailbox).newActor((Object message) -> next.sendMessage(message)));
+        row.add(builderOn(pool).mailbox(mailbox).newActor((Object message) -> next.sendMessage(message)));
       }
       for (int i = 0; i < messages; i++) assertTrue(row.getLast().sendMessage(i));
       for (var actor : row.reversed()) {
         actor.sendPoisonPill();
-        Patience.ended(actor::waitForExit);
+        Patience.awaitEnd(actor::waitForExit);
       }
       assertEquals(IntStream.range(0, messages).boxed().toList(), handled);
     }

@@ -10,18 +10,18 @@ import org.junit.jupiter.api.Test;
 
 /** Runs the Javadoc snippets of state machines. */
 class FsmSnippetsTest {
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> printed = new CopyOnWriteArrayList<>();
 
   private void print(Object line) {
-    seen.add(line);
+    printed.add(line);
   }
 
   sealed interface Door {}
   record Closed() implements Door {}
-  record Open(String by) implements Door {}
+  record Open(String visitor) implements Door {}
 
   sealed interface Event {}
-  record Push(String by) implements Event {}
+  record Push(String visitor) implements Event {}
   record Pull() implements Event {}
   record Lock() implements Event {}
 
@@ -29,18 +29,18 @@ class FsmSnippetsTest {
   void fsm() {
     // @start region="fsm"
     var machine = Fsm.of(Door.class, Event.class, new Closed())
-        .on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
+        .on(Closed.class, Push.class, (closed, push) -> new Open(push.visitor()))
         .on(Open.class, Pull.class, (open, pull) -> new Closed())
-        .on(Closed.class, Lock.class, (closed, lock) -> closed) // stays
-        .postpone(Open.class, Lock.class) // until it is closed
+        .on(Closed.class, Lock.class, (closed, lock) -> closed) // stays closed
+        .postpone(Open.class, Lock.class) // until the door is closed
         .onTimeout(Open.class, Duration.ofSeconds(10), open -> new Closed())
-        .onEnter(Open.class, open -> print(open.by() + " came in"));
+        .onEnter(Open.class, open -> print(open.visitor() + " came in"));
 
-    var front = machine.newActor(ActorSystem.named("front door"));
-    front.sendMessage(new Push("Ada"));
+    var frontDoor = machine.newActor(ActorSystem.named("front door"));
+    frontDoor.sendMessage(new Push("Ada"));
     // @end
 
-    front.close();
-    assertEquals(List.of("Ada came in"), seen);
+    frontDoor.close();
+    assertEquals(List.of("Ada came in"), printed);
   }
 }

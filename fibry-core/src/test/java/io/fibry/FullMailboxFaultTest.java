@@ -16,22 +16,22 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A full mailbox that makes senders wait never makes the library wait. */
+/** Tests that a full mailbox, which makes senders wait, never makes the library wait. */
 class FullMailboxFaultTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = Variants.scope(letters);
   private final Gate gate = new Gate();
-  private Actor<Object> full;
-  private Thread blocked;
+  private Actor<Object> fullActor;
+  private Thread blockedSender;
 
   @BeforeEach
   void fill() {
-    full = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> gate.pass());
-    full.sendMessage("handled");
+    fullActor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> gate.pass());
+    fullActor.sendMessage("handled");
     Patience.await(gate.entered);
-    full.sendMessage("waits");
-    blocked = Patience.startFiber(() -> full.sendMessage("blocked"));
-    Patience.parked(blocked);
+    fullActor.sendMessage("waits");
+    blockedSender = Patience.startFiber(() -> fullActor.sendMessage("blocked"));
+    Patience.awaitParked(blockedSender);
   }
 
   @AfterEach
@@ -40,69 +40,69 @@ class FullMailboxFaultTest {
   }
 
   @Test
-  void fullMailboxDropsOwnTimersOnly() {
-    var rung = new CountDownLatch(3);
-    var other = scope.anonymous().newActor((Object message) -> rung.countDown());
+  void fullMailboxDropsOnlyMessagesOfItsOwnTimers() {
+    var ticks = new CountDownLatch(3);
+    var otherActor = scope.anonymous().newActor((Object message) -> ticks.countDown());
 
-    full.sendMessageLater("too much", Duration.ofNanos(1));
-    other.sendMessageEvery("tick", Duration.ofMillis(1));
+    fullActor.sendMessageLater("too much", Duration.ofNanos(1));
+    otherActor.sendMessageEvery("tick", Duration.ofMillis(1));
 
-    Patience.await(rung);
+    Patience.await(ticks);
     Patience.eventually(() -> !letters.all.isEmpty());
     assertEquals(List.of("too much"), letters.messages(Reason.DROPPED));
-    other.askExit();
+    otherActor.askExit();
   }
 
   @Test
   void schedulerContinuesWhileMailboxIsFull() {
-    full.sendMessageEvery("tick", Duration.ofMillis(1));
-    var ran = new CountDownLatch(1);
+    fullActor.sendMessageEvery("tick", Duration.ofMillis(1));
+    var taskRuns = new CountDownLatch(1);
 
-    Scheduler.system().schedule(Duration.ofMillis(5), ran::countDown);
+    Scheduler.system().schedule(Duration.ofMillis(5), taskRuns::countDown);
 
-    Patience.await(ran);
-    full.askExit();
+    Patience.await(taskRuns);
+    fullActor.askExit();
   }
 
   @Test
   void actorWithFullMailboxCanBeAskedToExit() {
-    full.askExit();
+    fullActor.askExit();
 
-    Patience.joined(blocked);
+    Patience.awaitEnd(blockedSender);
     gate.open();
-    Patience.ended(full::waitForExit);
+    Patience.awaitEnd(fullActor::waitForExit);
     assertEquals(2, letters.messages(Reason.UNDELIVERED).size());
   }
 
   @Test
   void actorWithFullMailboxCanBeKilled() {
-    full.kill();
+    fullActor.kill();
 
-    Patience.ended(full::waitForExit);
-    Patience.joined(blocked);
-    assertEquals(new ExitReason.Killed(), full.onExit().join());
+    Patience.awaitEnd(fullActor::waitForExit);
+    Patience.awaitEnd(blockedSender);
+    assertEquals(new ExitReason.Killed(), fullActor.onExit().join());
   }
 
   @Test
   void actorWithFullMailboxCanBeClosed() {
-    var closer = Patience.startFiber(full::close);
-    Patience.parked(closer);
+    var closer = Patience.startFiber(fullActor::close);
+    Patience.awaitParked(closer);
 
     gate.open();
 
-    Patience.joined(closer);
-    Patience.joined(blocked);
+    Patience.awaitEnd(closer);
+    Patience.awaitEnd(blockedSender);
     assertEquals(3, scope.report().handled() + scope.report().unhandled().get(Reason.UNDELIVERED));
-    assertFalse(full.sendMessage("late"));
+    assertFalse(fullActor.sendMessage("late"));
   }
 
   @Test
   void otherActorsContinueWhileMailboxIsFull() {
-    try (var other = scope.anonymous().newActorWithReturn((Integer i) -> i + 1)) {
-      int answer = other.ask(1);
+    try (var otherActor = scope.anonymous().newActorWithReturn((Integer i) -> i + 1)) {
+      int answer = otherActor.ask(1);
 
       assertEquals(2, answer);
-      assertTrue(blocked.isAlive());
+      assertTrue(blockedSender.isAlive());
     }
   }
 }

@@ -5,26 +5,26 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 
-/** A message that holds its handler until the test opens it. */
+/** A message whose handler waits until the test opens the gate. */
 public final class Gate {
-  private static final Queue<Gate> MADE = new ConcurrentLinkedQueue<>();
+  private static final Queue<Gate> GATES = new ConcurrentLinkedQueue<>();
 
   public final CountDownLatch entered = new CountDownLatch(1);
   private final CountDownLatch opened = new CountDownLatch(1);
 
   public Gate() {
-    MADE.add(this);
+    GATES.add(this);
   }
 
   /**
-   * For the end of each test with gates: otherwise a failed test would keep a pool's thread from
-   * later tests.
+   * Opens all gates. Each test with gates calls this method at its end. Otherwise a failed test
+   * would occupy a thread of a pool in later tests.
    */
   public static void openAll() {
-    for (var gate = MADE.poll(); gate != null; gate = MADE.poll()) gate.open();
+    for (var gate = GATES.poll(); gate != null; gate = GATES.poll()) gate.open();
   }
 
-  /** Sends a gate; returns when the handler waits at it. The handler must {@link #pass} it. */
+  /** Sends a gate, and returns when the handler waits at it. The handler must {@link #pass} it. */
   public static Gate occupy(Actor<Object> actor) {
     var gate = new Gate();
     Patience.startFiber(() -> actor.sendMessage(gate));
@@ -34,14 +34,16 @@ public final class Gate {
 
   public static Gate occupy(Sink<?> sink) {
     var gate = new Gate();
-    Patience.startFiber(() -> sink.execAsync(nothing -> gate.pass()));
+    Patience.startFiber(() -> sink.execAsync(state -> gate.pass()));
     Patience.await(gate.entered);
     return gate;
   }
 
-  /** A handler that passes a gate in spite of interrupts, and throws an exception. */
+  /**
+   * A handler that passes a gate in spite of interrupts, and throws a message that is an exception.
+   */
   public static void passOrThrow(Object message) throws Exception {
-    if (message instanceof Gate gate) gate.passDeaf();
+    if (message instanceof Gate gate) gate.passUninterruptibly();
     if (message instanceof Exception failure) throw failure;
   }
 
@@ -54,7 +56,7 @@ public final class Gate {
     opened.await();
   }
 
-  public void passDeaf() {
+  public void passUninterruptibly() {
     entered.countDown();
     boolean interrupted = false;
     while (opened.getCount() > 0) {

@@ -12,29 +12,29 @@ import java.util.concurrent.SubmissionPublisher;
 import org.junit.jupiter.api.Test;
 
 class GeneratorSnippetsTest {
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> printed = new CopyOnWriteArrayList<>();
 
   private void print(Object line) {
-    seen.add(line);
+    printed.add(line);
   }
 
   @Test
   void generator() {
     // @start region="generator"
     Generator<Long> fibonacci = Generator.of(ActorSystem.anonymous(), 100, out -> {
-      for (long a = 0, b = 1;; b += a, a = b - a) out.yield(a); // waits when 100 ahead
+      for (long a = 0, b = 1;; b += a, a = b - a) out.yield(a); // waits while the reader is 100 numbers behind
     });
 
     for (long f : fibonacci) {
       if (f > 10) break; // the producer ends when the iteration is garbage
       print(f);
     }
-    try (var some = fibonacci.stream()) { // the producer ends here
-      print(some.limit(10).mapToLong(f -> f).sum());
+    try (var numbers = fibonacci.stream()) { // the producer ends here
+      print(numbers.limit(10).mapToLong(f -> f).sum());
     }
     // @end
 
-    assertEquals(List.of(0L, 1L, 1L, 2L, 3L, 5L, 8L, 88L), seen);
+    assertEquals(List.of(0L, 1L, 1L, 2L, 3L, 5L, 8L, 88L), printed);
   }
 
   @Test
@@ -46,7 +46,7 @@ class GeneratorSnippetsTest {
     print(words.join());
     // @end
 
-    assertEquals(List.of(6), seen);
+    assertEquals(List.of(6), printed);
   }
 
   @Test
@@ -57,14 +57,14 @@ class GeneratorSnippetsTest {
       lines.subscribe(Flows.subscriber(printer, 64));
       lines.submit("hello");
     }
-    printer.waitForExit(); // the stream ended it
+    printer.waitForExit(); // the end of the stream ends the printer
 
     var length = ActorSystem.anonymous().newActorWithReturn((String text) -> text.length());
     var words = ActorSystem.anonymous().newActorWithReturn((String text) -> text.split(" ").length);
-    List<Integer> both = Flows.askAll(List.of(length, words), "to be", Duration.ofMinutes(1));
+    List<Integer> results = Flows.askAll(List.of(length, words), "to be", Duration.ofMinutes(1));
     // @end
 
-    assertEquals(List.of("hello"), seen);
-    assertEquals(List.of(5, 2), both);
+    assertEquals(List.of("hello"), printed);
+    assertEquals(List.of(5, 2), results);
   }
 }

@@ -12,7 +12,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /**
- * Rings of actors hand over to each other, while one of each is killed. No other is interrupted.
+ * Runs rings of actors that hand over to each other, and kills one actor of each ring. The kill
+ * must not interrupt another actor.
  */
 class HandOverStressTest {
   private static final int RINGS = 4;
@@ -23,61 +24,65 @@ class HandOverStressTest {
 
   @Promise("9.1")
   @Test
-  void aKillInterruptsItsActorOnly() throws InterruptedException {
+  void killInterruptsOnlyItsActor() throws InterruptedException {
     long seed = StressHarness.seed();
     System.out.println("hand-over: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
-    long end = System.nanoTime() + StressHarness.millis(800) * 1_000_000;
+    long deadline = System.nanoTime() + StressHarness.millis(800) * 1_000_000;
     int rounds = 0;
-    for (; System.nanoTime() < end && faults.isEmpty(); rounds++) play(random.split());
+    for (; System.nanoTime() < deadline && faults.isEmpty(); rounds++) runRound(random.split());
 
     assertEquals(List.of(), List.copyOf(faults));
     System.out.println("hand-over: " + rounds + " rounds, " + handled + " messages");
   }
 
-  private void play(SplittableRandom random) throws InterruptedException {
+  private void runRound(SplittableRandom random) throws InterruptedException {
     try (var scope = ActorSystem.openScope("stress", o -> o.withDrainLimit(Patience.LONG))) {
       var victims = new ArrayList<Actor<Integer>>();
       for (int i = 0; i < RINGS; i++) {
-        var seats = new Seats(scope, random.split());
-        victims.add(seats.victim);
-        seats.first().sendMessage(200 + random.nextInt(2_000));
+        var ring = new Ring(scope, random.split());
+        victims.add(ring.victim);
+        ring.first().sendMessage(200 + random.nextInt(2_000));
       }
       for (var victim : victims) {
         LockSupport.parkNanos(random.nextInt(400_000));
         victim.kill();
       }
-      for (var victim : victims) Patience.ended(victim::waitForExit);
+      for (var victim : victims) Patience.awaitEnd(victim::waitForExit);
     }
   }
 
-  /** A ring, one of which is killed. Its neighbors send past it once it has ended. */
-  private final class Seats {
-    private final List<Actor<Integer>> ring = new ArrayList<>();
+  /**
+   * A ring of actors, one of which is killed. Once it has ended, its neighbor sends to the next
+   * actor instead.
+   */
+  private final class Ring {
+    private final List<Actor<Integer>> actors = new ArrayList<>();
     final Actor<Integer> victim;
 
-    Seats(ActorScope scope, SplittableRandom random) {
-      int killed = random.nextInt(SIZE);
+    Ring(ActorScope scope, SplittableRandom random) {
+      int victimPosition = random.nextInt(SIZE);
       for (int i = 0; i < SIZE; i++) {
-        int seat = i;
-        boolean isVictim = i == killed;
+        int position = i;
+        boolean isVictim = i == victimPosition;
         int pause = random.nextInt(20);
-        ring.add(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
-            .newActor((Integer left) -> pass(seat, left, isVictim, pause)));
+        actors.add(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
+            .newActor((Integer remaining) -> pass(position, remaining, isVictim, pause)));
       }
-      victim = ring.get(killed);
+      victim = actors.get(victimPosition);
     }
 
     Actor<Integer> first() {
-      return ring.getFirst();
+      return actors.getFirst();
     }
 
-    private void pass(int seat, int left, boolean isVictim, int pause) {
+    private void pass(int position, int remaining, boolean isVictim, int pause) {
       handled.incrementAndGet();
-      if (!isVictim && Thread.currentThread().isInterrupted()) faults.add("interrupted at its beginning");
-      if (left > 0) for (int next = 1; next < SIZE && !ring.get((seat + next) % SIZE).sendMessage(left - 1); next++);
+      if (!isVictim && Thread.currentThread().isInterrupted()) faults.add("interrupted at the beginning of a handler");
+      if (remaining > 0)
+        for (int next = 1; next < SIZE && !actors.get((position + next) % SIZE).sendMessage(remaining - 1); next++);
       if (pause == 0) LockSupport.parkNanos(10_000);
-      if (!isVictim && Thread.currentThread().isInterrupted()) faults.add("interrupted at its end");
+      if (!isVictim && Thread.currentThread().isInterrupted()) faults.add("interrupted at the end of a handler");
     }
   }
 }

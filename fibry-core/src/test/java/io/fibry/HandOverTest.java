@@ -3,7 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Child;
@@ -19,34 +19,37 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A fiber runs the actor that its handler has woken next. */
+/** Tests that a fiber continues with the actor that its handler has woken. */
 class HandOverTest {
-  private static final int TRIES = 1_000; // a busy machine may make the monitor start it elsewhere
+  private static final int TRIES = 1_000; // on a busy machine the monitor may start the woken actor elsewhere
 
   private final ActorScope scope = ActorSystem.openScope("hand-over");
-  private final ThreadLocal<String> local = new ThreadLocal<>();
+  private final ThreadLocal<String> threadLocal = new ThreadLocal<>();
 
   @AfterEach
   void close() {
     scope.close();
   }
 
-  /** Returns the value that the second handler sees, on the thread of the first one. */
-  private <T> T seenNext(Runnable before, Supplier<T> seen) {
+  /**
+   * Returns the value of the supplier in a handler that runs on the thread of the handler that woke
+   * it.
+   */
+  private <T> T valueInNextHandler(Runnable firstHandlerCode, Supplier<T> supplier) {
     for (int i = 0; i < TRIES; i++) {
-      var first = new CompletableFuture<Thread>();
-      var second = new CompletableFuture<Thread>();
-      var found = new AtomicReference<T>();
-      var other = scope.anonymous().newActor((String message) -> {
-        found.set(seen.get());
-        second.complete(Thread.currentThread());
+      var firstThread = new CompletableFuture<Thread>();
+      var secondThread = new CompletableFuture<Thread>();
+      var value = new AtomicReference<T>();
+      var wokenActor = scope.anonymous().newActor((String message) -> {
+        value.set(supplier.get());
+        secondThread.complete(Thread.currentThread());
       });
       scope.named("waker" + i).newActor((String message) -> {
-        first.complete(Thread.currentThread());
-        before.run();
-        other.sendMessage("wake");
+        firstThread.complete(Thread.currentThread());
+        firstHandlerCode.run();
+        wokenActor.sendMessage("wake");
       }).sendMessage("go");
-      if (Patience.value(first) == Patience.value(second)) return found.get();
+      if (Patience.value(firstThread) == Patience.value(secondThread)) return value.get();
     }
     throw new AssertionError("no hand-over in " + TRIES + " tries");
   }
@@ -54,58 +57,59 @@ class HandOverTest {
   @Promise("6.12")
   @Test
   void fiberContinuesWithActorThatItWoke() {
-    assertEquals("seen", seenNext(() -> {}, () -> "seen"));
+    assertEquals("value", valueInNextHandler(() -> {}, () -> "value"));
   }
 
   @Promise("6.13")
   @Test
   void threadNameLoaderAndInterruptDoNotReachNextActor() {
     var loader = new ClassLoader() {};
-    var seen = seenNext(() -> {
+    var threadState = valueInNextHandler(() -> {
       Thread.currentThread().setName("mine");
       Thread.currentThread().setContextClassLoader(loader);
       Thread.currentThread().interrupt();
     }, () -> List.of(Thread.currentThread().getName(), Thread.currentThread().getContextClassLoader(),
         Thread.currentThread().isInterrupted()));
 
-    assertEquals(List.of("", ClassLoader.getSystemClassLoader(), false), seen);
+    assertEquals(List.of("", ClassLoader.getSystemClassLoader(), false), threadState);
   }
 
   @Promise("6.13")
   @Test
   void threadLocalValueIsVisibleToNextActor() {
-    assertEquals("left", seenNext(() -> local.set("left"), local::get));
+    assertEquals("set", valueInNextHandler(() -> threadLocal.set("set"), threadLocal::get));
   }
 
   @Promise("6.13")
   @Test
-  void aResidentFiberSeesItsOwnThreadLocalsOnly() {
-    var seen = new CompletableFuture<String>();
-    var other =
-        scope.anonymous().strategy(Strategy.RESIDENT_FIBER).newActor((String m) -> seen.complete("" + local.get()));
+  void residentFiberSeesOnlyItsOwnThreadLocals() {
+    var localValue = new CompletableFuture<String>();
+    var wokenActor =
+        scope.anonymous().strategy(Strategy.RESIDENT_FIBER)
+            .newActor((String m) -> localValue.complete("" + threadLocal.get()));
     scope.anonymous().newActor((String message) -> {
-      local.set("left");
-      other.sendMessage("wake");
+      threadLocal.set("set");
+      wokenActor.sendMessage("wake");
     }).sendMessage("go");
 
-    assertEquals("null", Patience.value(seen));
+    assertEquals("null", Patience.value(localValue));
   }
 
-  enum Way {
+  enum WakerWork {
     BLOCKS, COMPUTES, HOLDS_A_MONITOR, WAITS_FOR_ITS_FUTURE;
 
-    void waitFor(CountDownLatch begun) throws InterruptedException {
+    void waitFor(CountDownLatch actorBegun) throws InterruptedException {
       switch (this) {
-        case BLOCKS -> Patience.await(begun);
+        case BLOCKS -> Patience.await(actorBegun);
         case COMPUTES -> {
-          while (begun.getCount() > 0) Thread.onSpinWait();
+          while (actorBegun.getCount() > 0) Thread.onSpinWait();
         }
         case HOLDS_A_MONITOR -> {
           synchronized (this) {
-            Patience.await(begun);
+            Patience.await(actorBegun);
           }
         }
-        case WAITS_FOR_ITS_FUTURE -> Patience.value(CompletableFuture.runAsync(() -> Patience.await(begun)));
+        case WAITS_FOR_ITS_FUTURE -> Patience.value(CompletableFuture.runAsync(() -> Patience.await(actorBegun)));
       }
     }
   }
@@ -113,45 +117,45 @@ class HandOverTest {
   @Promise("6.12")
   @ParameterizedTest
   @EnumSource
-  void wokenActorStartsWhileWakerStillRuns(Way way) {
-    var begun = new CountDownLatch(1);
-    var returned = new CountDownLatch(1);
-    var other = scope.anonymous().newActor((String message) -> begun.countDown());
+  void wokenActorStartsWhileWakerStillRuns(WakerWork work) {
+    var actorBegun = new CountDownLatch(1);
+    var wakerReturned = new CountDownLatch(1);
+    var wokenActor = scope.anonymous().newActor((String message) -> actorBegun.countDown());
 
     scope.anonymous().newActor((String message) -> {
-      other.sendMessage("wake");
-      way.waitFor(begun);
-      returned.countDown();
+      wokenActor.sendMessage("wake");
+      work.waitFor(actorBegun);
+      wakerReturned.countDown();
     }).sendMessage("go");
 
-    Patience.await(returned);
+    Patience.await(wakerReturned);
   }
 
-  /** The waker would be blamed each time, were it not for its wait, which starts the other. */
-  private static void isNotAlwaysLate(Supplier<Actor<?>> waker) {
-    for (int i = 0; i < TRIES; i++) if (Inside.late(waker.get()) == 0) return;
-    throw new AssertionError("it was late each time");
+  /** Asserts that wakers are not always late: the wait of a waker must start the woken actor. */
+  private static void assertNotAlwaysLate(Supplier<Actor<?>> waker) {
+    for (int i = 0; i < TRIES; i++) if (ActorInternals.wakeUpsWithoutHandOver(waker.get()) == 0) return;
+    throw new AssertionError("the waker was late in each try");
   }
 
-  /** @param wait ends when the other has begun */
-  private void isStartedBy(Consumer<ActorWithReturn<Runnable, Done>> wait) {
-    isNotAlwaysLate(() -> {
-      var begun = new CountDownLatch(1);
-      var returned = new CountDownLatch(1);
-      var other = scope.anonymous().newActor((String message) -> begun.countDown());
-      var slow = scope.anonymous().mailbox(Mailbox.<Runnable>bounded(1, Overflow.BLOCK))
+  /** @param wait ends when the woken actor has begun */
+  private void assertStartedBy(Consumer<ActorWithReturn<Runnable, Done>> wait) {
+    assertNotAlwaysLate(() -> {
+      var actorBegun = new CountDownLatch(1);
+      var wakerReturned = new CountDownLatch(1);
+      var wokenActor = scope.anonymous().newActor((String message) -> actorBegun.countDown());
+      var slowActor = scope.anonymous().mailbox(Mailbox.<Runnable>bounded(1, Overflow.BLOCK))
           .newActorWithReturn((Runnable code) -> {
             code.run();
             return Done.DONE;
           });
       var waker = scope.anonymous().newActor((String message) -> {
-        slow.sendMessage(() -> Patience.await(begun));
-        other.sendMessage("wake");
-        wait.accept(slow);
-        returned.countDown();
+        slowActor.sendMessage(() -> Patience.await(actorBegun));
+        wokenActor.sendMessage("wake");
+        wait.accept(slowActor);
+        wakerReturned.countDown();
       });
       waker.sendMessage("go");
-      Patience.await(returned);
+      Patience.await(wakerReturned);
       return waker;
     });
   }
@@ -159,20 +163,20 @@ class HandOverTest {
   @Promise("6.12")
   @Test
   void askStartsWokenActor() {
-    isStartedBy(slow -> slow.ask(() -> {}));
+    assertStartedBy(slowActor -> slowActor.ask(() -> {}));
   }
 
   @Promise("6.12")
   @Test
   void receiveStartsWokenActor() {
-    isNotAlwaysLate(() -> {
+    assertNotAlwaysLate(() -> {
       var received = new CompletableFuture<Boolean>();
       var waker = new AtomicReference<Actor<Object>>();
-      var other = scope.anonymous().newActor((String message) -> waker.get().sendMessage(1));
+      var wokenActor = scope.anonymous().newActor((String message) -> waker.get().sendMessage(1));
       waker.set(scope.anonymous().mailbox(Mailbox.unbounded().selective())
           .newActor((Object message, ActorContext<Object> context) -> {
             if (!message.equals("go")) return;
-            other.sendMessage("wake");
+            wokenActor.sendMessage("wake");
             received.complete(context.receive(Integer.class, Patience.LONG).isPresent());
           }));
       waker.get().sendMessage("go");
@@ -183,111 +187,112 @@ class HandOverTest {
 
   @Promise("6.12")
   @Test
-  void waitForRoomStartsWokenActor() {
-    isStartedBy(slow -> {
-      slow.sendMessage(() -> {});
-      slow.sendMessage(() -> {});
+  void waitForCapacityStartsWokenActor() {
+    assertStartedBy(slowActor -> {
+      slowActor.sendMessage(() -> {});
+      slowActor.sendMessage(() -> {});
     });
   }
 
   @Promise("6.12")
   @Test
   void waitForExitStartsWokenActor() {
-    isStartedBy(slow -> {
-      slow.sendPoisonPill();
-      assertTrue(slow.waitForExit(Patience.LONG));
+    assertStartedBy(slowActor -> {
+      slowActor.sendPoisonPill();
+      assertTrue(slowActor.waitForExit(Patience.LONG));
     });
   }
 
   @Promise("6.12")
   @Test
   void nextMessageOfWakerStartsWokenActor() {
-    var begun = new CountDownLatch(1);
-    var returned = new CountDownLatch(1);
-    var other = scope.anonymous().newActor((String message) -> begun.countDown());
+    var actorBegun = new CountDownLatch(1);
+    var wakerReturned = new CountDownLatch(1);
+    var wokenActor = scope.anonymous().newActor((String message) -> actorBegun.countDown());
     var waker = scope.anonymous().newActor((Boolean first) -> {
-      if (first) other.sendMessage("wake");
+      if (first) wokenActor.sendMessage("wake");
       else {
-        Patience.await(begun);
-        returned.countDown();
+        Patience.await(actorBegun);
+        wakerReturned.countDown();
       }
     });
 
     waker.sendMessages(List.of(true, false));
 
-    Patience.await(returned);
+    Patience.await(wakerReturned);
   }
 
   @Promise("19.3")
   @Test
-  void aDumpNamesTheWaker() {
-    var dumped = scope.openScope("dumped"); // without the wakers: else each dump would take longer
-    var other = dumped.named("other").newActor((String message) -> {});
+  void dumpNamesWakerOfWokenActor() {
+    var dumpedScope = scope.openScope("dumped"); // has no wakers, which would make each dump longer
+    var wokenActor = dumpedScope.named("other").newActor((String message) -> {});
     for (int i = 0; i < TRIES; i++) {
       var dump = new CompletableFuture<String>();
       var waker = "waker" + i;
       scope.named(waker).newActor((String message) -> {
-        other.sendMessage("wake");
-        dump.complete(dumped.dump());
+        wokenActor.sendMessage("wake");
+        dump.complete(dumpedScope.dump());
       }).sendMessage("go");
       if (Patience.value(dump).contains("other (FIBER): was woken by '" + waker + "', and has not begun yet"))
         return;
     }
-    throw new AssertionError("it had begun each time");
+    throw new AssertionError("the woken actor had begun before each dump");
   }
 
   @Test
   void lateHandlerStartsNewFibersForAWhile() {
-    var other = scope.anonymous().newActor((CountDownLatch begun) -> begun.countDown());
-    var late = new CompletableFuture<Integer>();
+    var wokenActor = scope.anonymous().newActor((CountDownLatch actorBegun) -> actorBegun.countDown());
+    var lateCount = new CompletableFuture<Integer>();
     var self = new AtomicReference<Actor<String>>();
     self.set(scope.anonymous().newActor((String message) -> {
-      var begun = new CountDownLatch(1);
-      other.sendMessage(begun);
-      Patience.await(begun);
-      if (Inside.late(self.get()) > 0) late.complete(Inside.late(self.get()));
+      var actorBegun = new CountDownLatch(1);
+      wokenActor.sendMessage(actorBegun);
+      Patience.await(actorBegun);
+      if (ActorInternals.wakeUpsWithoutHandOver(self.get()) > 0)
+        lateCount.complete(ActorInternals.wakeUpsWithoutHandOver(self.get()));
       else self.get().sendMessage("again");
     }));
 
     self.get().sendMessage("go");
 
-    assertTrue(Patience.value(late) > 0);
+    assertTrue(Patience.value(lateCount) > 0);
   }
 
-  /** Its processor time does not grow while it is parked without a limit. */
+  /** Checks that the monitor is parked without a limit, so that it uses no processor time. */
   @Promise("12.4")
   @Test
   void monitorSleepsWhileNoHandOverIsPending() throws Exception {
-    try (var jvm = Child.java(List.of(), Sleeps.class)) {
-      jvm.ended(0);
+    try (var jvm = Child.java(List.of(), SleepingMonitor.class)) {
+      jvm.awaitExit(0);
     }
   }
 
-  static final class Sleeps {
-    private Sleeps() {}
+  static final class SleepingMonitor {
+    private SleepingMonitor() {}
 
     /** @param args none */
     public static void main(String[] args) {
-      var done = new CountDownLatch(1);
-      var second = ActorSystem.anonymous().newActor((Integer left) -> done.countDown());
-      ActorSystem.anonymous().newActor((Integer left) -> second.sendMessage(left)).sendMessage(1);
-      Patience.await(done);
+      var secondHandled = new CountDownLatch(1);
+      var secondActor = ActorSystem.anonymous().newActor((Integer number) -> secondHandled.countDown());
+      ActorSystem.anonymous().newActor((Integer number) -> secondActor.sendMessage(number)).sendMessage(1);
+      Patience.await(secondHandled);
       Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream()
-          .anyMatch(one -> one.getName().equals("fibry-monitor") && one.getState() == Thread.State.WAITING));
+          .anyMatch(thread -> thread.getName().equals("fibry-monitor") && thread.getState() == Thread.State.WAITING));
       System.exit(0);
     }
   }
 
   @Test
   void killEndsWokenActorBeforeItsStart() {
-    var other = scope.anonymous().newActor((String message) -> {});
-    var returned = new CompletableFuture<Boolean>();
+    var wokenActor = scope.anonymous().newActor((String message) -> {});
+    var wakerReturned = new CompletableFuture<Boolean>();
     scope.anonymous().newActor((String message) -> {
-      other.sendMessage("wake");
-      other.kill();
-      returned.complete(other.waitForExit(Patience.LONG));
+      wokenActor.sendMessage("wake");
+      wokenActor.kill();
+      wakerReturned.complete(wokenActor.waitForExit(Patience.LONG));
     }).sendMessage("go");
 
-    assertTrue(Patience.value(returned));
+    assertTrue(Patience.value(wakerReturned));
   }
 }

@@ -23,31 +23,31 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Handlers that throw whatever can be thrown. */
+/** Tests handlers that throw exceptions and errors of all kinds. */
 class HandlerFaultTest {
-  private static final FailurePolicy QUIET = FailurePolicy.resume().withoutLog();
+  private static final FailurePolicy RESUME = FailurePolicy.resume().withoutLog();
   private static final List<Supplier<Throwable>> FAULTS = List.of(
       IllegalStateException::new, IOException::new, AssertionError::new, NoClassDefFoundError::new,
       StackOverflowError::new, Error::new, InterruptedException::new,
       () -> new CompletionException(null), TimeoutException::new, Unprintable::new);
 
-  /** An exception without message and text. */
+  /** An exception whose message and text cannot be read. */
   private static final class Unprintable extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     @Override
     public String getMessage() {
-      throw new IllegalStateException("no message either");
+      throw new IllegalStateException("no message");
     }
 
     @Override
     public String toString() {
-      throw new StackOverflowError("nor a text");
+      throw new StackOverflowError("no text");
     }
   }
 
-  /** A message whose text cannot be had. */
-  private record Riddle() {
+  /** A message whose toString throws. */
+  private record UnprintableMessage() {
     @Override
     public String toString() {
       throw new StackOverflowError("no text");
@@ -70,7 +70,7 @@ class HandlerFaultTest {
     System.out.println(variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var scope = Variants.scope(o -> o);
-    var actor = variant.builder(scope).onFailure(QUIET).newActorWithReturn(
+    var actor = variant.builder(scope).onFailure(RESUME).newActorWithReturn(
         (Object failure) -> failure instanceof Throwable thrown ? HandlerFaultTest.<RuntimeException>raise(thrown) : 7);
     int requests = 0;
 
@@ -89,14 +89,18 @@ class HandlerFaultTest {
     assertEquals(1, scope.report().handled(), requests + " requests");
   }
 
-  /** The failure, unwrapped: the wrapper of Java 21 would ask for its text. */
+  /**
+   * Returns the failure without a wrapper, because the wrapper of Java 21 would call its toString.
+   */
   private static Throwable failure(CompletableFuture<Integer> request) {
     return Patience.value(request.handle((answer, failure) -> failure));
   }
 
-  /** The JDK takes a CompletionException for a wrapper. */
-  private static Throwable rootOf(Throwable seen, Throwable thrown) {
-    return seen == thrown || seen.getCause() == null ? seen : seen.getCause();
+  /**
+   * Returns the cause of a wrapper. The JDK also takes a thrown CompletionException for a wrapper.
+   */
+  private static Throwable rootOf(Throwable received, Throwable thrown) {
+    return received == thrown || received.getCause() == null ? received : received.getCause();
   }
 
   @ParameterizedTest
@@ -107,9 +111,9 @@ class HandlerFaultTest {
       var actor = variant.builder(scope).newActorWithReturn(
           (Object message) -> message.equals("fine") ? 7 : HandlerFaultTest.<RuntimeException>raise(new Unprintable()));
       actor.sendMessage("bad");
-      actor.sendMessage(new Riddle());
+      actor.sendMessage(new UnprintableMessage());
 
-      assertInstanceOf(Unprintable.class, failure(actor.sendMessageReturn(new Riddle())));
+      assertInstanceOf(Unprintable.class, failure(actor.sendMessageReturn(new UnprintableMessage())));
 
       assertEquals(7, Patience.value(actor.sendMessageReturn("fine")));
       actor.close();
@@ -129,16 +133,16 @@ class HandlerFaultTest {
       });
       var sender = Patience.startFiber(() -> actor.sendMessage("first"));
       Patience.await(gate.entered);
-      var waiting = actor.sendMessageReturn("second");
+      var queuedRequest = actor.sendMessageReturn("second");
       gate.open();
 
-      Patience.ended(actor::waitForExit);
+      Patience.awaitEnd(actor::waitForExit);
 
-      assertInstanceOf(ActorStoppedException.class, Patience.failure(waiting), logged::text);
+      assertInstanceOf(ActorStoppedException.class, Patience.failure(queuedRequest), logged::text);
       assertInstanceOf(OutOfMemoryError.class,
           assertInstanceOf(ExitReason.Failed.class, actor.onExit().join()).cause());
       assertFalse(actor.sendMessage("late"));
-      Patience.joined(sender);
+      Patience.awaitEnd(sender);
     }
   }
 
@@ -146,58 +150,59 @@ class HandlerFaultTest {
   @MethodSource("strategies")
   void stackOverflowInHandlerFailsOnlyItsMessage(Variants.Variant variant) {
     var scope = Variants.scope(o -> o);
-    var other = variant.builder(scope).onFailure(QUIET).newActorWithReturn((Object depth) -> 1);
+    var receiver = variant.builder(scope).onFailure(RESUME).newActorWithReturn((Object depth) -> 1);
     var actor =
-        variant.builder(scope).onFailure(QUIET).newActorWithReturn((Object depth) -> descend((Integer) depth, other));
+        variant.builder(scope).onFailure(RESUME)
+            .newActorWithReturn((Object depth) -> descend((Integer) depth, receiver));
 
     int times = Soak.ON ? 500 : 6;
     for (int i = 0; i < times; i++) {
       var request = actor.sendMessageReturn(i * 2_000 / times);
-      // it sends many messages, each of which may start a thread
+      // the handler sends many messages, each of which may start a thread
       Patience.progress(() -> scope.report().sent(), request::isDone);
       assertInstanceOf(StackOverflowError.class, Patience.failure(request));
     }
 
-    var last = other.sendMessageReturn(0);
-    Patience.progress(() -> scope.report().handled(), last::isDone);
-    assertEquals(1, Patience.value(last));
+    var lastRequest = receiver.sendMessageReturn(0);
+    Patience.progress(() -> scope.report().handled(), lastRequest::isDone);
+    assertEquals(1, Patience.value(lastRequest));
     assertEquals(0, Patience.value(actor.sendMessageReturn(-1)));
     actor.close();
-    other.close();
+    receiver.close();
   }
 
-  /** Recurses until the stack overflows, and sends at each depth from {@code from} on. */
-  private static int descend(int from, Actor<Object> other) {
-    if (from == -1) return 0;
-    return from == 0 ? sendAndDescend(other) : 1 + descend(from - 1, other);
+  /** Recurses until the stack overflows, and sends at each depth from {@code firstDepth} on. */
+  private static int descend(int firstDepth, Actor<Object> receiver) {
+    if (firstDepth == -1) return 0;
+    return firstDepth == 0 ? sendAndDescend(receiver) : 1 + descend(firstDepth - 1, receiver);
   }
 
-  private static int sendAndDescend(Actor<Object> other) {
-    other.sendMessage(1);
-    return 1 + sendAndDescend(other);
+  private static int sendAndDescend(Actor<Object> receiver) {
+    receiver.sendMessage(1);
+    return 1 + sendAndDescend(receiver);
   }
 
   @Test
   void stackOverflowInStopHookDoesNotPreventExit() {
     try (var logged = new Logged()) {
-      var closed = new CountDownLatch(1);
+      var resourceClosed = new CountDownLatch(1);
       var actor =
           ActorSystem.anonymous().initialState(AtomicInteger::new).onStop(state -> descend(Integer.MAX_VALUE, null))
-              .newActor((AtomicInteger state, Integer i) -> state.set(i)).closeOnExit(closed::countDown);
+              .newActor((AtomicInteger state, Integer i) -> state.set(i)).closeOnExit(resourceClosed::countDown);
       actor.sendMessage(1);
 
       actor.close();
 
-      assertEquals(0, closed.getCount(), logged.text());
+      assertEquals(0, resourceClosed.getCount(), logged.text());
       assertEquals(new ExitReason.Finished(), actor.onExit().join());
     }
   }
 
-  /** It would cost each request that comes too late a thread. */
+  /** Building the text at once would cost a thread for each request to an ended actor. */
   @Test
   void refusalTextIsBuiltOnlyWhenRead() {
     var texts = new AtomicInteger();
-    class Counted extends IllegalStateException {
+    class CountedFailure extends IllegalStateException {
       private static final long serialVersionUID = 1;
 
       @Override
@@ -207,18 +212,18 @@ class HandlerFaultTest {
       }
     }
     var actor = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActorWithReturn((Integer n) -> {
-      if (n == 0) throw new Counted();
+      if (n == 0) throw new CountedFailure();
       return n;
     });
     actor.sendMessage(0);
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     texts.set(0);
 
-    var late = actor.sendMessageReturn(1).handle((none, failure) -> failure).join();
+    var exception = actor.sendMessageReturn(1).handle((answer, failure) -> failure).join();
 
     assertEquals(0, texts.get());
-    assertEquals(actor + " ended (Failed: broken {request}) and did not answer 1", late.getMessage());
-    assertEquals(late.getMessage(), late.getMessage());
+    assertEquals(actor + " ended (Failed: broken {request}) and did not answer 1", exception.getMessage());
+    assertEquals(exception.getMessage(), exception.getMessage());
     assertEquals(1, texts.get());
   }
 }

@@ -26,9 +26,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A report counts a message also while a handler is at it, and never twice. */
+/** Tests that a report also counts messages that are being handled, and counts no message twice. */
 class HandlingCountTest {
-  private final List<Report> reports = new CopyOnWriteArrayList<>(); // at each dead letter
+  private final List<Report> reports = new CopyOnWriteArrayList<>(); // one for each dead letter
   private final ActorScope scope = ActorSystem.openScope("counted",
       options -> options.withKillGrace(Duration.ZERO).withDeadLetters(letter -> reports.add(report())));
 
@@ -54,18 +54,18 @@ class HandlingCountTest {
   @MethodSource("io.fibry.Variants#all")
   void reportCountsCurrentAndEarlierMessages(Variants.Variant variant) {
     var actor = variant.builder(scope).newActor(Gate::passOrThrow);
-    var first = Gate.occupy(actor);
-    var second = new Gate();
-    Patience.joined(Patience.startFiber(() -> {
-      for (Object message : List.of("a", "b", second, "c")) actor.sendMessage(message);
+    var firstGate = Gate.occupy(actor);
+    var secondGate = new Gate();
+    Patience.awaitEnd(Patience.startFiber(() -> {
+      for (Object message : List.of("a", "b", secondGate, "c")) actor.sendMessage(message);
     }));
     assertCounts(report(), 0, 1, 4);
 
-    first.open();
-    Patience.await(second.entered);
+    firstGate.open();
+    Patience.await(secondGate.entered);
 
     assertCounts(report(), 3, 1, 1);
-    second.open();
+    secondGate.open();
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertCounts(report(), 5, 0, 0);
   }
@@ -74,17 +74,17 @@ class HandlingCountTest {
   @Test
   void messagesHandledBeforeCutOffAreCounted() {
     var actor = scope.named("deaf").newActor(Gate::passOrThrow);
-    var first = Gate.occupy(actor);
-    var second = new Gate();
-    for (Object message : List.of("a", "b", second)) actor.sendMessage(message);
-    first.open();
-    Patience.await(second.entered);
+    var firstGate = Gate.occupy(actor);
+    var secondGate = new Gate();
+    for (Object message : List.of("a", "b", secondGate)) actor.sendMessage(message);
+    firstGate.open();
+    Patience.await(secondGate.entered);
 
     var report = scope.closeWithin(Duration.ZERO);
 
     assertEquals(List.of("deaf"), report.unresponsive());
     assertCounts(report, 3, 1, 0);
-    second.open();
+    secondGate.open();
     Patience.eventually(() -> report().unresponsive().isEmpty());
     assertCounts(report(), 4, 0, 0);
   }
@@ -106,20 +106,20 @@ class HandlingCountTest {
   @Promise("19.3")
   @Test
   void stashedMessageCountsAsQueued() {
-    var seen = new CopyOnWriteArrayList<Report>();
-    var aside = scope.anonymous().mailbox(Mailbox.unbounded().selective())
+    var handlerReports = new CopyOnWriteArrayList<Report>();
+    var stashingActor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object m, ActorContext<Object> context) -> {
           context.stash();
-          seen.add(report());
+          handlerReports.add(report());
         });
-    aside.sendMessage("aside");
+    stashingActor.sendMessage("stashed");
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 
-    assertCounts(seen.getFirst(), 0, 0, 1);
+    assertCounts(handlerReports.getFirst(), 0, 0, 1);
   }
 
   private enum CutOff {
-    THROWS_IT, THROWS_ANOTHER, RETURNS
+    THROWS_INTERRUPT, THROWS_OTHER, RETURNS
   }
 
   @Promise("19.14")
@@ -130,21 +130,21 @@ class HandlingCountTest {
     var routes = HttpRoutes.none().text("/quick", exchange -> "hello").text("/slow", exchange -> {
       try {
         gate.pass();
-      } catch (InterruptedException end) {
-        if (cutOff == CutOff.THROWS_IT) throw end;
-        if (cutOff == CutOff.THROWS_ANOTHER) throw new IllegalStateException(end);
+      } catch (InterruptedException interrupt) {
+        if (cutOff == CutOff.THROWS_INTERRUPT) throw interrupt;
+        if (cutOff == CutOff.THROWS_OTHER) throw new IllegalStateException(interrupt);
       }
       return "late";
     });
-    var patient = scope.openScope("patient", options -> options.withKillGrace(Patience.LONG));
-    var server = HttpServer.open(patient.anonymous(), 0, routes, o -> o);
+    var serverScope = scope.openScope("server", options -> options.withKillGrace(Patience.LONG));
+    var server = HttpServer.open(serverScope.anonymous(), 0, routes, o -> o);
     try (var client = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
       for (var path : List.of("quick", "slow"))
         client.getOutputStream().write(("GET /" + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n").getBytes());
       Patience.await(gate.entered);
       assertCounts(report(), 1, 1, 0);
 
-      var report = patient.closeWithin(Duration.ZERO);
+      var report = serverScope.closeWithin(Duration.ZERO);
 
       // a handler that continues may send its response before its connection is cut off
       long handled = cutOff == CutOff.RETURNS ? 2 - report.unhandled().get(Reason.FAILED) : 1;
@@ -180,64 +180,67 @@ class HandlingCountTest {
     assertCounts(report(), 10, 0, 0);
   }
 
-  /** What a sender sends to an actor, one message after the other, and what becomes of it. */
-  private Runnable sending(int way, AtomicLong sent, int messages) {
-    var ends = new AtomicLong();
-    var first = new AtomicBoolean();
+  /**
+   * Returns code that sends messages one after the other, and waits for the end of each. The kind
+   * selects an actor that handles, fails, retries or stashes messages.
+   */
+  private Runnable sender(int kind, AtomicLong sent, int messages) {
+    var endCount = new AtomicLong();
+    var failedOnce = new AtomicBoolean();
     var builder = scope.anonymous().mailbox(Mailbox.unbounded().selective());
-    var actor = switch (way) {
-      case 0 -> builder.newActor(message -> ends.incrementAndGet());
+    var actor = switch (kind) {
+      case 0 -> builder.newActor(message -> endCount.incrementAndGet());
       case 1 -> builder.onFailure(FailurePolicy.resume().withoutLog()).newActor(message -> {
-        ends.incrementAndGet();
+        endCount.incrementAndGet();
         throw new IOException("planned");
       });
       case 2 -> builder.onFailure(FailurePolicy.restart().withRedelivery(1).withoutLog()).newActor(message -> {
-        if (first.compareAndSet(false, true)) throw new IOException("planned");
-        first.set(false);
-        ends.incrementAndGet();
+        if (failedOnce.compareAndSet(false, true)) throw new IOException("planned");
+        failedOnce.set(false);
+        endCount.incrementAndGet();
       });
       default -> builder.newActor((Object message, ActorContext<Object> context) -> {
-        if (ends.incrementAndGet() % 2 > 0) context.stash();
+        if (endCount.incrementAndGet() % 2 > 0) context.stash();
         else context.unstash();
       });
     };
     return () -> {
       for (int message = 1; message <= messages; message++) {
-        sent.incrementAndGet(); // before
+        sent.incrementAndGet(); // counted before the send
         actor.sendMessage(message);
-        int all = message;
-        Patience.eventually(() -> ends.get() >= all);
+        int expectedEnds = message;
+        Patience.eventually(() -> endCount.get() >= expectedEnds);
       }
     };
   }
 
-  /** A reader may miss what moves while it looks, and may count twice what comes back. */
+  /** A report may miss messages that move while it is made, but must not count a message twice. */
   @Promise("19.1")
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3})
-  void reportNeverCountsMoreMessagesThanWereSent(int way) {
+  void reportNeverCountsMoreMessagesThanWereSent(int kind) {
     var sent = new AtomicLong();
-    var over = new AtomicBoolean();
-    var most = new ConcurrentLinkedQueue<String>();
-    Runnable reading = () -> {
-      while (!over.get()) {
+    var senderDone = new AtomicBoolean();
+    var violations = new ConcurrentLinkedQueue<String>();
+    Runnable reader = () -> {
+      while (!senderDone.get()) {
         var report = report();
-        long begun = sent.get(); // after
-        if (report.handled() > begun || way < 2 && report.sent() > begun)
-          most.add(report + ", but " + begun + " were sent");
+        long sentCount = sent.get(); // read after the report
+        if (report.handled() > sentCount || kind < 2 && report.sent() > sentCount)
+          violations.add(report + ", but " + sentCount + " were sent");
       }
     };
     // Busy readers on virtual threads would occupy all carrier threads.
-    var readers = List.of(Thread.ofPlatform().start(reading), Thread.ofPlatform().start(reading));
+    var readers = List.of(Thread.ofPlatform().start(reader), Thread.ofPlatform().start(reader));
     try {
-      sending(way, sent, 3_000).run();
+      sender(kind, sent, 3_000).run();
     } finally {
-      over.set(true);
-      readers.forEach(Patience::joined);
+      senderDone.set(true);
+      readers.forEach(Patience::awaitEnd);
     }
 
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(List.of(), List.copyOf(most));
+    assertEquals(List.of(), List.copyOf(violations));
     assertEquals(sent.get(), report().sent());
     assertEquals(0, report().handling());
   }

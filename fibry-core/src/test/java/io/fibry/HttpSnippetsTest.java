@@ -24,10 +24,10 @@ import org.junit.jupiter.api.io.TempDir;
 class HttpSnippetsTest {
   private final HttpClient client = HttpClient.newHttpClient();
 
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> printed = new CopyOnWriteArrayList<>();
 
   private void print(Object line) {
-    seen.add(line);
+    printed.add(line);
   }
 
   @TempDir
@@ -52,7 +52,7 @@ class HttpSnippetsTest {
 
     print("http://localhost:" + server.port() + "/hello?name=Ada");
     // @end
-    assertEquals(seen, List.of("http://localhost:" + server.port() + "/hello?name=Ada"));
+    assertEquals(printed, List.of("http://localhost:" + server.port() + "/hello?name=Ada"));
     assertEquals("Hello Ada", get(server, "/hello?name=Ada"));
     server.close();
   }
@@ -61,9 +61,9 @@ class HttpSnippetsTest {
   void routes() throws Exception {
     Files.writeString(web.resolve("index.html"), "<p>shop</p>");
     // @start region="routes"
-    var orders = ActorSystem.named("orders").newActorWithReturn((String what) -> "ordered: " + what);
+    var orders = ActorSystem.named("orders").newActorWithReturn((String order) -> "ordered: " + order);
     var routes = HttpRoutes.none()
-        // 503 if the mailbox is full, 504 if the answer is late
+        // responds 503 if the mailbox is full, 504 if the answer is late
         .text("POST /orders", exchange -> orders.ask(exchange.bodyAsText()))
         .text("GET /orders/{id}", exchange -> "order " + exchange.path("id"))
         .stream("/count", exchange -> {

@@ -21,19 +21,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** An idle actor ends on the thread that closes it, unless code of a user runs at its end. */
+/** Tests that an idle actor ends on the thread that closes it, unless its end runs user code. */
 class IdleEndTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = Variants.scope(letters).openScope("shop", o -> o.withDrainLimit(Patience.LONG));
-  private final AtomicInteger threads = new AtomicInteger(); // that the strategy gave
-  private final Strategy counted = activation -> {
+  private final AtomicInteger threads = new AtomicInteger(); // number of threads that the strategy started
+  private final Strategy countingStrategy = activation -> {
     threads.incrementAndGet();
     Thread.ofVirtual().name("drain").start(activation);
   };
-  private final ActorBuilder<Object> builder = scope.anonymous().strategy(counted);
+  private final ActorBuilder<Object> builder = scope.anonymous().strategy(countingStrategy);
 
   private void assertEnded(Actor<Object> actor, ExitReason reason, int threads) {
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     assertEquals(reason, actor.onExit().join());
     assertEquals(threads, this.threads.get());
     assertFalse(actor.sendMessage("late"));
@@ -41,7 +41,7 @@ class IdleEndTest {
 
   @Promise("7.3")
   @Test
-  void aCloseNeedsNoThread() {
+  void closeOfIdleActorNeedsNoThread() {
     var actor = builder.newActor(message -> {});
 
     actor.close();
@@ -65,29 +65,32 @@ class IdleEndTest {
     assertEquals(List.of(), report.undelivered());
   }
 
-  /** Each of these runs on a thread of the actor's, and before the close is through. */
-  private void runsElsewhere(Consumer<Runnable> actorWith) {
-    var ran = new CompletableFuture<Thread>();
-    actorWith.accept(() -> ran.complete(Thread.currentThread()));
+  /**
+   * Asserts that user code at the end of an actor runs on a thread of the actor, before the close
+   * returns.
+   */
+  private void assertRunsOnActorThread(Consumer<Runnable> actorWith) {
+    var runThread = new CompletableFuture<Thread>();
+    actorWith.accept(() -> runThread.complete(Thread.currentThread()));
     Patience.eventually(() -> scope.awaitQuiescence(Duration.ZERO));
 
     scope.close();
 
-    assertTrue(ran.isDone());
-    assertEquals("drain", ran.join().getName());
-    assertNotSame(Thread.currentThread(), ran.join());
+    assertTrue(runThread.isDone());
+    assertEquals("drain", runThread.join().getName());
+    assertNotSame(Thread.currentThread(), runThread.join());
   }
 
   @Promise("7.3")
   @Test
   void resourceIsClosedOnThreadOfActor() {
-    runsElsewhere(close -> builder.newActor(message -> {}).closeOnExit(close::run));
+    assertRunsOnActorThread(close -> builder.newActor(message -> {}).closeOnExit(close::run));
   }
 
   @Promise("7.3")
   @Test
   void stopHookRunsOnThreadOfActor() {
-    runsElsewhere(stop -> builder.initialState(() -> 1).onStop(state -> stop.run())
+    assertRunsOnActorThread(stop -> builder.initialState(() -> 1).onStop(state -> stop.run())
         .newActor((Integer state, Object message) -> {}).sendMessage("makes the state"));
   }
 
@@ -114,21 +117,21 @@ class IdleEndTest {
 
   @Test
   void closeNotifiesWatchersAndCallbacks() {
-    var told = new CompletableFuture<Object>();
-    var called = new CompletableFuture<Thread>();
+    var notification = new CompletableFuture<Object>();
+    var callbackThread = new CompletableFuture<Thread>();
     var actor = builder.newActor(message -> {});
     var watcher = ActorSystem.anonymous().newActorWithReturn((Object message, ActorContext<Object> context) -> {
-      if (message instanceof ExitReason) told.complete(message);
+      if (message instanceof ExitReason) notification.complete(message);
       else context.watch(actor, reason -> reason);
       return message;
     });
     watcher.ask("watch");
-    actor.onExit().thenRun(() -> called.complete(Thread.currentThread()));
+    actor.onExit().thenRun(() -> callbackThread.complete(Thread.currentThread()));
 
     actor.close();
 
-    assertEquals(new ExitReason.Finished(), Patience.value(told));
-    assertNotSame(Thread.currentThread(), Patience.value(called));
+    assertEquals(new ExitReason.Finished(), Patience.value(notification));
+    assertNotSame(Thread.currentThread(), Patience.value(callbackThread));
     watcher.close();
   }
 
@@ -150,7 +153,7 @@ class IdleEndTest {
     assertTrue(scope.named("clerk").protocol(String.class).newActor(message -> {}).sendMessage("welcome"));
   }
 
-  /** Near the end of a stack a close does all, or throws and has done nothing. */
+  /** Near the end of the stack, a close either ends the actor, or throws and has no effect. */
   @Test
   void stackOverflowInCloseLeavesNoHalfEndedActor() {
     long seed = StressHarness.seed();
@@ -166,12 +169,12 @@ class IdleEndTest {
 
     for (var actor : actors) {
       if (actor.sendMessage("open")) actor.close();
-      Patience.ended(actor::waitForExit);
+      Patience.awaitEnd(actor::waitForExit);
     }
     assertTrue(scope.closeWithin(Patience.LONG).unresponsive().isEmpty());
   }
 
-  /** Senders, resources and a kill race with the close; all have one outcome. */
+  /** A sender, a new resource or a kill races with the close. Each has exactly one outcome. */
   @Test
   void racingCloseLosesNoMessage() {
     long seed = StressHarness.seed();
@@ -179,32 +182,32 @@ class IdleEndTest {
     var random = new Random(seed);
     for (int round = 0; round < 2_000; round++) {
       var handled = new AtomicInteger();
-      var closed = new AtomicInteger();
+      var closedResources = new AtomicInteger();
       var actor = scope.anonymous().newActorWithReturn(message -> {
         handled.incrementAndGet();
         return message;
       });
-      int before = letters.all.size();
-      int act = random.nextInt(4);
+      int lettersBefore = letters.all.size();
+      int action = random.nextInt(4);
       var answer = new CompletableFuture<CompletableFuture<Object>>();
-      var other = Patience.startFiber(() -> {
-        switch (act) {
+      var racer = Patience.startFiber(() -> {
+        switch (action) {
           case 0 -> actor.sendMessage("message");
           case 1 -> answer.complete(actor.sendMessageReturn((Object) "request"));
-          case 2 -> actor.closeOnExit(closed::incrementAndGet);
+          case 2 -> actor.closeOnExit(closedResources::incrementAndGet);
           default -> actor.kill();
         }
       });
       for (int spins = random.nextInt(3_000); spins > 0; spins--) Thread.onSpinWait();
 
       actor.close();
-      Patience.joined(other);
+      Patience.awaitEnd(racer);
 
       assertTrue(actor.onExit().isDone());
-      if (act == 0) Patience.eventually(() -> handled.get() + letters.all.size() - before == 1);
-      if (act == 1) Patience.eventually(() -> answer.join().isDone());
-      if (act == 2) Patience.eventually(() -> closed.get() == 1);
-      if (act == 3) assertEquals(0, handled.get());
+      if (action == 0) Patience.eventually(() -> handled.get() + letters.all.size() - lettersBefore == 1);
+      if (action == 1) Patience.eventually(() -> answer.join().isDone());
+      if (action == 2) Patience.eventually(() -> closedResources.get() == 1);
+      if (action == 3) assertEquals(0, handled.get());
     }
     assertEquals(0, scope.report().queued());
   }

@@ -16,16 +16,19 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /**
- * An idle system does nothing at all. Runs as a program of its own, so that other tests do not
- * disturb it.
+ * Tests that an idle system uses no processor time. Runs in a JVM of its own, so that other tests
+ * do not disturb it.
  */
 class IdleJvmTest {
 
-  /** A thousand actors of every strategy that have worked, with timers far away. */
-  static final class Idle {
-    private static final int WINDOWS = 200; // at most, until the rest of the work has ended
-    private static final int QUIET = 3; // windows in a row
-    private static final int MOST = 1; // ms in a quiet window
+  /**
+   * Creates a thousand actors of all strategies that have handled a message. Each has a timer that
+   * ends in an hour.
+   */
+  static final class IdleProgram {
+    private static final int MAX_WINDOWS = 200; // to wait until the other work of the JVM has ended
+    private static final int QUIET_WINDOWS = 3; // consecutive windows that must be quiet
+    private static final int MAX_MILLIS = 1; // of processor time in a quiet window
 
     public static void main(String[] args) {
       for (int i = 0; i < 1_000; i++) {
@@ -38,41 +41,45 @@ class IdleJvmTest {
         actor.ask(i, Patience.LONG);
         actor.sendMessageLater("far away", Duration.ofHours(1));
       }
-      var used = new ArrayList<Long>();
-      while (used.size() < WINDOWS && !isQuiet(used)) used.add(window());
-      System.out.println(isQuiet(used) ? "quiet" : "ms of processor time in each window: " + used);
+      var windowMillis = new ArrayList<Long>();
+      while (windowMillis.size() < MAX_WINDOWS && !isQuiet(windowMillis)) windowMillis.add(measureWindow());
+      System.out.println(isQuiet(windowMillis) ? "quiet" : "ms of processor time in each window: " + windowMillis);
     }
 
-    private static boolean isQuiet(List<Long> used) {
-      return used.size() >= QUIET && used.subList(used.size() - QUIET, used.size()).stream().allMatch(ms -> ms <= MOST);
+    private static boolean isQuiet(List<Long> windowMillis) {
+      return windowMillis.size() >= QUIET_WINDOWS
+          && windowMillis.subList(windowMillis.size() - QUIET_WINDOWS, windowMillis.size())
+              .stream().allMatch(ms -> ms <= MAX_MILLIS);
     }
 
-    /** Milliseconds of processor time that all other threads have used in the next 300. */
-    private static long window() {
-      var before = used();
+    /**
+     * Returns the processor time, in milliseconds, that all other threads use in the next 300 ms.
+     */
+    private static long measureWindow() {
+      var timesBefore = threadTimes();
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(300));
       long sum = 0;
-      for (var thread : used().entrySet())
-        sum += thread.getValue() - before.getOrDefault(thread.getKey(), 0L);
+      for (var thread : threadTimes().entrySet())
+        sum += thread.getValue() - timesBefore.getOrDefault(thread.getKey(), 0L);
       return TimeUnit.NANOSECONDS.toMillis(sum);
     }
 
-    /** Processor time of all Java threads but this one: carriers, timer, residents. */
-    private static Map<Long, Long> used() {
+    /** Returns the processor time of all Java threads but this one: carriers, timer, residents. */
+    private static Map<Long, Long> threadTimes() {
       var threads = ManagementFactory.getThreadMXBean();
-      var used = new HashMap<Long, Long>();
+      var times = new HashMap<Long, Long>();
       for (long id : threads.getAllThreadIds()) {
         long time = threads.getThreadCpuTime(id);
-        if (id != Thread.currentThread().threadId() && time >= 0) used.put(id, time);
+        if (id != Thread.currentThread().threadId() && time >= 0) times.put(id, time);
       }
-      return used;
+      return times;
     }
   }
 
   @Test
-  void anIdleSystemUsesNoProcessorTime() throws Exception {
-    try (var child = Child.java(List.of(), Idle.class)) {
-      assertEquals("quiet", child.ended(0));
+  void idleSystemUsesNoProcessorTime() throws Exception {
+    try (var child = Child.java(List.of(), IdleProgram.class)) {
+      assertEquals("quiet", child.awaitExit(0));
     }
   }
 }

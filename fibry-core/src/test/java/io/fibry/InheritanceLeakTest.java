@@ -14,47 +14,49 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A handler sees nothing of the thread that happened to send; otherwise Bob's message could run as
- * Alice.
+ * Tests that a handler sees no thread-locals and no class loader of the thread that happened to
+ * send. Otherwise a message of Bob could run as Alice.
  */
 class InheritanceLeakTest {
   private static final InheritableThreadLocal<String> USER = new InheritableThreadLocal<>();
 
-  static Stream<Strategy> own() {
+  static Stream<Strategy> ownThreadStrategies() {
     return Stream.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER);
   }
 
   @ParameterizedTest
-  @MethodSource("own")
-  void noHandlerSeesThreadLocalsOrClassLoaderOfASender(Strategy strategy) throws Exception {
-    Set<String> seen = ConcurrentHashMap.newKeySet();
-    var system = ClassLoader.getSystemClassLoader();
+  @MethodSource("ownThreadStrategies")
+  void noHandlerSeesThreadLocalsOrClassLoaderOfSender(Strategy strategy) throws Exception {
+    Set<String> handlerContexts = ConcurrentHashMap.newKeySet();
+    var systemLoader = ClassLoader.getSystemClassLoader();
 
     for (int i = 0; i < 20; i++) {
-      var alice = sender("alice", strategy, seen, system);
-      var bob = sender("bob", strategy, seen, system);
-      Patience.joined(alice);
-      Patience.joined(bob);
+      var alice = startSender("alice", strategy, handlerContexts, systemLoader);
+      var bob = startSender("bob", strategy, handlerContexts, systemLoader);
+      Patience.awaitEnd(alice);
+      Patience.awaitEnd(bob);
     }
 
-    assertEquals(Set.of("null, system"), seen);
+    assertEquals(Set.of("null, system"), handlerContexts);
   }
 
-  /** Makes, tells and asks an actor as this user. */
-  private static Thread sender(String user, Strategy strategy, Set<String> seen, ClassLoader system) {
+  /** Creates an actor as this user, and sends messages and requests to it. */
+  private static Thread startSender(String user, Strategy strategy, Set<String> handlerContexts,
+      ClassLoader systemLoader) {
     return Thread.ofPlatform().start(() -> {
       USER.set(user);
       try (var loader = new URLClassLoader(new URL[0])) {
         Thread.currentThread().setContextClassLoader(loader);
-        var actor = ActorSystem.anonymous().strategy(strategy).newActorWithReturn((Integer i) -> seen.add(USER.get()
-            + ", " + (Thread.currentThread().getContextClassLoader() == system ? "system" : "the sender's")));
+        var actor =
+            ActorSystem.anonymous().strategy(strategy).newActorWithReturn((Integer i) -> handlerContexts.add(USER.get()
+                + ", " + (Thread.currentThread().getContextClassLoader() == systemLoader ? "system" : "the sender's")));
         actor.sendMessage(1);
         actor.ask(2);
         actor.sendMessageLater(3, Duration.ofNanos(1));
         actor.ask(4);
         actor.close();
-      } catch (IOException impossible) {
-        throw new AssertionError(impossible);
+      } catch (IOException e) {
+        throw new AssertionError(e);
       }
     });
   }

@@ -17,82 +17,87 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 /**
- * Restricts the code that runs at the first use of a class. No static initializer waits. A fiber
- * that initializes a class holds its carrier, and so does each fiber that waits for the class. If
- * there are as many as carriers, all fibers stop for ever.
+ * Restricts the code that runs at the first use of a class. No static initializer may wait. A fiber
+ * that initializes a class occupies its carrier, and each fiber that waits for the class occupies
+ * another. If such fibers occupy all carriers, no fiber runs again.
  */
 class InitializerRulesTest {
-  private static final Set<String> WAITS =
+  private static final Set<String> WAITING_METHODS =
       Set.of("join", "get", "await", "park", "parkNanos", "sleep", "wait", "acquire", "take");
 
-  private static final Set<String> PACKAGES = Set.of("java.util.concurrent", "java.util.concurrent.locks");
+  private static final Set<String> WAITING_PACKAGES = Set.of("java.util.concurrent", "java.util.concurrent.locks");
 
-  /** The case that the rule prevents. */
-  static final class Waiting {
+  /** A class that breaks the rule: its initializer waits. */
+  static final class WaitingInitializer {
     private static final CountDownLatch DONE = new CountDownLatch(1);
 
     static {
-      indirectly();
+      waitForLatch();
     }
 
-    private static void indirectly() {
+    private static void waitForLatch() {
       try {
         DONE.await();
-      } catch (InterruptedException never) {
-        throw new AssertionError(never);
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
       }
     }
   }
 
-  /** GuardedQueue links its code with a wait for what has come already. */
+  /** GuardedQueue links the code of a wait by waiting for a condition that is already true. */
   private static final Set<String> ALLOWED = Set.of("io.fibry.engine.queue.ManagedPark.until"
       + "(java.util.function.BooleanSupplier, java.lang.Object) calls LockSupport.park");
 
   @Test
   void initializersWaitOnlyWhereAllowed() {
-    assertEquals(ALLOWED, waits(ArchitectureTest.MAIN));
+    assertEquals(ALLOWED, findWaits(ArchitectureTest.MAIN));
   }
 
   /**
-   * A call site that is linked while memory is full fails for ever, and texts describe what happens
-   * at such moments.
+   * If a call site is linked while memory is full, it fails for ever. The library builds texts at
+   * such moments.
    */
   @Test
   void noClassUsesStringConcatFactory() throws IOException {
-    var linked = new TreeSet<String>();
+    var violations = new TreeSet<String>();
     for (var type : ArchitectureTest.MAIN)
       try (var code = type.getSource().orElseThrow().getUri().toURL().openStream()) {
         if (new String(code.readAllBytes(), StandardCharsets.ISO_8859_1).contains("StringConcatFactory"))
-          linked.add(type.getName());
+          violations.add(type.getName());
       }
 
-    assertEquals(Set.of(), linked);
+    assertEquals(Set.of(), violations);
   }
 
   @Test
   void waitingInitializerIsFound() {
-    assertTrue(waits(new ClassFileImporter().importClasses(Waiting.class)).toString().contains("CountDownLatch.await"));
+    assertTrue(findWaits(new ClassFileImporter().importClasses(WaitingInitializer.class)).toString()
+        .contains("CountDownLatch.await"));
   }
 
-  private static Set<String> waits(JavaClasses classes) {
-    var found = new TreeSet<String>();
-    for (var type : classes) type.getStaticInitializer().ifPresent(start -> follow(start, new HashSet<>(), found));
-    return found;
+  private static Set<String> findWaits(JavaClasses classes) {
+    var waits = new TreeSet<String>();
+    for (var type : classes)
+      type.getStaticInitializer().ifPresent(initializer -> follow(initializer, new HashSet<>(), waits));
+    return waits;
   }
 
-  /** Calls of the library's own code, as far as they are known without running it. */
-  private static void follow(JavaCodeUnit code, Set<JavaCodeUnit> seen, Set<String> found) {
-    if (!seen.add(code)) return;
+  /**
+   * Follows calls to code of the library, as far as they are known without running it, and collects
+   * calls that wait.
+   */
+  private static void follow(JavaCodeUnit code, Set<JavaCodeUnit> visited, Set<String> waits) {
+    if (!visited.add(code)) return;
     for (var call : code.getCallsFromSelf()) {
       CodeUnitCallTarget target = call.getTarget();
       var owner = target.getOwner();
-      if (WAITS.contains(target.getName())
-          && (PACKAGES.contains(owner.getPackageName()) || owner.isEquivalentTo(Thread.class)
+      if (WAITING_METHODS.contains(target.getName())
+          && (WAITING_PACKAGES.contains(owner.getPackageName()) || owner.isEquivalentTo(Thread.class)
               || owner.isEquivalentTo(Object.class)))
-        found.add(code.getFullName() + " calls " + owner.getSimpleName() + "." + target.getName());
+        waits.add(code.getFullName() + " calls " + owner.getSimpleName() + "." + target.getName());
       if (owner.getPackageName().startsWith("io.fibry"))
         target.resolveMember().filter(member -> !member.getModifiers().contains(JavaModifier.ABSTRACT))
-            .ifPresent(member -> follow((JavaCodeUnit) member, seen, found));
+            .ifPresent(member -> follow((JavaCodeUnit) member, visited, waits));
     }
   }
 }

@@ -20,14 +20,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Requests that run on the asker's thread. */
+/** Tests requests whose handler runs on the thread of the asker. */
 class InlineTest {
   record Get() implements Request<Get, String> {}
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
-  private final ActorBuilder<Object> inline =
+  private final ActorBuilder<Object> inlineBuilder =
       scope.named("inline").onFailure(FailurePolicy.resume().withoutLog()).inlineRequests();
 
   @AfterEach
@@ -35,7 +35,7 @@ class InlineTest {
     Gate.openAll();
   }
 
-  private ActorWithReturn<Object, Object> threadActor(ActorBuilder<Object> builder) {
+  private ActorWithReturn<Object, Object> threadReturningActor(ActorBuilder<Object> builder) {
     return builder.newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       return Thread.currentThread();
@@ -56,35 +56,38 @@ class InlineTest {
 
   @Promise("6.9")
   @Test
-  void anIdleActorRunsOnTheAskersVirtualThread() {
-    var actor = threadActor(inline);
+  void idleActorRunsOnAskersVirtualThread() {
+    var actor = threadReturningActor(inlineBuilder);
 
     assertTrue(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
     assertFalse(onVirtualThread(() -> Thread.currentThread().getName().equals("inline")));
   }
 
-  /** The handler works for as long as the limit, so no time is left to wait for its promise. */
+  /** The handler uses up the limit, so no time remains to wait for the promised answer. */
   @Promise("6.9")
   @Test
   void limitOfPromisedAnswerCountsHandlersOwnTime() {
     var limit = Duration.ofHours(1);
-    var limited = scope.openScope("limited", o -> o.withAskLimit(limit));
-    var actor = limited.anonymous().inlineRequests().newActor((Get request, ActorContext<Get> context) -> {
+    var limitedScope = scope.openScope("limited", o -> o.withAskLimit(limit));
+    var actor = limitedScope.anonymous().inlineRequests().newActor((Get request, ActorContext<Get> context) -> {
       clock.advance(limit);
       context.replyWhen(request, new CompletableFuture<>());
     });
 
-    var late = onVirtualThread(() -> assertThrows(AskTimeoutException.class, () -> actor.ask(new Get())));
+    var timeout = onVirtualThread(() -> assertThrows(AskTimeoutException.class, () -> actor.ask(new Get())));
 
-    assertEquals(limit, late.waited());
+    assertEquals(limit, timeout.limit());
   }
 
-  /** Whose limit is over looks for an actor that got no thread. This one has its asker's. */
+  /**
+   * An asker whose limit has expired checks whether the actor has got a thread. This actor runs on
+   * the thread of its asker.
+   */
   @Test
   void expiredAskGivesInlineActorNoSecondThread() {
     var handled = new CopyOnWriteArrayList<Object>();
     var actor = ActorSystem.anonymous().inlineRequests().newActorWithReturn((Object m) -> {
-      if (m instanceof Gate gate) gate.passDeaf();
+      if (m instanceof Gate gate) gate.passUninterruptibly();
       handled.add(m);
       return m;
     });
@@ -98,14 +101,14 @@ class InlineTest {
 
     assertEquals(List.of(), handled);
     gate.open();
-    Patience.joined(asker);
+    Patience.awaitEnd(asker);
     Patience.eventually(() -> handled.equals(List.of(gate, "waits")));
   }
 
   @Promise("6.9")
   @Test
   void platformThreadNeverRunsInlineActor() {
-    var actor = threadActor(inline);
+    var actor = threadReturningActor(inlineBuilder);
 
     assertNotEquals(Thread.currentThread(), actor.ask("who"));
   }
@@ -113,25 +116,25 @@ class InlineTest {
   @Promise("6.9")
   @Test
   void requestWithOwnLimitIsNeverInline() {
-    var actor = threadActor(inline);
+    var actor = threadReturningActor(inlineBuilder);
 
     assertFalse(onVirtualThread(() -> actor.ask("who", Patience.LONG) == Thread.currentThread()));
   }
 
   @Test
   void requestIsNotInlineWithoutOption() {
-    var actor = threadActor(scope.anonymous());
+    var actor = threadReturningActor(scope.anonymous());
 
     assertFalse(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
   }
 
   @Promise("6.9")
   @Test
-  void aBusyActorAnswersOnAThreadOfItsOwn() {
-    var actor = threadActor(inline);
+  void busyActorAnswersOnItsOwnThread() {
+    var actor = threadReturningActor(inlineBuilder);
     var gate = Gate.occupy(actor);
     var result = new CompletableFuture<Boolean>();
-    Patience.parked(Patience.startFiber(() -> result.complete(actor.ask("who") == Thread.currentThread())));
+    Patience.awaitParked(Patience.startFiber(() -> result.complete(actor.ask("who") == Thread.currentThread())));
 
     gate.open();
 
@@ -142,7 +145,7 @@ class InlineTest {
   @Test
   void inlineAskThrowsHandlersException() {
     var failure = new IOException("gone");
-    var actor = inline.newActorWithReturn((Object m) -> {
+    var actor = inlineBuilder.newActorWithReturn((Object m) -> {
       throw failure;
     });
 
@@ -153,29 +156,30 @@ class InlineTest {
   @Test
   void inlineAskHandlesReplyPromiseAndMissingAnswer() {
     var stage = new CompletableFuture<String>();
-    var actor = inline.newActor((Object m, ActorContext<Object> context) -> {
+    var actor = inlineBuilder.newActor((Object m, ActorContext<Object> context) -> {
       var get = (Get) m;
       if (stage.isDone()) context.reply(get, "replied");
       else context.replyWhen(get, stage);
     });
-    var mute = scope.anonymous().inlineRequests().newActor((Object m) -> {});
-    var promised = new CompletableFuture<String>();
-    Patience.parked(Patience.startFiber(() -> promised.complete(actor.ask(new Get()))));
+    var silentActor = scope.anonymous().inlineRequests().newActor((Object m) -> {});
+    var promisedAnswer = new CompletableFuture<String>();
+    Patience.awaitParked(Patience.startFiber(() -> promisedAnswer.complete(actor.ask(new Get()))));
 
     stage.complete("promised");
 
-    assertEquals("promised", Patience.value(promised));
+    assertEquals("promised", Patience.value(promisedAnswer));
     assertEquals("replied", onVirtualThread(() -> actor.ask(new Get())));
-    onVirtualThread(() -> assertThrows(NoReplyException.class, () -> mute.ask(new Get())));
+    onVirtualThread(() -> assertThrows(NoReplyException.class, () -> silentActor.ask(new Get())));
   }
 
   @Test
   void promisedAnswerTimesOutAtScopeLimit() {
-    var actor = inline
+    var actor = inlineBuilder
         .newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Get) m, new CompletableFuture<>()));
     var failure = new CompletableFuture<Throwable>();
     Patience
-        .parked(Patience.startFiber(() -> failure.complete(assertThrows(Throwable.class, () -> actor.ask(new Get())))));
+        .awaitParked(
+            Patience.startFiber(() -> failure.complete(assertThrows(Throwable.class, () -> actor.ask(new Get())))));
 
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(30));
@@ -188,28 +192,28 @@ class InlineTest {
   @Promise("6.9")
   @Test
   void messagesDuringInlineAskRunOnActorsOwnThread() {
-    var others = new CopyOnWriteArrayList<Thread>();
-    var actor = inline.newActorWithReturn((Object m) -> {
+    var messageThreads = new CopyOnWriteArrayList<Thread>();
+    var actor = inlineBuilder.newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
-      else others.add(Thread.currentThread());
+      else messageThreads.add(Thread.currentThread());
       return Thread.currentThread();
     });
     var gate = new Gate();
-    var asker = new CompletableFuture<Object>();
-    Patience.startFiber(() -> asker.complete(actor.ask(gate)));
+    var askThread = new CompletableFuture<Object>();
+    Patience.startFiber(() -> askThread.complete(actor.ask(gate)));
     Patience.await(gate.entered);
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
 
     gate.open();
-    Patience.eventually(() -> others.size() == 3);
+    Patience.eventually(() -> messageThreads.size() == 3);
 
-    assertFalse(others.contains(Patience.value(asker)));
+    assertFalse(messageThreads.contains(Patience.value(askThread)));
   }
 
   @Test
   void inlineAskerDoesNotRunHooksOfEndingActor() {
     var hook = new Gate();
-    var actor = threadActor(inline).closeOnExit(hook::pass);
+    var actor = threadReturningActor(inlineBuilder).closeOnExit(hook::pass);
     var gate = new Gate();
     var answer = new CompletableFuture<Object>();
     Patience.startFiber(() -> answer.complete(actor.ask(gate)));
@@ -228,10 +232,10 @@ class InlineTest {
     var threads = new ArrayList<Thread>();
     var chain = new ArrayList<ActorWithReturn<Object, Object>>();
     for (int i = 0; i < 100; i++) {
-      int mine = i;
+      int index = i;
       chain.add(scope.anonymous().inlineRequests().newActorWithReturn((Object m) -> {
         threads.add(Thread.currentThread());
-        return mine + 1 == 100 ? "deep" : chain.get(mine + 1).ask(m);
+        return index + 1 == 100 ? "deep" : chain.get(index + 1).ask(m);
       }));
     }
 
@@ -245,32 +249,32 @@ class InlineTest {
   @Promise("4.7")
   @Test
   void cycleThroughInlineRequestsIsDetected() {
-    var both = new ArrayList<ActorWithReturn<Object, Object>>();
+    var actors = new ArrayList<ActorWithReturn<Object, Object>>();
     for (int i = 0; i < 2; i++) {
-      int other = 1 - i;
-      both.add(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).inlineRequests()
-          .newActorWithReturn((Object m) -> both.get(other).ask(m)));
+      int otherIndex = 1 - i;
+      actors.add(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).inlineRequests()
+          .newActorWithReturn((Object m) -> actors.get(otherIndex).ask(m)));
     }
 
-    onVirtualThread(() -> assertThrows(AskCycleException.class, () -> both.getFirst().ask("round")));
+    onVirtualThread(() -> assertThrows(AskCycleException.class, () -> actors.getFirst().ask("first")));
   }
 
   @Promise("9.1")
   @Test
   void inlineHandlerSeesAndKeepsAskersInterrupt() {
-    var actor = inline.newActorWithReturn((Object m) -> Thread.currentThread().isInterrupted());
+    var actor = inlineBuilder.newActorWithReturn((Object m) -> Thread.currentThread().isInterrupted());
 
-    var seen = onVirtualThread(() -> {
+    var interruptFlags = onVirtualThread(() -> {
       Thread.currentThread().interrupt();
       return List.of(actor.ask("?"), Thread.interrupted());
     });
 
-    assertEquals(List.of(true, true), seen);
+    assertEquals(List.of(true, true), interruptFlags);
   }
 
   @Test
   void sinkAnswersInline() {
-    Sink<StringBuilder> sink = inline.initialState(StringBuilder::new).newSink();
+    Sink<StringBuilder> sink = inlineBuilder.initialState(StringBuilder::new).newSink();
 
     assertTrue(onVirtualThread(() -> sink.ask(s -> Thread.currentThread()) == Thread.currentThread()));
   }
@@ -278,7 +282,7 @@ class InlineTest {
   @Test
   void idleActorWithAnyMailboxAnswersInline() {
     for (var mailbox : Variants.MAILBOXES.values()) {
-      var actor = threadActor(scope.anonymous().mailbox(mailbox).inlineRequests());
+      var actor = threadReturningActor(scope.anonymous().mailbox(mailbox).inlineRequests());
 
       assertTrue(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
       actor.close();
@@ -286,8 +290,8 @@ class InlineTest {
   }
 
   @Test
-  void anEndedActorIsNotRunInline() {
-    var actor = threadActor(inline);
+  void endedActorIsNotRunInline() {
+    var actor = threadReturningActor(inlineBuilder);
     actor.close();
 
     onVirtualThread(() -> assertThrows(ActorStoppedException.class, () -> actor.ask("who")));
@@ -295,15 +299,15 @@ class InlineTest {
   }
 
   @Test
-  void theHandlerSeesTheLimitOfTheScope() throws Exception {
-    var actor = inline.newActorWithReturn((Object m, ActorContext<Object> context) -> {
-      boolean early = context.isCancelled();
+  void inlineHandlerIsCancelledAtLimitOfScope() throws Exception {
+    var actor = inlineBuilder.newActorWithReturn((Object m, ActorContext<Object> context) -> {
+      boolean cancelledBeforeLimit = context.isCancelled();
       clock.advance(Duration.ofSeconds(30));
-      return early + " " + context.isCancelled();
+      return cancelledBeforeLimit + " " + context.isCancelled();
     });
 
-    Object seen = onVirtualThread(() -> actor.ask("look"));
+    Object cancelFlags = onVirtualThread(() -> actor.ask("check"));
 
-    assertEquals("false true", seen);
+    assertEquals("false true", cancelFlags);
   }
 }

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Interrupts from all sides at any moment. */
+/** Tests interrupts of senders, askers and actors at random moments. */
 class InterruptFaultTest {
 
   @ParameterizedTest
@@ -33,20 +33,20 @@ class InterruptFaultTest {
     System.out.println("blocked senders, virtual " + virtual + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     Set<Integer> handled = ConcurrentHashMap.newKeySet();
-    var twice = new AtomicBoolean();
+    var handledTwice = new AtomicBoolean();
     var actor = ActorSystem.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Integer i) -> {
-      if (!handled.add(i)) twice.set(true);
+      if (!handled.add(i)) handledTwice.set(true);
       if (i % 16 == 0) LockSupport.parkNanos(1_000);
     });
-    Set<Integer> taken = ConcurrentHashMap.newKeySet();
+    Set<Integer> accepted = ConcurrentHashMap.newKeySet();
     var flagLost = new AtomicBoolean();
     var senders = new ArrayList<Thread>();
     var running = new AtomicInteger(3);
     for (int s = 0; s < 3; s++) {
-      int first = s * 10_000;
+      int firstMessage = s * 10_000;
       senders.add((virtual ? Thread.ofVirtual() : Thread.ofPlatform()).start(() -> {
-        for (int i = first; i < first + 3_000; i++) {
-          if (actor.sendMessage(i)) taken.add(i);
+        for (int i = firstMessage; i < firstMessage + 3_000; i++) {
+          if (actor.sendMessage(i)) accepted.add(i);
           else if (!Thread.currentThread().isInterrupted()) flagLost.set(true);
           Thread.interrupted();
         }
@@ -59,10 +59,10 @@ class InterruptFaultTest {
       LockSupport.parkNanos(random.nextInt(30_000));
     }
 
-    for (var sender : senders) Patience.joined(sender);
+    for (var sender : senders) Patience.awaitEnd(sender);
     actor.close();
-    assertEquals(taken, handled);
-    assertFalse(twice.get());
+    assertEquals(accepted, handled);
+    assertFalse(handledTwice.get());
     assertFalse(flagLost.get());
   }
 
@@ -84,7 +84,7 @@ class InterruptFaultTest {
       LockSupport.parkNanos(random.nextInt(20_000));
     }
 
-    Patience.joined(asker);
+    Patience.awaitEnd(asker);
     assertEquals(Set.of(), faults);
     assertEquals(1, actor.ask(1));
     actor.close();
@@ -93,81 +93,82 @@ class InterruptFaultTest {
   private static void ask(ActorWithReturn<Integer, Integer> actor, int i, Set<String> faults) {
     try {
       if (actor.ask(i, Patience.LONG) != i) faults.add("the wrong answer");
-    } catch (CancellationException interrupted) {
-      if (!Thread.currentThread().isInterrupted()) faults.add("the flag was lost");
-    } catch (RuntimeException other) {
-      faults.add(other.toString());
+    } catch (CancellationException cancellation) {
+      if (!Thread.currentThread().isInterrupted()) faults.add("the interrupt flag was lost");
+    } catch (RuntimeException failure) {
+      faults.add(failure.toString());
     }
     Thread.interrupted();
   }
 
-  static Stream<Strategy> own() {
+  static Stream<Strategy> ownThreadStrategies() {
     return Stream.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER);
   }
 
   @ParameterizedTest
-  @MethodSource("own")
+  @MethodSource("ownThreadStrategies")
   void strayInterruptNeitherLeaksNorKillsActor(Strategy strategy) throws InterruptedException {
     long seed = StressHarness.seed();
     System.out.println("interrupts: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
-    var worker = new Thread[1];
-    var leaked = new AtomicInteger();
+    var workerThread = new Thread[1];
+    var leakedInterrupts = new AtomicInteger();
     var actor = ActorSystem.anonymous().strategy(strategy).onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((Integer i) -> {
           if (i % 2 == 0) {
-            if (Thread.currentThread().isInterrupted()) leaked.incrementAndGet();
+            if (Thread.currentThread().isInterrupted()) leakedInterrupts.incrementAndGet();
             Thread.currentThread().interrupt();
             if (i % 4 == 0) throw new InterruptedException("planned");
-          } else if (Thread.currentThread().isInterrupted()) leaked.incrementAndGet();
-          worker[0] = Thread.currentThread();
+          } else if (Thread.currentThread().isInterrupted()) leakedInterrupts.incrementAndGet();
+          workerThread[0] = Thread.currentThread();
           return i;
         });
     var answers = Stream.iterate(0, i -> i + 1).limit(2_000).map(actor::sendMessageReturn).toList();
 
     for (var answer : answers) Patience.value(answer.handle((value, failure) -> 0));
-    assertEquals(0, leaked.get());
-    outside(actor, worker, random);
+    assertEquals(0, leakedInterrupts.get());
+    interruptFromOutside(actor, workerThread, random);
   }
 
   /**
-   * Interrupts at any moment: also while the actor waits for work, or for a sender to link its
-   * node.
+   * Interrupts the thread of the actor at random moments, also while the actor waits for work, or
+   * for a sender to link its node.
    */
-  private static void outside(ActorWithReturn<Integer, Integer> actor, Thread[] worker, SplittableRandom random)
+  private static void interruptFromOutside(ActorWithReturn<Integer, Integer> actor,
+      Thread[] workerThread, SplittableRandom random)
       throws InterruptedException {
     var interrupter = Thread.ofPlatform().start(() -> {
       for (int i = 0; i < 500; i++) {
-        worker[0].interrupt();
+        workerThread[0].interrupt();
         LockSupport.parkNanos(random.nextInt(10_000));
       }
     });
     for (int i = 0; i < 2_000; i++) assertEquals(2 * i + 1, Patience.value(actor.sendMessageReturn(2 * i + 1)));
-    Patience.joined(interrupter);
+    Patience.awaitEnd(interrupter);
     actor.close();
   }
 
   @Test
   void actorContinuesAfterInterruptDuringNestedAsk() {
     var gate = new Gate();
-    var slow = ActorSystem.anonymous().newActorWithReturn((Integer i) -> {
+    var slowActor = ActorSystem.anonymous().newActorWithReturn((Integer i) -> {
       gate.pass();
       return i;
     });
-    List<Thread> worker = new CopyOnWriteArrayList<>();
-    var asking =
+    List<Thread> workerThreads = new CopyOnWriteArrayList<>();
+    var askingActor =
         ActorSystem.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((Integer i) -> {
-          worker.add(Thread.currentThread());
-          return i == 0 ? slow.ask(i) : i;
+          workerThreads.add(Thread.currentThread());
+          return i == 0 ? slowActor.ask(i) : i;
         });
-    var first = asking.sendMessageReturn(0);
+    var firstRequest = askingActor.sendMessageReturn(0);
     Patience.await(gate.entered);
-    Patience.parked(worker.getFirst());
+    Patience.awaitParked(workerThreads.getFirst());
 
-    worker.getFirst().interrupt();
+    workerThreads.getFirst().interrupt();
 
-    assertThrows(Exception.class, first::join);
-    assertEquals(1, Patience.value(asking.sendMessageReturn(1)));
+    assertThrows(Exception.class, firstRequest::join);
+    assertEquals(1, Patience.value(askingActor.sendMessageReturn(1)));
     gate.open();
   }
 }

@@ -20,11 +20,11 @@ import org.junit.jupiter.api.Test;
 /** Runs the Javadoc snippets of io.fibry.io. */
 class IoSnippetsTest {
 
-  /** Answers every request with "hi". */
-  private static void serve(ServerSocket listening) {
+  /** Responds to every HTTP request with "hi". */
+  private static void serve(ServerSocket serverSocket) {
     try {
       while (true) {
-        try (var socket = listening.accept()) {
+        try (var socket = serverSocket.accept()) {
           while (socket.getInputStream().read() != '\n') {
           }
           socket.getOutputStream().write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".getBytes());
@@ -32,32 +32,32 @@ class IoSnippetsTest {
           socket.getInputStream().readAllBytes();
         }
       }
-    } catch (IOException closed) {
-      // by the end of the test
+    } catch (IOException e) {
+      // the test has closed the socket
     }
   }
 
   @Test
   void downloader() throws Exception {
-    try (var listening = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
-      Thread.ofVirtual().start(() -> serve(listening));
+    try (var serverSocket = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+      Thread.ofVirtual().start(() -> serve(serverSocket));
       var uri =
-          URI.create("http://" + InetAddress.getLoopbackAddress().getHostAddress() + ":" + listening.getLocalPort());
-      CompletableFuture<Download> another;
+          URI.create("http://" + InetAddress.getLoopbackAddress().getHostAddress() + ":" + serverSocket.getLocalPort());
+      CompletableFuture<Download> download;
       String page;
 
       // @start region="downloader"
       try (var web = Downloader.open(ActorSystem.anonymous(), o -> o.withMaxParallel(4).withMaxBytes(100_000))) {
         try {
           page = web.ask(uri, Duration.ofMinutes(1)).text();
-        } catch (Downloader.HttpStatusException refused) { // an IOException
-          page = "status " + refused.status();
+        } catch (Downloader.HttpStatusException e) { // is an IOException
+          page = "status " + e.status();
         }
-        another = web.sendMessageReturn(uri); // cancelling it cancels the download
+        download = web.sendMessageReturn(uri); // cancelling it cancels the download
       } // finishes pending downloads
       // @end
 
-      assertEquals("hi hi", page + " " + another.join().text());
+      assertEquals("hi hi", page + " " + download.join().text());
     }
   }
 
@@ -68,7 +68,7 @@ class IoSnippetsTest {
     // @start region="program"
     var echo = Program.of(Path.of("/bin/echo")).withEnvironment("LANG", "C.UTF-8").withLimit(Duration.ofMinutes(1))
         .withMaxOutput(10_000);
-    // four at the same time
+    // runs four processes at the same time
     var echoes = Pools.fixed(ActorSystem.anonymous(), 4).newActorWithReturn((String text) -> echo.run("-n", text));
     Program.Result result = echoes.ask("two  words");
     // @end

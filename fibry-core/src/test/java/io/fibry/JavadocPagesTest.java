@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The first pages of the Javadoc: the pages of the module and of its packages. */
+/** Tests the first pages of the Javadoc: the pages of the module and of its packages. */
 class JavadocPagesTest {
   private static final Path MAIN = Path.of("src/main/java");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
@@ -24,13 +24,13 @@ class JavadocPagesTest {
 
   @Test
   void frontPageLinksToRepositoryAndGuide() throws Exception {
-    var found = REPOSITORY.matcher(Files.readString(Path.of("../pom.xml")));
-    assertTrue(found.find());
-    var repository = found.group(1);
+    var matcher = REPOSITORY.matcher(Files.readString(Path.of("../pom.xml")));
+    assertTrue(matcher.find());
+    var repository = matcher.group(1);
 
-    var linked = ADDRESS.matcher(module()).results().map(link -> link.group(1)).toList();
+    var links = ADDRESS.matcher(module()).results().map(match -> match.group(1)).toList();
 
-    assertEquals(List.of(repository + "/docs/guide/README.md", repository), linked);
+    assertEquals(List.of(repository + "/docs/guide/README.md", repository), links);
     assertTrue(Files.exists(Path.of("..").resolve("docs/guide/README.md")));
   }
 
@@ -38,9 +38,10 @@ class JavadocPagesTest {
   void everyBlockIsLinkedFromItsPackagePage() throws Exception {
     var missing = new ArrayList<String>();
 
-    for (var part : BlocksDocTest.PACKAGES) {
-      var page = page("io.fibry." + part);
-      BlocksDocTest.blocks(part).filter(type -> !page.contains("{@link io.fibry." + part + "." + type + "}"))
+    for (var blockPackage : BlocksDocTest.PACKAGES) {
+      var page = page("io.fibry." + blockPackage);
+      BlocksDocTest.blocks(blockPackage)
+          .filter(type -> !page.contains("{@link io.fibry." + blockPackage + "." + type + "}"))
           .forEach(missing::add);
     }
 
@@ -48,24 +49,24 @@ class JavadocPagesTest {
   }
 
   @Test
-  void pagesNameNoConcealedType() throws Exception {
-    var concealed = ArchitectureTest.MAIN.stream().filter(type -> type.isTopLevelClass() && !isOnAPage(type))
+  void javadocPagesOfPackagesNameNoInternalType() throws Exception {
+    var concealedTypes = ArchitectureTest.MAIN.stream().filter(type -> type.isTopLevelClass() && !isDocumented(type))
         .map(JavaClass::getSimpleName)
         .collect(Collectors.toSet());
 
-    for (var name : exported()) {
+    for (var name : exportedPackages()) {
       var words = new TreeSet<>(List.of(page(name).split("\\W+")));
-      words.retainAll(concealed);
+      words.retainAll(concealedTypes);
       assertEquals(Set.of(), words, name);
     }
   }
 
-  private static boolean isOnAPage(JavaClass type) {
+  private static boolean isDocumented(JavaClass type) {
     return type.getModifiers().contains(JavaModifier.PUBLIC) && !type.getPackageName().contains(".engine.");
   }
 
-  private static List<String> exported() throws Exception {
-    return EXPORTS.matcher(module()).results().map(found -> found.group(1)).toList();
+  private static List<String> exportedPackages() throws Exception {
+    return EXPORTS.matcher(module()).results().map(match -> match.group(1)).toList();
   }
 
   private static String module() throws Exception {

@@ -29,10 +29,10 @@ import org.junit.jupiter.api.Test;
 
 /** Runs the snippets in the Javadoc of io.fibry. */
 class JavadocSnippetsTest {
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> printed = new CopyOnWriteArrayList<>();
 
   private void print(Object line) {
-    seen.add(line);
+    printed.add(line);
   }
 
   @Test
@@ -40,10 +40,10 @@ class JavadocSnippetsTest {
     // @start region="system"
     try (var greeter = ActorSystem.anonymous().newActor((String name) -> print("Hello " + name))) {
       greeter.sendMessage("World");
-    } // handles what waits, then ends the actor
+    } // handles the queued messages, then ends the actor
     // @end
 
-    assertEquals(List.of("Hello World"), seen);
+    assertEquals(List.of("Hello World"), printed);
   }
 
   @Test
@@ -56,11 +56,11 @@ class JavadocSnippetsTest {
     adder.execute(() -> print("after these three: " + sum));
     adder.close();
 
-    boolean taken = adder.sendMessage(4); // false: it has ended
+    boolean accepted = adder.sendMessage(4); // false: the actor has ended
     // @end
 
-    assertEquals(List.of("after these three: 6"), seen);
-    assertFalse(taken);
+    assertEquals(List.of("after these three: 6"), printed);
+    assertFalse(accepted);
   }
 
   @Test
@@ -86,14 +86,14 @@ class JavadocSnippetsTest {
       context.reply(save, Done.DONE);
     });
 
-    notes.ask(new Save("buy milk")); // returns when it is saved
+    notes.ask(new Save("buy milk")); // returns when the text is saved
     // @end
 
     assertEquals(List.of("buy milk"), saved);
   }
 
   @Test
-  void mayThrow() {
+  void thrownExceptions() {
     String text;
 
     // @start region="declareThrown"
@@ -102,7 +102,7 @@ class JavadocSnippetsTest {
     try {
       Actor.declareThrown(IOException.class);
       text = reader.ask(Path.of("no-such-file"));
-    } catch (IOException unreadable) { // without `declareThrown`, this line would not compile
+    } catch (IOException e) { // without `declareThrown`, this line would not compile
       text = "";
     }
     // @end
@@ -170,18 +170,18 @@ class JavadocSnippetsTest {
     latest.close();
     urgent.sendMessage(new Job("alarm", 1));
     urgent.close();
-    assertEquals(List.of("12", "alarm"), seen);
+    assertEquals(List.of("12", "alarm"), printed);
   }
 
   @Test
   void strategy() {
     // @start region="strategy"
-    Strategy mine = activation -> Thread.ofPlatform().name("mine").start(activation);
-    var where =
-        ActorSystem.anonymous().strategy(mine).newActorWithReturn((String s) -> Thread.currentThread().getName());
+    Strategy threads = activation -> Thread.ofPlatform().name("own").start(activation);
+    var actor =
+        ActorSystem.anonymous().strategy(threads).newActorWithReturn((String s) -> Thread.currentThread().getName());
     // @end
 
-    assertEquals("mine", where.ask("where?"));
+    assertEquals("own", actor.ask("thread name?"));
   }
 
   @Test
@@ -190,10 +190,10 @@ class JavadocSnippetsTest {
 
     // @start region="scope"
     try (var shop = ActorSystem.openScope("shop", o -> o.withDrainLimit(Duration.ofMinutes(1)))) {
-      var till = shop.named("till").newActor((String what) -> sold.add(what));
+      var till = shop.named("till").newActor((String item) -> sold.add(item));
 
       till.sendMessage("three apples");
-    } // handles what waits, then ends the till
+    } // handles the queued messages, then ends the till
     // @end
 
     assertEquals(List.of("three apples"), sold);
@@ -205,9 +205,9 @@ class JavadocSnippetsTest {
     var parser = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog())
         .newActorWithReturn((String s) -> Integer.parseInt(s));
 
-    // the handler's own, to the asker
+    // the asker gets the exception of the handler
     assertThrows(NumberFormatException.class, () -> parser.ask("four"));
-    parser.waitForExit(); // and the policy's part: it stops
+    parser.waitForExit(); // the policy stops the actor
     // @end
 
     assertInstanceOf(ExitReason.Failed.class, parser.onExit().join());
@@ -217,29 +217,29 @@ class JavadocSnippetsTest {
   void redelivery() {
     var tries = new AtomicInteger();
     // @start region="redelivery"
-    var later = FailurePolicy.resume().withBackoff(Duration.ofMillis(10), Duration.ofSeconds(1)).withRedelivery(5);
-    var mail = ActorSystem.anonymous().onFailure(later).newActorWithReturn((String letter) -> {
+    var redelivery = FailurePolicy.resume().withBackoff(Duration.ofMillis(10), Duration.ofSeconds(1)).withRedelivery(5);
+    var mailer = ActorSystem.anonymous().onFailure(redelivery).newActorWithReturn((String letter) -> {
       if (tries.incrementAndGet() < 3) throw new IOException("the server is down");
       return letter + " sent at try " + tries;
     });
 
-    // No message was lost, and no sender waited for the second letter
-    assertEquals("hello sent at try 3", mail.ask("hello"));
+    // The letter was sent although two tries failed
+    assertEquals("hello sent at try 3", mailer.ask("hello"));
     // @end
   }
 
   @Test
-  void carrier() {
+  void contextPropagator() {
     var user = new ThreadLocal<String>();
     // @start region="carrier"
     class User implements ContextPropagator<String> {
       @Override
-      public String capture() { // on the sender's thread
+      public String capture() { // on the thread of the sender
         return user.get();
       }
 
       @Override
-      public AutoCloseable restore(String captured) { // on the handler's
+      public AutoCloseable restore(String captured) { // on the thread of the handler
         user.set(captured);
         return user::remove;
       }
@@ -247,29 +247,29 @@ class JavadocSnippetsTest {
     ActorSystem
         .configure(options -> options.withContextPropagator(new User()).withContextPropagator(ContextPropagator.mdc()));
     // @end
-    var before = ActorScope.Options.defaults();
+    var oldOptions = ActorScope.Options.defaults();
     try {
       var actor = ActorSystem.anonymous().newActorWithReturn((String message) -> user.get() + " " + message);
       user.set("alice");
 
       assertEquals("alice asks", actor.ask("asks"));
     } finally {
-      ActorSystem.configure(options -> before);
+      ActorSystem.configure(options -> oldOptions);
     }
   }
 
   @Test
-  void textCarrier() {
+  void textContextPropagator() {
     var tenant = new ThreadLocal<String>();
     // @start region="textCarrier"
     class Tenant implements TextContextPropagator<String> {
       @Override
-      public String capture() { // on the sender's thread
+      public String capture() { // on the thread of the sender
         return tenant.get();
       }
 
       @Override
-      public AutoCloseable restore(String captured) { // on the handler's
+      public AutoCloseable restore(String captured) { // on the thread of the handler
         tenant.set(captured);
         return tenant::remove;
       }
@@ -280,7 +280,7 @@ class JavadocSnippetsTest {
       }
 
       @Override
-      public String read(Map<String, String> texts) { // in that of the handler
+      public String read(Map<String, String> texts) { // in the process of the handler
         return texts.get("tenant");
       }
     }
@@ -307,12 +307,12 @@ class JavadocSnippetsTest {
 
   @Test
   void scheduler() throws Exception {
-    var ran = new CountDownLatch(1);
+    var runs = new CountDownLatch(1);
     // @start region="scheduler"
-    Scheduler.Timer timer = Scheduler.system().schedule(Duration.ofMillis(10), () -> ran.countDown());
+    Scheduler.Timer timer = Scheduler.system().schedule(Duration.ofMillis(10), () -> runs.countDown());
     // @end
 
-    ran.await();
+    runs.await();
     assertFalse(timer.cancel());
   }
 

@@ -1,12 +1,12 @@
 package io.fibry;
 
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-/** A message that is the code to run. */
+/** A message with code that its handler runs. */
 public record Job(String name, Callable<?> code) implements Callable<Object> {
 
   public interface Act {
@@ -20,7 +20,7 @@ public record Job(String name, Callable<?> code) implements Callable<Object> {
     });
   }
 
-  /** An actor that runs jobs. */
+  /** Returns an actor that runs jobs. */
   public static ActorWithReturn<Object, Object> worker(ActorBuilder<Object> builder) {
     return builder.onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((Object message) -> message instanceof Job job ? job.call() : message);
@@ -31,26 +31,26 @@ public record Job(String name, Callable<?> code) implements Callable<Object> {
     return code.call();
   }
 
-  /** Sends the job; completes with its result, or with what it threw. */
+  /** Sends the job. The future completes with its result, or with the exception that it threw. */
   public static CompletableFuture<Object> start(ActorWithReturn<Object, Object> worker, Job job) {
     return worker.sendMessageReturn((Object) job).handle((answer, failure) -> failure == null ? answer
-        : failure instanceof CompletionException wrapped ? wrapped.getCause() : failure);
+        : failure instanceof CompletionException wrapper ? wrapper.getCause() : failure);
   }
 
   /** Waits until a handler of each worker has published its wait and is parked. */
   @SafeVarargs
-  public static void waiting(ActorWithReturn<Object, Object>... workers) {
+  public static void awaitWaits(ActorWithReturn<Object, Object>... workers) {
     for (var worker : workers) {
-      Patience.eventually(() -> Inside.waits(worker));
-      Patience.parked(Inside.thread(worker));
+      Patience.eventually(() -> ActorInternals.isHandlerWaiting(worker));
+      Patience.awaitParked(ActorInternals.thread(worker));
     }
   }
 
-  /** This job, run once these workers wait. */
+  /** Returns a job that runs the code of this job once these workers wait. */
   @SafeVarargs
-  public final Job once(ActorWithReturn<Object, Object>... workers) {
+  public final Job onceWaiting(ActorWithReturn<Object, Object>... workers) {
     return new Job(name, () -> {
-      waiting(workers);
+      awaitWaits(workers);
       return code.call();
     });
   }

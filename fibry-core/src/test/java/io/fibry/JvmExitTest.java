@@ -18,36 +18,39 @@ class JvmExitTest {
   private static final List<Strategy> STRATEGIES =
       List.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, Strategy.CALLER);
 
-  /** Makes actors of every strategy, some busy, some idle, some blocked, and returns. */
-  static final class Returns {
+  /**
+   * Creates blocked actors and actors with timers, with every strategy and two mailboxes, and
+   * returns.
+   */
+  static final class ReturningMain {
     public static void main(String[] args) throws InterruptedException {
       for (var strategy : STRATEGIES) {
         for (var mailbox : List.of(Mailbox.unbounded(), Mailbox.unbounded().selective())) {
-          var blocked = ActorSystem.anonymous().strategy(strategy == Strategy.CALLER ? Strategy.THREAD : strategy)
+          var blockedActor = ActorSystem.anonymous().strategy(strategy == Strategy.CALLER ? Strategy.THREAD : strategy)
               .mailbox(mailbox).newActor((Object message) -> new CountDownLatch(1).await());
-          blocked.sendMessage("never ends");
-          var idle = ActorSystem.named(strategy + ", " + mailbox).strategy(strategy).mailbox(mailbox)
+          blockedActor.sendMessage("never ends");
+          var idleActor = ActorSystem.named(strategy + ", " + mailbox).strategy(strategy).mailbox(mailbox)
               .newActorWithReturn((Object message) -> message);
-          idle.sendMessageEvery("tick", Duration.ofMillis(1));
-          idle.ask("now");
+          idleActor.sendMessageEvery("tick", Duration.ofMillis(1));
+          idleActor.ask("now");
         }
       }
       System.out.println("main returns");
     }
   }
 
-  static final class Closes {
+  static final class ClosingMain {
     public static void main(String[] args) {
-      var seen = new ArrayList<Integer>();
+      var handled = new ArrayList<Integer>();
       for (var strategy : STRATEGIES)
-        try (var actor = ActorSystem.anonymous().strategy(strategy).newActor((Integer i) -> seen.add(i))) {
+        try (var actor = ActorSystem.anonymous().strategy(strategy).newActor((Integer i) -> handled.add(i))) {
           for (int i = 0; i < 1_000; i++) actor.sendMessage(i);
         }
-      System.out.println("handled " + seen.size());
+      System.out.println("handled " + handled.size());
     }
   }
 
-  static final class Waits {
+  static final class WaitingMain {
     public static void main(String[] args) {
       var actor =
           ActorSystem.anonymous().strategy(Strategy.THREAD).newActor((Integer i) -> System.out.println("ready"));
@@ -61,7 +64,7 @@ class JvmExitTest {
     }
   }
 
-  static final class Caller {
+  static final class CreatingMain {
     public static void main(String[] args) {
       ActorSystem.anonymous().strategy(Strategy.THREAD).newActor((Integer i) -> {});
       System.out.println("made an actor");
@@ -70,18 +73,18 @@ class JvmExitTest {
 
   @Promise("13.3")
   @Test
-  void noActorKeepsTheJvmAlive() throws Exception {
-    try (var child = Child.java(List.of(), Returns.class)) {
-      String printed = child.ended(0);
+  void noActorKeepsJvmRunning() throws Exception {
+    try (var child = Child.java(List.of(), ReturningMain.class)) {
+      String printed = child.awaitExit(0);
 
       assertTrue(printed.endsWith("main returns"), printed);
     }
   }
 
   @Test
-  void aMainThatClosesSeesItsMessagesHandled() throws Exception {
-    try (var child = Child.java(List.of(), Closes.class)) {
-      String printed = child.ended(0);
+  void closeInMainHandlesAllMessages() throws Exception {
+    try (var child = Child.java(List.of(), ClosingMain.class)) {
+      String printed = child.awaitExit(0);
 
       assertEquals("handled 4000", printed);
     }
@@ -90,42 +93,46 @@ class JvmExitTest {
   @Promise("13.3")
   @Test
   void signalRunsShutdownHookAndEndsWaitingMain() throws Exception {
-    try (var child = Child.java(List.of(), Waits.class)) {
+    try (var child = Child.java(List.of(), WaitingMain.class)) {
       child.awaitLine("ready");
 
       child.terminate();
 
-      assertEquals("ready\nready\nclosed by the shutdown hook", child.ended(143));
+      assertEquals("ready\nready\nclosed by the shutdown hook", child.awaitExit(143));
     }
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"-XX:ActiveProcessorCount=1", "-Djdk.virtualThreadScheduler.parallelism=1"})
-  void theContractHoldsOnOneCoreAndOnOneCarrier(String flag) throws Exception {
+  void contractHoldsOnOneCoreAndOnOneCarrier(String flag) throws Exception {
     String seed = "-Dfibry.seed=" + StressHarness.seed();
     try (var child = Child.java(List.of(flag, seed, "-Dfibry.soak=" + Soak.ON),
         StressHarness.class, String.valueOf(StressHarness.millis(300)))) {
-      String printed = child.ended(0);
+      String printed = child.awaitExit(0);
 
       assertTrue(printed.contains("rounds: "), printed);
     }
   }
 
-  /** At the edge of a stack it would fail for ever, and no fiber could park (Java 21). */
+  /**
+   * If the class were first initialized near the end of a stack, the initialization would fail for
+   * ever, and no fiber could park (Java 21).
+   */
   @Test
   void fiberParkingClassIsInitializedBeforeFirstPark() throws Exception {
-    try (var child = Child.java(List.of("-Xlog:class+init=info"), Caller.class)) {
-      String printed = child.ended(0);
+    try (var child = Child.java(List.of("-Xlog:class+init=info"), CreatingMain.class)) {
+      String printed = child.awaitExit(0);
 
-      String before = printed.substring(0, printed.indexOf("made an actor"));
-      assertTrue(Runtime.version().feature() > 21 || before.contains("'jdk/internal/misc/VirtualThreads'"), before);
+      String logBeforeActor = printed.substring(0, printed.indexOf("made an actor"));
+      assertTrue(Runtime.version().feature() > 21 || logBeforeActor.contains("'jdk/internal/misc/VirtualThreads'"),
+          logBeforeActor);
     }
   }
 
   @Test
-  void aLoaderThatUsesTheLibraryFirstIsCollected() throws Exception {
-    try (var child = Child.java(List.of(), ClassLoaderLeakTest.First.class)) {
-      String printed = child.ended(0);
+  void classLoaderOfFirstLibraryUserIsCollected() throws Exception {
+    try (var child = Child.java(List.of(), ClassLoaderLeakTest.FirstUserMain.class)) {
+      String printed = child.awaitExit(0);
 
       assertEquals("collected: true", printed);
     }

@@ -2,13 +2,16 @@ package io.fibry;
 
 import java.time.Duration;
 
-/** Loaded by a loader of its own. Makes an actor of its own classes, uses it, ends it. */
+/**
+ * A plugin with its own class loader. It creates an actor with its own classes, uses it, and ends
+ * it.
+ */
 public final class LeakPlugin implements Runnable {
   private record Note(int number) {}
 
   private final ActorBuilder<Object> builder;
 
-  /** Takes a builder. Public, since the packages of two loaders differ. */
+  /** Creates the plugin. Public, because the packages of two class loaders differ. */
   public LeakPlugin(ActorBuilder<Object> builder) {
     this.builder = builder;
   }

@@ -19,7 +19,7 @@ import java.util.function.Supplier;
 /** Measures how much of the heap the garbage collector leaves. */
 public final class LeakProbe {
   private static final int ROUNDS = 4;
-  private static final int LOOKS = 10; // at the heap after a round
+  private static final int CHECKS = 10; // of the heap after each round
 
   private LeakProbe() {}
 
@@ -28,52 +28,60 @@ public final class LeakProbe {
     assertLeavesAtMost(bytes, work, () -> {});
   }
 
-  /** With code that runs before each look at the heap. */
-  public static void assertLeavesAtMost(long bytes, Runnable work, Runnable beforeLook) {
-    long left = growth(bytes, () -> {
+  /**
+   * Fails if every round leaves more bytes. Runs {@code beforeCheck} before each check of the heap.
+   */
+  public static void assertLeavesAtMost(long bytes, Runnable work, Runnable beforeCheck) {
+    long minGrowth = growth(bytes, () -> {
       work.run();
       return "";
-    }, beforeLook);
-    assertTrue(left <= bytes, () -> "each round left more than " + bytes + " bytes, one of them " + left);
+    }, beforeCheck);
+    assertTrue(minGrowth <= bytes, () -> "each round left more than " + bytes + " bytes, one of them " + minGrowth);
   }
 
   /**
    * Returns by how many bytes the work and its result grow the heap. The work runs in rounds, until
-   * the heap has grown by no more than {@code enough} in one round. If it never does, the answer is
-   * the least growth of all rounds. The JVM and other tests also add to the heap now and then, for
-   * example when a class is loaded. The work adds to it in every round.
+   * the heap has grown by no more than {@code enough} in one round. Otherwise the result is the
+   * minimum of all rounds. The JVM and other tests also add to the heap now and then, for example
+   * when a class is loaded. The work adds to it in every round.
    */
   public static long growth(long enough, Supplier<?> work) {
     return growth(enough, work, () -> {});
   }
 
-  private static long growth(long enough, Supplier<?> work, Runnable beforeLook) {
-    long least = Long.MAX_VALUE;
-    for (int round = 0; round < ROUNDS && least > enough; round++) {
-      beforeLook.run();
+  private static long growth(long enough, Supplier<?> work, Runnable beforeCheck) {
+    long min = Long.MAX_VALUE;
+    for (int round = 0; round < ROUNDS && min > enough; round++) {
+      beforeCheck.run();
       long before = used();
       var result = work.get();
-      for (int look = 0; look < LOOKS && least > enough; look++) {
-        beforeLook.run();
-        least = Math.min(least, usedNow() - before);
-        if (least > enough) LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20)); // ends take time
+      for (int check = 0; check < CHECKS && min > enough; check++) {
+        beforeCheck.run();
+        min = Math.min(min, usedNow() - before);
+        if (min > enough) LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20)); // threads need time to end
       }
       Reference.reachabilityFence(result);
     }
-    return least;
+    return min;
   }
 
-  /** What a collection leaves of the heap: the least of several, since others hold things, too. */
+  /**
+   * Returns the used bytes after a collection: the minimum of several, because other threads use
+   * memory, too.
+   */
   public static long used() {
-    long least = Long.MAX_VALUE;
+    long min = Long.MAX_VALUE;
     for (int i = 0; i < 4; i++) {
-      least = Math.min(least, usedNow());
+      min = Math.min(min, usedNow());
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
     }
-    return least;
+    return min;
   }
 
-  /** The collection counts, since a thread that allocates later makes a whole region look used. */
+  /**
+   * Returns the bytes that were used at the last collection, because a thread that allocates later
+   * makes a whole region look used.
+   */
   private static long usedNow() {
     System.gc();
     return ManagementFactory.getMemoryPoolMXBeans().stream().filter(pool -> pool.getType() == MemoryType.HEAP)
@@ -89,15 +97,15 @@ public final class LeakProbe {
   }
 
   /**
-   * Returns whether the fact comes true: it is checked after each of many collections. If it does
-   * not, the wait takes the whole of {@link Patience#LONG}, since threads that end need time, too.
+   * Returns whether the condition becomes true. It is checked after each of many collections, for
+   * {@link Patience#LONG} at most, because threads need time to end.
    */
-  public static boolean eventually(BooleanSupplier fact) {
+  public static boolean eventually(BooleanSupplier condition) {
     return Patience.comesTrue(() -> {
-      if (fact.getAsBoolean()) return true;
+      if (condition.getAsBoolean()) return true;
       System.gc();
-      if (fact.getAsBoolean()) return true;
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2)); // for reference handlers, and for ends
+      if (condition.getAsBoolean()) return true;
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2)); // for reference handlers, and for threads that end
       return false;
     });
   }

@@ -7,22 +7,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
 
-/** The probe itself, with planted leaks. */
+/** Tests {@link LeakProbe} with planted leaks. */
 class LeakProbeLeakTest {
   private static final int TIMES = 50_000;
 
-  private final ArrayList<Object> kept = new ArrayList<>();
+  private final ArrayList<Object> leaks = new ArrayList<>();
   private int rounds;
 
-  private void keep(int bytes) {
+  private void leak(int bytes) {
     rounds++;
-    kept.add(new byte[bytes]);
+    leaks.add(new byte[bytes]);
   }
 
   @Test
   void leakInEveryRoundIsFound() {
     var failure =
-        assertThrows(AssertionError.class, () -> LeakProbe.assertLeavesAtMost(8L * TIMES, () -> keep(16 * TIMES)));
+        assertThrows(AssertionError.class, () -> LeakProbe.assertLeavesAtMost(8L * TIMES, () -> leak(16 * TIMES)));
 
     assertTrue(failure.getMessage().startsWith("each round left more than 400000 bytes, one of them "),
         failure.getMessage());
@@ -31,15 +31,15 @@ class LeakProbeLeakTest {
 
   @Test
   void memoryKeptOnceIsNoLeak() {
-    LeakProbe.assertLeavesAtMost(8L * TIMES, () -> keep(rounds < 2 ? 16 * TIMES : 0));
+    LeakProbe.assertLeavesAtMost(8L * TIMES, () -> leak(rounds < 2 ? 16 * TIMES : 0));
 
     assertEquals(3, rounds);
   }
 
   @Test
-  void aResultIsPartOfTheGrowth() {
-    long grown = LeakProbe.growth(16 * TIMES + 50_000, () -> new byte[16 * TIMES]);
+  void resultOfWorkIsPartOfGrowth() {
+    long growth = LeakProbe.growth(16 * TIMES + 50_000, () -> new byte[16 * TIMES]);
 
-    assertEquals(16 * TIMES, grown, 100_000);
+    assertEquals(16 * TIMES, growth, 100_000);
   }
 }

@@ -18,28 +18,29 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Every file and heading that the documents link to exists. Links to the outside are not followed.
+ * Tests that every file and heading exists that a document links to. Links to other sites are not
+ * followed.
  */
 class LinksTest {
   private static final Pattern CODE = Pattern.compile("(?ms)^ *```.*?^ *```$|`[^`\n]*`");
   private static final Pattern FENCED = Pattern.compile("(?ms)^ *```.*?^ *```$");
   private static final Pattern LINK = Pattern.compile("\\]\\(<?([^)\\s>]*)>?[^)]*\\)|(?m)^\\[[^\\]]+\\]: *(\\S+)");
-  private static final Pattern ELSEWHERE = Pattern.compile("[a-z][a-z+.-]*:.*");
+  private static final Pattern EXTERNAL = Pattern.compile("[a-z][a-z+.-]*:.*");
   private static final Pattern HEADING = Pattern.compile("(?m)^#{1,6} +(.*?) *#*$");
 
   @TempDir
   Path folder;
 
   @Test
-  void everyLinkLeadsSomewhere() throws Exception {
+  void everyLinkHasTarget() throws Exception {
     var documents = Repository.files(".md");
 
     assertTrue(documents.size() > 20, documents.toString());
-    assertEquals(List.of(), broken(documents));
+    assertEquals(List.of(), brokenLinks(documents));
   }
 
   @Test
-  void aLinkThatLeadsNowhereIsNamed() throws Exception {
+  void linkWithoutTargetIsReported() throws Exception {
     Files.writeString(folder.resolve("there.md"),
         "# What's *there*, and `how`\n## Twice\n## Twice\n```\n# no heading\n```\n");
     var document = Files.writeString(folder.resolve("document.md"),
@@ -52,35 +53,37 @@ class LinksTest {
             """);
 
     assertEquals(Stream.of("gone.md", "there.md#gone", "#gone", "there.md#no-heading", "/document.md", "gone.txt")
-        .map(link -> document + " -> " + link).toList(), broken(List.of(document)));
+        .map(link -> document + " -> " + link).toList(), brokenLinks(List.of(document)));
   }
 
-  private static List<String> broken(List<Path> documents) throws IOException {
-    var broken = new ArrayList<String>();
+  private static List<String> brokenLinks(List<Path> documents) throws IOException {
+    var brokenLinks = new ArrayList<String>();
     for (var document : documents)
-      for (var found : LINK.matcher(CODE.matcher(Files.readString(document)).replaceAll("")).results().toList()) {
-        var link = found.group(1) != null ? found.group(1) : found.group(2);
-        if (!ELSEWHERE.matcher(link).matches() && !leads(document, link)) broken.add(document + " -> " + link);
+      for (var match : LINK.matcher(CODE.matcher(Files.readString(document)).replaceAll("")).results().toList()) {
+        var link = match.group(1) != null ? match.group(1) : match.group(2);
+        if (!EXTERNAL.matcher(link).matches() && !hasTarget(document, link)) brokenLinks.add(document + " -> " + link);
       }
-    return broken;
+    return brokenLinks;
   }
 
-  private static boolean leads(Path document, String link) throws IOException {
+  private static boolean hasTarget(Path document, String link) throws IOException {
     var parts = link.split("#", 2);
-    if (parts[0].startsWith("/")) return false; // absolute paths fit one machine only
+    if (parts[0].startsWith("/")) return false; // an absolute path is right on one machine only
     var target = parts[0].isEmpty() ? document : document.resolveSibling(parts[0]);
     if (!Files.exists(target)) return false;
     return parts.length == 1 || Files.isRegularFile(target) && anchors(target).contains(parts[1]);
   }
 
-  /** Anchors of headings as GitHub makes them; repeated ones get a number. */
+  /**
+   * Returns the anchors of the headings, as GitHub creates them. Repeated headings get a number.
+   */
   private static Set<String> anchors(Path document) throws IOException {
     var anchors = new HashSet<String>();
-    var times = new HashMap<String, Integer>();
+    var counts = new HashMap<String, Integer>();
     for (var heading : HEADING.matcher(FENCED.matcher(Files.readString(document)).replaceAll("")).results().toList()) {
       var anchor = heading.group(1).toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-');
-      int before = times.merge(anchor, 1, Integer::sum) - 1;
-      anchors.add(before == 0 ? anchor : anchor + "-" + before);
+      int earlierCount = counts.merge(anchor, 1, Integer::sum) - 1;
+      anchors.add(earlierCount == 0 ? anchor : anchor + "-" + earlierCount);
     }
     return anchors;
   }

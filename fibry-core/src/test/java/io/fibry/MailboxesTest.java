@@ -23,10 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class MailboxesTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void cleanUp() {
@@ -36,12 +36,12 @@ class MailboxesTest {
   private ActorWithReturn<Object, Object> actor(Mailbox<Object> mailbox) {
     return scope.named("bounded").mailbox(mailbox).newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
-      else seen.add(m);
+      else received.add(m);
       return m;
     });
   }
 
-  private ActorWithReturn<Object, Object> full(Overflow overflow) {
+  private ActorWithReturn<Object, Object> fullActor(Overflow overflow) {
     var actor = actor(Mailbox.bounded(2, overflow));
     Gate.occupy(actor);
     assertTrue(actor.sendMessage(1));
@@ -49,7 +49,7 @@ class MailboxesTest {
     return actor;
   }
 
-  private void drain(Actor<Object> actor) {
+  private void openGatesAndClose(Actor<Object> actor) {
     Gate.openAll();
     actor.close();
   }
@@ -57,39 +57,39 @@ class MailboxesTest {
   @Promise("3.2")
   @Test
   void rejectRefusesMessageBeyondCapacity() {
-    var actor = full(Overflow.REJECT);
+    var actor = fullActor(Overflow.REJECT);
 
-    boolean taken = actor.sendMessage(3);
-    drain(actor);
+    boolean accepted = actor.sendMessage(3);
+    openGatesAndClose(actor);
 
-    assertFalse(taken);
-    assertEquals(List.of(1, 2), seen);
+    assertFalse(accepted);
+    assertEquals(List.of(1, 2), received);
     assertEquals(List.of(3), letters.messages(Reason.REJECTED));
   }
 
   @Promise("3.2")
   @Test
   void dropNewestDropsMessageBeyondCapacity() {
-    var actor = full(Overflow.DROP_NEWEST);
+    var actor = fullActor(Overflow.DROP_NEWEST);
 
-    boolean taken = actor.sendMessage(3);
-    drain(actor);
+    boolean accepted = actor.sendMessage(3);
+    openGatesAndClose(actor);
 
-    assertFalse(taken);
-    assertEquals(List.of(1, 2), seen);
+    assertFalse(accepted);
+    assertEquals(List.of(1, 2), received);
     assertEquals(List.of(3), letters.messages(Reason.DROPPED));
   }
 
   @Promise("3.2")
   @Test
-  void dropOldestMakesRoom() {
-    var actor = full(Overflow.DROP_OLDEST);
+  void dropOldestDropsOldestMessageToAcceptNewMessage() {
+    var actor = fullActor(Overflow.DROP_OLDEST);
 
-    boolean taken = actor.sendMessage(3);
-    drain(actor);
+    boolean accepted = actor.sendMessage(3);
+    openGatesAndClose(actor);
 
-    assertTrue(taken);
-    assertEquals(List.of(2, 3), seen);
+    assertTrue(accepted);
+    assertEquals(List.of(2, 3), received);
     assertEquals(List.of(1), letters.messages(Reason.DROPPED));
   }
 
@@ -98,11 +98,11 @@ class MailboxesTest {
   void dropOldestFailsDroppedRequest() {
     var actor = actor(Mailbox.bounded(1, Overflow.DROP_OLDEST));
     Gate.occupy(actor);
-    var oldest = actor.sendMessageReturn("oldest");
+    var oldestRequest = actor.sendMessageReturn("oldest");
 
     actor.sendMessage("newest");
 
-    assertEquals("oldest", assertInstanceOf(MailboxFullException.class, Patience.failure(oldest)).request());
+    assertEquals("oldest", assertInstanceOf(MailboxFullException.class, Patience.failure(oldestRequest)).request());
     assertEquals(1, scope.report().unhandled().get(Reason.DROPPED));
     assertTrue(letters.all.isEmpty());
   }
@@ -115,144 +115,145 @@ class MailboxesTest {
     var task = CompletableFuture.supplyAsync(() -> "ran", actor);
 
     for (int i = 1; i <= 3; i++) actor.sendMessage(i);
-    var refusal = assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> seen.add("one too many")));
-    drain(actor);
+    var e = assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> received.add("one too many")));
+    openGatesAndClose(actor);
 
     assertEquals("ran", Patience.value(task));
-    assertEquals(List.of(3), seen);
+    assertEquals(List.of(3), received);
     assertEquals(List.of(1, 2), letters.messages(Reason.DROPPED).subList(0, 2));
-    assertTrue(refusal.getMessage().contains("full"), refusal::getMessage);
+    assertTrue(e.getMessage().contains("full"), e::getMessage);
   }
 
   @Promise("3.2")
   @Test
-  void blockMakesTheSenderWaitForRoom() {
-    var actor = full(Overflow.BLOCK);
-    var taken = new CompletableFuture<Boolean>();
-    var sender = Patience.startFiber(() -> taken.complete(actor.sendMessage(3)));
-    Patience.parked(sender);
+  void blockMakesSenderWaitForCapacity() {
+    var actor = fullActor(Overflow.BLOCK);
+    var accepted = new CompletableFuture<Boolean>();
+    var sender = Patience.startFiber(() -> accepted.complete(actor.sendMessage(3)));
+    Patience.awaitParked(sender);
 
     Gate.openAll();
 
-    assertTrue(Patience.value(taken));
+    assertTrue(Patience.value(accepted));
     actor.close();
-    assertEquals(List.of(1, 2, 3), seen);
+    assertEquals(List.of(1, 2, 3), received);
   }
 
   @Promise("3.2")
   @Test
-  void blockedSendersAreServedInTheirOrder() {
-    var actor = full(Overflow.BLOCK);
+  void blockedSendersContinueInOrderOfArrival() {
+    var actor = fullActor(Overflow.BLOCK);
     for (int i = 3; i < 8; i++) {
       int message = i;
-      Patience.parked(Patience.startFiber(() -> actor.sendMessage(message)));
+      Patience.awaitParked(Patience.startFiber(() -> actor.sendMessage(message)));
     }
 
     Gate.openAll();
-    Patience.eventually(() -> seen.size() == 7);
+    Patience.eventually(() -> received.size() == 7);
 
-    assertEquals(List.of(1, 2, 3, 4, 5, 6, 7), seen);
+    assertEquals(List.of(1, 2, 3, 4, 5, 6, 7), received);
   }
 
   @Promise("4.13")
   @Test
-  void interruptedSenderWithdrawsMessageAndKeepsFlag() {
-    var actor = full(Overflow.BLOCK);
-    var flag = new CompletableFuture<Boolean>();
-    var sender =
-        Patience.startFiber(() -> flag.complete(!actor.sendMessage(3) && Thread.currentThread().isInterrupted()));
-    Patience.parked(sender);
+  void interruptedSenderWithdrawsMessageAndStaysInterrupted() {
+    var actor = fullActor(Overflow.BLOCK);
+    var interrupted = new CompletableFuture<Boolean>();
+    var sender = Patience
+        .startFiber(() -> interrupted.complete(!actor.sendMessage(3) && Thread.currentThread().isInterrupted()));
+    Patience.awaitParked(sender);
 
     sender.interrupt();
 
-    assertTrue(Patience.value(flag));
+    assertTrue(Patience.value(interrupted));
     assertEquals(List.of(3), letters.messages(Reason.REJECTED));
-    drain(actor);
-    assertEquals(List.of(1, 2), seen);
+    openGatesAndClose(actor);
+    assertEquals(List.of(1, 2), received);
   }
 
   @Promise("5.1")
   @Test
   void exitReleasesBlockedSenders() {
-    var actor = full(Overflow.BLOCK);
-    var taken = new CompletableFuture<Boolean>();
-    var asked = new CompletableFuture<Throwable>();
-    Patience.parked(Patience.startFiber(() -> taken.complete(actor.sendMessage(3))));
-    Patience.parked(Patience.startFiber(() -> asked.complete(assertThrows(Throwable.class, () -> actor.ask(4)))));
+    var actor = fullActor(Overflow.BLOCK);
+    var accepted = new CompletableFuture<Boolean>();
+    var askFailure = new CompletableFuture<Throwable>();
+    Patience.awaitParked(Patience.startFiber(() -> accepted.complete(actor.sendMessage(3))));
+    Patience
+        .awaitParked(Patience.startFiber(() -> askFailure.complete(assertThrows(Throwable.class, () -> actor.ask(4)))));
 
     actor.askExit();
 
-    assertFalse(Patience.value(taken));
-    assertInstanceOf(ActorStoppedException.class, Patience.value(asked));
+    assertFalse(Patience.value(accepted));
+    assertInstanceOf(ActorStoppedException.class, Patience.value(askFailure));
     assertEquals(List.of(3), letters.messages(Reason.UNDELIVERED));
   }
 
   @Promise("4.6")
   @Test
-  void askWaitingForRoomTimesOutAtLimit() {
-    var actor = full(Overflow.BLOCK);
-    var asked = new CompletableFuture<Throwable>();
-    Patience.parked(Patience
-        .startFiber(() -> asked.complete(assertThrows(Throwable.class, () -> actor.ask(3, Duration.ofMinutes(1))))));
+  void askWaitingForCapacityTimesOutAtLimit() {
+    var actor = fullActor(Overflow.BLOCK);
+    var failure = new CompletableFuture<Throwable>();
+    Patience.awaitParked(Patience
+        .startFiber(() -> failure.complete(assertThrows(Throwable.class, () -> actor.ask(3, Duration.ofMinutes(1))))));
 
     Patience.eventually(() -> {
       clock.advance(Duration.ofMinutes(1));
-      return asked.isDone();
+      return failure.isDone();
     });
 
-    assertInstanceOf(AskTimeoutException.class, asked.join());
+    assertInstanceOf(AskTimeoutException.class, failure.join());
     assertEquals(1, scope.report().unhandled().get(Reason.EXPIRED));
-    drain(actor);
-    assertEquals(List.of(1, 2), seen);
+    openGatesAndClose(actor);
+    assertEquals(List.of(1, 2), received);
   }
 
   @Promise("4.9")
   @Test
-  void aCancelledRequestFreesItsPlaceAtOnce() {
+  void cancelledRequestFreesItsCapacityAtOnce() {
     var actor = actor(Mailbox.bounded(1, Overflow.REJECT));
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("cancelled");
-    assertFalse(actor.sendMessage("no room"));
+    assertFalse(actor.sendMessage("refused"));
 
     request.cancel(false);
 
-    assertTrue(actor.sendMessage("room"));
+    assertTrue(actor.sendMessage("accepted"));
   }
 
   @Promise("4.9")
   @Test
-  void aCancelledRequestLetsABlockedSenderIn() {
+  void cancelledRequestUnblocksBlockedSender() {
     var actor = actor(Mailbox.bounded(1, Overflow.BLOCK));
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("cancelled");
-    var taken = new CompletableFuture<Boolean>();
-    Patience.parked(Patience.startFiber(() -> taken.complete(actor.sendMessage("next"))));
+    var accepted = new CompletableFuture<Boolean>();
+    Patience.awaitParked(Patience.startFiber(() -> accepted.complete(actor.sendMessage("next"))));
 
     request.cancel(false);
 
-    assertTrue(Patience.value(taken));
+    assertTrue(Patience.value(accepted));
   }
 
   @Promise("3.5")
   @ParameterizedTest
   @EnumSource(Overflow.class)
   void fullMailboxBlocksNeitherTimersNorExit(Overflow overflow) {
-    var actor = full(overflow);
+    var actor = fullActor(overflow);
     actor.sendMessageLater("late", Duration.ofMinutes(1));
 
     clock.advance(Duration.ofMinutes(1));
     actor.sendPoisonPill();
-    drain(actor);
+    openGatesAndClose(actor);
 
     assertTrue(actor.onExit().isDone());
     if (overflow != Overflow.DROP_OLDEST) assertEquals(List.of("late"), letters.messages(Reason.DROPPED));
-    else assertEquals(List.of(2, "late"), seen);
+    else assertEquals(List.of(2, "late"), received);
   }
 
   @Promise("5.3")
   @Test
   void refusedTaskThrowsRejectedExecutionException() {
-    var actor = full(Overflow.REJECT);
+    var actor = fullActor(Overflow.REJECT);
 
     var failure = assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> {}));
 
@@ -260,7 +261,7 @@ class MailboxesTest {
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
-  // ---- blocks
+  // ---- blocks of messages
 
   @Promise("2.2")
   @ParameterizedTest
@@ -270,11 +271,11 @@ class MailboxesTest {
     Gate.occupy(actor);
     actor.sendMessages(List.of(1, 2));
 
-    boolean taken = actor.sendMessages(List.of(3, 4));
-    drain(actor);
+    boolean accepted = actor.sendMessages(List.of(3, 4));
+    openGatesAndClose(actor);
 
-    assertFalse(taken);
-    assertEquals(List.of(1, 2), seen);
+    assertFalse(accepted);
+    assertEquals(List.of(1, 2), received);
     assertEquals(List.of(3, 4), letters.messages());
   }
 
@@ -284,29 +285,29 @@ class MailboxesTest {
     Gate.occupy(actor);
     actor.sendMessages(List.of(1, 2, 3));
 
-    boolean taken = actor.sendMessages(List.of(4, 5));
-    drain(actor);
+    boolean accepted = actor.sendMessages(List.of(4, 5));
+    openGatesAndClose(actor);
 
-    assertTrue(taken);
-    assertEquals(List.of(3, 4, 5), seen);
+    assertTrue(accepted);
+    assertEquals(List.of(3, 4, 5), received);
     assertEquals(List.of(1, 2), letters.messages(Reason.DROPPED));
   }
 
   @Promise("2.2")
   @Test
-  void messageBlockWaitsForRoomForAllMessages() {
+  void messageBlockWaitsForCapacityForAllMessages() {
     var actor = actor(Mailbox.bounded(2, Overflow.BLOCK));
     Gate.occupy(actor);
     actor.sendMessage(1);
-    var taken = new CompletableFuture<Boolean>();
-    Patience.parked(Patience.startFiber(() -> taken.complete(actor.sendMessages(List.of(2, 3)))));
-    Patience.parked(Patience.startFiber(() -> actor.sendMessage(4)));
+    var accepted = new CompletableFuture<Boolean>();
+    Patience.awaitParked(Patience.startFiber(() -> accepted.complete(actor.sendMessages(List.of(2, 3)))));
+    Patience.awaitParked(Patience.startFiber(() -> actor.sendMessage(4)));
 
     Gate.openAll();
-    Patience.eventually(() -> seen.size() == 4);
+    Patience.eventually(() -> received.size() == 4);
 
-    assertTrue(Patience.value(taken));
-    assertEquals(List.of(1, 2, 3, 4), seen);
+    assertTrue(Patience.value(accepted));
+    assertEquals(List.of(1, 2, 3, 4), received);
   }
 
   @Test
@@ -328,7 +329,7 @@ class MailboxesTest {
     assertFalse(actor.sendMessages(List.of()));
   }
 
-  // ---- priority
+  // ---- priority mailboxes
 
   @Promise("2.3")
   @Test
@@ -337,9 +338,9 @@ class MailboxesTest {
     Gate.occupy(actor);
     for (String m : new String[] {"ccc", "bb", "a", "dd", "e"}) actor.sendMessage(m);
 
-    drain(actor);
+    openGatesAndClose(actor);
 
-    assertEquals(List.of("a", "e", "bb", "dd", "ccc"), seen);
+    assertEquals(List.of("a", "e", "bb", "dd", "ccc"), received);
   }
 
   @Promise("2.3")
@@ -351,9 +352,9 @@ class MailboxesTest {
 
     actor.sendPoisonPill();
     actor.sendMessage("a");
-    drain(actor);
+    openGatesAndClose(actor);
 
-    assertEquals(List.of("waited"), seen);
+    assertEquals(List.of("waited"), received);
     assertEquals(List.of("a"), letters.messages(Reason.UNDELIVERED));
   }
 
@@ -364,10 +365,10 @@ class MailboxesTest {
     Gate.occupy(actor);
     actor.sendMessage("a");
 
-    actor.execute(() -> seen.add("task"));
-    drain(actor);
+    actor.execute(() -> received.add("task"));
+    openGatesAndClose(actor);
 
-    assertEquals(List.of("task", "a"), seen);
+    assertEquals(List.of("task", "a"), received);
   }
 
   @Test
@@ -377,7 +378,7 @@ class MailboxesTest {
       return 0;
     })).newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
-      else seen.add(m);
+      else received.add(m);
       return m;
     });
     Gate.occupy(actor);
@@ -385,8 +386,8 @@ class MailboxesTest {
 
     assertThrows(IllegalStateException.class, () -> actor.sendMessage("bad"));
     assertThrows(IllegalStateException.class, () -> actor.ask("bad"));
-    drain(actor);
+    openGatesAndClose(actor);
 
-    assertEquals(List.of("good"), seen);
+    assertEquals(List.of("good"), received);
   }
 }

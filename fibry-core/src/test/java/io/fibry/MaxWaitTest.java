@@ -24,17 +24,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A mailbox that counts as full while a new message would wait longer than 50 ms, by a clock that
- * the test moves.
+ * Tests a mailbox that is full while a new message would wait longer than 50 ms. The test advances
+ * the clock.
  */
 class MaxWaitTest {
-  private static final Mailbox<Object> TIMELY =
+  private static final Mailbox<Object> MAILBOX =
       Mailbox.bounded(100, Overflow.REJECT).withMaxWait(Duration.ofMillis(50));
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void cleanUp() {
@@ -44,23 +44,23 @@ class MaxWaitTest {
   private ActorWithReturn<Object, Object> actor(ActorBuilder<Object> builder) {
     return builder.newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
-      else seen.add(m);
+      else received.add(m);
       return m;
     });
   }
 
   private ActorWithReturn<Object, Object> actor() {
-    return actor(scope.named("timely").mailbox(TIMELY));
+    return actor(scope.named("timely").mailbox(MAILBOX));
   }
 
-  private void pass(long millis) {
+  private void advance(long millis) {
     clock.advance(Duration.ofMillis(millis));
   }
 
-  /** Ends the current message; waits until the next one begins. */
-  private static void next(Gate now, Gate next) {
-    now.open();
-    Patience.await(next.entered);
+  /** Ends the current message, and waits until the next message begins. */
+  private static void passToNext(Gate currentGate, Gate nextGate) {
+    currentGate.open();
+    Patience.await(nextGate.entered);
   }
 
   private static List<String> strategies() {
@@ -70,20 +70,20 @@ class MaxWaitTest {
   @Promise("24.1")
   @ParameterizedTest
   @MethodSource("strategies")
-  void aMessageThatWouldWaitTooLongIsRefused(String strategy) {
-    var actor = actor(scope.named("timely").strategy(Variants.STRATEGIES.get(strategy)).mailbox(TIMELY));
+  void messageThatWouldWaitTooLongIsRefused(String strategy) {
+    var actor = actor(scope.named("timely").strategy(Variants.STRATEGIES.get(strategy)).mailbox(MAILBOX));
     Gate.occupy(actor);
     actor.sendMessage("waits");
 
-    pass(50);
-    boolean inTime = actor.sendMessage("in time");
-    pass(1);
-    boolean late = actor.sendMessage("late");
+    advance(50);
+    boolean firstAccepted = actor.sendMessage("in time");
+    advance(1);
+    boolean secondAccepted = actor.sendMessage("late");
     Gate.openAll();
     actor.close();
 
-    assertEquals(List.of(true, false), List.of(inTime, late));
-    assertEquals(List.of("waits", "in time"), seen);
+    assertEquals(List.of(true, false), List.of(firstAccepted, secondAccepted));
+    assertEquals(List.of("waits", "in time"), received);
     assertEquals(List.of("late"), letters.messages(Reason.REJECTED));
   }
 
@@ -93,7 +93,7 @@ class MaxWaitTest {
     Gate.occupy(actor);
     actor.sendMessage(1);
     actor.sendMessage(2);
-    pass(30);
+    advance(30);
 
     var refusal = assertThrows(MailboxFullException.class, () -> actor.ask("request"));
 
@@ -111,7 +111,7 @@ class MaxWaitTest {
     var actor = actor();
     Gate.occupy(actor);
 
-    pass(3_600_000);
+    advance(3_600_000);
 
     assertTrue(actor.sendMessage("first"));
   }
@@ -119,14 +119,14 @@ class MaxWaitTest {
   @Test
   void longQueueOfQuickMessagesIsNotRefused() {
     var actor = actor();
-    var first = Gate.occupy(actor);
-    var second = new Gate();
+    var firstGate = Gate.occupy(actor);
+    var secondGate = new Gate();
     for (int i = 0; i < 40; i++) actor.sendMessage(i);
-    actor.sendMessage(second);
+    actor.sendMessage(secondGate);
     for (int i = 0; i < 40; i++) actor.sendMessage(i);
 
-    pass(50);
-    next(first, second); // 41 have left since the waiting ones came
+    advance(50);
+    passToNext(firstGate, secondGate); // 41 messages were handled since the queued messages arrived
 
     assertTrue(actor.sendMessage("41st"));
   }
@@ -139,40 +139,40 @@ class MaxWaitTest {
     for (var gate : gates.subList(1, 4)) actor.sendMessage(gate);
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
     for (int i = 0; i < 3; i++) {
-      pass(10);
-      next(gates.get(i), gates.get(i + 1));
+      advance(10);
+      passToNext(gates.get(i), gates.get(i + 1));
     }
 
-    // 30 ms for three that left and the next one: three wait, 22 ms
-    boolean fourth = actor.sendMessage(3);
-    for (int i = 4; i < 7; i++) assertTrue(actor.sendMessage(i)); // at last six wait, 45 ms
-    boolean eighth = actor.sendMessage(7); // seven wait, 52 ms
+    // 30 ms for four messages, including the current one: the next message waits 22 ms for three
+    boolean fourthAccepted = actor.sendMessage(3);
+    for (int i = 4; i < 7; i++) assertTrue(actor.sendMessage(i)); // the last message waits 45 ms for six
+    boolean eighthAccepted = actor.sendMessage(7); // would wait 52 ms for seven messages
 
-    assertEquals(List.of(true, false), List.of(fourth, eighth));
+    assertEquals(List.of(true, false), List.of(fourthAccepted, eighthAccepted));
   }
 
   @Test
   void slowdownIsNoticedWhileNextMessageWaits() {
     var actor = actor();
-    var first = Gate.occupy(actor);
-    var second = new Gate();
-    actor.sendMessage(second);
+    var firstGate = Gate.occupy(actor);
+    var secondGate = new Gate();
+    actor.sendMessage(secondGate);
     actor.sendMessage("waits");
-    pass(10);
-    next(first, second);
+    advance(10);
+    passToNext(firstGate, secondGate);
     assertTrue(actor.sendMessage("at the old pace"));
 
-    pass(90); // 100 ms since it came, and one has left
+    advance(90); // the queued message arrived 100 ms ago; one message was handled since
 
     assertFalse(actor.sendMessage("at the new pace"));
   }
 
   @Test
-  void aCancelledRequestMakesRoomForOthers() {
+  void cancelledRequestFreesCapacity() {
     var actor = actor();
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("cancelled");
-    pass(51);
+    advance(51);
     assertFalse(actor.sendMessage("too late"));
 
     request.cancel(false);
@@ -181,13 +181,13 @@ class MaxWaitTest {
   }
 
   @Test
-  void anExpiredRequestMakesRoomForOthers() {
+  void expiredRequestFreesCapacity() {
     var actor = actor();
     Gate.occupy(actor);
     var asker = Patience
         .startFiber(() -> assertThrows(AskTimeoutException.class, () -> actor.ask("expires", Duration.ofMillis(51))));
     Patience.eventually(() -> {
-      pass(51);
+      advance(51);
       return !asker.isAlive();
     });
 
@@ -196,7 +196,7 @@ class MaxWaitTest {
 
   @Promise("24.3")
   @Test
-  void theCapacityBoundsABurst() {
+  void capacityBoundsBurst() {
     var actor = actor();
     Gate.occupy(actor);
     for (int i = 0; i < 100; i++) assertTrue(actor.sendMessage(i));
@@ -213,7 +213,7 @@ class MaxWaitTest {
         actor(scope.anonymous().mailbox(Mailbox.bounded(100, Overflow.DROP_NEWEST).withMaxWait(Duration.ofMillis(50))));
     Gate.occupy(actor);
     actor.sendMessage(1);
-    pass(51);
+    advance(51);
 
     assertFalse(actor.sendMessage("late"));
 
@@ -222,29 +222,29 @@ class MaxWaitTest {
 
   @Promise("24.3")
   @Test
-  void lateBlocksAndTasksAreRefusedButPoisonPillIsNot() {
+  void lateBlocksAndTasksAreRefusedButNotPoisonPill() {
     var actor = actor();
     Gate.occupy(actor);
     actor.sendMessage("waits");
-    pass(51);
+    advance(51);
 
-    boolean block = actor.sendMessages(List.of(1, 2));
-    assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> seen.add("task")));
+    boolean blockAccepted = actor.sendMessages(List.of(1, 2));
+    assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> received.add("task")));
     actor.sendPoisonPill();
     Gate.openAll();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
-    assertFalse(block);
-    assertEquals(List.of("waits"), seen);
+    assertFalse(blockAccepted);
+    assertEquals(List.of("waits"), received);
   }
 
   @Test
   void watchMessageIsAdmittedAndCausesNoRefusal() {
     var actor = actor();
     Gate.occupy(actor);
-    Cells.admit(actor, "news");
+    Cells.admit(actor, "notification");
 
-    pass(3_600_000);
+    advance(3_600_000);
 
     assertTrue(actor.sendMessage("waits"));
   }
@@ -256,21 +256,21 @@ class MaxWaitTest {
     actor.sendMessage("waits");
     actor.sendMessageLater("tick", Duration.ofMillis(51));
 
-    pass(51);
+    advance(51);
 
     assertEquals(List.of("tick"), letters.messages(Reason.DROPPED));
   }
 
   @Test
   void poolWaitEstimateCountsAllWorkers() {
-    var pool = actor(Pools.fixed(scope.anonymous().mailbox(TIMELY), 3));
+    var pool = actor(Pools.fixed(scope.anonymous().mailbox(MAILBOX), 3));
     var gates = List.of(Gate.occupy(pool), Gate.occupy(pool), Gate.occupy(pool));
-    var next = List.of(new Gate(), new Gate(), new Gate());
-    next.forEach(pool::sendMessage);
+    var nextGates = List.of(new Gate(), new Gate(), new Gate());
+    nextGates.forEach(pool::sendMessage);
     pool.sendMessage("waits");
-    pass(40);
-    // four in 40 ms, counting the next one
-    for (int i = 0; i < 3; i++) next(gates.get(i), next.get(i));
+    advance(40);
+    // four messages in 40 ms, including the message that begins next
+    for (int i = 0; i < 3; i++) passToNext(gates.get(i), nextGates.get(i));
 
     for (int i = 0; i < 5; i++) assertTrue(pool.sendMessage(i));
 
@@ -285,53 +285,53 @@ class MaxWaitTest {
 
   @Promise("24.4")
   @Test
-  void aBusyKeyRefusesNoOtherKey() {
+  void busyKeyRefusesNoOtherKey() {
     var pool =
-        Pools.byKey(scope.anonymous().mailbox(TIMELY), 2, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
-    var busy = new Keyed("busy");
-    var other = new Keyed("other");
-    pool.sendMessage(busy);
-    pool.sendMessage(other);
-    Patience.await(busy.gate().entered);
-    Patience.await(other.gate().entered);
+        Pools.byKey(scope.anonymous().mailbox(MAILBOX), 2, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
+    var busyKeyMessage = new Keyed("busy");
+    var otherKeyMessage = new Keyed("other");
+    pool.sendMessage(busyKeyMessage);
+    pool.sendMessage(otherKeyMessage);
+    Patience.await(busyKeyMessage.gate().entered);
+    Patience.await(otherKeyMessage.gate().entered);
     for (int i = 0; i < 9; i++) assertTrue(pool.sendMessage(new Keyed("busy")));
     assertTrue(pool.sendMessage(new Keyed("third")));
 
-    pass(50);
-    boolean fourth = pool.sendMessage(new Keyed("fourth")); // only one message of another key waits
-    boolean fifth = pool.sendMessage(new Keyed("fifth"));
+    advance(50);
+    boolean fourthAccepted = pool.sendMessage(new Keyed("fourth")); // only one message of another key is queued
+    boolean fifthAccepted = pool.sendMessage(new Keyed("fifth"));
 
-    assertEquals(List.of(true, false), List.of(fourth, fifth));
+    assertEquals(List.of(true, false), List.of(fourthAccepted, fifthAccepted));
   }
 
   @Test
   void keyedMessageWaitCountsFromSend() {
-    pass(3_600_000);
+    advance(3_600_000);
     var pool =
-        Pools.byKey(scope.anonymous().mailbox(TIMELY), 1, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
-    var first = new Keyed("busy");
-    var between = new Keyed("other");
-    for (var keyed : List.of(first, new Keyed("busy"), between)) pool.sendMessage(keyed);
-    Patience.await(first.gate().entered);
-    // the message behind the first now stands in line, and is next
-    next(first.gate(), between.gate());
+        Pools.byKey(scope.anonymous().mailbox(MAILBOX), 1, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
+    var busyKeyMessage = new Keyed("busy");
+    var otherKeyMessage = new Keyed("other");
+    for (var keyed : List.of(busyKeyMessage, new Keyed("busy"), otherKeyMessage)) pool.sendMessage(keyed);
+    Patience.await(busyKeyMessage.gate().entered);
+    // the second message of the busy key is now next in the queue
+    passToNext(busyKeyMessage.gate(), otherKeyMessage.gate());
 
-    boolean atOnce = pool.sendMessage(new Keyed("third"));
-    pass(51); // one has left since it was sent: two wait
-    boolean late = pool.sendMessage(new Keyed("fourth"));
+    boolean thirdAccepted = pool.sendMessage(new Keyed("third"));
+    advance(51); // one message was handled since the oldest queued message was sent; two are queued
+    boolean fourthAccepted = pool.sendMessage(new Keyed("fourth"));
 
-    assertEquals(List.of(true, false), List.of(atOnce, late));
+    assertEquals(List.of(true, false), List.of(thirdAccepted, fourthAccepted));
   }
 
   @Test
   void throwingClockFailsSenderButNotClose() {
-    var broken = Variants.scope(o -> o.withScheduler(new BrokenClock())).anonymous().mailbox(TIMELY)
-        .newActor((Object message) -> seen.add(message));
+    var actor = Variants.scope(o -> o.withScheduler(new BrokenClock())).anonymous().mailbox(MAILBOX)
+        .newActor((Object message) -> received.add(message));
 
-    assertThrows(IllegalStateException.class, () -> broken.sendMessage("lost"));
-    broken.close();
+    assertThrows(IllegalStateException.class, () -> actor.sendMessage("lost"));
+    actor.close();
 
-    assertEquals(List.of(), seen);
+    assertEquals(List.of(), received);
   }
 
   private static final class BrokenClock implements Scheduler {

@@ -16,16 +16,19 @@ import org.slf4j.simple.SimpleServiceProvider;
 import org.slf4j.spi.MDCAdapter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
-/** The MDC follows messages. Runs as a program of its own, since the tests' logger has no MDC. */
+/**
+ * Tests that the MDC follows messages. Runs in a JVM of its own, because the logger of the tests
+ * has no MDC.
+ */
 class MdcJvmTest {
 
-  /** The simple provider with an MDC. */
-  public static final class WithMdc implements SLF4JServiceProvider {
-    private final SLF4JServiceProvider simple = new SimpleServiceProvider();
+  /** The provider of slf4j-simple with an MDC. */
+  public static final class MdcServiceProvider implements SLF4JServiceProvider {
+    private final SLF4JServiceProvider simpleProvider = new SimpleServiceProvider();
     private final MDCAdapter adapter = new BasicMDCAdapter();
 
-    /** For slf4j. */
-    public WithMdc() {}
+    /** Called by slf4j. */
+    public MdcServiceProvider() {}
 
     @Override
     public MDCAdapter getMDCAdapter() {
@@ -34,47 +37,48 @@ class MdcJvmTest {
 
     @Override
     public ILoggerFactory getLoggerFactory() {
-      return simple.getLoggerFactory();
+      return simpleProvider.getLoggerFactory();
     }
 
     @Override
     public IMarkerFactory getMarkerFactory() {
-      return simple.getMarkerFactory();
+      return simpleProvider.getMarkerFactory();
     }
 
     @Override
     public String getRequestedApiVersion() {
-      return simple.getRequestedApiVersion();
+      return simpleProvider.getRequestedApiVersion();
     }
 
     @Override
     public void initialize() {
-      simple.initialize();
+      simpleProvider.initialize();
     }
   }
 
   static final class Program {
     public static void main(String[] args) {
-      Variants.strategiesAlone().forEach(Program::play);
-      Strategy foreign = activation -> Thread.ofPlatform().start(() -> {
+      Variants.strategiesAlone().forEach(Program::printMdcValues);
+      Strategy foreignStrategy = activation -> Thread.ofPlatform().start(() -> {
         MDC.put("user", "mallory");
         activation.run();
       });
       System.out
-          .println(Variants.scope(o -> o.withContextPropagator(ContextPropagator.mdc())).anonymous().strategy(foreign)
+          .println(Variants.scope(o -> o.withContextPropagator(ContextPropagator.mdc())).anonymous()
+              .strategy(foreignStrategy)
               .newActorWithReturn((String message) -> message + MDC.get("user")).ask("foreign "));
     }
 
     /**
-     * Handlers leave a value in the MDC. The next handler does not see it, nor does the sender,
-     * which keeps its own.
+     * Sends to handlers that leave a value in the MDC. Neither the next handler nor the sender must
+     * see it, and the sender keeps its own value.
      */
-    private static void play(Variant variant) {
-      var seen = new CopyOnWriteArrayList<String>();
+    private static void printMdcValues(Variant variant) {
+      var mdcValues = new CopyOnWriteArrayList<String>();
       var actor = variant.builder(Variants.scope(o -> o.withContextPropagator(ContextPropagator.mdc())))
           .newActor((Object message) -> {
             if (message instanceof Gate gate) gate.pass();
-            else seen.add(MDC.get("user") + MDC.get("left"));
+            else mdcValues.add(MDC.get("user") + MDC.get("left"));
             MDC.put("left", " something");
           });
       var gate = Gate.occupy(actor);
@@ -90,7 +94,7 @@ class MdcJvmTest {
             MDC.put("left", " something");
             return message;
           }).ask(3);
-      System.out.println(String.join(", ", seen) + ", " + MDC.get("user") + MDC.get("left"));
+      System.out.println(String.join(", ", mdcValues) + ", " + MDC.get("user") + MDC.get("left"));
       MDC.clear();
     }
   }
@@ -98,8 +102,8 @@ class MdcJvmTest {
   @Promise("14.8")
   @Test
   void mdcReachesHandlerOnEveryStrategyAndIsCleared() throws Exception {
-    try (var child = Child.java(List.of("-Dslf4j.provider=" + WithMdc.class.getName()), Program.class)) {
-      var lines = child.ended(0).lines().filter(line -> !line.startsWith("SLF4J")).toList();
+    try (var child = Child.java(List.of("-Dslf4j.provider=" + MdcServiceProvider.class.getName()), Program.class)) {
+      var lines = child.awaitExit(0).lines().filter(line -> !line.startsWith("SLF4J")).toList();
 
       assertEquals(Variants.strategiesAlone().map(variant -> "alicenull, nullnull, bobnull").toList(),
           lines.subList(0, lines.size() - 1));

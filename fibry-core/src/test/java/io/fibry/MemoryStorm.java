@@ -16,65 +16,65 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * For a child JVM with a small heap: again and again it is full, while actors of several kinds
- * work. Every ask must end by its limit, and every scope within limit and grace. Afterwards a plain
- * actor answers or has ended, unless the JDK has lost its fiber.
+ * Runs in a child JVM with a small heap, which it fills again and again while actors of several
+ * kinds work. Every ask must end by its limit, and every scope within limit and grace. Afterwards a
+ * plain actor answers or has ended, unless the JDK has lost its fiber.
  */
 final class MemoryStorm {
   private static final Duration LIMIT = Duration.ofSeconds(1);
-  private static final Duration SHORT = Duration.ofNanos(1);
-  private static final Duration PATIENCE = Duration.ofSeconds(5); // on Pace, which collections slow down
-  private static final int MOST_TRIES = 3; // with a short limit
+  private static final Duration SHORT_LIMIT = Duration.ofNanos(1);
+  private static final Duration PATIENCE = Duration.ofSeconds(5); // on the clock of Pace, which collections slow down
+  private static final int MAX_TRIES = 3; // of an ask with a short limit
   private static final int KEYS = 20;
-  private static final int MOST_FAULTS = 3; // shown; others are like them
+  private static final int MAX_FAULTS = 3; // that are printed, because others are similar
 
-  private static volatile boolean storms = true;
-  private static boolean runsFibers = true; // of the main thread
+  private static volatile boolean isStorming = true;
+  private static boolean runsFibers = true; // used by the main thread only
 
   private MemoryStorm() {}
 
-  /** @param args the seed, and how many rounds to storm */
+  /** @param args the seed, and the number of rounds with a full heap */
   public static void main(String[] args) throws InterruptedException {
     var random = new SplittableRandom(Long.parseLong(args[0]));
     int rounds = Integer.parseInt(args[1]);
     int round = 0;
     Pace.nanoTime(); // starts its thread while there is memory
     List<String> faults = List.of();
-    // calm at first: a class that is initialized without memory fails for ever
-    for (int calm = 0; calm < 3; calm++) faults = play(random.split(), false);
+    // first with free memory: a class that is initialized without memory fails for ever
+    for (int calmRound = 0; calmRound < 3; calmRound++) faults = play(random.split(), false);
     for (; round < rounds && faults.isEmpty() && runsFibers; round++) faults = play(random.split(), true);
     System.out.println(faults.isEmpty() ? "all well after " + round + " rounds" : "faults: " + faults);
     System.exit(faults.isEmpty() ? 0 : 1);
   }
 
-  private static List<String> play(SplittableRandom random, boolean full) throws InterruptedException {
+  private static List<String> play(SplittableRandom random, boolean fillsHeap) throws InterruptedException {
     var faults = new CopyOnWriteArrayList<String>();
     var scope = ActorSystem.openScope("storm", options -> options.withKillGrace(LIMIT));
-    var how = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
+    var builder = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
     var actors = new LinkedHashMap<String, ActorWithReturn<Integer, Integer>>();
-    actors.put("fiber", how.newActorWithReturn((Integer i) -> i));
-    actors.put("thread", how.strategy(Strategy.THREAD).newActorWithReturn((Integer i) -> i));
-    actors.put("pool", Pools.fixed(how, 2).newActorWithReturn((Integer i) -> i));
-    actors.put("pool by key", Pools.byKey(how, 2, (Integer i) -> i & 3).newActorWithReturn((Integer i) -> i));
-    var entities = Entities.open(how, Duration.ofMillis(5),
-        (ActorBuilder<Object> one, Integer key) -> one.newActor(MemoryStorm::answer));
-    storms = true;
+    actors.put("fiber", builder.newActorWithReturn((Integer i) -> i));
+    actors.put("thread", builder.strategy(Strategy.THREAD).newActorWithReturn((Integer i) -> i));
+    actors.put("pool", Pools.fixed(builder, 2).newActorWithReturn((Integer i) -> i));
+    actors.put("pool by key", Pools.byKey(builder, 2, (Integer i) -> i & 3).newActorWithReturn((Integer i) -> i));
+    var entities = Entities.open(builder, Duration.ofMillis(5),
+        (ActorBuilder<Object> entityBuilder, Integer key) -> entityBuilder.newActor(MemoryStorm::answer));
+    isStorming = true;
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < 4; i++) {
-      var mine = random.split();
-      threads.add(Thread.ofPlatform().daemon().unstarted(() -> ask(mine, actors, entities, faults)));
+      var threadRandom = random.split();
+      threads.add(Thread.ofPlatform().daemon().unstarted(() -> askActors(threadRandom, actors, entities, faults)));
     }
     threads.forEach(Thread::start);
     for (int i = 0; i < 10; i++) {
-      if (full) fill(random);
+      if (fillsHeap) fillHeap(random);
       else LockSupport.parkNanos(20_000_000);
     }
-    storms = false;
-    threads.forEach(Patience::joined);
-    for (var name : List.of("fiber", "thread")) answers(name, actors.get(name), faults);
+    isStorming = false;
+    threads.forEach(Patience::awaitEnd);
+    for (var name : List.of("fiber", "thread")) checkAnswers(name, actors.get(name), faults);
     if (!faults.isEmpty()) faults.add(scope.dump());
     var closer = Thread.ofPlatform().daemon().start(() -> scope.closeWithin(LIMIT));
-    Patience.joined(closer);
+    Patience.awaitEnd(closer);
     return faults;
   }
 
@@ -84,85 +84,91 @@ final class MemoryStorm {
     context.reply(number, number.value());
   }
 
-  private static void ask(SplittableRandom random, Map<String, ActorWithReturn<Integer, Integer>> actors,
+  private static void askActors(SplittableRandom random, Map<String, ActorWithReturn<Integer, Integer>> actors,
       Entities<Integer, Number> entities, List<String> faults) {
-    var all = List.copyOf(actors.values());
-    while (storms) {
-      long began = Pace.nanoTime();
+    var actorList = List.copyOf(actors.values());
+    while (isStorming) {
+      long start = Pace.nanoTime();
       try {
-        int next = random.nextInt(all.size() + 2);
-        if (next < all.size()) all.get(next).ask(random.nextInt(100), random.nextInt(20) == 0 ? SHORT : LIMIT);
+        int choice = random.nextInt(actorList.size() + 2);
+        if (choice < actorList.size())
+          actorList.get(choice).ask(random.nextInt(100), random.nextInt(20) == 0 ? SHORT_LIMIT : LIMIT);
         else entities.actor(random.nextInt(KEYS)).ask(new Number(1), LIMIT);
-      } catch (RequestException | OutOfMemoryError told) {
+      } catch (RequestException | OutOfMemoryError expected) {
         LockSupport.parkNanos(100_000);
-      } catch (Throwable other) {
-        if (!isOfMemory(other) && faults.size() < MOST_FAULTS)
-          faults.add("told " + other + " " + List.of(other.getStackTrace()));
+      } catch (Throwable failure) {
+        if (!isCausedByMemory(failure) && faults.size() < MAX_FAULTS)
+          faults.add("an asker got " + failure + " " + List.of(failure.getStackTrace()));
       }
-      if (Pace.nanoTime() - began > PATIENCE.toNanos()) faults.add("an ask ended late");
+      if (Pace.nanoTime() - start > PATIENCE.toNanos()) faults.add("an ask ended long after its limit");
     }
   }
 
-  private static boolean isOfMemory(Throwable told) {
-    return told.getCause() instanceof OutOfMemoryError
-        || String.valueOf(told.getMessage()).contains("no stack or memory left");
+  private static boolean isCausedByMemory(Throwable failure) {
+    return failure.getCause() instanceof OutOfMemoryError
+        || String.valueOf(failure.getMessage()).contains("no stack or memory left");
   }
 
-  private static void fill(SplittableRandom random) {
-    var hog = new AtomicReference<Object>();
+  private static void fillHeap(SplittableRandom random) {
+    var chain = new AtomicReference<Object>();
     try {
       for (int size = 1 << 20; size > 16;) {
         try {
-          hog.set(new Object[] {hog.get(), new byte[size]});
-        } catch (OutOfMemoryError full) {
-          size /= 8; // each time costs collections of the whole heap
+          chain.set(new Object[] {chain.get(), new byte[size]});
+        } catch (OutOfMemoryError e) {
+          size /= 8; // each failure costs collections of the whole heap
         }
       }
-    } catch (OutOfMemoryError full) {}
+    } catch (OutOfMemoryError e) {}
     LockSupport.parkNanos(1_000_000 + random.nextInt(30_000_000));
-    hog.set(null);
+    chain.set(null);
     LockSupport.parkNanos(1_000_000 + random.nextInt(5_000_000));
   }
 
   /**
-   * Or has ended, as an OutOfMemoryError in its handler ends it. Where the JDK lost its fiber, the
-   * first ask whose limit is over gets it another.
+   * Checks that the actor answers, or has ended because of an OutOfMemoryError in its handler. If
+   * the JDK has lost the fiber of the actor, the first ask whose limit expires starts a new fiber.
    */
-  private static void answers(String name, ActorWithReturn<Integer, Integer> actor, List<String> faults) {
+  private static void checkAnswers(String name, ActorWithReturn<Integer, Integer> actor, List<String> faults) {
     for (int tries = 1;; tries++) {
       try {
-        actor.ask(1, tries <= MOST_TRIES ? LIMIT : Patience.LONG);
+        actor.ask(1, tries <= MAX_TRIES ? LIMIT : Patience.LONG);
         return;
-      } catch (ActorStoppedException ended) {
+      } catch (ActorStoppedException e) {
         return;
-      } catch (RuntimeException mute) {
-        if (tries < MOST_TRIES) continue;
+      } catch (RuntimeException failure) {
+        if (tries < MAX_TRIES) continue;
         runsFibers = runsFibers();
         if (!runsFibers || isLost(actor)) {
           System.out.println("the JDK has lost fibers");
           return;
         }
-        if (tries > MOST_TRIES) {
-          faults.add(name + " is mute: " + mute.getMessage());
+        if (tries > MAX_TRIES) {
+          faults.add(name + " does not answer: " + failure.getMessage());
           return;
         }
       }
     }
   }
 
-  /** Without memory the JDK may lose all carriers, for ever. */
+  /**
+   * Returns whether the JDK still runs fibers. Without memory it may lose all carriers for ever.
+   */
   private static boolean runsFibers() {
     try {
       var fiber = Thread.startVirtualThread(() -> {});
-      for (long begun = Pace.nanoTime(); fiber.isAlive() && Pace.nanoTime() - begun < PATIENCE.toNanos();)
+      for (long start = Pace.nanoTime(); fiber.isAlive() && Pace.nanoTime() - start < PATIENCE.toNanos();)
         LockSupport.parkNanos(10_000_000);
       return !fiber.isAlive();
-    } catch (OutOfMemoryError never) {
+    } catch (OutOfMemoryError e) {
       return false;
     }
   }
 
-  /** Nor does it ever run this one again: it may run, but does not, though others do. */
+  /**
+   * Returns whether the JDK never runs the fiber of this actor again. The fiber is runnable, but
+   * gets no carrier although other fibers do.
+   */
   private static boolean isLost(Object actor) {
     var drain = ((Cell) actor).drain();
     var fiber = drain == null ? null : drain.thread;

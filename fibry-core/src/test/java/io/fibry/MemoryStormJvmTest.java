@@ -5,7 +5,7 @@ import io.fibry.support.Soak;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** See {@link MemoryStorm}. */
+/** Runs {@link MemoryStorm} in a JVM with a small heap. */
 class MemoryStormJvmTest {
   private static final int ROUNDS = Soak.ON ? 100 : 1;
 
@@ -16,7 +16,7 @@ class MemoryStormJvmTest {
     System.out.println("memory storm: -Dfibry.seed=" + seed);
     try (var jvm = Child.java(List.of("-Xmx40m", "-XX:+UseSerialGC"), MemoryStorm.class, seed,
         Integer.toString(ROUNDS))) {
-      System.out.println(jvm.ended(0).lines().reduce("", (before, last) -> last));
+      System.out.println(jvm.awaitExit(0).lines().reduce("", (before, last) -> last));
     }
   }
 }

@@ -18,7 +18,7 @@ import java.util.concurrent.Executor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A scope that keeps what messages say to itself shows their class wherever it would show them. */
+/** Tests that a scope which withholds the texts of messages shows their classes instead. */
 class MessageTextsTest {
   private static final String SECRET = "4711";
   private static final Duration LIMIT = Duration.ofSeconds(1);
@@ -34,9 +34,9 @@ class MessageTextsTest {
     }
   }
 
-  private final Clock time = new Clock();
+  private final Clock clock = new Clock();
   private final ActorScope scope = ActorSystem.openScope("secretive",
-      o -> o.withScheduler(time).withWatchdog(LIMIT, 10).withMessageContents(false));
+      o -> o.withScheduler(clock).withWatchdog(LIMIT, 10).withMessageContents(false));
   private final List<String> texts = new ArrayList<>();
 
   @AfterEach
@@ -45,12 +45,12 @@ class MessageTextsTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private void assertOnlyTheClassIsShown(int places) {
-    assertEquals(places, texts.size());
+  private void assertOnlyClassIsShown(int textCount) {
+    assertEquals(textCount, texts.size());
     for (var text : texts) assertTrue(text.contains("Pin") && !text.contains(SECRET), text);
   }
 
-  private <R> ActorWithReturn<Pin, R> stuck(String name, Mailbox<Object> mailbox) {
+  private <R> ActorWithReturn<Pin, R> newBlockedActor(String name, Mailbox<Object> mailbox) {
     var first = new Pin();
     ActorWithReturn<Pin, R> actor = scope.named(name).mailbox(mailbox).newActorWithReturn((Pin pin) -> {
       if (pin == first) pin.gate.pass();
@@ -64,15 +64,15 @@ class MessageTextsTest {
   @Promise("19.13")
   @Test
   void askExceptionsHideMessageContents() {
-    var actor = stuck("safe", Mailbox.bounded(1, Overflow.REJECT));
-    var late = actor.sendMessageReturn(new Pin(), LIMIT);
+    var actor = newBlockedActor("safe", Mailbox.bounded(1, Overflow.REJECT));
+    var timedRequest = actor.sendMessageReturn(new Pin(), LIMIT);
     texts.add(Patience.failure(actor.sendMessageReturn(new Pin())).getMessage());
-    time.manual.advance(LIMIT);
-    texts.add(Patience.failure(late).getMessage());
+    clock.manual.advance(LIMIT);
+    texts.add(Patience.failure(timedRequest).getMessage());
     actor.askExit();
     texts.add(assertThrows(ActorStoppedException.class, () -> actor.ask(new Pin())).getMessage());
 
-    assertOnlyTheClassIsShown(3);
+    assertOnlyClassIsShown(3);
   }
 
   @Promise("19.13")
@@ -83,22 +83,22 @@ class MessageTextsTest {
 
     texts.add(assertThrows(ActorStoppedException.class, () -> actor.ask(new Pin())).getMessage());
 
-    assertOnlyTheClassIsShown(1);
+    assertOnlyClassIsShown(1);
     assertTrue(texts.getFirst().contains("'safe {request} and {reason}'"), texts::getFirst);
   }
 
   @Promise("19.13")
   @Test
   void dumpWatchdogAndDeadLettersHideMessageContents() {
-    var actor = stuck("safe", Mailbox.unbounded());
+    var actor = newBlockedActor("safe", Mailbox.unbounded());
     texts.add(scope.dump());
-    texts.add(time.logged(LIMIT.multipliedBy(2)));
+    texts.add(clock.logged(LIMIT.multipliedBy(2)));
     texts.add(scope.actors().getFirst().activity());
     actor.askExit();
     actor.sendMessage(new Pin());
     texts.add(scope.deadLetters().toString());
 
-    assertOnlyTheClassIsShown(4);
+    assertOnlyClassIsShown(4);
   }
 
   @Promise("19.13")
@@ -109,19 +109,19 @@ class MessageTextsTest {
         throw new IllegalStateException();
       });
       actor.sendMessage(new Pin());
-      Patience.eventually(() -> logged.text().contains("goes on"));
+      Patience.eventually(() -> logged.text().contains("continues"));
       texts.add(logged.text());
     }
 
-    assertOnlyTheClassIsShown(1);
+    assertOnlyClassIsShown(1);
   }
 
   @Promise("19.13")
   @Test
   void topicLogHidesMessageContents() {
     var topic = Topic.<Pin>open(scope.named("news"));
-    Executor here = Runnable::run;
-    topic.subscribeOn(here, pin -> {
+    Executor directExecutor = Runnable::run;
+    topic.subscribeOn(directExecutor, pin -> {
       throw new IllegalStateException();
     });
     try (var logged = new Logged()) {
@@ -129,31 +129,31 @@ class MessageTextsTest {
       texts.add(logged.text());
     }
 
-    assertOnlyTheClassIsShown(1);
+    assertOnlyClassIsShown(1);
   }
 
   @Test
   void childScopesInheritHiddenMessageContents() {
-    var like = scope.openScope("like");
-    var open = scope.openScope("open", o -> o.withMessageContents(true));
-    for (var one : List.of(like, open)) {
-      var actor = one.anonymous().newActor((String pin) -> {});
+    var hidingScope = scope.openScope("like");
+    var showingScope = scope.openScope("open", o -> o.withMessageContents(true));
+    for (var child : List.of(hidingScope, showingScope)) {
+      var actor = child.anonymous().newActor((String pin) -> {});
       actor.askExit();
-      actor.sendMessage(SECRET); // its text is never late
+      actor.sendMessage(SECRET); // the text of a String is always ready
     }
 
-    assertFalse(like.deadLetters().toString().contains(SECRET), like.deadLetters()::toString);
-    assertTrue(open.deadLetters().toString().contains(SECRET), open.deadLetters()::toString);
+    assertFalse(hidingScope.deadLetters().toString().contains(SECRET), hidingScope.deadLetters()::toString);
+    assertTrue(showingScope.deadLetters().toString().contains(SECRET), showingScope.deadLetters()::toString);
   }
 
-  /** A message or a key from outside must not look like a line of the log. */
+  /** A name with a line break must not look like a line of the log. */
   @Promise("19.12")
   @Test
   void namesWithControlCharactersAreRefusedOrEscaped() {
-    var bad = assertThrows(IllegalArgumentException.class, () -> scope.named("a\nb"));
+    var refusal = assertThrows(IllegalArgumentException.class, () -> scope.named("a\nb"));
 
     assertEquals("a name such as \"a\\nb\" would break the lines of logs; give a name without control characters",
-        bad.getMessage());
+        refusal.getMessage());
     assertThrows(IllegalArgumentException.class, () -> scope.openScope("a\tb"));
     assertEquals("x/a\\nb", BlockBuilder.of(scope.named("x")).child("a\nb").name().orElseThrow());
   }

@@ -3,13 +3,13 @@ package io.fibry;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** User code that misbehaves wherever it is called, from the moment it is armed. */
+/** User code that returns normally until it is armed, and then misbehaves at every call. */
 final class Misbehavior {
   enum Kind { HANGS_DEAF, HANGS, THROWS, OVERFLOWS, HAS_NO_MEMORY }
 
   final CountDownLatch struck = new CountDownLatch(1);
   private final Kind kind;
-  private final Gate never = new Gate();
+  private final Gate closedGate = new Gate();
   private final AtomicBoolean armed = new AtomicBoolean();
 
   Misbehavior(Kind kind) {
@@ -20,7 +20,7 @@ final class Misbehavior {
     armed.set(true);
   }
 
-  /** So that nothing is tried again for ever. */
+  /** Ends the misbehavior, so that code which the library retries succeeds at last. */
   void disarm() {
     armed.set(false);
   }
@@ -29,32 +29,32 @@ final class Misbehavior {
     return kind == Kind.HANGS_DEAF || kind == Kind.HANGS;
   }
 
-  /** True, if it returns at all: for code that answers something. */
+  /** Misbehaves if armed. Returns true, because some user code must return a value. */
   boolean strike() {
     if (!armed.get()) return true;
     struck.countDown();
     return switch (kind) {
       case HANGS_DEAF -> {
-        never.passDeaf();
+        closedGate.passUninterruptibly();
         yield true;
       }
       case HANGS -> hang();
       case THROWS -> throw new AssertionError("planned");
-      case OVERFLOWS -> 1 + deepen(0) > 0;
+      case OVERFLOWS -> 1 + overflow(0) > 0;
       case HAS_NO_MEMORY -> throw new OutOfMemoryError("planned");
     };
   }
 
   private boolean hang() {
     try {
-      never.pass();
+      closedGate.pass();
       return true;
-    } catch (InterruptedException obeyed) {
-      throw new IllegalStateException("interrupted", obeyed);
+    } catch (InterruptedException interrupt) {
+      throw new IllegalStateException("interrupted", interrupt);
     }
   }
 
-  private static int deepen(int level) {
-    return 1 + deepen(level + 1);
+  private static int overflow(int level) {
+    return 1 + overflow(level + 1);
   }
 }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class NamesTest {
   sealed interface Shop {}
 
-  record Order(String what) implements Shop {}
+  record Order(String item) implements Shop {}
 
   private final ActorScope scope = Variants.scope(o -> o);
 
@@ -27,7 +27,7 @@ class NamesTest {
 
   @Promise("10.1")
   @Test
-  void aNameIsUniqueAmongTheLiving() {
+  void nameOfLivingActorIsUnique() {
     var first = scope.named("one").newActor((Object m) -> {});
 
     var refusal = assertThrows(IllegalArgumentException.class, () -> scope.named("one").newActor((Object m) -> {}));
@@ -39,7 +39,7 @@ class NamesTest {
 
   @Promise("10.1")
   @Test
-  void aNameIsFreeOnceItsActorEnded() {
+  void nameIsFreeAfterExit() {
     scope.named("phoenix").newActor((Object m) -> {}).close();
 
     assertEquals("phoenix", scope.named("phoenix").newActor((Object m) -> {}).name());
@@ -47,28 +47,28 @@ class NamesTest {
 
   @Promise("10.1")
   @Test
-  void aNameIsTakenUntilTheHooksAreDone() {
-    var seen = new CopyOnWriteArrayList<Object>();
+  void nameIsInUseUntilHooksHaveRun() {
+    var results = new CopyOnWriteArrayList<Object>();
     var actor = scope.named("busy").protocol(Shop.class).newActor((Shop m) -> {});
-    actor.closeOnExit(() -> seen.add(scope.find("busy", Shop.class)));
+    actor.closeOnExit(() -> results.add(scope.find("busy", Shop.class)));
 
     actor.close();
 
-    assertEquals(List.of(Optional.of(actor)), seen);
+    assertEquals(List.of(Optional.of(actor)), results);
     assertEquals(Optional.empty(), scope.find("busy", Shop.class));
   }
 
   @Test
-  void twoScopesMayUseOneName() {
-    var here = scope.named("same").newActor((Object m) -> {});
-    var there = Variants.scope(o -> o).named("same").newActor((Object m) -> {});
+  void twoScopesMayUseSameName() {
+    var firstActor = scope.named("same").newActor((Object m) -> {});
+    var secondActor = Variants.scope(o -> o).named("same").newActor((Object m) -> {});
 
-    assertEquals(here.name(), there.name());
+    assertEquals(firstActor.name(), secondActor.name());
   }
 
   @Promise("10.3")
   @Test
-  void findFindsByNameAndProtocol() {
+  void findSearchesByNameAndProtocol() {
     var shop = scope.named("shop").protocol(Shop.class).newActor((Shop m) -> {});
 
     assertSame(shop, scope.find("shop", Shop.class).orElseThrow());
@@ -97,9 +97,9 @@ class NamesTest {
   }
 
   @Test
-  void aBlankNameIsRefused() {
-    for (String blank : new String[] {"", " ", "\t"}) {
-      var refusal = assertThrows(IllegalArgumentException.class, () -> scope.named(blank));
+  void blankNameIsRefused() {
+    for (String name : new String[] {"", " ", "\t"}) {
+      var refusal = assertThrows(IllegalArgumentException.class, () -> scope.named(name));
       assertTrue(refusal.getMessage().contains("anonymous()"), refusal.getMessage());
     }
     assertThrows(IllegalArgumentException.class, () -> BlockBuilder.of(scope.named("whole")).child(" "));
@@ -107,12 +107,12 @@ class NamesTest {
 
   @Test
   void anonymousActorGetsGeneratedName() {
-    var one = scope.anonymous().newActor((Object m) -> {});
-    var other = scope.anonymous().newActor((Object m) -> {});
+    var first = scope.anonymous().newActor((Object m) -> {});
+    var second = scope.anonymous().newActor((Object m) -> {});
 
-    assertTrue(one.name().startsWith("anonymous@"), one.name());
-    assertEquals(one.name(), one.name());
-    assertNotEquals(one.name(), other.name());
-    assertEquals("actor '" + one.name() + "'", one.toString());
+    assertTrue(first.name().startsWith("anonymous@"), first.name());
+    assertEquals(first.name(), first.name());
+    assertNotEquals(first.name(), second.name());
+    assertEquals("actor '" + first.name() + "'", first.toString());
   }
 }

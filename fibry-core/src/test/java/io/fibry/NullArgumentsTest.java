@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.function.Executable;
 
-/** The text is the name, not the JVM's: that says "local4" of an array, or nothing. */
+/** Tests that the text for a null argument is the parameter's name, and no text of the JVM. */
 class NullArgumentsTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -40,72 +40,72 @@ class NullArgumentsTest {
     scope.close();
   }
 
-  private void put(String call, String name, Executable code) {
+  private void addCase(String call, String name, Executable code) {
     cases.add(dynamicTest(call + ", " + name,
         () -> assertEquals(name, assertThrows(NullPointerException.class, code).getMessage())));
   }
 
   @TestFactory
-  Stream<DynamicTest> nullIsRefusedByName() {
-    actors();
-    timesAndPlans();
-    blocks();
+  Stream<DynamicTest> nullArgumentIsRefusedByName() {
+    addActors();
+    addTimes();
+    addBlocks();
     return cases.stream();
   }
 
-  private void actors() {
+  private void addActors() {
     var actor = scope.anonymous().newActorWithReturn((Object m) -> m);
     var topic = Topic.open(scope.anonymous());
-    put("closeOnExit", "resources", () -> actor.closeOnExit((AutoCloseable[]) null));
-    put("closeOnExit of a topic", "resources", () -> topic.closeOnExit((AutoCloseable[]) null));
-    put("closeOnExit of a topic", "a resource", () -> topic.closeOnExit((AutoCloseable) null));
-    put("sendMessages", "block", () -> actor.sendMessages(null));
-    put("ask of a request", "request", () -> actor.ask((Request<Object, Object>) null));
-    put("ask of a request within", "request", () -> actor.ask((Request<Object, Object>) null, SECOND));
-    put("sendMessageReturn", "request", () -> actor.sendMessageReturn((Request<Object, Object>) null));
-    put("ask", "limit", () -> actor.ask("x", null));
-    put("onFailure", "policy", () -> scope.anonymous().onFailure(null));
-    put("named", "name", () -> scope.named(null));
-    put("openScope", "name", () -> scope.openScope(null, UnaryOperator.identity()));
-    put("withDeadLetters", "listener", () -> ActorScope.Options.defaults().withDeadLetters(null));
-    put("AskCycleException", "ring", () -> new AskCycleException("text", "actor", "request", null));
+    addCase("closeOnExit", "resources", () -> actor.closeOnExit((AutoCloseable[]) null));
+    addCase("closeOnExit of a topic", "resources", () -> topic.closeOnExit((AutoCloseable[]) null));
+    addCase("closeOnExit of a topic", "a resource", () -> topic.closeOnExit((AutoCloseable) null));
+    addCase("sendMessages", "block", () -> actor.sendMessages(null));
+    addCase("ask of a request", "request", () -> actor.ask((Request<Object, Object>) null));
+    addCase("ask of a request within", "request", () -> actor.ask((Request<Object, Object>) null, SECOND));
+    addCase("sendMessageReturn", "request", () -> actor.sendMessageReturn((Request<Object, Object>) null));
+    addCase("ask", "limit", () -> actor.ask("x", null));
+    addCase("onFailure", "policy", () -> scope.anonymous().onFailure(null));
+    addCase("named", "name", () -> scope.named(null));
+    addCase("openScope", "name", () -> scope.openScope(null, UnaryOperator.identity()));
+    addCase("withDeadLetters", "listener", () -> ActorScope.Options.defaults().withDeadLetters(null));
+    addCase("AskCycleException", "cycle", () -> new AskCycleException("text", "actor", "request", null));
   }
 
-  private void timesAndPlans() {
-    put("withBudget", "within", () -> FailurePolicy.restart().withBudget(1, null));
-    put("withBackoff", "first", () -> FailurePolicy.restart().withBackoff(null, SECOND));
-    put("withBackoff", "most", () -> FailurePolicy.restart().withBackoff(SECOND, null));
-    put("capacityFor", "limit", () -> Mailbox.capacityFor(null, SECOND, 1));
-    put("capacityFor", "service", () -> Mailbox.capacityFor(SECOND, null, 1));
-    put("within", "target", () -> Mailbox.bounded(1, Overflow.REJECT).withMaxWait(null));
-    put("advance", "by", () -> new ManualScheduler().advance(null));
+  private void addTimes() {
+    addCase("withBudget", "period", () -> FailurePolicy.restart().withBudget(1, null));
+    addCase("withBackoff", "initial", () -> FailurePolicy.restart().withBackoff(null, SECOND));
+    addCase("withBackoff", "max", () -> FailurePolicy.restart().withBackoff(SECOND, null));
+    addCase("capacityFor", "limit", () -> Mailbox.capacityFor(null, SECOND, 1));
+    addCase("capacityFor", "service", () -> Mailbox.capacityFor(SECOND, null, 1));
+    addCase("within", "target", () -> Mailbox.bounded(1, Overflow.REJECT).withMaxWait(null));
+    addCase("advance", "duration", () -> new ManualScheduler().advance(null));
     for (var clock : List.of(new ManualScheduler(), Scheduler.system())) {
-      put("after", "delay", () -> clock.schedule(null, () -> {}));
-      put("scheduleAtFixedRate", "initial", () -> clock.scheduleAtFixedRate(null, SECOND, () -> {}));
-      put("scheduleAtFixedRate", "period", () -> clock.scheduleAtFixedRate(SECOND, null, () -> {}));
-      put("scheduleWithFixedDelay", "initial", () -> clock.scheduleWithFixedDelay(null, SECOND, () -> {}));
-      put("scheduleWithFixedDelay", "delay", () -> clock.scheduleWithFixedDelay(SECOND, null, () -> {}));
+      addCase("after", "delay", () -> clock.schedule(null, () -> {}));
+      addCase("scheduleAtFixedRate", "initial", () -> clock.scheduleAtFixedRate(null, SECOND, () -> {}));
+      addCase("scheduleAtFixedRate", "period", () -> clock.scheduleAtFixedRate(SECOND, null, () -> {}));
+      addCase("scheduleWithFixedDelay", "initial", () -> clock.scheduleWithFixedDelay(null, SECOND, () -> {}));
+      addCase("scheduleWithFixedDelay", "delay", () -> clock.scheduleWithFixedDelay(SECOND, null, () -> {}));
     }
   }
 
-  private void blocks() {
+  private void addBlocks() {
     var program = Program.of(Path.of("/bin/true"));
-    put("Generator.of", "producers",
+    addCase("Generator.of", "producers",
         () -> Generator.of(scope.anonymous(), 1, (Handler<Generator.Output<Object>>[]) null));
-    put("generator", "producers", () -> Stereotypes.def().generator(1, (Handler<Generator.Output<Object>>[]) null));
-    put("Hooks", "message", () -> HookedFunction.around(scope.anonymous(), m -> m).handle(null));
-    put("run", "arguments", () -> program.run((String[]) null));
-    put("run", "an argument", () -> program.run((String) null));
-    put("run with input", "arguments", () -> program.run(new byte[0], null));
-    put("perMessage", "builder", () -> Pools.perMessage(null));
-    put("fixed", "builder", () -> Pools.fixed(null, 1));
-    put("scaling", "builder", () -> Pools.scaling(null, 1, 2));
-    put("weighted", "builder", () -> Pools.weighted(null, 1, m -> 1));
-    put("byKey", "builder", () -> Pools.byKey(null, 1, m -> m));
+    addCase("generator", "producers", () -> Stereotypes.def().generator(1, (Handler<Generator.Output<Object>>[]) null));
+    addCase("Hooks", "message", () -> HookedFunction.around(scope.anonymous(), m -> m).handle(null));
+    addCase("run", "arguments", () -> program.run((String[]) null));
+    addCase("run", "an argument", () -> program.run((String) null));
+    addCase("run with input", "arguments", () -> program.run(new byte[0], null));
+    addCase("perMessage", "builder", () -> Pools.perMessage(null));
+    addCase("fixed", "builder", () -> Pools.fixed(null, 1));
+    addCase("scaling", "builder", () -> Pools.scaling(null, 1, 2));
+    addCase("weighted", "builder", () -> Pools.weighted(null, 1, m -> 1));
+    addCase("byKey", "builder", () -> Pools.byKey(null, 1, m -> m));
   }
 
   @Test
-  void receiveRefusesNullByName() {
+  void receiveRefusesNullArgumentByName() {
     var texts = new CompletableFuture<List<String>>();
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object m, ActorContext<Object> context) -> texts.complete(Stream.<Executable>of(
@@ -115,6 +115,6 @@ class NullArgumentsTest {
 
     actor.sendMessage("go");
 
-    assertEquals(List.of("type", "which", "limit"), Patience.value(texts));
+    assertEquals(List.of("type", "condition", "limit"), Patience.value(texts));
   }
 }

@@ -6,13 +6,13 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One message of an oracle's round: how often its handlers began and ended, and the outcome that
- * its sender was told.
+ * A message of an {@link OracleRound}: how often its handlers began and ended, and the outcome that
+ * its sender got.
  */
 final class OracleMessage implements Request<OracleMessage, Long>, Comparable<OracleMessage> {
   enum Kind { MESSAGE, LATER, FUTURE, CANCELLED_FUTURE, ASK, SHORT_ASK }
 
-  /** What a handler throws on demand. */
+  /** The failure that a handler throws if its message demands it. */
   static final class Planned extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -23,23 +23,23 @@ final class OracleMessage implements Request<OracleMessage, Long>, Comparable<Or
 
   final long number;
   final Kind kind;
-  final int target; // index
-  final int failures; // so often it fails, then it returns
-  final int retries; // of its actor's policy
-  final AtomicInteger begun = new AtomicInteger();
-  final AtomicInteger returned = new AtomicInteger();
-  final AtomicInteger threw = new AtomicInteger();
-  final AtomicInteger letters = new AtomicInteger();
-  volatile DeadLetter.Reason letter;
-  volatile boolean refused; // its sender was told so
-  volatile Throwable told; // in place of a value
+  final int target; // index in the targets of the round
+  final int plannedFailures; // its handlers throw this often before one returns
+  final int retries; // of the policy of its actor
+  final AtomicInteger handlerBegins = new AtomicInteger();
+  final AtomicInteger handlerReturns = new AtomicInteger();
+  final AtomicInteger handlerFailures = new AtomicInteger();
+  final AtomicInteger letterCount = new AtomicInteger();
+  volatile DeadLetter.Reason letterReason;
+  volatile boolean refused; // its sender was notified of the refusal
+  volatile Throwable failure; // its sender got this instead of a value
   volatile CompletableFuture<Long> future;
 
-  OracleMessage(long number, Kind kind, int target, int failures, int retries) {
+  OracleMessage(long number, Kind kind, int target, int plannedFailures, int retries) {
     this.number = number;
     this.kind = kind;
     this.target = target;
-    this.failures = failures;
+    this.plannedFailures = plannedFailures;
     this.retries = retries;
   }
 
@@ -47,62 +47,67 @@ final class OracleMessage implements Request<OracleMessage, Long>, Comparable<Or
     return kind.ordinal() >= Kind.FUTURE.ordinal();
   }
 
-  /** Waits for its future, and keeps what was told. */
+  /** Waits for its future, and records the failure. */
   void settle() throws InterruptedException {
     if (future == null) return;
-    Waits.explained(() -> Waits.done(future), this::toString);
-    told = Waits.failure(future, number);
+    StressWaits.runWithState(() -> StressWaits.awaitOutcome(future), this::toString);
+    failure = StressWaits.failure(future, number);
   }
 
-  /** A timer may end with its actor before it sends. */
+  /** Returns whether it has an outcome. A timer needs none: its actor may end before it sends. */
   boolean isSettled() {
-    return begun.get() == returned.get() + threw.get()
-        && (isRequest() || refused || kind == Kind.LATER || returned.get() + letters.get() > 0);
+    return handlerBegins.get() == handlerReturns.get() + handlerFailures.get()
+        && (isRequest() || refused || kind == Kind.LATER || handlerReturns.get() + letterCount.get() > 0);
   }
 
-  /** Null, if what was told is what was done. */
-  String fault(boolean entity, boolean hard, boolean interrupts) {
-    int starts = begun.get();
-    if (starts != returned.get() + threw.get()) return "has a handler that does not end";
-    if (returned.get() > 1) return "returned twice";
+  /** Returns null if the outcome of the sender agrees with the work of the handlers. */
+  String fault(boolean isEntity, boolean endedByForce, boolean hasInterrupts) {
+    int starts = handlerBegins.get();
+    if (starts != handlerReturns.get() + handlerFailures.get()) return "has a handler that does not end";
+    if (handlerReturns.get() > 1) return "returned twice";
     if (starts > 1 + retries) return "was begun " + starts + " times, with " + retries + " retries";
-    if (returned.get() == 1 && threw.get() != failures) return "returned after " + threw + " failures";
+    if (handlerReturns.get() == 1 && handlerFailures.get() != plannedFailures)
+      return "returned after " + handlerFailures + " failures";
     if (refused && starts > 0) return "was refused and begun";
-    if (entity && told != null && (told.getClass() == IllegalStateException.class || isWithoutThread()))
-      return starts == 0 ? null : "was told that it was not born, and begun";
-    return isRequest() ? requestFault(starts, hard, interrupts) : messageFault(starts, entity);
+    if (isEntity && failure != null && (failure.getClass() == IllegalStateException.class || gotNoThread()))
+      return starts == 0 ? null : "was begun, though its entity could not be created";
+    return isRequest() ? requestFault(starts, endedByForce, hasInterrupts) : messageFault(starts, isEntity);
   }
 
-  private boolean isWithoutThread() {
-    return told instanceof RejectedExecutionException;
+  private boolean gotNoThread() {
+    return failure instanceof RejectedExecutionException;
   }
 
-  /** If no entity can be made, the dead letter does not belong to the scope. */
-  private String messageFault(int starts, boolean entity) {
-    if (refused && entity) return null;
-    int dead = letters.get();
-    if (returned.get() + dead > 1) return "returned " + returned + " times, with " + dead + " dead letters";
-    if (refused && dead == 0) return "was refused, and is no dead letter";
-    if (dead == 1 && (letter == DeadLetter.Reason.FAILED) != (starts > 0))
-      return "is a dead letter of reason " + letter + ", begun " + starts + " times";
+  /** If no entity could be created, the dead letter does not belong to the scope. */
+  private String messageFault(int starts, boolean isEntity) {
+    if (refused && isEntity) return null;
+    int deadLetters = letterCount.get();
+    if (handlerReturns.get() + deadLetters > 1)
+      return "returned " + handlerReturns + " times, with " + deadLetters + " dead letters";
+    if (refused && deadLetters == 0) return "was refused, and is no dead letter";
+    if (deadLetters == 1 && (letterReason == DeadLetter.Reason.FAILED) != (starts > 0))
+      return "is a dead letter of reason " + letterReason + ", begun " + starts + " times";
     return isSettled() ? null : "disappeared";
   }
 
-  private String requestFault(int starts, boolean hard, boolean interrupts) {
-    if (letters.get() > 0) return "is a request, and a dead letter";
-    boolean failed = threw.get() > 0 && returned.get() == 0;
-    return switch (told) {
-      case null -> returned.get() == 1 ? null : "got a value and did not return";
-      case Planned planned -> failed ? null : "got a failure, with " + threw + " failures, " + returned + " returns";
-      case MailboxFullException full -> starts == 0 ? null : "was told full, and begun";
-      // an actor that is killed tells the askers whose handlers it interrupts
-      case ActorStoppedException stopped -> starts == 0 || hard ? null : "was told stopped, and begun";
-      case AskTimeoutException late when late.getMessage().contains("will not") -> starts == 0 ? null
-          : "was told that it will not begin, and was begun: " + late.getMessage();
-      case AskTimeoutException late -> kind == Kind.SHORT_ASK ? null : "waited to its limit: " + late.getMessage();
-      case CancellationException cancelled -> kind == Kind.CANCELLED_FUTURE || interrupts ? null
-          : "was cancelled by nobody";
-      default -> "got " + told;
+  private String requestFault(int starts, boolean endedByForce, boolean hasInterrupts) {
+    if (letterCount.get() > 0) return "is a request, and a dead letter";
+    boolean failed = handlerFailures.get() > 0 && handlerReturns.get() == 0;
+    return switch (failure) {
+      case null -> handlerReturns.get() == 1 ? null : "got a value and did not return";
+      case Planned failureOfHandler -> failed ? null
+          : "got a failure, with " + handlerFailures + " failures, " + handlerReturns + " returns";
+      case MailboxFullException rejection -> starts == 0 ? null : "got a MailboxFullException, and was begun";
+      // a kill interrupts handlers that have begun, and their askers get this exception
+      case ActorStoppedException stop -> starts == 0 || endedByForce ? null
+          : "got an ActorStoppedException, and was begun";
+      case AskTimeoutException timeout when timeout.getMessage().contains("will not") -> starts == 0 ? null
+          : "got a time-out without handling, and was begun: " + timeout.getMessage();
+      case AskTimeoutException timeout -> kind == Kind.SHORT_ASK ? null
+          : "waited until its limit: " + timeout.getMessage();
+      case CancellationException cancellation -> kind == Kind.CANCELLED_FUTURE || hasInterrupts ? null
+          : "was cancelled without a cause";
+      default -> "got " + failure;
     };
   }
 
@@ -113,7 +118,7 @@ final class OracleMessage implements Request<OracleMessage, Long>, Comparable<Or
 
   @Override
   public String toString() {
-    return kind + " " + number + " (" + begun + " begun, " + returned + " returned, " + threw + " threw, " + letters
-        + " letters, told " + told + ")";
+    return kind + " " + number + " (" + handlerBegins + " begun, " + handlerReturns + " returned, " + handlerFailures
+        + " threw, " + letterCount + " letters, failure " + failure + ")";
   }
 }

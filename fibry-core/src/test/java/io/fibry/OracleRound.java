@@ -2,7 +2,7 @@ package io.fibry;
 
 import static io.fibry.OracleMessage.Kind;
 
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
@@ -22,24 +22,24 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A scope with some actors of any kind, senders on any kind of thread, and ends at random moments.
- * Afterwards the outcome that each sender was told must agree with the handled messages.
+ * A round of {@link OracleTest}: actors and senders of random kinds, and ends at random moments.
+ * Afterwards the outcome that each sender got must agree with the work of the handlers.
  */
 final class OracleRound {
   private static final Duration PATIENCE = Patience.LONG;
   private static final Strategy[] STRATEGIES = {Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER,
     Strategy.CALLER, activation -> Thread.ofPlatform().daemon().start(activation)};
 
-  /** An actor, or an address of entities, and how it handles. */
+  /** An actor or an entity, and its handler. */
   private final class Target {
     final String label;
     final Actor<OracleMessage> actor;
     final int retries;
-    private final AtomicInteger atOnce = new AtomicInteger();
-    private final int most; // handlers at once
+    private final AtomicInteger runningHandlers = new AtomicInteger();
+    private final int maxRunning; // of handlers at the same time
     final boolean isEntity;
-    private boolean twin; // by handlers, one at a time
-    volatile boolean hard; // killed, or closed by force
+    private boolean toggle; // plain: changed by each handler, to detect two at the same time
+    volatile boolean endedByForce; // it was killed, or its scope was closed by force
 
     Target(SplittableRandom random) {
       retries = random.nextInt(3);
@@ -49,55 +49,55 @@ final class OracleRound {
         case 1 -> FailurePolicy.restart().withBackoff(Duration.ofNanos(100_000), Duration.ofMillis(1));
         default -> FailurePolicy.resume();
       }).withRetries(retries).withoutLog();
-      ActorBuilder<OracleMessage> how =
+      ActorBuilder<OracleMessage> builder =
           scope.anonymous().protocol(OracleMessage.class).strategy(strategy).onFailure(policy);
       int kind = random.nextInt(9);
       isEntity = kind == 8;
-      int room = 2 + random.nextInt(12);
+      int capacity = 2 + random.nextInt(12);
       var mailbox = switch (random.nextInt(6)) {
-        case 0 -> Mailbox.bounded(room, Overflow.REJECT);
-        case 1 -> Mailbox.bounded(room, Overflow.DROP_NEWEST);
-        case 2 -> Mailbox.bounded(room, Overflow.DROP_OLDEST);
-        case 3 -> Mailbox.bounded(room, Overflow.BLOCK);
+        case 0 -> Mailbox.bounded(capacity, Overflow.REJECT);
+        case 1 -> Mailbox.bounded(capacity, Overflow.DROP_NEWEST);
+        case 2 -> Mailbox.bounded(capacity, Overflow.DROP_OLDEST);
+        case 3 -> Mailbox.bounded(capacity, Overflow.BLOCK);
         default -> Mailbox.unbounded();
       };
-      most = kind == 5 || kind == 7 ? 2 : kind == 6 ? 3 : 1;
+      maxRunning = kind == 5 || kind == 7 ? 2 : kind == 6 ? 3 : 1;
       label = kind + ", " + strategy + ", " + mailbox + ", " + retries + " retries, " + policy;
       actor = switch (kind) {
-        case 3 -> made(how.mailbox(Mailbox.<OracleMessage>priority(OracleMessage::compareTo)));
-        case 4 -> made(how.mailbox(Mailbox.unbounded()).inlineRequests());
-        case 5 -> made(Pools.fixed(how.mailbox(mailbox), 2));
-        case 6 -> made(Pools.weighted(how.mailbox(mailbox), 3, (OracleMessage m) -> 1 + (int) (m.number & 1)));
-        case 7 -> made(Pools.byKey(how.mailbox(mailbox), 2, (OracleMessage m) -> m.number & 3));
-        case 8 -> Entities.open(how, Duration.ofMillis(1), (ActorBuilder<OracleMessage> one, Integer key) -> made(one))
-            .actor(1);
-        default -> made(how.mailbox(mailbox));
+        case 3 -> newActor(builder.mailbox(Mailbox.<OracleMessage>priority(OracleMessage::compareTo)));
+        case 4 -> newActor(builder.mailbox(Mailbox.unbounded()).inlineRequests());
+        case 5 -> newActor(Pools.fixed(builder.mailbox(mailbox), 2));
+        case 6 -> newActor(Pools.weighted(builder.mailbox(mailbox), 3, (OracleMessage m) -> 1 + (int) (m.number & 1)));
+        case 7 -> newActor(Pools.byKey(builder.mailbox(mailbox), 2, (OracleMessage m) -> m.number & 3));
+        case 8 -> Entities
+            .open(builder, Duration.ofMillis(1), (ActorBuilder<OracleMessage> b, Integer key) -> newActor(b)).actor(1);
+        default -> newActor(builder.mailbox(mailbox));
       };
     }
 
     String describe() {
-      return isEntity ? "" : " [" + Inside.describe(actor) + "]";
+      return isEntity ? "" : " [" + ActorInternals.describe(actor) + "]";
     }
 
-    private Actor<OracleMessage> made(ActorBuilder<OracleMessage> how) {
-      return how.initialState(Object::new).newActor(
+    private Actor<OracleMessage> newActor(ActorBuilder<OracleMessage> builder) {
+      return builder.initialState(Object::new).newActor(
           (Object state, OracleMessage message, ActorContext<OracleMessage> context) -> handle(message, context));
     }
 
     private void handle(OracleMessage message, ActorContext<OracleMessage> context) throws Exception {
-      message.begun.incrementAndGet();
-      boolean wrong = atOnce.incrementAndGet() > most;
-      boolean was = twin;
+      message.handlerBegins.incrementAndGet();
+      boolean overlaps = runningHandlers.incrementAndGet() > maxRunning;
+      boolean toggleBefore = toggle;
       jitter(message.number);
-      wrong |= most == 1 && was != twin;
-      twin = !was;
-      atOnce.decrementAndGet();
-      if (wrong) faults.add("two handlers at once, at " + message + " of " + label);
-      if (message.threw.get() < message.failures) {
-        message.threw.incrementAndGet();
+      overlaps |= maxRunning == 1 && toggleBefore != toggle;
+      toggle = !toggleBefore;
+      runningHandlers.decrementAndGet();
+      if (overlaps) faults.add("two handlers at once, at " + message + " of " + label);
+      if (message.handlerFailures.get() < message.plannedFailures) {
+        message.handlerFailures.incrementAndGet();
         throw PLANNED;
       }
-      message.returned.incrementAndGet();
+      message.handlerReturns.incrementAndGet();
       if (message.isRequest()) context.reply(message, message.number);
     }
   }
@@ -106,37 +106,38 @@ final class OracleRound {
 
   private final SplittableRandom random;
   private final ActorScope scope;
-  private final ActorScope outside; // of actors that send
+  private final ActorScope outerScope; // has the actors that send
   private final List<Target> targets = new ArrayList<>();
   private final Queue<OracleMessage> messages = new ConcurrentLinkedQueue<>();
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
   private final AtomicLong numbers = new AtomicLong();
   private final boolean interrupts;
-  private final int each;
-  private final ConcurrentSkipListSet<Long> ends = new ConcurrentSkipListSet<>(); // when something ends
-  private volatile boolean hard; // the scope was closed by force
+  private final int messagesPerSender;
+  /** The numbers of the messages before which an actor or the scope is ended. */
+  private final ConcurrentSkipListSet<Long> endings = new ConcurrentSkipListSet<>();
+  private volatile boolean endedByForce; // the scope was closed by force
 
   OracleRound(SplittableRandom random) {
     this.random = random;
     this.interrupts = random.nextInt(4) == 0;
-    this.each = 20 + random.nextInt(100);
-    this.scope = ActorSystem.openScope("oracle", options -> options.withKillGrace(PATIENCE).withDeadLetters(letter -> {
+    this.messagesPerSender = 20 + random.nextInt(100);
+    this.scope = ActorSystem.openScope("oracle", o -> o.withKillGrace(PATIENCE).withDeadLetters(letter -> {
       var message = (OracleMessage) letter.message();
-      message.letter = letter.reason();
-      message.letters.incrementAndGet();
+      message.letterReason = letter.reason();
+      message.letterCount.incrementAndGet();
     }));
-    this.outside = ActorSystem.openScope("outside");
+    this.outerScope = ActorSystem.openScope("outside");
     for (int i = 1 + random.nextInt(3); i > 0; i--) targets.add(new Target(random));
   }
 
   /** Returns the number of messages. */
   long play() throws InterruptedException {
     int senders = 1 + random.nextInt(4);
-    for (int i = random.nextInt(4); i > 0; i--) ends.add(random.nextLong((long) senders * each));
+    for (int i = random.nextInt(4); i > 0; i--) endings.add(random.nextLong((long) senders * messagesPerSender));
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < senders; i++) {
-      var mine = random.split();
-      Runnable sender = () -> send(mine);
+      var senderRandom = random.split();
+      Runnable sender = () -> send(senderRandom);
       threads.add(switch (random.nextInt(4)) {
         case 0 -> Thread.ofVirtual().unstarted(sender);
         case 1 -> Thread.ofPlatform().unstarted(() -> inHandler(Strategy.FIBER, sender));
@@ -147,9 +148,9 @@ final class OracleRound {
     threads.forEach(Thread::start);
     if (interrupts) interruptSome(threads);
     for (var thread : threads) if (!thread.join(PATIENCE.multipliedBy(2)))
-      throw new AssertionError("a sender hangs: " + List.of(thread.getStackTrace()) + outside.dump() + scope.dump());
+      throw new AssertionError("a sender hangs: " + List.of(thread.getStackTrace()) + outerScope.dump() + scope.dump());
     scope.closeWithin(PATIENCE);
-    outside.close();
+    outerScope.close();
     check();
     return messages.size();
   }
@@ -158,7 +159,7 @@ final class OracleRound {
   private void inHandler(Strategy strategy, Runnable sender) {
     Actor<Runnable> driver;
     try {
-      driver = outside.anonymous().strategy(strategy).newActor((Runnable code) -> code.run());
+      driver = outerScope.anonymous().strategy(strategy).newActor((Runnable code) -> code.run());
     } catch (RejectedExecutionException noThread) {
       sender.run();
       return;
@@ -190,95 +191,96 @@ final class OracleRound {
     }
   }
 
-  // ---- a sender
+  // ---- code of a sender
 
-  private void send(SplittableRandom mine) {
+  private void send(SplittableRandom senderRandom) {
     try {
-      for (int i = 0; i < each; i++) {
-        sendOne(mine, mine.nextInt(targets.size()));
-        if (interrupts && mine.nextInt(3) == 0) Thread.interrupted();
+      for (int i = 0; i < messagesPerSender; i++) {
+        sendOne(senderRandom, senderRandom.nextInt(targets.size()));
+        if (interrupts && senderRandom.nextInt(3) == 0) Thread.interrupted();
       }
     } catch (Throwable failure) {
       faults.add("a sender failed: " + failure + List.of(failure.getStackTrace()));
     }
   }
 
-  private void sendOne(SplittableRandom mine, int index) {
+  private void sendOne(SplittableRandom senderRandom, int index) {
     var target = targets.get(index);
     long number = numbers.getAndIncrement();
-    if (ends.remove(number)) end(mine, target);
-    int failures = mine.nextInt(8) == 0 ? 1 + mine.nextInt(3) : 0;
+    if (endings.remove(number)) end(senderRandom, target);
+    int plannedFailures = senderRandom.nextInt(8) == 0 ? 1 + senderRandom.nextInt(3) : 0;
     var kinds = Kind.values();
-    var message = new OracleMessage(number, kinds[mine.nextInt(kinds.length)], index, failures, target.retries);
+    var kind = kinds[senderRandom.nextInt(kinds.length)];
+    var message = new OracleMessage(number, kind, index, plannedFailures, target.retries);
     messages.add(message);
     try {
-      send(message, target.actor, mine);
-    } catch (IllegalStateException | RejectedExecutionException notBorn) {
-      // interrupted before a new life, in a closed scope, or without a thread
-      if (!target.isEntity) throw notBorn;
+      send(message, target.actor, senderRandom);
+    } catch (IllegalStateException | RejectedExecutionException creationFailure) {
+      // no entity was created: an interrupt, a closed scope, or no thread
+      if (!target.isEntity) throw creationFailure;
       message.refused = true;
-      message.told = notBorn;
+      message.failure = creationFailure;
     }
   }
 
-  private void send(OracleMessage message, Actor<OracleMessage> actor, SplittableRandom mine) {
+  private void send(OracleMessage message, Actor<OracleMessage> actor, SplittableRandom senderRandom) {
     switch (message.kind) {
       case MESSAGE -> message.refused = !actor.sendMessage(message);
-      case LATER -> actor.sendMessageLater(message, Duration.ofNanos(mine.nextInt(1_000_000)));
+      case LATER -> actor.sendMessageLater(message, Duration.ofNanos(senderRandom.nextInt(1_000_000)));
       case FUTURE -> message.future = actor.sendMessageReturn(message);
       case CANCELLED_FUTURE -> {
         message.future = actor.sendMessageReturn(message);
-        jitter(mine.nextInt(50_000));
+        jitter(senderRandom.nextInt(50_000));
         message.future.cancel(true);
       }
       case ASK -> ask(message, actor, PATIENCE);
-      case SHORT_ASK -> ask(message, actor, Duration.ofNanos(1 + mine.nextInt(500_000)));
+      case SHORT_ASK -> ask(message, actor, Duration.ofNanos(1 + senderRandom.nextInt(500_000)));
     }
   }
 
   private void ask(OracleMessage message, Actor<OracleMessage> actor, Duration limit) {
     try {
       long answer = actor.ask(message, limit);
-      if (answer != message.number) message.told = new AssertionError("got the answer " + answer);
+      if (answer != message.number) message.failure = new AssertionError("got the answer " + answer);
     } catch (Throwable failure) {
-      message.told = failure;
+      message.failure = failure;
       if (failure instanceof CancellationException && !Thread.currentThread().isInterrupted())
-        message.told = new AssertionError("interrupted, and the flag is lost");
+        message.failure = new AssertionError("interrupted, and the interrupt flag is lost");
     }
   }
 
-  private void end(SplittableRandom mine, Target target) {
-    int how = mine.nextInt(7);
-    if (how == 2 || how == 3) target.hard = true;
-    if (how == 5) hard = true;
+  private void end(SplittableRandom senderRandom, Target target) {
+    int ending = senderRandom.nextInt(7);
+    if (ending == 2 || ending == 3) target.endedByForce = true;
+    if (ending == 5) endedByForce = true;
     try {
-      switch (how) {
+      switch (ending) {
         case 0 -> target.actor.sendPoisonPill();
         case 1 -> target.actor.askExit();
         case 2, 3 -> target.actor.kill();
         case 4 -> target.actor.close();
-        case 5 -> scope.closeWithin(Duration.ofNanos(1 + mine.nextInt(1_000_000)));
+        case 5 -> scope.closeWithin(Duration.ofNanos(1 + senderRandom.nextInt(1_000_000)));
         default -> scope.closeWithin(PATIENCE);
       }
     } catch (CancellationException interrupted) {
-      if (how >= 5) hard = true;
-      if (!Thread.currentThread().isInterrupted()) faults.add("an end was interrupted, and the flag is lost");
+      if (ending >= 5) endedByForce = true;
+      if (!Thread.currentThread().isInterrupted()) faults.add("an end was interrupted, and the interrupt flag is lost");
     }
   }
 
-  // ---- the verdict
+  // ---- checks after the round
 
   private void check() throws InterruptedException {
     for (var message : messages) message.settle();
-    // the last sender or timer may dispose of its message after the end; the faults show the others
+    // the last sender or timer may record its outcome after the end
     Patience.comesTrue(() -> messages.stream().allMatch(OracleMessage::isSettled));
     for (var message : messages) {
       var target = targets.get(message.target);
-      var fault = message.fault(target.isEntity, hard || target.hard, interrupts);
+      var fault = message.fault(target.isEntity, endedByForce || target.endedByForce, interrupts);
       if (fault != null) faults.add(message + " of " + target.label + " " + fault + target.describe());
     }
     if (!faults.isEmpty()) throw new AssertionError(
-        faults.size() + " faults, hard " + hard + ", interrupts " + interrupts + ": "
+        faults.size() + " faults, ended by force: " + endedByForce + ", interrupts " + interrupts + ": "
             + faults.stream().limit(8).toList());
   }
 }

@@ -9,19 +9,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What a sender is told is what was done: under failures, retries, back-offs, time-outs, cancels,
- * interrupts, kills and closes from every kind of thread.
+ * Tests that the outcome which a sender gets is true, under failures, retries, backoffs, time-outs,
+ * cancels, interrupts, kills and closes from every kind of thread.
  */
-@ExtendWith(Hush.class)
+@ExtendWith(SilencedStdErr.class)
 class OracleTest {
-  private static final Duration PLAY = Soak.ON ? Duration.ofHours(1) : Duration.ofSeconds(2);
+  private static final Duration DURATION = Soak.ON ? Duration.ofHours(1) : Duration.ofSeconds(2);
 
   @Test
   void senderOutcomesMatchHandledMessages() throws InterruptedException {
     long seed = StressHarness.seed();
     System.out.println("oracle: -Dfibry.seed=" + seed);
 
-    assertTrue(play(seed, Duration.ofMillis(Long.getLong("fibry.oracle", PLAY.toMillis()))) > 0);
+    assertTrue(play(seed, Duration.ofMillis(Long.getLong("fibry.oracle", DURATION.toMillis()))) > 0);
   }
 
   /** Returns the number of messages. */

@@ -24,7 +24,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** An exception says whether its request was handled, or will be. */
+/** Tests that the exception of a request tells whether the request was or will be handled. */
 class OutcomeTest {
   private static final Duration SHORT = Duration.ofMillis(1);
 
@@ -51,16 +51,16 @@ class OutcomeTest {
 
   @Test
   @Promise("4.19")
-  void refusedAndUnbegunRequestsAreNotDone() {
+  void refusedRequestsAreNotDone() {
     var worker = worker(Mailbox.bounded(1, Overflow.REJECT));
     var gate = Gate.occupy(worker);
-    var waits = worker.sendMessageReturn("waits");
+    var queuedAnswer = worker.sendMessageReturn("waits");
 
     assertEquals(Outcome.NOT_DONE, assertThrows(MailboxFullException.class, () -> worker.ask("full")).outcome());
     worker.sendPoisonPill();
     gate.open();
-    Patience.value(waits);
-    Patience.ended(worker::waitForExit);
+    Patience.value(queuedAnswer);
+    Patience.awaitEnd(worker::waitForExit);
     assertEquals(Outcome.NOT_DONE, assertThrows(ActorStoppedException.class, () -> worker.ask("ended")).outcome());
   }
 
@@ -68,17 +68,17 @@ class OutcomeTest {
   @Promise("4.19")
   void timedOutRequestIsNotDoneOnlyBeforeHandling() {
     var worker = worker(Mailbox.unbounded());
-    var asking = new ArrayList<Thread>();
+    var askers = new ArrayList<Thread>();
     var failures = new ConcurrentHashMap<Object, Throwable>();
     for (var request : List.of(new Gate(), "behind")) {
-      asking.add(Patience.startFiber(() -> failures.put(request,
+      askers.add(Patience.startFiber(() -> failures.put(request,
           assertThrows(AskTimeoutException.class, () -> worker.ask(request, SHORT)))));
       if (request instanceof Gate gate) Patience.await(gate.entered);
-      Patience.parked(asking.getLast());
+      Patience.awaitParked(askers.getLast());
     }
 
     clock.advance(SHORT);
-    asking.forEach(Patience::joined);
+    askers.forEach(Patience::awaitEnd);
 
     failures.forEach((request, failure) -> assertEquals(request instanceof Gate ? Outcome.UNKNOWN : Outcome.NOT_DONE,
         RequestException.outcomeOf(failure, request), failure.getMessage()));
@@ -87,14 +87,14 @@ class OutcomeTest {
 
   @Test
   @Promise("4.19")
-  void exceptionOfOtherRequestGivesUnknownOutcome() {
-    var full = worker(Mailbox.bounded(1, Overflow.REJECT));
-    Gate.occupy(full);
-    full.sendMessage("waits");
-    var outer = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
-        .newActorWithReturn((String message) -> full.ask("inner"));
+  void exceptionOfNestedRequestGivesUnknownOutcome() {
+    var fullWorker = worker(Mailbox.bounded(1, Overflow.REJECT));
+    Gate.occupy(fullWorker);
+    fullWorker.sendMessage("waits");
+    var asker = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
+        .newActorWithReturn((String message) -> fullWorker.ask("inner"));
 
-    var failure = assertThrows(MailboxFullException.class, () -> outer.ask("outer"));
+    var failure = assertThrows(MailboxFullException.class, () -> asker.ask("outer"));
 
     assertEquals("inner", failure.request());
     assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(failure, "outer"));
@@ -102,72 +102,73 @@ class OutcomeTest {
     assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(new CancellationException(), "inner"));
   }
 
-  /** Attacks the races of a begin with a kill, a limit and a drop. */
+  /** A handler races with a kill, the limit of its request and the drop of its message. */
   @Test
   @Promise("4.19")
   void retryingNotDoneRequestsHandlesNoneTwice() throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("outcomes of requests: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    var done = new ConcurrentHashMap<Object, AtomicInteger>();
+    var handledCounts = new ConcurrentHashMap<Object, AtomicInteger>();
     var outcomes = new ConcurrentHashMap<Outcome, AtomicInteger>();
-    try (var real = ActorSystem.openScope("outcomes-of-many");
-        var workers = Entity.of(real, done);
-        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      int each = Soak.ON ? 20_000 : 400;
-      var sending = new ArrayList<Future<?>>();
+    try (var manyScope = ActorSystem.openScope("outcomes-of-many");
+        var replacedActor = ReplacedActor.of(manyScope, handledCounts);
+        var executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      int requestsPerClient = Soak.ON ? 20_000 : 400;
+      var clients = new ArrayList<Future<?>>();
       for (int c = 0; c < 8; c++) {
         int client = c;
-        var dice = new Random(random.nextLong());
-        sending.add(threads.submit(() -> {
-          for (int i = 0; i < each; i++) {
+        var clientRandom = new Random(random.nextLong());
+        clients.add(executor.submit(() -> {
+          for (int i = 0; i < requestsPerClient; i++) {
             var request = client + ":" + i;
-            while (workers.outcome(request, dice, outcomes) == Outcome.NOT_DONE) LockSupport.parkNanos(1_000);
+            while (replacedActor.outcome(request, clientRandom, outcomes) == Outcome.NOT_DONE)
+              LockSupport.parkNanos(1_000);
           }
         }));
       }
-      while (sending.stream().anyMatch(one -> !one.isDone())) {
+      while (clients.stream().anyMatch(c -> !c.isDone())) {
         LockSupport.parkNanos(random.nextInt(200_000));
-        workers.replace(random.nextBoolean());
+        replacedActor.replace(random.nextBoolean());
       }
-      for (var one : sending) Patience.value(one);
+      for (var client : clients) Patience.value(client);
     }
-    done.forEach((request, times) -> assertEquals(1, times.get(), request + ", seed " + seed));
+    handledCounts.forEach((request, times) -> assertEquals(1, times.get(), request + ", seed " + seed));
     System.out.println(outcomes);
     assertNotNull(outcomes.get(Outcome.NOT_DONE), "seed " + seed);
     assertTrue(outcomes.getOrDefault(Outcome.UNKNOWN, new AtomicInteger()).get() > 0, "seed " + seed);
   }
 
-  /** An actor that ends again and again, and has a successor. */
-  private static final class Entity implements AutoCloseable {
+  /** An actor that the test ends and replaces again and again. */
+  private static final class ReplacedActor implements AutoCloseable {
     private final ActorScope scope;
-    private final ConcurrentHashMap<Object, AtomicInteger> done;
+    private final ConcurrentHashMap<Object, AtomicInteger> handledCounts;
     private volatile ActorWithReturn<String, String> actor;
 
-    private Entity(ActorScope scope, ConcurrentHashMap<Object, AtomicInteger> done) {
+    private ReplacedActor(ActorScope scope, ConcurrentHashMap<Object, AtomicInteger> handledCounts) {
       this.scope = scope;
-      this.done = done;
-      actor = make(Overflow.REJECT);
+      this.handledCounts = handledCounts;
+      actor = newActor(Overflow.REJECT);
     }
 
-    static Entity of(ActorScope scope, ConcurrentHashMap<Object, AtomicInteger> done) {
-      return new Entity(scope, done);
+    static ReplacedActor of(ActorScope scope, ConcurrentHashMap<Object, AtomicInteger> handledCounts) {
+      return new ReplacedActor(scope, handledCounts);
     }
 
-    private ActorWithReturn<String, String> make(Overflow overflow) {
+    private ActorWithReturn<String, String> newActor(Overflow overflow) {
       return scope.anonymous().mailbox(Mailbox.bounded(3, overflow)).onFailure(FailurePolicy.resume().withoutLog())
           .newActorWithReturn((String request) -> {
-            done.computeIfAbsent(request, none -> new AtomicInteger()).incrementAndGet();
+            handledCounts.computeIfAbsent(request, key -> new AtomicInteger()).incrementAndGet();
             LockSupport.parkNanos(request.hashCode() & 0x3fff);
             return request;
           });
     }
 
     void replace(boolean kill) {
-      var before = actor;
-      actor = make(kill ? Overflow.DROP_OLDEST : Overflow.BLOCK);
-      if (kill) before.kill();
-      else before.sendPoisonPill();
+      var previous = actor;
+      actor = newActor(kill ? Overflow.DROP_OLDEST : Overflow.BLOCK);
+      if (kill) previous.kill();
+      else previous.sendPoisonPill();
     }
 
     Outcome outcome(String request, Random dice, ConcurrentHashMap<Outcome, AtomicInteger> outcomes) {
@@ -178,7 +179,7 @@ class OutcomeTest {
         return null;
       } catch (RequestException | CompletionException failure) {
         var outcome = RequestException.outcomeOf(failure, request);
-        outcomes.computeIfAbsent(outcome, none -> new AtomicInteger()).incrementAndGet();
+        outcomes.computeIfAbsent(outcome, key -> new AtomicInteger()).incrementAndGet();
         return outcome;
       }
     }

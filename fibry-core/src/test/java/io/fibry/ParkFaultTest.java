@@ -16,37 +16,37 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** A fiber that waits at the end of its stack fails; a thread that waits beside it does not. */
+/** Tests that a wait near the end of the stack fails only on its own fiber. */
 class ParkFaultTest {
   private final CountDownLatch gate = new CountDownLatch(1);
 
-  private static void overflows(Runnable wait) {
-    StackEdge.whereNoParkWorks(() -> assertThrows(StackOverflowError.class, wait::run));
+  private static void assertOverflows(Runnable wait) {
+    StackEdge.runWhereParkFails(() -> assertThrows(StackOverflowError.class, wait::run));
   }
 
   @Promise("8.5")
   @Test
-  void messageIsNotSentWhenWaitForRoomFails() throws Exception {
-    var begun = new CountDownLatch(1);
+  void messageIsNotSentWhenWaitForCapacityFails() throws Exception {
+    var handlerEntered = new CountDownLatch(1);
     var handled = new ConcurrentLinkedQueue<String>();
     var actor = ActorSystem.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).<String>newActor(text -> {
-      begun.countDown();
+      handlerEntered.countDown();
       Patience.await(gate);
       handled.add(text);
     });
     actor.sendMessage("handled");
-    Patience.await(begun);
+    Patience.await(handlerEntered);
     actor.sendMessage("waits");
 
-    overflows(() -> actor.sendMessage("never sent"));
-    var behind = Thread.startVirtualThread(() -> actor.sendMessage("behind"));
-    Patience.parked(behind);
+    assertOverflows(() -> actor.sendMessage("never sent"));
+    var otherSender = Thread.startVirtualThread(() -> actor.sendMessage("second sender"));
+    Patience.awaitParked(otherSender);
     gate.countDown();
-    Patience.joined(behind);
+    Patience.awaitEnd(otherSender);
     actor.sendPoisonPill();
 
-    Patience.ended(actor::waitForExit);
-    assertEquals(List.of("handled", "waits", "behind"), List.copyOf(handled));
+    Patience.awaitEnd(actor::waitForExit);
+    assertEquals(List.of("handled", "waits", "second sender"), List.copyOf(handled));
   }
 
   @Promise("8.5")
@@ -58,9 +58,9 @@ class ParkFaultTest {
     });
     actor.sendMessage(0);
 
-    overflows(() -> actor.ask(1));
-    overflows(() -> actor.ask(1, Patience.LONG));
-    overflows(() -> actor.waitForExit());
+    assertOverflows(() -> actor.ask(1));
+    assertOverflows(() -> actor.ask(1, Patience.LONG));
+    assertOverflows(() -> actor.waitForExit());
     gate.countDown();
 
     assertEquals(2, actor.ask(2, Patience.LONG));
@@ -71,11 +71,11 @@ class ParkFaultTest {
   void actorHandlesNextMessageAfterFailedReceive() {
     var actor =
         ActorSystem.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.resume().withoutLog())
-            .newActorWithReturn((Object levels, ActorContext<Object> context) -> StackEdge.ranBelow((Integer) levels,
+            .newActorWithReturn((Object levels, ActorContext<Object> context) -> StackEdge.runAtDepth((Integer) levels,
                 () -> assertThrows(StackOverflowError.class,
                     () -> context.receive(Integer.class, Duration.ofHours(1)))));
 
-    StackEdge.whereNoParkWorks(levels -> actor.ask(levels, Patience.LONG));
+    StackEdge.runWhereParkFails(levels -> actor.ask(levels, Patience.LONG));
 
     assertFalse(actor.ask(0, Patience.LONG));
   }
@@ -88,26 +88,26 @@ class ParkFaultTest {
         .<Integer>newActor(number -> Patience.await(gate));
     actor.sendMessage(1);
 
-    overflows(scope::close);
+    assertOverflows(scope::close);
 
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     scope.close();
   }
 
   @Promise("23.6")
   @Test
   void entityIsCreatedAndPassivatedAfterFailedUse() {
-    var entities = Entities.open(ActorSystem.anonymous(), Duration.ofMillis(20), (how, key) -> {
+    var entities = Entities.open(ActorSystem.anonymous(), Duration.ofMillis(20), (builder, key) -> {
       Patience.await(gate);
-      return how.newActor((Integer number) -> {});
+      return builder.newActor((Integer number) -> {});
     });
-    var first = Thread.startVirtualThread(() -> entities.actor(7).sendMessage(1));
-    Patience.parked(first);
+    var firstSender = Thread.startVirtualThread(() -> entities.actor(7).sendMessage(1));
+    Patience.awaitParked(firstSender);
 
-    overflows(() -> entities.actor(7).sendMessage(2));
+    assertOverflows(() -> entities.actor(7).sendMessage(2));
     gate.countDown();
 
-    Patience.joined(first);
+    Patience.awaitEnd(firstSender);
     Patience.eventually(() -> entities.size() == 0);
     entities.kill();
   }
@@ -120,7 +120,7 @@ class ParkFaultTest {
       out.yield(1);
     }).iterator();
 
-    overflows(iteration::hasNext);
+    assertOverflows(iteration::hasNext);
     gate.countDown();
 
     assertEquals(1, iteration.next());
@@ -130,21 +130,21 @@ class ParkFaultTest {
   @Promise("22.5")
   @Test
   void failedYieldDoesNotBlockOtherYields() {
-    var read = new ArrayList<Integer>();
+    var values = new ArrayList<Integer>();
     var generator = Generator.<Integer>of(ActorSystem.anonymous(), 1, out -> {
       out.yield(1);
-      overflows(() -> out.yield(2));
-      var third = Thread.startVirtualThread(() -> out.yield(3));
-      Patience.parked(third);
+      assertOverflows(() -> out.yield(2));
+      var otherYield = Thread.startVirtualThread(() -> out.yield(3));
+      Patience.awaitParked(otherYield);
       gate.countDown();
-      Patience.joined(third);
+      Patience.awaitEnd(otherYield);
     });
 
     try (var iteration = generator.iterator()) {
       Patience.await(gate);
-      while (iteration.hasNext()) read.add(iteration.next());
+      while (iteration.hasNext()) values.add(iteration.next());
     }
 
-    assertEquals(List.of(1, 3), read);
+    assertEquals(List.of(1, 3), values);
   }
 }

@@ -14,12 +14,12 @@ class PipelineSnippetsTest {
   void pipeline() {
     // @start region="pipeline"
     var orders = Pipeline.of(ActorSystem.named("orders"), (String line) -> line.split(";"))
-        // four at once, in order
+        // runs four at once, and keeps the order
         .then(4, fields -> new StringBuilder(fields[1]).reverse().toString())
         .into(stored::add);
 
     List.of("1;one", "2;two", "3;three").forEach(orders::sendMessage);
-    orders.close(); // waits for all of them
+    orders.close(); // waits for all orders
     // @end
 
     assertEquals(List.of("eno", "owt", "eerht"), stored);

@@ -29,15 +29,15 @@ class PoolSnippetsTest {
   void pools() {
     // @start region="pools"
     // rejects messages while 200 are queued
-    var how = ActorSystem.anonymous().mailbox(Mailbox.bounded(200, Overflow.REJECT));
+    var builder = ActorSystem.anonymous().mailbox(Mailbox.bounded(200, Overflow.REJECT));
 
-    var database = Pools.scaling(how, 2, 16)
+    var database = Pools.scaling(builder, 2, 16)
         .initialState(() -> connect()) // one per worker
         .onStop(Connection::close)
         .newActorWithReturn((Connection connection, String sql) -> connection.run(sql));
     int rows = database.ask("delete from old");
 
-    var invoices = Pools.byKey(how, 4, Order::customer) // in order per customer
+    var invoices = Pools.byKey(builder, 4, Order::customer) // in order per customer
         .newActorWithReturn((Order order) -> "invoice " + order.number() + " for " + order.customer());
     var invoice = invoices.ask(new Order("Ada", 12));
     // @end

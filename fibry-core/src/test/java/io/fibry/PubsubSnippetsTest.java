@@ -16,10 +16,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
 class PubsubSnippetsTest {
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> printed = new CopyOnWriteArrayList<>();
 
   private void print(Object line) {
-    seen.add(line);
+    printed.add(line);
   }
 
   @Test
@@ -29,23 +29,23 @@ class PubsubSnippetsTest {
       prices.subscribeToLatest(price -> print("the latest 1,024 wait: " + price));
       prices.subscribe(Mailbox.bounded(10, Overflow.BLOCK), price -> print("slow, holds the publisher back: " + price));
       prices.subscribeOn(Runnable::run, price -> print("on the publisher's thread: " + price));
-      var leaving = prices.subscribeToLatest(price -> print("never called: " + price));
-      leaving.close();
+      var subscription = prices.subscribeToLatest(price -> print("never called: " + price));
+      subscription.close();
 
       prices.publish(42);
-    } // handles what was published, then ends its actors
+    } // handles all published messages, then ends its actors
     // @end
 
     assertEquals(
         List.of("on the publisher's thread: 42", "slow, holds the publisher back: 42", "the latest 1,024 wait: 42"),
-        seen.stream().sorted().toList());
+        printed.stream().sorted().toList());
   }
 
   @Test
   void sharedValue() {
     // @start region="observableValue"
     ObservableValue<Integer> level = ObservableValue.of(ActorSystem.anonymous(), 0);
-    // first the present value; a slow follower is told the latest
+    // called with the present value first; a slow subscriber gets the latest value only
     level.subscribe(now -> print("level " + now));
 
     level.update(now -> now + 1);
@@ -55,7 +55,7 @@ class PubsubSnippetsTest {
 
     assertTrue(changed);
     assertEquals(2, now);
-    Patience.eventually(() -> seen.contains("level 2"));
+    Patience.eventually(() -> printed.contains("level 2"));
   }
 
   @Test
@@ -63,15 +63,15 @@ class PubsubSnippetsTest {
     // @start region="observableMap"
     ObservableMap<String, Integer> stock = ObservableMap.of(ActorSystem.anonymous());
     stock.subscribe(change -> print(change.key() + ": " + change.value().orElse(0)));
-    stock.subscribe("hats", left -> print("hats left: " + left.orElse(0)));
+    stock.subscribe("hats", count -> print("hats left: " + count.orElse(0)));
 
     stock.put("hats", 5);
-    stock.update("hats", left -> left.map(hats -> hats - 1));
+    stock.update("hats", count -> count.map(hats -> hats - 1));
     Optional<Integer> shoes = stock.value("shoes"); // empty
     // @end
 
     assertEquals(Optional.empty(), shoes);
     assertEquals(Map.of("hats", 4), stock.snapshot());
-    Patience.eventually(() -> seen.containsAll(List.of("hats: 4", "hats left: 4")));
+    Patience.eventually(() -> printed.containsAll(List.of("hats: 4", "hats left: 4")));
   }
 }

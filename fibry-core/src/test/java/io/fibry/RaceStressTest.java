@@ -29,7 +29,7 @@ class RaceStressTest {
 
   @ParameterizedTest
   @MethodSource("variants")
-  void noWakeUpIsLost(Variants.Variant variant) {
+  void eachRequestWakesActor(Variants.Variant variant) {
     long seed = StressHarness.seed();
     System.out.println("pings on " + variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -51,59 +51,60 @@ class RaceStressTest {
     System.out.println("ends at once on " + variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < ROUNDS; round++) {
-      var stops = new AtomicInteger();
+      var stopHookRuns = new AtomicInteger();
       var actor = variant.builder(Variants.scope(o -> o)).initialState(AtomicInteger::new)
-          .onStop(state -> stops.incrementAndGet())
+          .onStop(state -> stopHookRuns.incrementAndGet())
           .newActor((AtomicInteger state, Object message) -> state.incrementAndGet());
       actor.sendMessage(1);
       Set<ExitReason> reasons = ConcurrentHashMap.newKeySet();
       var enders = new ArrayList<Thread>();
-      for (int i = 0; i < 4; i++) enders.add(ender(actor, random.nextInt(4), reasons));
+      for (int i = 0; i < 4; i++) enders.add(newEnder(actor, random.nextInt(4), reasons));
       for (var ender : enders) ender.start();
 
-      for (var ender : enders) Patience.joined(ender);
+      for (var ender : enders) Patience.awaitEnd(ender);
 
       assertEquals(1, reasons.size());
-      assertTrue(stops.get() <= 1, "the stop hook ran " + stops + " times");
+      assertTrue(stopHookRuns.get() <= 1, "the stop hook ran " + stopHookRuns + " times");
     }
   }
 
-  private static Thread ender(Actor<Object> actor, int verb, Set<ExitReason> reasons) {
+  private static Thread newEnder(Actor<Object> actor, int operation, Set<ExitReason> reasons) {
     return Thread.ofVirtual().unstarted(() -> {
-      List.<Runnable>of(actor::askExit, actor::sendPoisonPill, actor::kill, actor::close).get(verb).run();
-      if (verb == 1) actor.askExit();
+      List.<Runnable>of(actor::askExit, actor::sendPoisonPill, actor::kill, actor::close).get(operation).run();
+      if (operation == 1) actor.askExit();
       actor.waitForExit();
       reasons.add(actor.onExit().join());
     });
   }
 
   @Test
-  void aNameHasOneOwner() {
+  void nameHasOneOwnerAtATime() {
     var scope = Variants.scope(o -> o);
     var owners = new AtomicInteger();
-    var twice = new AtomicBoolean();
-    var made = new AtomicInteger();
+    var hasTwoOwners = new AtomicBoolean();
+    var created = new AtomicInteger();
     var tries = new LongAdder();
     var threads = Stream.generate(() -> Thread.ofVirtual().start(() -> {
-      for (int i = 0; i < TRIES; i++, tries.increment()) own(scope, owners, twice, made);
+      for (int i = 0; i < TRIES; i++, tries.increment()) createAndEnd(scope, owners, hasTwoOwners, created);
     })).limit(4).toList();
 
     Patience.progress(tries::sum, () -> threads.stream().noneMatch(Thread::isAlive));
 
-    assertTrue(made.get() > 0);
-    assertTrue(!twice.get(), "two living actors had one name");
+    assertTrue(created.get() > 0);
+    assertTrue(!hasTwoOwners.get(), "two living actors had one name");
     assertTrue(scope.find("one", Integer.class).isEmpty());
   }
 
-  /** Makes the actor if the name is free, and ends it. The maker owns the name until the end. */
-  private static void own(ActorScope scope, AtomicInteger owners, AtomicBoolean twice, AtomicInteger made) {
+  /** Creates an actor if the name is free, and ends it. Counts the owners of the name meanwhile. */
+  private static void createAndEnd(ActorScope scope, AtomicInteger owners, AtomicBoolean hasTwoOwners,
+      AtomicInteger created) {
     try {
       var actor = scope.named("one").protocol(Integer.class).newActor((Integer i) -> {});
-      if (owners.incrementAndGet() > 1) twice.set(true);
-      made.incrementAndGet();
+      if (owners.incrementAndGet() > 1) hasTwoOwners.set(true);
+      created.incrementAndGet();
       owners.decrementAndGet();
       actor.close();
-    } catch (IllegalArgumentException taken) {
+    } catch (IllegalArgumentException nameInUse) {
       Thread.onSpinWait();
     }
   }

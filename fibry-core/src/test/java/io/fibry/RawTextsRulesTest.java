@@ -5,17 +5,17 @@ import java.io.IOException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** No text of a user's gets into a log or an exception as it is. */
+/** Checks that texts of users are escaped in logs and exceptions. */
 class RawTextsRulesTest {
-  /** Places at which a text is needed as it is, each with its reason. */
+  /** Expressions whose text needs no escaping, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
       Map.entry("HttpConversation.java: thrown", "the text of an HttpException is for the client"),
-      Map.entry("ListenerSocket.java: listener", "a Listener"),
+      Map.entry("ListenerSocket.java: listener", "the text of a Listener"),
       Map.entry("DefaultEntities.java: key", "part(..) escapes it"),
-      Map.entry("PoolEntry.java: receiver", "the pool"),
-      Map.entry("ReadLimit.java: client", "a ClientSocket"),
-      Map.entry("RequestException.java: super", "was made safe when it was made"),
-      Map.entry("TcpListener.java: kind", "a text of the library's, or an object of its own"));
+      Map.entry("PoolEntry.java: receiver", "the text of the pool"),
+      Map.entry("ReadLimit.java: client", "the text of a ClientSocket"),
+      Map.entry("RequestException.java: super", "the text was escaped when it was created"),
+      Map.entry("TcpListener.java: kind", "a text or an object of the library"));
 
   @Test
   void userObjectTextsAreWrittenSafely() throws IOException {

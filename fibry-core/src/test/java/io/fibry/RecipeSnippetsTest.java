@@ -23,10 +23,10 @@ import org.junit.jupiter.api.Test;
 
 /** Runs the Javadoc snippets of recipes. */
 class RecipeSnippetsTest {
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> printed = new CopyOnWriteArrayList<>();
 
   private void print(Object line) {
-    seen.add(line);
+    printed.add(line);
   }
 
   private static void audit(int n, int reply) {}
@@ -41,14 +41,14 @@ class RecipeSnippetsTest {
         (Map<String, Long> counts) -> print(counts));
 
     for (var page : List.of("home", "shop", "home")) {
-      log.sendMessage("somebody looked at " + page);
+      log.sendMessage("visit of " + page);
       clicks.sendMessage(page);
     }
     log.close(); // handles the last batch: prints 3 in one go
     clicks.close(); // prints {home=2, shop=1}
     // @end
 
-    assertEquals(List.of("3 in one go", Map.of("home", 2L, "shop", 1L)), seen);
+    assertEquals(List.of("3 in one go", Map.of("home", 2L, "shop", 1L)), printed);
     shop.close();
   }
 
@@ -58,10 +58,10 @@ class RecipeSnippetsTest {
     var geocoder = RateLimit.around(ActorSystem.named("geocoder"), 5, Duration.ofMinutes(1))
         .newActorWithReturn((String address) -> address.length());
 
-    int place = geocoder.ask("Main Street 1"); // one of the first five does not wait
+    int length = geocoder.ask("Main Street 1"); // one of the first five does not wait
     // @end
 
-    assertEquals(13, place);
+    assertEquals(13, length);
     geocoder.close();
   }
 
@@ -76,10 +76,10 @@ class RecipeSnippetsTest {
           return word + " found";
         });
 
-    String found = search.ask("hat"); // "everything" would be a TimeoutException after 50 ms
+    String result = search.ask("hat"); // "everything" would be a TimeoutException after 50 ms
     // @end
 
-    assertEquals("hat found", found);
+    assertEquals("hat found", result);
     var everything = search.sendMessageReturn("everything");
     Patience.eventually(() -> {
       clock.advance(Duration.ofMillis(50));
@@ -100,7 +100,7 @@ class RecipeSnippetsTest {
     String receipt;
     try {
       receipt = payments.ask(300);
-    } catch (CircuitOpenException open) { // the service has failed too often
+    } catch (CircuitOpenException rejection) { // the service has failed too often
       receipt = "later";
     }
     // @end
@@ -126,7 +126,7 @@ class RecipeSnippetsTest {
     // @end
 
     assertEquals(List.of(9, 16), List.of(nine, sixteen));
-    assertEquals(List.of("squaring 3", "squaring 4"), seen);
+    assertEquals(List.of("squaring 3", "squaring 4"), printed);
   }
 
   @Test
@@ -143,7 +143,7 @@ class RecipeSnippetsTest {
     }).waitForExit();
     // @end
 
-    assertEquals(List.of("once"), seen);
+    assertEquals(List.of("once"), printed);
     assertEquals(3, ticks.get());
   }
 }

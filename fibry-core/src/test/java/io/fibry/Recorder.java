@@ -12,7 +12,7 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Assumptions;
 
-/** A flight recording of one kind of event. */
+/** Records events of one kind in a flight recording. */
 public final class Recorder implements AutoCloseable {
   private final Recording recording = new Recording();
   private final String event;
@@ -22,7 +22,7 @@ public final class Recorder implements AutoCloseable {
     Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
   }
 
-  /** Starts at once, without a threshold. */
+  /** Starts to record events of any duration. */
   public static Recorder of(String event) {
     return of(event, Duration.ZERO);
   }
@@ -34,17 +34,17 @@ public final class Recorder implements AutoCloseable {
     return recorder;
   }
 
-  /** All events of the library are disabled; any that is recorded all the same is found. */
-  public static Recorder off() {
+  /** Returns a recorder that disables the events of the library, but finds any that still occur. */
+  public static Recorder disabled() {
     var recorder = new Recorder("fibry.");
-    silence(recorder.recording);
+    disableLibraryEvents(recorder.recording);
     recorder.recording.start();
     return recorder;
   }
 
-  /** Disables the library's events, which are on by default. */
-  public static void silence(Recording recording) {
-    JfrEvents.isRecordingMessages(); // the recorder learns of the types at first use
+  /** Disables all events of the library, which are enabled by default. */
+  public static void disableLibraryEvents(Recording recording) {
+    JfrEvents.isRecordingMessages(); // this first use registers the event types
     for (var type : FlightRecorder.getFlightRecorder().getEventTypes())
       if (type.getName().startsWith("fibry.")) recording.disable(type.getName());
   }
@@ -53,14 +53,14 @@ public final class Recorder implements AutoCloseable {
     this.event = event;
   }
 
-  /** Stops; returns the events, the first one first. */
+  /** Stops the recording and returns its events in the order of time. */
   public List<RecordedEvent> events() {
     try {
       recording.stop();
       var file = Files.createTempFile("fibry", ".jfr");
       try {
         recording.dump(file);
-        return RecordingFile.readAllEvents(file).stream().filter(one -> one.getEventType().getName().startsWith(event))
+        return RecordingFile.readAllEvents(file).stream().filter(e -> e.getEventType().getName().startsWith(event))
             .sorted(Comparator.comparing(RecordedEvent::getStartTime)).toList();
       } finally {
         Files.delete(file);
@@ -70,9 +70,9 @@ public final class Recorder implements AutoCloseable {
     }
   }
 
-  /** The events of this actor: others may still be busy. */
+  /** Returns the events of this actor only, because actors of other tests may be busy. */
   public List<RecordedEvent> events(String actor) {
-    return events().stream().filter(one -> one.getString("actor").equals(actor)).toList();
+    return events().stream().filter(e -> e.getString("actor").equals(actor)).toList();
   }
 
   @Override

@@ -27,18 +27,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Failed messages are redelivered: none is lost while a connection is down. */
+/** Tests that failed messages are redelivered, so that none is lost while a connection is down. */
 class RedeliveryTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
-  private static final FailurePolicy AT_ONCE = FailurePolicy.restart().withRedelivery(3).withoutLog();
-  private static final FailurePolicy LATER = AT_ONCE.withBackoff(SECOND, SECOND);
+  private static final FailurePolicy IMMEDIATE = FailurePolicy.restart().withRedelivery(3).withoutLog();
+  private static final FailurePolicy DELAYED = IMMEDIATE.withBackoff(SECOND, SECOND);
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("bank", o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final AtomicInteger connections = new AtomicInteger();
-  private volatile int good = 2; // the first connection that works
+  private volatile int firstWorking = 2; // number of the first connection that works
 
   @AfterEach
   void close() {
@@ -51,7 +51,7 @@ class RedeliveryTest {
         .onStop(state -> log.add("closed " + state)).newActor(this::handle);
   }
 
-  private ActorWithReturn<Object, Object> answering(ActorBuilder<Object> builder) {
+  private ActorWithReturn<Object, Object> newAnsweringActor(ActorBuilder<Object> builder) {
     return builder.initialState(connections::incrementAndGet).newActorWithReturn((Integer state, Object message) -> {
       handle(state, message);
       return state + " answers " + message;
@@ -60,11 +60,11 @@ class RedeliveryTest {
 
   private void handle(Integer connection, Object message) throws Exception {
     if (message instanceof Gate gate) gate.pass();
-    else if (connection < good) throw new IOException("connection " + connection + " is down");
+    else if (connection < firstWorking) throw new IOException("connection " + connection + " is down");
     else log.add(connection + " " + message);
   }
 
-  private void pass(int seconds) {
+  private void advance(int seconds) {
     for (int i = 0; i < seconds; i++) {
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       clock.advance(SECOND);
@@ -76,14 +76,14 @@ class RedeliveryTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void redeliveryKeepsAllMessagesInOrderDuringRestarts(Variant variant) {
-    good = 4;
-    var actor = actor(variant, LATER);
+    firstWorking = 4;
+    var actor = actor(variant, DELAYED);
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     actor.sendMessage(5);
     assertEquals(6, scope.report().queued());
 
-    pass(3);
+    advance(3);
 
     assertEquals(List.of("closed 1", "closed 2", "closed 3", "4 0", "4 1", "4 2", "4 3", "4 4", "4 5"), log);
     assertEquals(List.of(), letters.all);
@@ -104,7 +104,7 @@ class RedeliveryTest {
         });
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
 
-    pass(3);
+    advance(3);
 
     assertEquals(List.of("1 0", "1 1", "1 2"), log);
     assertEquals(List.of(), letters.all);
@@ -143,16 +143,16 @@ class RedeliveryTest {
       assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       assertEquals(List.of("bad"), log);
-      assertTrue(scope.dump().contains("teller (FIBER): rests after a failure; 1 waiting"), scope.dump());
-      assertTrue(logged.text().contains("failed at \"bad\"; it goes on in "), logged.text());
+      assertTrue(scope.dump().contains("teller (FIBER): is suspended after a failure; 1 waiting"), scope.dump());
+      assertTrue(logged.text().contains("failed at \"bad\"; it continues in "), logged.text());
     }
 
-    pass(1);
+    advance(1);
 
     assertEquals(List.of("bad", "good"), log);
   }
 
-  /** What a full or late actor refused may be asked again later, with nothing lost. */
+  /** An order is not lost if a full actor refuses the nested request: redelivery repeats it. */
   @Promise("17.20")
   @Test
   void refusedNestedRequestIsRetriedByRedelivery() {
@@ -168,10 +168,10 @@ class RedeliveryTest {
             .withRedelivery(5).withoutLog()))
         .newActorWithReturn((String order) -> order + " " + payments.ask("pay"));
     var answer = orders.sendMessageReturn("hat");
-    Patience.eventually(() -> scope.dump().contains("orders (FIBER): rests after a failure"));
+    Patience.eventually(() -> scope.dump().contains("orders (FIBER): is suspended after a failure"));
 
     gate.open();
-    pass(1);
+    advance(1);
 
     assertEquals("hat paid", Patience.value(answer));
   }
@@ -180,8 +180,8 @@ class RedeliveryTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void messageFailsAfterMaxRedeliveriesAndNextIsHandled(Variant variant) {
-    good = 5;
-    var actor = actor(variant, AT_ONCE);
+    firstWorking = 5;
+    var actor = actor(variant, IMMEDIATE);
     var gate = Gate.occupy(actor);
     actor.sendMessage("a");
     actor.sendMessage("b");
@@ -197,14 +197,14 @@ class RedeliveryTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void askerGetsAnswerOfRestartedActor(Variant variant) {
-    good = 3;
-    var actor = answering(variant.builder(scope).onFailure(LATER));
+    firstWorking = 3;
+    var actor = newAnsweringActor(variant.builder(scope).onFailure(DELAYED));
 
     var first = actor.sendMessageReturn("a");
     var second = actor.sendMessageReturn("b");
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertFalse(first.isDone());
-    pass(2);
+    advance(2);
 
     assertEquals("3 answers a", Patience.value(first));
     assertEquals("3 answers b", Patience.value(second));
@@ -213,13 +213,13 @@ class RedeliveryTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void cancelledRequestIsNotRedelivered(Variant variant) {
-    var actor = answering(variant.builder(scope).onFailure(LATER));
+    var actor = newAnsweringActor(variant.builder(scope).onFailure(DELAYED));
     var first = actor.sendMessageReturn("a");
     var second = actor.sendMessageReturn("b");
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     assertTrue(first.cancel(true));
-    pass(1);
+    advance(1);
 
     assertEquals("2 answers b", Patience.value(second));
     assertEquals(List.of("2 b"), log);
@@ -230,17 +230,17 @@ class RedeliveryTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void messageAwaitingRedeliveryIsUndeliveredAtExit(Variant variant) {
-    good = 99;
-    var actor = actor(variant, LATER);
-    var asked = answering(variant.builder(scope).onFailure(LATER));
+    firstWorking = 99;
+    var actor = actor(variant, DELAYED);
+    var answeringActor = newAnsweringActor(variant.builder(scope).onFailure(DELAYED));
     actor.sendMessage("a");
-    var answer = asked.sendMessageReturn("b");
+    var answer = answeringActor.sendMessageReturn("b");
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     actor.askExit();
-    asked.kill();
-    Patience.ended(actor::waitForExit);
-    Patience.ended(asked::waitForExit);
+    answeringActor.kill();
+    Patience.awaitEnd(actor::waitForExit);
+    Patience.awaitEnd(answeringActor::waitForExit);
 
     assertEquals(List.of("a"), letters.messages(Reason.UNDELIVERED));
     assertInstanceOf(ActorStoppedException.class, Patience.failure(answer));
@@ -251,31 +251,31 @@ class RedeliveryTest {
   @Test
   void stashedMessagePrecedesRedeliveredMessage() {
     var mailbox = Mailbox.unbounded().selective();
-    var actor = scope.anonymous().mailbox(mailbox).onFailure(LATER).initialState(connections::incrementAndGet)
+    var actor = scope.anonymous().mailbox(mailbox).onFailure(DELAYED).initialState(connections::incrementAndGet)
         .newActor((Integer state, Object message, ActorContext<Object> context) -> {
-          if (state < good && message.equals("aside")) context.stash();
+          if (state < firstWorking && message.equals("stashed")) context.stash();
           else handle(state, message);
         });
-    actor.sendMessages(List.of("aside", "fails", "last"));
+    actor.sendMessages(List.of("stashed", "fails", "last"));
 
-    pass(1);
+    advance(1);
 
-    assertEquals(List.of("2 aside", "2 fails", "2 last"), log);
+    assertEquals(List.of("2 stashed", "2 fails", "2 last"), log);
   }
 
   @Test
   void inlineRequestIsRedelivered() {
-    good = 3;
-    var actor = answering(scope.anonymous().inlineRequests().onFailure(AT_ONCE));
-    var slow = answering(scope.anonymous().inlineRequests().onFailure(LATER));
+    firstWorking = 3;
+    var actor = newAnsweringActor(scope.anonymous().inlineRequests().onFailure(IMMEDIATE));
+    var backoffActor = newAnsweringActor(scope.anonymous().inlineRequests().onFailure(DELAYED));
     var answers = new CopyOnWriteArrayList<Object>();
 
     var asker = Thread.startVirtualThread(() -> answers.add(actor.ask("a")));
-    Patience.joined(asker);
-    good = 6;
-    var second = Thread.startVirtualThread(() -> answers.add(slow.ask("b")));
+    Patience.awaitEnd(asker);
+    firstWorking = 6;
+    var second = Thread.startVirtualThread(() -> answers.add(backoffActor.ask("b")));
     Patience.eventually(() -> {
-      pass(1);
+      advance(1);
       return !second.isAlive();
     });
 
@@ -284,28 +284,28 @@ class RedeliveryTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void keyedPoolKeepsOrderOfKeyDuringRedelivery(boolean pause) {
-    good = 4; // one worker: each connection is its
-    var pool = Pools.byKey(scope.anonymous().onFailure(pause ? LATER : AT_ONCE), 1, Object::hashCode)
+  void keyedPoolKeepsOrderOfKeyDuringRedelivery(boolean backoff) {
+    firstWorking = 4; // all connections belong to the one worker
+    var pool = Pools.byKey(scope.anonymous().onFailure(backoff ? DELAYED : IMMEDIATE), 1, Object::hashCode)
         .initialState(connections::incrementAndGet).newActor(this::handle);
-    var sent = List.of(1, 2, 3, 4, 5);
-    sent.forEach(pool::sendMessage);
+    var messages = List.of(1, 2, 3, 4, 5);
+    messages.forEach(pool::sendMessage);
 
-    pass(3);
+    advance(3);
 
-    assertEquals(sent.stream().map(i -> "4 " + i).toList(), log);
+    assertEquals(messages.stream().map(i -> "4 " + i).toList(), log);
     assertEquals(List.of(), letters.all);
   }
 
   @Test
   void escalatedFailureIsRedeliveredAfterScopeRestart() {
-    var below = scope.openScope("below",
+    var child = scope.openScope("below",
         o -> o.withFailurePolicy(FailurePolicy.restart().withBackoff(SECOND, SECOND)));
-    var actor = below.anonymous().onFailure(FailurePolicy.escalate().withRedelivery(1).withoutLog())
+    var actor = child.anonymous().onFailure(FailurePolicy.escalate().withRedelivery(1).withoutLog())
         .initialState(connections::incrementAndGet).newActor(this::handle);
     actor.sendMessage("a");
 
-    pass(1);
+    advance(1);
 
     assertEquals(List.of("2 a"), log);
     assertEquals(List.of(), letters.all);
@@ -313,49 +313,49 @@ class RedeliveryTest {
 
   @Test
   void choosePolicyMaySelectRedelivery() {
-    good = 3;
+    firstWorking = 3;
     var policy =
-        FailurePolicy.choose(failure -> failure instanceof IOException ? LATER : FailurePolicy.resume()).withoutLog();
-    var actor = answering(scope.anonymous().onFailure(policy));
+        FailurePolicy.choose(failure -> failure instanceof IOException ? DELAYED : FailurePolicy.resume()).withoutLog();
+    var actor = newAnsweringActor(scope.anonymous().onFailure(policy));
     var answer = actor.sendMessageReturn("a");
 
-    pass(2);
+    advance(2);
 
     assertEquals("3 answers a", Patience.value(answer));
   }
 
   @Test
   void timeoutTextShowsPendingRedelivery() {
-    var actor =
-        answering(scope.anonymous().onFailure(LATER.withBackoff(SECOND.multipliedBy(9), SECOND.multipliedBy(9))));
-    var thrown = new CompletableFuture<Throwable>();
+    var backoff = SECOND.multipliedBy(9);
+    var actor = newAnsweringActor(scope.anonymous().onFailure(DELAYED.withBackoff(backoff, backoff)));
+    var timeout = new CompletableFuture<Throwable>();
     var asker = Patience.startFiber(
-        () -> thrown.complete(assertThrows(AskTimeoutException.class, () -> actor.ask("a", SECOND))));
+        () -> timeout.complete(assertThrows(AskTimeoutException.class, () -> actor.ask("a", SECOND))));
     Patience.eventually(() -> connections.get() == 1 && scope.report().queued() == 1 && scope.awaitQuiescence(SECOND));
-    Patience.parked(asker); // then its limit is set
+    Patience.awaitParked(asker); // a parked asker has set its limit
 
-    clock.advance(SECOND); // the rest takes 4.5 s or more
+    clock.advance(SECOND); // the backoff takes at least 4.5 s
 
-    var text = Patience.value(thrown).getMessage();
+    var text = Patience.value(timeout).getMessage();
     assertTrue(text.contains("its handler had failed, and it was to be handled again"), text);
   }
 
   @Test
   void logCountsRedeliveries() {
-    good = 3;
-    var actor = answering(scope.named("teller").onFailure(FailurePolicy.restart().withRedelivery(5)));
+    firstWorking = 3;
+    var actor = newAnsweringActor(scope.named("teller").onFailure(FailurePolicy.restart().withRedelivery(5)));
     try (var logged = new Logged()) {
       actor.ask("a");
       assertTrue(logged.text().contains(
-          "it restarts and is given this again: 1 of 5; java.io.IOException: connection 1 is down"), logged.text());
-      assertTrue(logged.text().contains("given this again: 2 of 5"), logged.text());
+          "it restarts and handles this again: 1 of 5; java.io.IOException: connection 1 is down"), logged.text());
+      assertTrue(logged.text().contains("handles this again: 2 of 5"), logged.text());
     }
   }
 
   @Test
   void cancellationInHandlerDoesNotPreventRedelivery() {
     var gate = new Gate();
-    var actor = scope.anonymous().onFailure(AT_ONCE).newActorWithReturn((Object message) -> {
+    var actor = scope.anonymous().onFailure(IMMEDIATE).newActorWithReturn((Object message) -> {
       if (connections.incrementAndGet() == 1) throw new CancellationException("planned");
       gate.open();
       return message;
@@ -365,7 +365,7 @@ class RedeliveryTest {
 
   @Test
   void badInputIsRefused() {
-    assertEquals("a message cannot be given again 0 times; give more than zero, or leave withRedelivery out",
+    assertEquals("a message cannot be redelivered 0 times; give more than zero, or leave withRedelivery out",
         assertThrows(IllegalArgumentException.class, () -> FailurePolicy.restart().withRedelivery(0)).getMessage());
     assertTrue(assertThrows(IllegalStateException.class, () -> FailurePolicy.stop().withRedelivery(1)).getMessage()
         .startsWith("stop() does not go on, so a redelivery has no meaning; give it to resume(), restart()"));
@@ -373,8 +373,8 @@ class RedeliveryTest {
         + "give the back-off to the actor's policy",
         assertThrows(IllegalArgumentException.class, () -> scope.openScope("below",
             o -> o.withFailurePolicy(FailurePolicy.resume().withBackoff(SECOND, SECOND)))).getMessage());
-    assertEquals("restart().withBackoff(1 s, 1 s).withRedelivery(3).withoutLog()", LATER.toString());
-    assertEquals(3, LATER.redeliveries());
+    assertEquals("restart().withBackoff(1 s, 1 s).withRedelivery(3).withoutLog()", DELAYED.toString());
+    assertEquals(3, DELAYED.redeliveries());
     assertEquals("restart().withRedelivery(1) cannot be a scope's policy: it does not decide about messages; "
         + "give retries and redeliveries to the actor's policy",
         assertThrows(IllegalArgumentException.class,

@@ -15,75 +15,76 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** Where no fiber can be started when a limit or a grace is over, both end all the same. */
+/** Tests that the limit of a request and a kill grace end even if no fiber can be started then. */
 class RefusedFibersJvmTest {
 
-  /** Runs fibers; for a while, no new ones. */
-  private static final class Refusing implements Executor {
-    private final Executor threads = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory());
-    private final Set<Runnable> known = ConcurrentHashMap.newKeySet(); // one for each fiber
-    volatile boolean refuses;
+  /** A scheduler of fibers, which can refuse to start new fibers. */
+  private static final class RefusingScheduler implements Executor {
+    private final Executor carriers = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory());
+    private final Set<Runnable> startedFibers = ConcurrentHashMap.newKeySet(); // has one task for each fiber
+    volatile boolean isRefusing;
 
     @Override
     public void execute(Runnable fiber) {
-      if (refuses && !known.contains(fiber)) throw new RejectedExecutionException("no fiber now");
-      known.add(fiber);
-      threads.execute(fiber);
+      if (isRefusing && !startedFibers.contains(fiber)) throw new RejectedExecutionException("no fiber now");
+      startedFibers.add(fiber);
+      carriers.execute(fiber);
     }
 
-    /** The fibers that it starts have the same scheduler. */
+    /** Starts a fiber on this scheduler. Fibers that it starts run there, too. */
     Thread start(Runnable code) throws ReflectiveOperationException {
-      var maker = Class.forName("java.lang.ThreadBuilders$VirtualThreadBuilder").getDeclaredConstructor(Executor.class);
-      maker.setAccessible(true);
-      return ((Thread.Builder) maker.newInstance(this)).start(code);
+      var constructor = Class.forName("java.lang.ThreadBuilders$VirtualThreadBuilder")
+          .getDeclaredConstructor(Executor.class);
+      constructor.setAccessible(true);
+      return ((Thread.Builder) constructor.newInstance(this)).start(code);
     }
   }
 
-  static final class Refused {
-    private static final Refusing FIBERS = new Refusing();
+  static final class RefusalProgram {
+    private static final RefusingScheduler FIBERS = new RefusingScheduler();
     private static final Duration SECOND = Duration.ofSeconds(1);
     private static final ManualScheduler CLOCK = new ManualScheduler();
 
     public static void main(String[] args) throws Exception {
-      FIBERS.start(Refused::end).join();
+      FIBERS.start(RefusalProgram::run).join();
       System.exit(0);
     }
 
-    private static void end() {
+    private static void run() {
       var scope = ActorSystem.openScope("refused", o -> o.withScheduler(CLOCK).withKillGrace(SECOND));
-      var begun = new CountDownLatch(1);
-      var deaf = scope.anonymous().newActorWithReturn((Object message) -> {
-        begun.countDown();
-        new Gate().passDeaf();
+      var handlerEntered = new CountDownLatch(1);
+      var deafActor = scope.anonymous().newActorWithReturn((Object message) -> {
+        handlerEntered.countDown();
+        new Gate().passUninterruptibly();
         return message;
       });
-      var asker = Thread.ofVirtual().start(() -> deaf.ask("asked", SECOND));
-      Patience.await(begun);
-      Patience.parked(asker);
-      var future = deaf.sendMessageReturn("sent", SECOND);
+      var asker = Thread.ofVirtual().start(() -> deafActor.ask("asked", SECOND));
+      Patience.await(handlerEntered);
+      Patience.awaitParked(asker);
+      var future = deafActor.sendMessageReturn("sent", SECOND);
 
-      advanceRefusing();
-      Patience.joined(asker);
+      advanceWhileRefusing();
+      Patience.awaitEnd(asker);
       System.out.println("limit: " + Patience.failure(future).getClass().getSimpleName());
 
-      deaf.kill();
-      advanceRefusing();
-      System.out.println("grace: " + Patience.value(deaf.onExit()));
+      deafActor.kill();
+      advanceWhileRefusing();
+      System.out.println("grace: " + Patience.value(deafActor.onExit()));
     }
 
-    private static void advanceRefusing() {
-      FIBERS.refuses = true;
+    private static void advanceWhileRefusing() {
+      FIBERS.isRefusing = true;
       CLOCK.advance(SECOND);
-      FIBERS.refuses = false;
+      FIBERS.isRefusing = false;
     }
   }
 
   @Promise({"6.10", "7.5"})
   @Test
   void limitAndKillGraceExpireWhenFibersAreRefused() throws Exception {
-    try (var child = Child.java(List.of("--add-opens=java.base/java.lang=ALL-UNNAMED"), Refused.class)) {
+    try (var child = Child.java(List.of("--add-opens=java.base/java.lang=ALL-UNNAMED"), RefusalProgram.class)) {
       assertEquals("limit: AskTimeoutException\ngrace: Killed", String.join("\n",
-          child.ended(0).lines().filter(line -> line.startsWith("limit") || line.startsWith("grace")).toList()));
+          child.awaitExit(0).lines().filter(line -> line.startsWith("limit") || line.startsWith("grace")).toList()));
     }
   }
 }

@@ -19,16 +19,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A handler asks an actor that refuses. That is no failure of the handler's own actor. */
+/** Tests that an actor keeps its state if its handler asks another actor, which refuses. */
 class RefusedNestedAskTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope app = ActorSystem.openScope("app", o -> o.withDeadLetters(letters));
   private final ActorWithReturn<Object, Object> payments = Job.worker(app.named("payments"));
-  private final AtomicInteger handled = new AtomicInteger();
+  private final AtomicInteger handledCount = new AtomicInteger();
 
-  /** How a handler asks. */
-  private interface Asking {
-    Object ask(ActorWithReturn<Object, Object> other) throws Exception;
+  /** The nested request of a handler. */
+  private interface NestedRequest {
+    Object ask(ActorWithReturn<Object, Object> target) throws Exception;
   }
 
   @AfterEach
@@ -37,12 +37,12 @@ class RefusedNestedAskTest {
     app.closeWithin(Duration.ZERO);
   }
 
-  /** Remembers what it was sent, and asks at "pay". */
-  private ActorWithReturn<String, Object> account(FailurePolicy policy, Asking asking) {
+  /** Creates an actor that returns all messages so far, but makes the nested request at "pay". */
+  private ActorWithReturn<String, Object> account(FailurePolicy policy, NestedRequest nestedRequest) {
     return app.named("account").onFailure(policy).initialState(ArrayList<String>::new)
         .newActorWithReturn((ArrayList<String> state, String message) -> {
-          handled.incrementAndGet();
-          if (message.equals("pay")) return asking.ask(payments);
+          handledCount.incrementAndGet();
+          if (message.equals("pay")) return nestedRequest.ask(payments);
           state.add(message);
           return List.copyOf(state);
         });
@@ -50,7 +50,7 @@ class RefusedNestedAskTest {
 
   private ActorWithReturn<String, Object> account(FailurePolicy policy) {
     payments.close();
-    return account(policy, other -> other.ask("charge"));
+    return account(policy, target -> target.ask("charge"));
   }
 
   private long count(Reason reason) {
@@ -67,7 +67,7 @@ class RefusedNestedAskTest {
 
     assertEquals("payments", refusal.actor());
     assertEquals(List.of("deposit 100", "deposit 200"), account.ask("deposit 200"));
-    assertEquals(3, handled.get());
+    assertEquals(3, handledCount.get());
     assertEquals(List.of(1L, 0L), List.of(count(Reason.NESTED_REQUEST_FAILED), count(Reason.FAILED)));
   }
 
@@ -87,9 +87,9 @@ class RefusedNestedAskTest {
   @Test
   void nestedRefusalThroughFutureKeepsState() {
     payments.close();
-    var account = account(FailurePolicy.stop(), other -> switch (handled.get() % 2) {
-      case 0 -> other.sendMessageReturn("charge").get();
-      default -> other.sendMessageReturn("charge").thenApply(same -> same).join();
+    var account = account(FailurePolicy.stop(), target -> switch (handledCount.get() % 2) {
+      case 0 -> target.sendMessageReturn("charge").get();
+      default -> target.sendMessageReturn("charge").thenApply(answer -> answer).join();
     });
 
     assertThrows(ActorStoppedException.class, () -> account.ask("pay"));
@@ -102,14 +102,14 @@ class RefusedNestedAskTest {
   @Promise("17.16")
   @Test
   void fullDownstreamMailboxRestartsNoActor() {
-    ActorWithReturn<Object, Object> full =
+    ActorWithReturn<Object, Object> fullActor =
         app.named("full").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn(message -> {
           if (message instanceof Gate gate) gate.pass();
           return message;
         });
-    Gate.occupy(full);
-    full.sendMessage("fits");
-    var account = account(FailurePolicy.restart(), other -> full.ask("charge"));
+    Gate.occupy(fullActor);
+    fullActor.sendMessage("fits");
+    var account = account(FailurePolicy.restart(), target -> fullActor.ask("charge"));
     account.ask("deposit");
 
     assertThrows(MailboxFullException.class, () -> account.ask("pay"));
@@ -127,7 +127,7 @@ class RefusedNestedAskTest {
     assertThrows(ActorStoppedException.class, () -> account.ask("pay"));
 
     assertEquals(List.of("again"), account.ask("again"));
-    assertEquals(4, handled.get());
+    assertEquals(4, handledCount.get());
     assertEquals(1, count(Reason.NESTED_REQUEST_FAILED));
   }
 
@@ -145,35 +145,36 @@ class RefusedNestedAskTest {
   @Promise("17.17")
   @Test
   void choosePolicyHandlesNestedRefusalsOnlyIfConfigured() {
-    var asked = new ArrayList<Throwable>();
+    var chosenFailures = new ArrayList<Throwable>();
     var policy = FailurePolicy.choose(failure -> {
-      asked.add(failure);
+      chosenFailures.add(failure);
       return FailurePolicy.resume().withoutLog();
     });
     var account = account(policy);
     assertThrows(ActorStoppedException.class, () -> account.ask("pay"));
-    assertEquals(List.of(), asked);
+    assertEquals(List.of(), chosenFailures);
     account.close();
 
-    var other = account(policy.withRequestFailurePolicy(policy));
-    var refusal = assertThrows(ActorStoppedException.class, () -> other.ask("pay"));
+    var configuredAccount = account(policy.withRequestFailurePolicy(policy));
+    var refusal = assertThrows(ActorStoppedException.class, () -> configuredAccount.ask("pay"));
 
-    assertSame(refusal, asked.getFirst());
+    assertSame(refusal, chosenFailures.getFirst());
   }
 
   /**
-   * Returns the lines that the code logs with this text: at least one, and at most one a second.
+   * Returns the log of the code. Asserts that the line was logged at least once, and at most once
+   * a second.
    */
-  private static String loggedOnceASecond(String line, Runnable code) {
-    long began = System.nanoTime();
+  private static String logWithLineOncePerSecond(String line, Runnable code) {
+    long start = System.nanoTime();
     String text;
     try (var logged = new Logged()) {
       code.run();
-      text = logged.about(line);
+      text = logged.entriesAbout(line);
     }
-    long seconds = Duration.ofNanos(System.nanoTime() - began).toSeconds();
+    long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
 
-    long lines = text.lines().filter(each -> each.contains(line)).count();
+    long lines = text.lines().filter(logLine -> logLine.contains(line)).count();
     assertTrue(lines >= 1 && lines <= seconds + 1, () -> lines + " lines in " + seconds + " s: " + text);
     return text;
   }
@@ -181,7 +182,7 @@ class RefusedNestedAskTest {
   @Promise("17.18")
   @Test
   void equalFailuresOfRestartingActorAreLoggedOncePerSecond() {
-    loggedOnceASecond("failed at \"work\"; it restarts", () -> {
+    logWithLineOncePerSecond("failed at \"work\"; it restarts", () -> {
       var actor = app.named("broken").onFailure(FailurePolicy.restart()).newActor((Object message) -> {
         throw new IllegalStateException("down");
       });
@@ -193,7 +194,7 @@ class RefusedNestedAskTest {
   @Promise("17.18")
   @Test
   void equalFailuresOfManyActorsAreLoggedOncePerSecond() {
-    loggedOnceASecond("failed at \"work\"; it goes on", () -> {
+    logWithLineOncePerSecond("failed at \"work\"; it continues", () -> {
       for (int i = 0; i < 300; i++) app.named("worker" + i).newActor((Object message) -> {
         throw new IllegalStateException("down");
       }).sendMessage("work");
@@ -207,7 +208,7 @@ class RefusedNestedAskTest {
     var account = account(FailurePolicy.resume());
 
     String text =
-        loggedOnceASecond("actor 'account' could not finish \"pay\": actor 'payments' ended", () -> {
+        logWithLineOncePerSecond("actor 'account' could not finish \"pay\": actor 'payments' ended", () -> {
           for (int i = 0; i < 5_000; i++) account.sendMessage("pay");
           account.ask("deposit", Patience.LONG);
         });
@@ -222,7 +223,7 @@ class RefusedNestedAskTest {
       if (i >= 0) throw new IllegalStateException("planned " + i);
     });
 
-    loggedOnceASecond("actor 'broken' failed at", () -> {
+    logWithLineOncePerSecond("actor 'broken' failed at", () -> {
       for (int i = 0; i < 5_000; i++) actor.sendMessage(i);
       actor.close();
     });

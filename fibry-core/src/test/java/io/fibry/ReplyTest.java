@@ -25,13 +25,13 @@ class ReplyTest {
 
   record Withdraw(long cents) implements Account, Request<Withdraw, Boolean> {}
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = Variants.scope(letters);
   private final ActorBuilder<Account> builder =
       scope.named("account").onFailure(FailurePolicy.resume().withoutLog()).protocol(Account.class);
 
   @Test
-  void aSealedProtocolIsAnsweredByItsTypes() {
+  void sealedProtocolGivesTypedAnswers() {
     var cents = new long[1];
     Actor<Account> account = builder.newActor((message, context) -> {
       switch (message) {
@@ -46,13 +46,13 @@ class ReplyTest {
     });
 
     account.sendMessage(new Deposit(5));
-    boolean refused = account.ask(new Withdraw(7));
-    boolean paid = account.ask(new Withdraw(2));
-    long left = account.ask(new Balance());
+    boolean firstWithdrawal = account.ask(new Withdraw(7));
+    boolean secondWithdrawal = account.ask(new Withdraw(2));
+    long balance = account.ask(new Balance());
 
-    assertFalse(refused);
-    assertTrue(paid);
-    assertEquals(3, left);
+    assertFalse(firstWithdrawal);
+    assertTrue(secondWithdrawal);
+    assertEquals(3, balance);
   }
 
   @Test
@@ -73,29 +73,30 @@ class ReplyTest {
   @Test
   void threadCompletingPromiseRunsNoAskerCallback() {
     var promise = new CompletableFuture<Long>();
-    var promised = new CompletableFuture<Boolean>();
+    var replyPromised = new CompletableFuture<Boolean>();
     Actor<Account> account = builder.newActor((message, context) -> {
       context.replyWhen((Balance) message, promise);
-      promised.complete(true);
+      replyPromised.complete(true);
     });
-    var ran =
+    var callbackThread =
         CompletableFuture.allOf(account.sendMessageReturn(new Balance())).thenApply(done -> Thread.currentThread());
-    Patience.value(promised);
+    Patience.value(replyPromised);
 
     promise.complete(7L);
 
-    assertNotSame(Thread.currentThread(), Patience.value(ran));
+    assertNotSame(Thread.currentThread(), Patience.value(callbackThread));
   }
 
   @Promise("4.14")
   @Test
   void equalRequestsAreDistinguishedByIdentity() {
-    var kept = new ArrayList<Balance>();
+    var requests = new ArrayList<Balance>();
     var actor = scope.anonymous().newActor((Object m, ActorContext<Object> context) -> {
       var balance = (Balance) m;
-      kept.add(balance);
-      if (kept.size() == 2) assertThrows(IllegalArgumentException.class, () -> context.reply(kept.getFirst(), 0L));
-      context.reply(balance, (long) kept.size());
+      requests.add(balance);
+      if (requests.size() == 2)
+        assertThrows(IllegalArgumentException.class, () -> context.reply(requests.getFirst(), 0L));
+      context.reply(balance, (long) requests.size());
     });
 
     assertEquals(1, actor.ask(new Balance()));
@@ -104,23 +105,23 @@ class ReplyTest {
 
   @Promise("4.14")
   @Test
-  void answeringTwiceIsRefused() {
-    var second = new CompletableFuture<Throwable>();
+  void secondReplyIsRefused() {
+    var failure = new CompletableFuture<Throwable>();
     Actor<Account> account = builder.newActor((message, context) -> {
       var balance = (Balance) message;
       context.reply(balance, 1L);
-      second.complete(assertThrows(IllegalArgumentException.class, () -> context.reply(balance, 2L)));
+      failure.complete(assertThrows(IllegalArgumentException.class, () -> context.reply(balance, 2L)));
     });
 
     assertEquals(1, account.ask(new Balance()));
 
-    var text = Patience.value(second).getMessage();
+    var text = Patience.value(failure).getMessage();
     for (String word : new String[] {"account", "Balance", "has answered it"}) assertTrue(text.contains(word), text);
   }
 
   @Promise("4.14")
   @Test
-  void answeringAMessageThatIsNoRequestIsRefused() {
+  void replyToPlainMessageIsRefused() {
     Actor<Account> account = builder.newActor((message, context) -> {
       if (message instanceof Balance balance) context.reply(balance, 1L);
     });
@@ -134,14 +135,14 @@ class ReplyTest {
   @Promise("4.14")
   @Test
   void replyAfterHandlerReturnedIsRefused() {
-    var kept = new CopyOnWriteArrayList<ActorContext<Account>>();
+    var contexts = new CopyOnWriteArrayList<ActorContext<Account>>();
     Actor<Account> account = builder.newActor((message, context) -> {
-      kept.add(context);
+      contexts.add(context);
     });
     var request = new Balance();
     assertThrows(NoReplyException.class, () -> account.ask(request));
 
-    var failure = assertThrows(IllegalStateException.class, () -> kept.getFirst().reply(request, 1L));
+    var failure = assertThrows(IllegalStateException.class, () -> contexts.getFirst().reply(request, 1L));
 
     for (String word : new String[] {"account", "until the handler returns", "self()"})
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
@@ -149,11 +150,11 @@ class ReplyTest {
 
   @Promise("4.14")
   @Test
-  void answeringFromAnotherThreadIsRefused() {
+  void replyFromAnotherThreadIsRefused() {
     Actor<Account> account = builder.newActor((message, context) -> {
-      var elsewhere = CompletableFuture
+      var otherThread = CompletableFuture
           .supplyAsync(() -> assertThrows(IllegalStateException.class, () -> context.reply((Balance) message, 1L)));
-      Patience.value(elsewhere);
+      Patience.value(otherThread);
       context.reply((Balance) message, 2L);
     });
 
@@ -188,7 +189,7 @@ class ReplyTest {
 
   @Promise("4.15")
   @Test
-  void aNullAnswerIsRefusedOnTheSpot() {
+  void nullAnswerIsRefusedByReply() {
     Actor<Account> account = builder.newActor((message, context) -> {
       assertThrows(NullPointerException.class, () -> context.reply((Balance) message, null));
       context.reply((Balance) message, 3L);
@@ -200,11 +201,11 @@ class ReplyTest {
   @Test
   void replyToCancelledRequestIsIgnored() {
     var gate = new Gate();
-    var answered = new CompletableFuture<Boolean>();
+    var replied = new CompletableFuture<Boolean>();
     Actor<Account> account = builder.newActor((message, context) -> {
       gate.pass();
       context.reply((Balance) message, 1L);
-      answered.complete(true);
+      replied.complete(true);
     });
     var request = account.sendMessageReturn(new Balance());
     Patience.await(gate.entered);
@@ -212,44 +213,44 @@ class ReplyTest {
     request.cancel(false);
     gate.open();
 
-    assertTrue(Patience.value(answered));
+    assertTrue(Patience.value(replied));
     assertTrue(request.isCancelled());
   }
 
-  // ---- promised
+  // ---- promised answers
 
   @Test
-  void aPromisedAnswerLetsTheActorGoOn() {
+  void actorHandlesMessagesBeforePromisedAnswer() {
     var stage = new CompletableFuture<Long>();
     Actor<Account> account = builder.newActor((message, context) -> {
       if (message instanceof Balance b) context.replyWhen(b, stage);
       if (message instanceof Withdraw w) context.reply(w, true);
     });
 
-    var promised = account.sendMessageReturn(new Balance());
-    boolean meanwhile = account.ask(new Withdraw(1));
+    var answer = account.sendMessageReturn(new Balance());
+    boolean withdrawn = account.ask(new Withdraw(1));
     stage.complete(8L);
 
-    assertTrue(meanwhile);
-    assertEquals(8L, Patience.value(promised));
+    assertTrue(withdrawn);
+    assertEquals(8L, Patience.value(answer));
   }
 
   @Test
-  void aFailedStageFailsTheRequestUnwrapped() {
+  void failedStageFailsRequestUnwrapped() {
     var failure = new IOException("disk");
     var stage = new CompletableFuture<Long>();
     Actor<Account> account =
         builder.newActor((message, context) -> context.replyWhen((Balance) message, stage.thenApply(x -> x)));
-    var promised = account.sendMessageReturn(new Balance());
+    var answer = account.sendMessageReturn(new Balance());
 
     stage.completeExceptionally(failure);
 
-    assertSame(failure, Patience.failure(promised));
+    assertSame(failure, Patience.failure(answer));
   }
 
   @Promise("4.15")
   @Test
-  void aStageThatGivesNullFailsTheRequest() {
+  void stageWithNullFailsRequest() {
     Actor<Account> account = builder
         .newActor((message, context) -> context.replyWhen((Balance) message, CompletableFuture.completedFuture(null)));
 
@@ -276,46 +277,46 @@ class ReplyTest {
       if (message instanceof Balance b) context.replyWhen(b, stage);
       if (message instanceof Withdraw w) context.reply(w, true);
     });
-    var promised = account.sendMessageReturn(new Balance());
+    var answer = account.sendMessageReturn(new Balance());
     account.ask(new Withdraw(1));
 
-    promised.cancel(false);
+    answer.cancel(false);
     stage.complete(1L);
     account.close();
 
-    assertTrue(promised.isCancelled());
+    assertTrue(answer.isCancelled());
   }
 
   @Test
   void stageCompletedAfterExitChangesNothing() {
     var stage = new CompletableFuture<Long>();
     Actor<Account> account = builder.newActor((message, context) -> context.replyWhen((Balance) message, stage));
-    var promised = account.sendMessageReturn(new Balance());
+    var answer = account.sendMessageReturn(new Balance());
     account.close();
 
     stage.complete(1L);
 
     assertEquals(new ExitReason.Finished(),
-        assertInstanceOf(ActorStoppedException.class, Patience.failure(promised)).reason());
+        assertInstanceOf(ActorStoppedException.class, Patience.failure(answer)).reason());
   }
 
-  /** Each chaining to a promise that was kept took a tenth of a second; all would take an hour. */
+  /** If each chaining waited for a tenth of a second, the test would take an hour. */
   @Test
-  void chainingToAKeptPromiseDoesNotWait() {
+  void chainingToFulfilledPromiseDoesNotWait() {
     var stage = new CompletableFuture<Long>();
     Actor<Account> account = builder.newActor((message, context) -> context.replyWhen((Balance) message, stage));
-    var promised = account.sendMessageReturn(new Balance());
+    var answer = account.sendMessageReturn(new Balance());
     stage.complete(1L);
-    Patience.value(promised);
+    Patience.value(answer);
 
     long sum = 0;
-    for (int i = 0; i < 40_000; i++) sum += promised.thenApply(cents -> cents + 1).join();
+    for (int i = 0; i < 40_000; i++) sum += answer.thenApply(cents -> cents + 1).join();
 
     assertEquals(80_000, sum);
   }
 
   @Test
-  void theSameObjectAskedTwiceIsAnsweredTwice() {
+  void requestObjectSentTwiceIsAnsweredTwice() {
     var request = new Balance();
     var answers = new ArrayList<Long>(List.of(1L, 2L));
     Actor<Account> account =

@@ -15,19 +15,19 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** All committed files; tests of a module run in its folder. */
+/** Finds the files of the repository. Tests of a module run in the folder of the module. */
 final class Repository {
   static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
-  private static final Set<String> NOT_OURS = Set.of("target", ".git", "node_modules");
+  private static final Set<String> SKIPPED_FOLDERS = Set.of("target", ".git", "node_modules");
 
   private static final Pattern LIBRARY =
       Pattern.compile("(?:integrations/)?fibry-(?!bench)[a-z0-9-]+/src/(main|boot|agent)/.*/[A-Za-z0-9]+\\.(java|kt)");
-  private static final Pattern NO_CODE =
+  private static final Pattern COMMENT_OR_STRING =
       Pattern.compile("(?s)/\\*.*?\\*/|//[^\\n]*|\"\"\".*?\"\"\"|\"(?:\\\\.|[^\"\\\\\\n])*\"");
 
   private Repository() {}
 
-  /** The code of each source of a library, by its path below the root; see {@link #code}. */
+  /** Returns the {@linkplain #code code} of all sources of libraries, by paths below the root. */
   static Map<String, String> libraryCode() throws IOException {
     var code = new TreeMap<String, String>();
     for (var file : files(".java", ".kt")) {
@@ -37,35 +37,35 @@ final class Repository {
     return code;
   }
 
-  /** A source without its comments and strings. */
+  /** Returns a source without its comments and strings. */
   static String code(String source) {
-    return NO_CODE.matcher(source).replaceAll(" ");
+    return COMMENT_OR_STRING.matcher(source).replaceAll(" ");
   }
 
   /**
-   * Files with one of these endings. It does not enter folders of what is built: modules are tested
-   * at the same time, so files there come and go.
+   * Returns the files with one of these endings. Skips folders of build results, because other
+   * modules are built at the same time, and their files appear and disappear.
    */
   static List<Path> files(String... endings) {
-    var found = new ArrayList<Path>();
+    var matches = new ArrayList<Path>();
     try {
       Files.walkFileTree(ROOT, new SimpleFileVisitor<>() {
         @Override
         public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-          return !folder.equals(ROOT) && NOT_OURS.contains(folder.getFileName().toString())
+          return !folder.equals(ROOT) && SKIPPED_FOLDERS.contains(folder.getFileName().toString())
               ? FileVisitResult.SKIP_SUBTREE
               : FileVisitResult.CONTINUE;
         }
 
         @Override
         public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-          if (Stream.of(endings).anyMatch(file.toString().replace('\\', '/')::endsWith)) found.add(file);
+          if (Stream.of(endings).anyMatch(file.toString().replace('\\', '/')::endsWith)) matches.add(file);
           return FileVisitResult.CONTINUE;
         }
       });
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
-    return found;
+    return matches;
   }
 }

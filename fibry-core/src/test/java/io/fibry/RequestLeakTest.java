@@ -14,33 +14,33 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a cancelled request keeps while the previous handler blocks. */
+/** Tests the memory that cancelled requests use while an earlier handler blocks. */
 class RequestLeakTest {
 
   private static final int REQUESTS = Soak.ON ? 1_000_000 : 200_000;
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void cancelledRequestsKeepAtMost64BytesEach(boolean guarded) throws InterruptedException {
+  void cancelledRequestsKeepAtMost64BytesEach(boolean hasGuardedMailbox) throws InterruptedException {
     var entered = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
-    var actor = blocked(guarded, entered, gate);
+    var actor = newBlockedActor(hasGuardedMailbox, entered, gate);
     actor.sendMessage(new byte[0]);
     entered.await();
     cancel(actor, 10_000);
 
-    LeakProbe.assertLeavesAtMost((guarded ? 2L : 65L) * REQUESTS, () -> cancel(actor, REQUESTS));
+    LeakProbe.assertLeavesAtMost((hasGuardedMailbox ? 2L : 65L) * REQUESTS, () -> cancel(actor, REQUESTS));
 
     gate.countDown();
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void cancelledRequestsKeepNoMemoryAfterBusyHandlerEnds(boolean guarded) {
-    long grown = LeakProbe.growth(4L * REQUESTS, () -> {
+  void cancelledRequestsKeepNoMemoryAfterBusyHandlerEnds(boolean hasGuardedMailbox) {
+    long growth = LeakProbe.growth(4L * REQUESTS, () -> {
       var entered = new CountDownLatch(1);
       var gate = new CountDownLatch(1);
-      var actor = blocked(guarded, entered, gate);
+      var actor = newBlockedActor(hasGuardedMailbox, entered, gate);
       actor.sendMessage(new byte[0]);
       Patience.await(entered);
       cancel(actor, REQUESTS);
@@ -49,12 +49,12 @@ class RequestLeakTest {
       return actor;
     });
 
-    assertTrue(grown <= 4L * REQUESTS, grown + " bytes are left");
+    assertTrue(growth <= 4L * REQUESTS, growth + " bytes are left");
   }
 
-  private static ActorWithReturn<byte[], Integer> blocked(boolean guarded, CountDownLatch entered,
+  private static ActorWithReturn<byte[], Integer> newBlockedActor(boolean hasGuardedMailbox, CountDownLatch entered,
       CountDownLatch gate) {
-    return ActorSystem.anonymous().mailbox(guarded ? Mailbox.unbounded().selective() : Mailbox.unbounded())
+    return ActorSystem.anonymous().mailbox(hasGuardedMailbox ? Mailbox.unbounded().selective() : Mailbox.unbounded())
         .newActorWithReturn((byte[] message) -> {
           entered.countDown();
           gate.await();
@@ -62,7 +62,7 @@ class RequestLeakTest {
         });
   }
 
-  /** With a message of 100 bytes each, which must become garbage too. */
+  /** Cancels requests with messages of 100 bytes, which must become garbage, too. */
   private static void cancel(ActorWithReturn<byte[], Integer> actor, int times) {
     for (int i = 0; i < times; i++) actor.sendMessageReturn(new byte[84]).cancel(true);
   }
@@ -72,7 +72,7 @@ class RequestLeakTest {
     int requests = Soak.ON ? 50_000 : 15_000;
     var entered = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
-    var actor = blocked(false, entered, gate);
+    var actor = newBlockedActor(false, entered, gate);
     actor.sendMessage(new byte[0]);
     entered.await();
     expire(actor, 1_000);
@@ -88,9 +88,9 @@ class RequestLeakTest {
   }
 
   @Test
-  void aCancelledRequestKeepsNeitherItsMessageNorAStack() throws InterruptedException {
+  void cancelledRequestKeepsNeitherMessageNorStack() throws InterruptedException {
     var gate = new CountDownLatch(1);
-    var actor = blocked(false, new CountDownLatch(1), gate);
+    var actor = newBlockedActor(false, new CountDownLatch(1), gate);
     actor.sendMessage(new byte[0]);
     var message = new byte[84];
     var probe = new WeakReference<>(message);

@@ -16,17 +16,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Requests race the end of their actor. Every request must complete. */
+/** Tests that each request completes if it races with the end of its actor. */
 class RequestStressTest {
   private static final int SENDERS = 2;
-  private static final int REQUESTS = Soak.ON ? 1_000_000 : 16_000; // for each way to stop
-  private static final int MOST = Soak.ON ? 2_000 : 400; // of a sender in a round
+  private static final int REQUESTS = Soak.ON ? 1_000_000 : 16_000; // for each kind of stop
+  private static final int MAX_REQUESTS = Soak.ON ? 2_000 : 400; // maximum of a sender in a round
 
   enum Stop { ASK_EXIT, PILL, KILL, SHUTDOWN, EXIT_AND_SHUTDOWN }
 
   @ParameterizedTest
   @EnumSource(Stop.class)
-  void noRequestThatRacesAStopIsLeftIncomplete(Stop stop) throws Exception {
+  void requestsThatRaceWithStopComplete(Stop stop) throws Exception {
     long seed = StressHarness.seed();
     System.out.println("requests against " + stop + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -50,18 +50,18 @@ class RequestStressTest {
     private final ActorWithReturn<Integer, Integer> actor;
     private final List<List<CompletableFuture<Integer>>> futures = new ArrayList<>();
     private final AtomicInteger progress = new AtomicInteger();
-    private final int each;
-    private final int stopAt;
+    private final int requestsPerSender;
+    private final int stopAfter;
 
     Round(Stop stop, SplittableRandom random) {
       this.stop = stop;
       this.random = random;
       this.pool = stop.compareTo(Stop.SHUTDOWN) >= 0
           ? Executors.newFixedThreadPool(1, Thread.ofPlatform().daemon().factory()) : null;
-      this.each = 100 + random.nextInt(MOST);
-      this.stopAt = 1 + random.nextInt(each * SENDERS);
-      var all = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, Strategy.CALLER);
-      var strategy = pool != null ? Strategy.of(pool) : all.get(random.nextInt(all.size()));
+      this.requestsPerSender = 100 + random.nextInt(MAX_REQUESTS);
+      this.stopAfter = 1 + random.nextInt(requestsPerSender * SENDERS);
+      var strategies = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, Strategy.CALLER);
+      var strategy = pool != null ? Strategy.of(pool) : strategies.get(random.nextInt(strategies.size()));
       this.actor = Scopes.root("requests", ActorScope.Options.defaults()).anonymous().strategy(strategy)
           .newActorWithReturn((Integer i) -> i);
     }
@@ -69,18 +69,18 @@ class RequestStressTest {
     void play() throws InterruptedException {
       var threads = new ArrayList<Thread>();
       for (int i = 0; i < SENDERS; i++) {
-        var mine = new ArrayList<CompletableFuture<Integer>>(each);
-        futures.add(mine);
-        threads.add((random.nextBoolean() ? Thread.ofVirtual() : Thread.ofPlatform()).start(() -> send(mine)));
+        var ownFutures = new ArrayList<CompletableFuture<Integer>>(requestsPerSender);
+        futures.add(ownFutures);
+        threads.add((random.nextBoolean() ? Thread.ofVirtual() : Thread.ofPlatform()).start(() -> send(ownFutures)));
       }
-      threads.forEach(Patience::joined);
-      if (stop != Stop.SHUTDOWN) Patience.ended(actor::waitForExit);
+      threads.forEach(Patience::awaitEnd);
+      if (stop != Stop.SHUTDOWN) Patience.awaitEnd(actor::waitForExit);
     }
 
-    private void send(List<CompletableFuture<Integer>> mine) {
-      for (int i = 0; i < each; i++) {
-        mine.add(actor.sendMessageReturn(i));
-        if (progress.incrementAndGet() == stopAt) stop();
+    private void send(List<CompletableFuture<Integer>> ownFutures) {
+      for (int i = 0; i < requestsPerSender; i++) {
+        ownFutures.add(actor.sendMessageReturn(i));
+        if (progress.incrementAndGet() == stopAfter) stop();
       }
     }
 
@@ -98,25 +98,25 @@ class RequestStressTest {
     }
 
     int requests() {
-      return each * SENDERS;
+      return requestsPerSender * SENDERS;
     }
 
     int incomplete() throws InterruptedException {
-      // a shut-down executor refuses only the next activation
+      // only the next activation finds that the executor was shut down
       if (stop == Stop.SHUTDOWN) actor.sendMessage(0);
       int count = 0;
-      for (var mine : futures) for (var future : mine) if (!isToldAsPromised(future)) count++;
+      for (var ownFutures : futures) for (var future : ownFutures) if (!hasPromisedOutcome(future)) count++;
       if (pool != null) pool.shutdown();
       return count;
     }
 
-    private static boolean isToldAsPromised(CompletableFuture<Integer> future) throws InterruptedException {
-      Waits.done(future);
+    private static boolean hasPromisedOutcome(CompletableFuture<Integer> future) throws InterruptedException {
+      StressWaits.awaitOutcome(future);
       try {
         future.get();
         return true;
-      } catch (ExecutionException stopped) {
-        return stopped.getCause() instanceof ActorStoppedException;
+      } catch (ExecutionException failure) {
+        return failure.getCause() instanceof ActorStoppedException;
       }
     }
   }

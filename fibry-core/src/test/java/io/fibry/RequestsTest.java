@@ -29,22 +29,22 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RequestsTest {
   record Ping() implements Request<Ping, String> {}
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
-  private final ActorBuilder<Object> quiet = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
+  private final ActorBuilder<Object> resumingBuilder = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
 
   @AfterEach
   void cleanUp() {
     Gate.openAll();
   }
 
-  // ---- with the handler's own exception
+  // ---- requests that fail with the handler's exception
 
   @Promise("4.3")
   @Test
   void askAddsAskersStackToHandlerException() {
-    var echo = Echo.actor(quiet);
+    var echo = Echo.actor(resumingBuilder);
     var failure = new IOException("gone");
 
     assertThrows(IOException.class, () -> echo.ask(failure));
@@ -58,7 +58,7 @@ class RequestsTest {
   @Promise("4.3")
   @Test
   void reusedExceptionKeepsAtMostFourAskerStacks() {
-    var echo = Echo.actor(quiet);
+    var echo = Echo.actor(resumingBuilder);
     var failure = new IOException("again");
 
     for (int i = 0; i < 10; i++) assertThrows(IOException.class, () -> echo.ask(failure));
@@ -69,7 +69,7 @@ class RequestsTest {
   @Promise("4.2")
   @Test
   void askRethrowsHandlersError() {
-    var echo = Echo.actor(quiet);
+    var echo = Echo.actor(resumingBuilder);
     var failure = new StackOverflowError("deep");
 
     assertSame(failure, assertThrows(StackOverflowError.class, () -> echo.ask(failure)));
@@ -79,7 +79,7 @@ class RequestsTest {
   @Promise("4.2")
   @Test
   void jdkExceptionsOfHandlerArriveUnwrapped() {
-    var echo = Echo.actor(quiet);
+    var echo = Echo.actor(resumingBuilder);
     var completion = new CompletionException("mine", new IOException());
     var cancellation = new CancellationException("mine");
 
@@ -90,28 +90,28 @@ class RequestsTest {
   }
 
   @Test
-  void chainedCodeSeesTheHandlersOwnException() {
-    var echo = Echo.actor(quiet);
+  void chainedCodeGetsHandlerException() {
+    var echo = Echo.actor(resumingBuilder);
     var failure = new IOException("gone");
 
-    var seen = echo.sendMessageReturn(failure).handle((value, thrown) -> thrown);
+    var failureOfChain = echo.sendMessageReturn(failure).handle((value, thrown) -> thrown);
 
-    assertSame(failure, Patience.value(seen));
+    assertSame(failure, Patience.value(failureOfChain));
   }
 
   @Promise("4.15")
   @Test
   void nullAnswerFailsWithHintAtOptional() {
-    var actor = quiet.newActorWithReturn((Object m) -> (Object) null);
+    var actor = resumingBuilder.newActorWithReturn((Object m) -> (Object) null);
 
     var failure = assertThrows(NullPointerException.class, () -> actor.ask("what"));
 
     assertTrue(failure.getMessage().contains("answered null to \"what\"") && failure.getMessage().contains("Optional"),
         failure.getMessage());
-    assertTrue(actor.sendMessage("nobody asks"));
+    assertTrue(actor.sendMessage("without asker"));
   }
 
-  // ---- because the library refuses
+  // ---- requests that the library refuses
 
   @Promise("4.5")
   @Test
@@ -137,17 +137,17 @@ class RequestsTest {
   void requestExpiredInQueueIsNeverHandled() {
     var actor = Echo.actor(scope.named("slow"));
     Gate.occupy(actor);
-    var answer = new AtomicReference<Throwable>();
+    var thrown = new AtomicReference<Throwable>();
     var asker = Patience
-        .startFiber(() -> answer.set(assertThrows(Throwable.class, () -> actor.ask("late", Duration.ofSeconds(5)))));
-    Patience.parked(asker);
+        .startFiber(() -> thrown.set(assertThrows(Throwable.class, () -> actor.ask("late", Duration.ofSeconds(5)))));
+    Patience.awaitParked(asker);
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
-      return answer.get() != null;
+      return thrown.get() != null;
     });
 
-    var failure = assertInstanceOf(AskTimeoutException.class, answer.get());
-    assertEquals(Duration.ofSeconds(5), failure.waited());
+    var failure = assertInstanceOf(AskTimeoutException.class, thrown.get());
+    assertEquals(Duration.ofSeconds(5), failure.limit());
     for (String word : new String[] {"slow", "late", "5 s", "its turn had not come", "longer limit"})
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
     assertEquals(1, scope.report().unhandled().get(Reason.EXPIRED));
@@ -161,18 +161,18 @@ class RequestsTest {
   void timeoutTextSaysThatHandlingHadBegun() {
     var actor = Echo.actor(scope.anonymous());
     var gate = new Gate();
-    var answer = new CompletableFuture<Throwable>();
+    var thrown = new CompletableFuture<Throwable>();
     Patience
-        .startFiber(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate, Duration.ofSeconds(5)))));
+        .startFiber(() -> thrown.complete(assertThrows(Throwable.class, () -> actor.ask(gate, Duration.ofSeconds(5)))));
     Patience.await(gate.entered);
 
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(5));
-      return answer.isDone();
+      return thrown.isDone();
     });
 
-    var text = assertInstanceOf(AskTimeoutException.class, answer.join()).getMessage();
-    assertTrue(text.contains("it had begun with it"), text);
+    var text = assertInstanceOf(AskTimeoutException.class, thrown.join()).getMessage();
+    assertTrue(text.contains("its handler had begun"), text);
   }
 
   @Promise("4.6")
@@ -180,16 +180,16 @@ class RequestsTest {
   void askWithoutLimitUsesScopeLimit() {
     var actor = Echo.actor(Variants.scope(o -> o.withScheduler(clock).withAskLimit(Duration.ofMinutes(2))).anonymous());
     var gate = new Gate();
-    var answer = new CompletableFuture<Throwable>();
-    Patience.startFiber(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate))));
+    var failure = new CompletableFuture<Throwable>();
+    Patience.startFiber(() -> failure.complete(assertThrows(Throwable.class, () -> actor.ask(gate))));
     Patience.await(gate.entered);
 
     Patience.eventually(() -> {
       clock.advance(Duration.ofMinutes(2));
-      return answer.isDone();
+      return failure.isDone();
     });
 
-    assertEquals(Duration.ofMinutes(2), assertInstanceOf(AskTimeoutException.class, answer.join()).waited());
+    assertEquals(Duration.ofMinutes(2), assertInstanceOf(AskTimeoutException.class, failure.join()).limit());
   }
 
   @Test
@@ -216,7 +216,7 @@ class RequestsTest {
   void stoppedActorFailsRequestWithExitReason() {
     var actor = Echo.actor(scope.named("gone"));
     actor.kill();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
     var failure = assertThrows(ActorStoppedException.class, () -> actor.ask("hello"));
 
@@ -229,11 +229,11 @@ class RequestsTest {
   @Promise("4.7")
   @ParameterizedTest
   @ValueSource(strings = {"ask", "get", "join", "timed get", "waitForExit", "waitForExit(Duration)"})
-  void actorWaitingForItselfIsCycle(String how) {
+  void actorWaitingForItselfIsCycle(String waitMethod) {
     var actor = scope.named("narcissus").newActorWithReturn((Object m, ActorContext<Object> context) -> {
       @SuppressWarnings("unchecked") var self = (ActorWithReturn<Object, Object>) context.self();
       if (m.equals("inner")) return "never";
-      return assertThrows(AskCycleException.class, () -> waitFor(self, how));
+      return assertThrows(AskCycleException.class, () -> waitFor(self, waitMethod));
     });
 
     var failure = (AskCycleException) actor.ask("outer");
@@ -243,8 +243,8 @@ class RequestsTest {
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
-  private static void waitFor(ActorWithReturn<Object, Object> self, String how) throws Exception {
-    switch (how) {
+  private static void waitFor(ActorWithReturn<Object, Object> self, String waitMethod) throws Exception {
+    switch (waitMethod) {
       case "ask" -> self.ask("inner");
       case "get" -> self.sendMessageReturn("inner").get();
       case "join" -> self.sendMessageReturn("inner").join();

@@ -1,6 +1,6 @@
 package io.fibry;
 
-import static io.fibry.support.Patience.ended;
+import static io.fibry.support.Patience.awaitEnd;
 import static io.fibry.support.Patience.failure;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -9,20 +9,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** A resident actor that gets no thread, but is found by name before that is known. */
+/** Tests a resident actor that is found by name before its strategy fails to start a thread. */
 class ResidentFaultTest {
   private final ActorScope scope = Variants.scope(o -> o);
-  private Actor<Question> found;
-  private CompletableFuture<Integer> asked;
+  private Actor<Question> actor;
+  private CompletableFuture<Integer> answer;
 
   private record Question() implements Request<Question, Integer> {}
 
-  /** Fails to start a thread; first the actor is found and asked. */
-  private final class Threadless implements Strategy {
+  /** Finds the actor and sends it a request, and then fails to start a thread. */
+  private final class ThreadlessStrategy implements Strategy {
     @Override
     public void activate(Runnable activation) {
-      found = scope.find("threadless", Question.class).orElseThrow();
-      asked = found.sendMessageReturn(new Question());
+      actor = scope.find("threadless", Question.class).orElseThrow();
+      answer = actor.sendMessageReturn(new Question());
       throw new OutOfMemoryError("no native thread");
     }
 
@@ -34,26 +34,27 @@ class ResidentFaultTest {
 
   @Test
   void requestToResidentActorWithoutThreadFails() {
-    assertThrows(OutOfMemoryError.class, this::make);
+    assertThrows(OutOfMemoryError.class, this::createActor);
 
-    assertInstanceOf(ActorStoppedException.class, failure(asked));
+    assertInstanceOf(ActorStoppedException.class, failure(answer));
   }
 
   @Test
   void residentActorWithoutThreadEnds() {
-    assertThrows(OutOfMemoryError.class, this::make);
+    assertThrows(OutOfMemoryError.class, this::createActor);
 
-    ended(found::waitForExit);
+    awaitEnd(actor::waitForExit);
   }
 
   @Test
   void nameOfResidentActorWithoutThreadIsFree() {
-    assertThrows(OutOfMemoryError.class, this::make);
+    assertThrows(OutOfMemoryError.class, this::createActor);
 
     assertTrue(scope.find("threadless", Question.class).isEmpty());
   }
 
-  private void make() {
-    scope.named("threadless").strategy(new Threadless()).protocol(Question.class).newActor((Question question) -> {});
+  private void createActor() {
+    scope.named("threadless").strategy(new ThreadlessStrategy()).protocol(Question.class)
+        .newActor((Question question) -> {});
   }
 }

@@ -12,9 +12,9 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Blocks make their actors in the scope of their builder. A block that works in the root scope
- * ignores the clock, the limit, the carriers and the dead letters of its user's scope, and the user
- * cannot see it. So each file of a library that names the root scope has a reason here.
+ * Checks that blocks create their actors in the scope of their builder. A block that uses the root
+ * scope ignores the clock, the limits, the context propagators and the dead-letter listener of its
+ * user's scope. So each file of a library that names the root scope has a reason here.
  */
 class RootScopeRulesTest {
   private static final Pattern ROOT_SCOPE =
@@ -22,40 +22,40 @@ class RootScopeRulesTest {
           .compile("\\bActorSystem\\s*(\\.|::)\\s*(anonymous|named|root|configure|find|openScope|setDefaultStrategy)\\b"
               + "|\\bScope\\s*(\\.|::)\\s*(root|ROOT)\\b|\\bScope ROOT\\b|\\bimport static io\\.fibry\\.ActorSystem\\b");
 
-  private static final String SERVER = "is a server in this process, and so in the scope of none of its users";
+  private static final String SERVER = "is a server of this process, which belongs to no scope of a user";
 
   private static final Map<String, String> REASONS = Map.ofEntries(
       entry("fibry-core/ActorSystem.java", "is the root scope"),
-      entry("fibry-core/Scope.java", "makes the root scope"),
-      entry("fibry-core/Flows.java", "a publisher without a builder is promised to work in the root scope"),
-      entry("fibry-core/Stereotypes.java", "its users want actors without a word about scopes"),
-      entry("fibry-kotlin/Actors.kt", "its builder is the root's unless told otherwise"),
-      entry("fibry-kotlin/Builders.kt", "its builder is the root's unless told otherwise"),
-      entry("fibry-kotlin/Dispatchers.kt", "is made of a strategy, which is in no scope"),
+      entry("fibry-core/Scope.java", "creates the root scope"),
+      entry("fibry-core/Flows.java", "a publisher without a builder works in the root scope, as promised"),
+      entry("fibry-core/Stereotypes.java", "creates actors for users who do not use scopes"),
+      entry("fibry-kotlin/Actors.kt", "uses a builder of the root scope by default"),
+      entry("fibry-kotlin/Builders.kt", "uses a builder of the root scope by default"),
+      entry("fibry-kotlin/Dispatchers.kt", "is created from a strategy, which belongs to no scope"),
       entry("fibry-core/UdpReceiver.java",
-          "waits for packets by the clock of the system, and users see its handler only"),
+          "waits for packets with the system clock, and users see its handler only"),
       entry("fibry-core/SubscriberWatch.java",
-          "handles nothing of a user, and must not keep the scope of its topic alive"),
-      entry("fibry-cluster/Cluster.java", "its scope is the root unless told otherwise"),
+          "handles no messages of users, and must not delay the end of its topic's scope"),
+      entry("fibry-cluster/Cluster.java", "uses the root scope by default"),
       entry("fibry-cluster/MemoryNetwork.java", SERVER),
       entry("fibry-cluster/MemoryQueue.java", SERVER),
       entry("fibry-cluster/MemoryTable.java", SERVER),
-      entry("fibry-dashboard/Dashboard.java", "shows all scopes, and is in a scope of its own beside them"),
-      entry("fibry-spring-boot-starter/FiberPool.java", "runs tasks of Spring, in a scope of its own"),
+      entry("fibry-dashboard/Dashboard.java", "shows all scopes, and has its own scope"),
+      entry("fibry-spring-boot-starter/FiberPool.java", "runs tasks of Spring in its own scope"),
       entry("fibry-spring-boot-starter/FibryAutoConfiguration.java", "opens the scope of the application"),
       entry("fibry-test/TestScope.java", "opens the scope of a test"),
-      entry("fibry-nats/WorkConsumer.java", "hands work of NATS to the workers, who are in the scope of the cluster"),
+      entry("fibry-nats/WorkConsumer.java", "passes work of NATS to workers in the scope of the cluster"),
       entry("fibry-simulation/SimulatedNode.java", "is the root scope of a simulated process"),
       entry("fibry-simulation/ProgramRun.java", "closes the root scope of a simulated process"));
 
   @Test
-  void eachFileThatNamesTheRootScopeHasAReason() throws IOException {
-    var found = new TreeSet<String>();
+  void filesThatNameRootScopeHaveReason() throws IOException {
+    var files = new TreeSet<String>();
     Repository.libraryCode().forEach((file, code) -> {
-      if (namesRoot(code)) found.add(file.replaceFirst("(?:integrations/)?([^/]+)/.*/", "$1/"));
+      if (namesRoot(code)) files.add(file.replaceFirst("(?:integrations/)?([^/]+)/.*/", "$1/"));
     });
 
-    assertEquals(new TreeSet<>(REASONS.keySet()), found);
+    assertEquals(new TreeSet<>(REASONS.keySet()), files);
   }
 
   private static boolean namesRoot(String code) {

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The end of a scope; {@code ScopeCloserCornerTest} has rarer cases. The clock is stopped, so a
- * wait for the limit would hang.
+ * Tests the close of a scope; {@code ScopeCloserCornerTest} has rarer cases. The clock is manual:
+ * a close that waits for its limit would hang if the test did not move the clock.
  */
 class ScopeCloseTest {
   private final ManualScheduler clock = new ManualScheduler();
@@ -40,23 +40,23 @@ class ScopeCloseTest {
     clock.advance(Duration.ofDays(1));
   }
 
-  private Actor<Object> actor(ActorScope where, String name) {
-    return where.named(name).onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
+  private Actor<Object> actor(ActorScope owner, String name) {
+    return owner.named(name).onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       else if (m instanceof Exception failure) throw failure;
       else log.add(m);
     });
   }
 
-  private CompletableFuture<Report> closing(Duration limit) {
+  private CompletableFuture<Report> startClose(Duration limit) {
     var report = new CompletableFuture<Report>();
     var closer = Patience.startFiber(() -> report.complete(scope.closeWithin(limit)));
-    Patience.eventually(() -> !closer.isAlive() || Patience.isParked(closer) && isTimed(limit));
+    Patience.eventually(() -> !closer.isAlive() || Patience.isParked(closer) && hasTimer(limit));
     return report;
   }
 
-  /** Whether a timer for it is set, so that the clock may be moved. */
-  private boolean isTimed(Duration limit) {
+  /** Returns whether the close has set the timer for its limit, so that the clock may be moved. */
+  private boolean hasTimer(Duration limit) {
     return limit.isZero() || clock.untilNext().isPresent();
   }
 
@@ -96,7 +96,7 @@ class ScopeCloseTest {
     });
     clerk.sendMessage("work");
     Patience.await(gate.entered);
-    var report = closing(Duration.ofSeconds(1));
+    var report = startClose(Duration.ofSeconds(1));
 
     gate.open();
 
@@ -119,15 +119,15 @@ class ScopeCloseTest {
   void closeLimitHoldsForWholeScopeTree() {
     var inner = scope.openScope("inner");
     var gates = List.of(Gate.occupy(actor(scope, "a")), Gate.occupy(actor(inner, "b")), Gate.occupy(actor(scope, "c")));
-    var report = closing(Duration.ofSeconds(10));
+    var report = startClose(Duration.ofSeconds(10));
     clock.advance(Duration.ofSeconds(9));
-    boolean early = report.isDone();
+    boolean doneBeforeLimit = report.isDone();
 
     clock.advance(Duration.ofSeconds(1));
 
-    // all three were interrupted
+    // the close interrupted all three handlers
     assertEquals(3, Patience.value(report).unhandled().get(Reason.FAILED));
-    assertFalse(early);
+    assertFalse(doneBeforeLimit);
     assertEquals(3, gates.size());
   }
 
@@ -153,31 +153,31 @@ class ScopeCloseTest {
     Gate.occupy(clerk);
     clerk.sendMessage(1);
     clerk.sendMessage(2);
-    var below = actor(scope.openScope("inner"), "below");
-    Gate.occupy(below);
-    below.sendMessage(3);
+    var innerActor = actor(scope.openScope("inner"), "below");
+    Gate.occupy(innerActor);
+    innerActor.sendMessage(3);
 
     var report = scope.closeWithin(Duration.ZERO);
 
-    var left = report.undelivered().stream().filter(l -> l.reason() == Reason.UNDELIVERED)
+    var undelivered = report.undelivered().stream().filter(l -> l.reason() == Reason.UNDELIVERED)
         .map(l -> l.actor() + " " + l.message()).sorted().toList();
-    assertEquals(List.of("below 3", "clerk 1", "clerk 2"), left);
+    assertEquals(List.of("below 3", "clerk 1", "clerk 2"), undelivered);
     assertEquals(3, report.unhandled().get(Reason.UNDELIVERED));
   }
 
   @Promise("16.7")
   @Test
   void closeReportListsUnresponsiveActor() {
-    var deaf = scope.named("deaf").newActor((Gate gate) -> gate.passDeaf());
+    var deafActor = scope.named("deaf").newActor((Gate gate) -> gate.passUninterruptibly());
     var gate = new Gate();
-    deaf.sendMessage(gate);
-    deaf.sendMessage(new Gate());
+    deafActor.sendMessage(gate);
+    deafActor.sendMessage(new Gate());
     Patience.await(gate.entered);
-    var closing = closing(Duration.ZERO);
+    var pendingReport = startClose(Duration.ZERO);
 
-    clock.advance(Duration.ofSeconds(1)); // the grace
+    clock.advance(Duration.ofSeconds(1)); // the kill grace
 
-    var report = Patience.value(closing);
+    var report = Patience.value(pendingReport);
     assertEquals(List.of("deaf"), report.unresponsive());
     assertEquals(1, report.queued());
   }
@@ -185,19 +185,19 @@ class ScopeCloseTest {
   @Promise("16.7")
   @Test
   void unresponsiveActorIsForgottenOnceHandlerReturns() {
-    var deaf = scope.named("deaf").newActor((Gate gate) -> gate.passDeaf());
+    var deafActor = scope.named("deaf").newActor((Gate gate) -> gate.passUninterruptibly());
     var gate = new Gate();
-    deaf.sendMessage(gate);
+    deafActor.sendMessage(gate);
     Patience.await(gate.entered);
-    var closing = closing(Duration.ZERO);
+    var pendingReport = startClose(Duration.ZERO);
     clock.advance(Duration.ofSeconds(1));
-    Patience.value(closing);
-    boolean remembered = Scopes.isInRoot(scope) && scope.dump().contains("deaf");
+    Patience.value(pendingReport);
+    boolean dumpedWhileRunning = Scopes.isInRoot(scope) && scope.dump().contains("deaf");
 
     gate.open();
 
     Patience.eventually(() -> !Scopes.isInRoot(scope));
-    assertTrue(remembered);
+    assertTrue(dumpedWhileRunning);
     assertEquals(List.of(), scope.report().unresponsive());
   }
 
@@ -206,11 +206,11 @@ class ScopeCloseTest {
   void closingScopeRefusesNewActorsAndScopes() {
     var inner = scope.openScope("inner");
     var gate = Gate.occupy(actor(scope, "clerk"));
-    var report = closing(Duration.ofSeconds(1));
+    var report = startClose(Duration.ofSeconds(1));
 
-    for (var shut : List.of(scope, inner)) {
-      assertThrows(IllegalStateException.class, () -> actor(shut, "late"));
-      assertThrows(IllegalStateException.class, () -> shut.openScope("late"));
+    for (var closingScope : List.of(scope, inner)) {
+      assertThrows(IllegalStateException.class, () -> actor(closingScope, "late"));
+      assertThrows(IllegalStateException.class, () -> closingScope.openScope("late"));
     }
 
     gate.open();
@@ -221,16 +221,16 @@ class ScopeCloseTest {
   @Promise("16.9")
   @Test
   void closeFromOwnHandlerEndsAllOtherActors() {
-    var other = actor(scope, "other");
-    other.sendMessage("before");
+    var otherActor = actor(scope, "other");
+    otherActor.sendMessage("before");
     var closer = scope.named("closer").newActor((Object m) -> {
       scope.closeWithin(Patience.LONG);
-      log.add(other.onExit().isDone());
+      log.add(otherActor.onExit().isDone());
     });
     closer.sendMessage("close");
     closer.sendMessage("never handled");
 
-    Patience.ended(closer::waitForExit);
+    Patience.awaitEnd(closer::waitForExit);
 
     assertEquals(List.of("before", true), log);
     assertEquals(new ExitReason.Stopped(), closer.onExit().join());
@@ -240,30 +240,30 @@ class ScopeCloseTest {
   @Test
   void closeFromChildScopeEndsAllOtherActors() {
     var inner = scope.openScope("inner");
-    var others = List.of(actor(scope, "a"), actor(inner, "b"), actor(inner.openScope("innermost"), "c"));
+    var otherActors = List.of(actor(scope, "a"), actor(inner, "b"), actor(inner.openScope("innermost"), "c"));
     var closer = inner.named("closer").newActor((Object m) -> {
       scope.closeWithin(Patience.LONG);
-      others.forEach(other -> log.add(other.onExit().isDone()));
+      otherActors.forEach(actor -> log.add(actor.onExit().isDone()));
     });
 
     closer.sendMessage("close");
 
-    Patience.ended(closer::waitForExit);
+    Patience.awaitEnd(closer::waitForExit);
     assertEquals(List.of(true, true, true), log);
   }
 
   @Promise("16.9")
   @Test
   void closeFromExitHookEndsAllOtherActors() {
-    var other = actor(scope, "other");
+    var otherActor = actor(scope, "other");
     var closer = actor(scope, "closer").closeOnExit(() -> {
       scope.closeWithin(Patience.LONG);
-      log.add(other.onExit().isDone());
+      log.add(otherActor.onExit().isDone());
     });
 
     closer.askExit();
 
-    Patience.ended(closer::waitForExit);
+    Patience.awaitEnd(closer::waitForExit);
     assertEquals(List.of(true), log);
   }
 
@@ -275,35 +275,35 @@ class ScopeCloseTest {
       gate.pass();
       return scope.closeWithin(Patience.LONG);
     });
-    var closed = closer.sendMessageReturn("close");
+    var closeReport = closer.sendMessageReturn("close");
     Patience.await(gate.entered);
-    var waiting = new CountDownLatch(1);
-    var told = new CompletableFuture<Throwable>();
+    var requestSent = new CountDownLatch(1);
+    var failure = new CompletableFuture<Throwable>();
     scope.anonymous().newActor((Object m) -> {
       var answer = closer.sendMessageReturn("never handled");
-      waiting.countDown();
-      told.complete(Patience.failure(answer));
+      requestSent.countDown();
+      failure.complete(Patience.failure(answer));
     }).sendMessage("ask");
-    Patience.await(waiting);
+    Patience.await(requestSent);
 
     gate.open();
 
-    assertInstanceOf(ActorStoppedException.class, Patience.value(told));
-    assertEquals("shop", Patience.value(closed).scope());
+    assertInstanceOf(ActorStoppedException.class, Patience.value(failure));
+    assertEquals("shop", Patience.value(closeReport).scope());
   }
 
   @Promise("16.11")
   @Test
   void secondCloseReturnsReportOfFirst() {
     var gate = Gate.occupy(actor(scope, "clerk"));
-    var first = closing(Duration.ofSeconds(10));
-    var second = closing(Duration.ZERO);
-    boolean waited = !second.isDone();
+    var first = startClose(Duration.ofSeconds(10));
+    var second = startClose(Duration.ZERO);
+    boolean secondWaited = !second.isDone();
 
     gate.open();
 
     assertSame(Patience.value(first), Patience.value(second));
-    assertTrue(waited);
+    assertTrue(secondWaited);
     assertSame(Patience.value(first), scope.closeWithin(Duration.ZERO));
   }
 
@@ -312,16 +312,16 @@ class ScopeCloseTest {
   void interruptedCloseStillClosesScope() {
     var clerk = actor(scope, "clerk");
     Gate.occupy(clerk);
-    var thrown = new CompletableFuture<Boolean>();
+    var interruptFlag = new CompletableFuture<Boolean>();
     var closer = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, () -> scope.closeWithin(Duration.ofDays(1)));
-      thrown.complete(Thread.currentThread().isInterrupted());
+      interruptFlag.complete(Thread.currentThread().isInterrupted());
     });
-    Patience.parked(closer);
+    Patience.awaitParked(closer);
 
     closer.interrupt();
 
-    assertTrue(Patience.value(thrown), "the flag is lost");
+    assertTrue(Patience.value(interruptFlag), "the interrupt flag is lost");
     assertTrue(clerk.onExit().isDone());
   }
 
@@ -329,17 +329,17 @@ class ScopeCloseTest {
   @Test
   void interruptedSecondCloseStopsWaiting() {
     var gate = Gate.occupy(actor(scope, "clerk"));
-    var first = closing(Duration.ofDays(1));
-    var thrown = new CompletableFuture<Boolean>();
+    var first = startClose(Duration.ofDays(1));
+    var interruptFlag = new CompletableFuture<Boolean>();
     var second = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, scope::close);
-      thrown.complete(Thread.currentThread().isInterrupted());
+      interruptFlag.complete(Thread.currentThread().isInterrupted());
     });
-    Patience.parked(second);
+    Patience.awaitParked(second);
 
     second.interrupt();
 
-    assertTrue(Patience.value(thrown), "the flag is lost");
+    assertTrue(Patience.value(interruptFlag), "the interrupt flag is lost");
     assertFalse(first.isDone());
     gate.open();
     Patience.value(first);
@@ -349,14 +349,14 @@ class ScopeCloseTest {
   @Test
   void closeLogsUndeliveredMessagesButCloseWithinDoesNot() {
     var texts = new ArrayList<String>();
-    for (boolean answers : List.of(true, false)) {
-      var quick = ActorSystem.openScope("kiosk", o -> o.withDrainLimit(Duration.ZERO).withKillGrace(Patience.LONG));
-      var clerk = actor(quick, "clerk");
+    for (boolean reportIsReturned : List.of(true, false)) {
+      var kiosk = ActorSystem.openScope("kiosk", o -> o.withDrainLimit(Duration.ZERO).withKillGrace(Patience.LONG));
+      var clerk = actor(kiosk, "clerk");
       Gate.occupy(clerk);
       clerk.sendMessage("left behind");
       try (var logged = new Logged()) {
-        if (answers) quick.closeWithin(Duration.ZERO);
-        else quick.close();
+        if (reportIsReturned) kiosk.closeWithin(Duration.ZERO);
+        else kiosk.close();
         texts.add(logged.text());
       }
     }
@@ -371,8 +371,8 @@ class ScopeCloseTest {
       var shop = ActorSystem.openScope("shop");
       var clerk = shop.anonymous().newActor((Object m) -> System.out.println("handled " + m));
       Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-        clerk.sendMessage("the last one");
-        System.out.println("left " + shop.closeWithin(Patience.LONG).undelivered().size());
+        clerk.sendMessage("the last order");
+        System.out.println("undelivered " + shop.closeWithin(Patience.LONG).undelivered().size());
       }));
       System.out.println("open");
       clerk.waitForExit();
@@ -387,7 +387,7 @@ class ScopeCloseTest {
 
       child.terminate();
 
-      assertEquals("open\nhandled the last one\nleft 0", child.ended(143));
+      assertEquals("open\nhandled the last order\nundelivered 0", child.awaitExit(143));
     }
   }
 }

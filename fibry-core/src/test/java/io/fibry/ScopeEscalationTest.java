@@ -13,10 +13,10 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * The reactions of a scope to a failure, besides restarting: it closes, continues, or asks the
- * scope around it.
+ * Tests the reactions of a scope to a failure that are no restart: it closes, continues, or
+ * escalates to its parent.
  */
-class ScopeEscalationTest extends Escalating {
+class ScopeEscalationTest extends EscalationFixture {
   @Promise("17.12")
   @Test
   void stopPolicyClosesScope() {
@@ -34,11 +34,11 @@ class ScopeEscalationTest extends Escalating {
   void actorThatClosedScopeEndsAsFailed() {
     for (int round = 0; round < 500; round++) {
       var b = actor(scope(FailurePolicy.stop()), "b");
-      var planned = new IOException("planned");
+      var failure = new IOException("planned");
 
-      b.sendMessage(planned);
+      b.sendMessage(failure);
 
-      assertEquals(new ExitReason.Failed(planned), Patience.value(b.onExit()), "in round " + round);
+      assertEquals(new ExitReason.Failed(failure), Patience.value(b.onExit()), "in round " + round);
     }
   }
 
@@ -50,7 +50,7 @@ class ScopeEscalationTest extends Escalating {
 
     actor(scope, "b").sendMessage(new IOException("planned"));
 
-    Patience.ended(a::waitForExit);
+    Patience.awaitEnd(a::waitForExit);
   }
 
   @Test
@@ -61,7 +61,7 @@ class ScopeEscalationTest extends Escalating {
       fail(scope, a);
       a.sendMessage("on");
 
-      quiet(scope);
+      awaitQuiescence(scope);
       assertEquals(List.of("a1 on"), log);
     }
   }
@@ -91,12 +91,12 @@ class ScopeEscalationTest extends Escalating {
       var c = actor(inner, "c");
       fail(scope, b);
       fail(scope, c);
-      boolean local = !log.contains("stop a");
+      boolean innerOnly = !log.contains("stop a");
 
       fail(scope, b); // two actors share one budget
 
       assertTrue(log.contains("stop a"), log::toString);
-      assertTrue(local);
+      assertTrue(innerOnly);
     }
   }
 
@@ -107,19 +107,19 @@ class ScopeEscalationTest extends Escalating {
       var a = actor(scope, "a");
       actor(scope, "b");
       a.sendMessage(new IllegalStateException("planned"));
-      quiet(scope);
-      boolean went = log.isEmpty();
+      awaitQuiescence(scope);
+      boolean resumed = log.isEmpty();
 
       fail(scope, a);
 
       assertEquals(2, log.size());
-      assertTrue(went);
+      assertTrue(resumed);
     }
   }
 
   @Promise("17.13")
   @Test
-  void theRootStopsTheActorAndLogs() {
+  void rootStopsEscalatingActorAndLogs() {
     try (var logged = new Logged()) {
       var actor = ActorSystem.named("alone").onFailure(FailurePolicy.escalate()).newActor((Object m) -> {
         throw new IOException("planned");
@@ -135,13 +135,13 @@ class ScopeEscalationTest extends Escalating {
 
   @Promise("17.13")
   @Test
-  void theRootClosesAScopeThatEscalates() {
+  void rootClosesEscalatingScope() {
     var scope = scope(FailurePolicy.escalate());
     var a = actor(scope, "a");
 
     actor(scope, "b").sendMessage(new IOException("planned"));
 
-    Patience.ended(a::waitForExit);
+    Patience.awaitEnd(a::waitForExit);
     Patience.eventually(() -> !Scopes.isInRoot(scope));
   }
 
@@ -168,13 +168,13 @@ class ScopeEscalationTest extends Escalating {
       var gate = Gate.occupy(b);
       b.sendMessage(new IOException("planned"));
       b.sendMessage("after");
-      var closed = new CompletableFuture<ActorScope.Report>();
-      var closer = Patience.startFiber(() -> closed.complete(scope.closeWithin(Duration.ofDays(1))));
-      Patience.parked(closer);
+      var report = new CompletableFuture<ActorScope.Report>();
+      var closer = Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
+      Patience.awaitParked(closer);
 
       gate.open();
 
-      Patience.value(closed);
+      Patience.value(report);
       assertTrue(a.onExit().isDone() && b.onExit().isDone());
     }
   }

@@ -3,7 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Patience;
 import java.io.IOException;
@@ -16,9 +16,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Which actors a scope restarts when one escalates. Its other choices: {@link ScopeEscalationTest}.
+ * Tests which actors a scope restarts when an actor escalates. {@link ScopeEscalationTest} tests
+ * the other decisions of a scope.
  */
-class ScopePolicyTest extends Escalating {
+class ScopePolicyTest extends EscalationFixture {
   @Promise("17.10")
   @Test
   void restartPolicyRestartsOnlyFailedActor() {
@@ -31,7 +32,7 @@ class ScopePolicyTest extends Escalating {
 
       assertEquals(List.of("stop b"), log);
       b.sendMessage("on");
-      quiet(scope);
+      awaitQuiescence(scope);
       assertEquals("b2 on", log.getLast());
     }
   }
@@ -42,13 +43,13 @@ class ScopePolicyTest extends Escalating {
     try (var scope = scope(FailurePolicy.restartAll())) {
       var a = actor(scope, "a");
       var b = actor(scope, "b");
-      var below = actor(scope.openScope("inner"), "below");
+      var innerActor = actor(scope.openScope("inner"), "below");
 
       fail(scope, b);
 
       assertEquals(List.of("stop a", "stop b", "stop below"), log.stream().sorted().toList());
-      for (var actor : List.of(a, b, below)) actor.sendMessage("on");
-      quiet(scope);
+      for (var actor : List.of(a, b, innerActor)) actor.sendMessage("on");
+      awaitQuiescence(scope);
       assertEquals(List.of("a2 on", "b2 on", "below2 on"), log.subList(3, 6).stream().sorted().toList());
     }
   }
@@ -56,7 +57,7 @@ class ScopePolicyTest extends Escalating {
   @Promise("17.10")
   @Test
   void restartAllRestartsActorsInCreationOrder() {
-    // on CALLER an actor that is told restarts at once
+    // with Strategy.CALLER each actor restarts within the notification
     var caller = ActorSystem.openScope("supervised",
         o -> o.withFailurePolicy(FailurePolicy.restartAll()).withStrategy(Strategy.CALLER));
     try (caller) {
@@ -97,12 +98,12 @@ class ScopePolicyTest extends Escalating {
         actor(inner, "c");
         actor(scope, "d");
 
-        quiet(scope);
+        awaitQuiescence(scope);
         fail(scope, b);
 
-        var restarted = log.stream().sorted().toList();
+        var stopHooks = log.stream().sorted().toList();
         assertEquals(policy.kind() == FailurePolicy.Kind.RESTART ? List.of("stop b", "stop c")
-            : List.of("stop b", "stop c", "stop d"), restarted);
+            : List.of("stop b", "stop c", "stop d"), stopHooks);
       }
     }
   }
@@ -116,7 +117,7 @@ class ScopePolicyTest extends Escalating {
     fail(root, anonymous);
 
     Patience.eventually(() -> !log.isEmpty());
-    quiet(root);
+    awaitQuiescence(root);
     assertEquals(List.of("stop anonymous"), log);
   }
 
@@ -126,11 +127,11 @@ class ScopePolicyTest extends Escalating {
     try (var scope = scope(FailurePolicy.restartAll())) {
       var a = actor(scope, "a");
       var b = actor(scope, "b");
-      var interrupted = new AtomicBoolean();
+      var isInterrupted = new AtomicBoolean();
       var gate = new Gate();
       a.execute(() -> {
-        gate.passDeaf();
-        interrupted.set(Thread.interrupted());
+        gate.passUninterruptibly();
+        isInterrupted.set(Thread.interrupted());
         log.add("a returns");
       });
       Patience.await(gate.entered);
@@ -140,9 +141,9 @@ class ScopePolicyTest extends Escalating {
 
       gate.open();
 
-      quiet(scope);
+      awaitQuiescence(scope);
       assertEquals(List.of("stop b", "a returns", "stop a", "a2 next"), log);
-      assertFalse(interrupted.get());
+      assertFalse(isInterrupted.get());
     }
   }
 
@@ -167,7 +168,7 @@ class ScopePolicyTest extends Escalating {
 
       gate.open();
 
-      quiet(scope);
+      awaitQuiescence(scope);
       assertEquals(List.of("stop b", 1, 2, 3, 4), log);
     }
   }
@@ -184,15 +185,15 @@ class ScopePolicyTest extends Escalating {
         .withFailurePolicy(FailurePolicy.restartAll().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1))));
     var a = actor(scope, "a");
     var b = actor(scope, "b");
-    quiet(scope);
+    awaitQuiescence(scope);
     b.sendMessage(new IOException("planned"));
-    Patience.eventually(() -> Inside.isSuspended(a) && Inside.isSuspended(b));
+    Patience.eventually(() -> ActorInternals.isSuspended(a) && ActorInternals.isSuspended(b));
     a.sendMessage("on");
     b.sendMessage("on");
 
     clock.advance(Duration.ofSeconds(1));
 
-    quiet(scope);
+    awaitQuiescence(scope);
     assertEquals(List.of("a2 on", "b2 on"), log.subList(2, 4).stream().sorted().toList());
     scope.close();
   }
@@ -204,11 +205,11 @@ class ScopePolicyTest extends Escalating {
     try (var scope = scope(FailurePolicy.restartAll())) {
       var a = actor(variant.builder(scope), "a");
       var b = actor(variant.builder(scope), "b");
-      quiet(scope);
+      awaitQuiescence(scope);
 
       fail(scope, b);
       a.sendMessage("on");
-      quiet(scope);
+      awaitQuiescence(scope);
 
       assertEquals(List.of("a2 on", "stop a", "stop b"), log.stream().sorted().toList());
     }

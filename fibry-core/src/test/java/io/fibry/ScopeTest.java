@@ -23,7 +23,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a scope owns, and its options. How it ends: {@link ScopeCloseTest}. */
+/** Tests the members and the options of a scope. {@link ScopeCloseTest} tests its close. */
 class ScopeTest {
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
@@ -53,7 +53,7 @@ class ScopeTest {
 
   @Promise("16.2")
   @Test
-  void aNameIsUniqueInItsScopeAlone() {
+  void nameIsUniqueOnlyWithinItsScope() {
     try (var scope = ActorSystem.openScope("outer"); var inner = scope.openScope("inner")) {
       scope.named("clerk").newActor((Object m) -> {});
       inner.named("clerk").newActor((Object m) -> {});
@@ -64,7 +64,7 @@ class ScopeTest {
 
   @Promise("16.2")
   @Test
-  void scopesMayShareAName() {
+  void scopesMayHaveSameName() {
     try (var scope = ActorSystem.openScope("outer")) {
       var a = scope.openScope("twin");
       var b = scope.openScope("twin");
@@ -77,7 +77,7 @@ class ScopeTest {
 
   @Promise("16.2")
   @Test
-  void findLooksInItsOwnScopeAlone() {
+  void findSearchesOnlyItsOwnScope() {
     try (var scope = ActorSystem.openScope("outer"); var inner = scope.openScope("inner")) {
       var clerk = inner.named("clerk").protocol(String.class).newActor((String m) -> {});
 
@@ -142,7 +142,7 @@ class ScopeTest {
 
   @Promise("16.1")
   @Test
-  void anActorMayOwnAScope() {
+  void actorMayOwnScope() {
     try (var scope = ActorSystem.openScope("outer", o -> o.withDrainLimit(Patience.LONG))) {
       var child = new CompletableFuture<Actor<Object>>();
       var parent = scope.anonymous().initialState(() -> scope.openScope("children")).onStop(ActorScope::close)
@@ -163,11 +163,11 @@ class ScopeTest {
 
   @Promise("16.15")
   @Test
-  void shortScopesLeaveNothing() {
+  void closedScopesLeaveNoMemory() {
     int scopes = Soak.ON ? 250_000 : 50_000;
     openAndClose(10_000);
 
-    LeakProbe.assertLeavesAtMost(8L * scopes, () -> openAndClose(scopes)); // an object has 16 bytes
+    LeakProbe.assertLeavesAtMost(8L * scopes, () -> openAndClose(scopes)); // 8 bytes are less than one object per scope
   }
 
   private static void openAndClose(int times) {
@@ -180,23 +180,23 @@ class ScopeTest {
 
   @Promise("16.15")
   @Test
-  void actorsThatEndedAreForgottenByTheirScope() {
+  void scopeForgetsEndedActors() {
     try (var scope = ActorSystem.openScope("long")) {
       var probes = new ArrayList<WeakReference<?>>();
-      for (int i = 0; i < 100; i++) probes.add(ended(scope, i));
+      for (int i = 0; i < 100; i++) probes.add(probeOfEndedActor(scope, i));
 
       assertTrue(LeakProbe.collected(probes));
       assertTrue(Scopes.members(scope).isEmpty());
     }
   }
 
-  private static WeakReference<?> ended(ActorScope scope, int i) {
+  private static WeakReference<?> probeOfEndedActor(ActorScope scope, int i) {
     var actor = (i % 2 == 0 ? scope.anonymous() : scope.named("clerk" + i)).newActor((Object m) -> {});
     actor.sendMessage(i);
-    scope.awaitQuiescence(Patience.LONG); // a dead letter would keep its actor
+    scope.awaitQuiescence(Patience.LONG); // a dead letter would keep its actor in memory
     if (i % 3 == 0) actor.kill();
     else actor.close();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     Patience.eventually(() -> !Scopes.members(scope).contains(actor));
     return new WeakReference<>(actor);
   }

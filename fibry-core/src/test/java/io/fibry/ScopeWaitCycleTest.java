@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope.Report;
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
@@ -17,38 +17,38 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A handler that a member waits for closes the scope. The clock is stopped, so a close that waited
- * for its limit would hang.
+ * Tests a scope that is closed by a handler for which a member of the scope waits. The clock is
+ * manual and does not move, so a close that waited for its limit would hang.
  */
 class ScopeWaitCycleTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
-  private final CompletableFuture<Throwable> told = new CompletableFuture<>();
+  private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
   private final CompletableFuture<Report> report = new CompletableFuture<>();
   private final CompletableFuture<Actor<String>> asker = new CompletableFuture<>();
   private final CompletableFuture<Thread> waiter = new CompletableFuture<>(); // the thread that waits
 
-  /** Closes the scope at any message, and then answers. */
-  private ActorWithReturn<String, String> closer(ActorScope where) {
-    return closer(where, () -> {});
+  /** Creates an actor that closes the test's scope at any message, and then answers. */
+  private ActorWithReturn<String, String> closer(ActorScope owner) {
+    return closer(owner, () -> {});
   }
 
-  /** Closes once the asker waits; otherwise the asker could find the ring and be freed by that. */
-  private ActorWithReturn<String, String> late(ActorScope where) {
-    return closer(where, () -> Patience.eventually(() -> waits(asker.join())));
+  /** Creates an actor that closes only once the asker has parked, so the asker detects no cycle. */
+  private ActorWithReturn<String, String> closerAfterAsker(ActorScope owner) {
+    return closer(owner, () -> Patience.eventually(() -> isParkedInWait(asker.join())));
   }
 
-  private ActorWithReturn<String, String> closer(ActorScope where, Runnable first) {
-    return where.named("closer").newActorWithReturn((String m) -> {
-      first.run();
+  private ActorWithReturn<String, String> closer(ActorScope owner, Runnable beforeClose) {
+    return owner.named("closer").newActorWithReturn((String m) -> {
+      beforeClose.run();
       report.complete(scope.closeWithin(Duration.ofMinutes(1)));
       return "closed";
     });
   }
 
-  /** Before it parks, it looks for a ring. */
-  private boolean waits(Actor<?> actor) {
-    return Inside.waits(actor) && waiter.isDone() && Patience.isParked(waiter.join());
+  /** Returns whether the actor has checked for a cycle and parked. */
+  private boolean isParkedInWait(Actor<?> actor) {
+    return ActorInternals.isHandlerWaiting(actor) && waiter.isDone() && Patience.isParked(waiter.join());
   }
 
   private void asker(ActorWithReturn<String, String> closer) {
@@ -57,7 +57,7 @@ class ScopeWaitCycleTest {
       try {
         closer.ask(m);
       } catch (Throwable thrown) {
-        told.complete(thrown);
+        failure.complete(thrown);
       }
     }));
     asker.join().sendMessage("close");
@@ -68,7 +68,7 @@ class ScopeWaitCycleTest {
   void actorWhoseRequestClosesScopeGetsStoppedException() {
     asker(closer(scope));
 
-    assertInstanceOf(ActorStoppedException.class, Patience.value(told));
+    assertInstanceOf(ActorStoppedException.class, Patience.value(failure));
     assertEquals(List.of(), Patience.value(report).unresponsive());
   }
 
@@ -76,9 +76,9 @@ class ScopeWaitCycleTest {
   @Test
   void actorAwaitingOutsideCloserIsInterruptedAtOnce() {
     try (var outside = ActorSystem.openScope("outside")) {
-      asker(late(outside));
+      asker(closerAfterAsker(outside));
 
-      assertInstanceOf(CancellationException.class, Patience.value(told));
+      assertInstanceOf(CancellationException.class, Patience.value(failure));
       assertEquals(List.of(), Patience.value(report).unresponsive());
     }
   }
@@ -86,12 +86,12 @@ class ScopeWaitCycleTest {
   @Test
   void actorAwaitingCloserThroughOutsiderGetsStoppedException() {
     try (var outside = ActorSystem.openScope("outside")) {
-      var closer = late(scope);
-      var between = outside.named("between").newActorWithReturn((String m) -> closer.ask(m));
+      var closer = closerAfterAsker(scope);
+      var intermediary = outside.named("between").newActorWithReturn((String m) -> closer.ask(m));
 
-      asker(between);
+      asker(intermediary);
 
-      assertInstanceOf(ActorStoppedException.class, Patience.value(told));
+      assertInstanceOf(ActorStoppedException.class, Patience.value(failure));
       assertTrue(Patience.value(report).unresponsive().isEmpty());
     }
   }
@@ -111,32 +111,32 @@ class ScopeWaitCycleTest {
   @Promise("16.10")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void actorAwaitingSecondCloserIsReleased(boolean below) {
+  void actorAwaitingSecondCloserIsReleased(boolean inChildScope) {
     try (var outside = ActorSystem.openScope("outside")) {
-      var where = below ? scope.openScope("below") : scope;
+      var owner = inChildScope ? scope.openScope("below") : scope;
       var gate = new Gate();
       var member = new CompletableFuture<Actor<String>>();
-      var second = outside.named("second").newActorWithReturn((String m) -> {
-        // otherwise it would find the ring and be freed by that
-        Patience.eventually(() -> waits(member.join()));
-        return where.closeWithin(Duration.ofMinutes(1)).scope();
+      var secondCloser = outside.named("second").newActorWithReturn((String m) -> {
+        // the member must park before the cycle exists, or it would detect the cycle itself
+        Patience.eventually(() -> isParkedInWait(member.join()));
+        return owner.closeWithin(Duration.ofMinutes(1)).scope();
       });
-      member.complete(where.named("member").newActor((String m) -> {
+      member.complete(owner.named("member").newActor((String m) -> {
         gate.pass();
         waiter.complete(Thread.currentThread());
         try {
-          second.ask(m);
+          secondCloser.ask(m);
         } catch (Throwable thrown) {
-          told.complete(thrown);
+          failure.complete(thrown);
         }
       }));
       member.join().sendMessage("close");
       Patience.await(gate.entered);
-      Patience.parked(Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofMinutes(1)))));
+      Patience.awaitParked(Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofMinutes(1)))));
 
       gate.open();
 
-      assertInstanceOf(CancellationException.class, Patience.value(told));
+      assertInstanceOf(CancellationException.class, Patience.value(failure));
       assertEquals(List.of(), Patience.value(report).unresponsive());
     }
   }
@@ -144,17 +144,17 @@ class ScopeWaitCycleTest {
   @Promise("16.12")
   @Test
   void secondInterruptOfCloserCutsOffHandlers() {
-    var deaf = scope.named("deaf").newActor((Object m) -> ((Gate) m).passDeaf());
-    Gate.occupy(deaf);
+    var deafActor = scope.named("deaf").newActor((Object m) -> ((Gate) m).passUninterruptibly());
+    Gate.occupy(deafActor);
     var closer = Patience.startFiber(() -> scope.closeWithin(Duration.ofMinutes(1)));
-    Patience.parked(closer);
+    Patience.awaitParked(closer);
 
     closer.interrupt(); // no longer waits for queued messages
-    Patience.eventually(() -> Inside.isEnding(deaf));
-    Patience.parked(closer);
+    Patience.eventually(() -> ActorInternals.isEnding(deafActor));
+    Patience.awaitParked(closer);
     closer.interrupt(); // no longer waits for handlers
 
-    Patience.joined(closer);
+    Patience.awaitEnd(closer);
     assertEquals(List.of("deaf"), scope.report().unresponsive());
     Gate.openAll();
   }

@@ -21,79 +21,79 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Handlers that receive a later message first. */
+/** Tests handlers that receive a later message before earlier ones. */
 class SelectiveReceiveTest {
-  record Get(String what) implements Request<Get, String> {}
+  record Get(String name) implements Request<Get, String> {}
 
-  private static final Duration FOREVER = Duration.ofDays(1);
+  private static final Duration ONE_DAY = Duration.ofDays(1);
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
-  private final ActorBuilder<Object> selective =
+  private final ActorBuilder<Object> selectiveBuilder =
       scope.named("chooser").mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.resume().withoutLog());
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void cleanUp() {
     Gate.openAll();
   }
 
-  /** Passes a gate and then runs {@code atGate}; remembers other messages. */
+  /** Creates an actor that runs {@code atGate} after each gate, and records other messages. */
   private Actor<Object> actor(Handler<ActorContext<Object>> atGate) {
-    return selective.newActor((Object m, ActorContext<Object> context) -> {
+    return selectiveBuilder.newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof Gate gate) {
         gate.pass();
         atGate.handle(context);
-      } else seen.add(m);
+      } else received.add(m);
     });
   }
 
   @Promise("2.4")
   @Test
   void receiveTakesNextOfTypeAndKeepsOrderOfOthers() {
-    var actor = actor(context -> seen.add(context.receive(Integer.class, FOREVER)));
+    var actor = actor(context -> received.add(context.receive(Integer.class, ONE_DAY)));
     var gate = Gate.occupy(actor);
     for (Object m : new Object[] {"a", 1, "b", 2}) actor.sendMessage(m);
 
     gate.open();
     actor.close();
 
-    assertEquals(List.of(Optional.of(1), "a", "b", 2), seen);
+    assertEquals(List.of(Optional.of(1), "a", "b", 2), received);
   }
 
   @Promise("2.4")
   @Test
-  void receiveTakesTheNextThatFits() {
-    var actor = actor(context -> seen.add(context.receive(Integer.class, n -> n > 1, FOREVER)));
+  void receiveTakesNextMessageThatMatches() {
+    var actor = actor(context -> received.add(context.receive(Integer.class, n -> n > 1, ONE_DAY)));
     var gate = Gate.occupy(actor);
     for (Object m : new Object[] {"a", 1, 2, 3}) actor.sendMessage(m);
 
     gate.open();
     actor.close();
 
-    assertEquals(List.of(Optional.of(2), "a", 1, 3), seen);
+    assertEquals(List.of(Optional.of(2), "a", 1, 3), received);
   }
 
   @Test
   void receiveWaitsForLaterMessage() {
-    var actor = actor(context -> seen.add(context.receive(Integer.class, FOREVER)));
+    var actor = actor(context -> received.add(context.receive(Integer.class, ONE_DAY)));
     Gate.occupy(actor).open();
 
     actor.sendMessage("other");
     actor.sendMessage(7);
-    Patience.eventually(() -> seen.size() == 2);
+    Patience.eventually(() -> received.size() == 2);
 
-    assertEquals(List.of(Optional.of(7), "other"), seen);
+    assertEquals(List.of(Optional.of(7), "other"), received);
   }
 
   @Test
   void receiveInsidePredicateIsRefused() {
     var actor = actor(context -> {
-      seen.add(assertThrows(IllegalStateException.class,
-          () -> context.receive(Integer.class, n -> context.receive(Integer.class, FOREVER).isPresent(), FOREVER))
+      received.add(assertThrows(IllegalStateException.class,
+          () -> context.receive(Integer.class, n -> context.receive(Integer.class, ONE_DAY).isPresent(), ONE_DAY))
           .getMessage());
-      seen.add(context.receive(Integer.class, FOREVER));
+      received.add(context.receive(Integer.class, ONE_DAY));
     });
     var gate = Gate.occupy(actor);
     actor.sendMessage(1);
@@ -102,7 +102,7 @@ class SelectiveReceiveTest {
     actor.close();
 
     assertEquals(List.of("the predicate of a receive called receive; let it only look at the message", Optional.of(1)),
-        seen);
+        received);
   }
 
   @Test
@@ -112,8 +112,8 @@ class SelectiveReceiveTest {
         .newActor((Object m, ActorContext<Object> context) -> {
           if (m instanceof Gate gate) {
             gate.pass();
-            seen.add(context.receive(String.class, s -> !s.equals("a"), FOREVER));
-          } else seen.add(m);
+            received.add(context.receive(String.class, s -> !s.equals("a"), ONE_DAY));
+          } else received.add(m);
         });
     var gate = Gate.occupy(actor);
     for (String m : new String[] {"c", "a", "b"}) actor.sendMessage(m);
@@ -121,11 +121,11 @@ class SelectiveReceiveTest {
     gate.open();
     actor.close();
 
-    assertEquals(List.of(Optional.of("b"), "a", "c"), seen);
+    assertEquals(List.of(Optional.of("b"), "a", "c"), received);
   }
 
   @Test
-  void receiveIsEmptyWhenTheTimeIsOver() {
+  void receiveIsEmptyAfterItsLimit() {
     var result = new CompletableFuture<Optional<Integer>>();
     var actor = actor(context -> result.complete(context.receive(Integer.class, Duration.ofMinutes(1))));
     Gate.occupy(actor).open();
@@ -141,8 +141,8 @@ class SelectiveReceiveTest {
   @Test
   void receiveWithZeroLimitDoesNotWait() {
     var actor = actor(context -> {
-      seen.add(context.receive(Integer.class, Duration.ZERO));
-      seen.add(context.receive(Integer.class, Duration.ZERO));
+      received.add(context.receive(Integer.class, Duration.ZERO));
+      received.add(context.receive(Integer.class, Duration.ZERO));
     });
     var gate = Gate.occupy(actor);
     actor.sendMessage(1);
@@ -150,63 +150,63 @@ class SelectiveReceiveTest {
     gate.open();
     actor.close();
 
-    assertEquals(List.of(Optional.of(1), Optional.empty()), seen);
+    assertEquals(List.of(Optional.of(1), Optional.empty()), received);
   }
 
   @Test
-  void receiveIsEmptyWhenTheActorIsEnding() {
+  void receiveIsEmptyWhenActorEnds() {
     var result = new CompletableFuture<Optional<Integer>>();
-    var actor = actor(context -> result.complete(context.receive(Integer.class, FOREVER)));
+    var actor = actor(context -> result.complete(context.receive(Integer.class, ONE_DAY)));
     Gate.occupy(actor).open();
     actor.sendMessage("undelivered");
 
     actor.askExit();
 
     assertEquals(Optional.empty(), Patience.value(result));
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     assertEquals(List.of("undelivered"), letters.messages(Reason.UNDELIVERED));
   }
 
   @Test
-  void aKilledReceiveIsACancellation() {
-    var result = new CompletableFuture<Throwable>();
-    var flag = new CompletableFuture<Boolean>();
-    var begun = new CountDownLatch(1); // an interrupt before that would hit the gate
+  void receiveOfKilledActorIsCancelled() {
+    var failure = new CompletableFuture<Throwable>();
+    var interruptFlag = new CompletableFuture<Boolean>();
+    var receiving = new CountDownLatch(1); // an earlier interrupt would hit the wait at the gate
     var actor = actor(context -> {
-      begun.countDown();
-      result.complete(assertThrows(Throwable.class, () -> context.receive(Integer.class, FOREVER)));
-      flag.complete(Thread.currentThread().isInterrupted());
+      receiving.countDown();
+      failure.complete(assertThrows(Throwable.class, () -> context.receive(Integer.class, ONE_DAY)));
+      interruptFlag.complete(Thread.currentThread().isInterrupted());
     });
     Gate.occupy(actor).open();
-    Patience.await(begun);
+    Patience.await(receiving);
 
     actor.kill();
 
-    var text = assertInstanceOf(CancellationException.class, Patience.value(result)).getMessage();
+    var text = assertInstanceOf(CancellationException.class, Patience.value(failure)).getMessage();
     assertTrue(text.contains("chooser") && text.contains("interrupted"), text);
-    assertTrue(Patience.value(flag));
+    assertTrue(Patience.value(interruptFlag));
   }
 
   @Test
   void throwingPredicateLosesNoMessage() {
     var actor = actor(context -> context.receive(Integer.class, n -> {
       throw new IllegalStateException("bad predicate");
-    }, FOREVER));
+    }, ONE_DAY));
     var gate = Gate.occupy(actor);
     actor.sendMessage(1);
 
     gate.open();
     actor.close();
 
-    assertEquals(List.of(1), seen);
+    assertEquals(List.of(1), received);
     assertEquals(1, letters.messages(Reason.FAILED).size());
   }
 
   @Test
-  void aReceivedRequestIsAnsweredByIdentity() {
+  void receivedRequestCanBeAnswered() {
     var actor = actor(context -> {
-      var get = context.receive(Get.class, FOREVER).orElseThrow();
-      context.reply(get, get.what() + "!");
+      var get = context.receive(Get.class, ONE_DAY).orElseThrow();
+      context.reply(get, get.name() + "!");
     });
     Gate.occupy(actor).open();
 
@@ -216,7 +216,7 @@ class SelectiveReceiveTest {
   @Promise("4.8")
   @Test
   void unansweredReceivedRequestFailsWithNoReply() {
-    var actor = actor(context -> context.receive(Get.class, FOREVER));
+    var actor = actor(context -> context.receive(Get.class, ONE_DAY));
     Gate.occupy(actor).open();
 
     assertThrows(NoReplyException.class, () -> actor.ask(new Get("tea")));
@@ -227,7 +227,7 @@ class SelectiveReceiveTest {
   void receivedRequestFailsWithHandlerException() {
     var failure = new IllegalStateException("bad");
     var actor = actor(context -> {
-      context.receive(Get.class, FOREVER);
+      context.receive(Get.class, ONE_DAY);
       throw failure;
     });
     Gate.occupy(actor).open();
@@ -236,8 +236,8 @@ class SelectiveReceiveTest {
   }
 
   @Test
-  void aCancelledRequestIsNotReceived() {
-    var actor = actor(context -> seen.add(context.receive(Get.class, FOREVER).map(Get::what)));
+  void cancelledRequestIsNotReceived() {
+    var actor = actor(context -> received.add(context.receive(Get.class, ONE_DAY).map(Get::name)));
     var gate = Gate.occupy(actor);
     actor.sendMessageReturn(new Get("cancelled")).cancel(false);
     actor.sendMessage(new Get("other"));
@@ -245,33 +245,33 @@ class SelectiveReceiveTest {
     gate.open();
     actor.close();
 
-    assertEquals(List.of(Optional.of("other")), seen);
+    assertEquals(List.of(Optional.of("other")), received);
   }
 
   @Test
   void receiveSkipsTasks() {
-    var actor = actor(context -> seen.add(context.receive(Object.class, FOREVER)));
+    var actor = actor(context -> received.add(context.receive(Object.class, ONE_DAY)));
     var gate = Gate.occupy(actor);
-    actor.execute(() -> seen.add("task"));
+    actor.execute(() -> received.add("task"));
     actor.sendMessage("message");
 
     gate.open();
     actor.close();
 
-    assertEquals(List.of(Optional.of("message"), "task"), seen);
+    assertEquals(List.of(Optional.of("message"), "task"), received);
   }
 
   @Test
   void nonSelectiveMailboxRefusesReceiveWithHint() {
-    var plain = scope.named("plain").newActorWithReturn((Object m, ActorContext<Object> context) -> {
+    var actor = scope.named("plain").newActorWithReturn((Object m, ActorContext<Object> context) -> {
       var texts =
-          List.of(assertThrows(IllegalStateException.class, () -> context.receive(String.class, FOREVER)).getMessage(),
+          List.of(assertThrows(IllegalStateException.class, () -> context.receive(String.class, ONE_DAY)).getMessage(),
               assertThrows(IllegalStateException.class, context::stash).getMessage(),
               assertThrows(IllegalStateException.class, context::unstash).getMessage());
       return texts;
     });
 
-    var texts = plain.ask("choose");
+    var texts = actor.ask("choose");
 
     for (String text : texts) for (String word : new String[] {"plain", "cannot", "Mailbox.unbounded().selective()"})
       assertTrue(text.contains(word), text);

@@ -24,81 +24,81 @@ import org.junit.platform.commons.annotation.Testable;
 class SemanticsDocTest {
   private static final Path DOCUMENT = Path.of("../docs/semantics.md");
   private static final Pattern SECTION_OR_PROMISE = Pattern.compile("(## )?(\\d+)\\. .*");
-  private static final Path OF_DURABLE_ACTORS = Path.of("../fibry-durable/PROMISES.md"); // which has tests of its own
-  private static final String DURABLE = "28."; // the section that only names lines of that document
-  private static final String SIMULATION = "29."; // the section whose tests are in fibry-simulation
-  private static final Pattern NAMED = Pattern.compile("\\*\\*([A-Z][a-z ]+)\\*\\* (\\d+(?:, \\d+)*)");
-  private static final List<JavaMethod> ANNOTATED =
+  private static final Path DURABLE_DOCUMENT = Path.of("../fibry-durable/PROMISES.md"); // has its own tests
+  private static final String DURABLE_SECTION = "28."; // refers to lines of that document
+  private static final String SIMULATION_SECTION = "29."; // has its tests in fibry-simulation
+  private static final Pattern REFERENCE = Pattern.compile("\\*\\*([A-Z][a-z ]+)\\*\\* (\\d+(?:, \\d+)*)");
+  private static final List<JavaMethod> METHODS =
       new ClassFileImporter().importPath(Path.of("target/test-classes")).stream()
           .flatMap(type -> type.getMethods().stream()).filter(method -> method.isAnnotatedWith(Promise.class)).toList();
 
   @Test
-  void everyPromiseHasATestAndEveryTestItsPromise() throws Exception {
-    var promised = promised().keySet().stream()
-        .filter(number -> !number.startsWith(DURABLE) && !number.startsWith(SIMULATION)).toList();
-    var shown =
-        ANNOTATED.stream().map(test -> test.getAnnotationOfType(Promise.class).value()).flatMap(Stream::of).toList();
+  void promisesAndTestsMatch() throws Exception {
+    var promises = promises().keySet().stream()
+        .filter(number -> !number.startsWith(DURABLE_SECTION) && !number.startsWith(SIMULATION_SECTION)).toList();
+    var numbers =
+        METHODS.stream().map(test -> test.getAnnotationOfType(Promise.class).value()).flatMap(Stream::of).toList();
 
-    assertTrue(promised.size() > 200, () -> "only " + promised.size() + " promises");
+    assertTrue(promises.size() > 200, () -> "only " + promises.size() + " promises");
     assertAll(
-        () -> assertEquals(List.of(), without(promised, shown), "promises of docs/semantics.md without a test"),
-        () -> assertEquals(List.of(), without(shown, promised), "numbers at tests, without a promise in the document"));
+        () -> assertEquals(List.of(), missing(promises, numbers), "promises of docs/semantics.md without a test"),
+        () -> assertEquals(List.of(), missing(numbers, promises), "numbers at tests without a promise there"));
   }
 
   @Test
   void durableChangesReferToDurablePromises() throws Exception {
-    var changes = new LinkedHashMap<>(promised());
-    changes.keySet().removeIf(number -> !number.startsWith(DURABLE));
-    var promised = ofDurableActors();
+    var changes = new LinkedHashMap<>(promises());
+    changes.keySet().removeIf(number -> !number.startsWith(DURABLE_SECTION));
+    var promises = durablePromises();
 
-    assertTrue(changes.size() > 5 && promised.size() > 25, () -> changes.size() + " and " + promised.size());
+    assertTrue(changes.size() > 5 && promises.size() > 25, () -> changes.size() + " and " + promises.size());
     changes.forEach((number, text) -> {
-      var named = NAMED.matcher(text).results()
-          .flatMap(found -> Stream.of(found.group(2).split(", ")).map(line -> found.group(1) + " " + line)).toList();
-      assertFalse(named.isEmpty(), () -> number + " names no line of " + OF_DURABLE_ACTORS);
-      assertEquals(List.of(), without(named, promised), number);
+      var references = REFERENCE.matcher(text).results()
+          .flatMap(match -> Stream.of(match.group(2).split(", ")).map(line -> match.group(1) + " " + line)).toList();
+      assertFalse(references.isEmpty(), () -> number + " names no line of " + DURABLE_DOCUMENT);
+      assertEquals(List.of(), missing(references, promises), number);
     });
   }
 
   /** Returns texts of the form "group line". */
-  private static List<String> ofDurableActors() throws Exception {
-    var promised = new ArrayList<String>();
+  private static List<String> durablePromises() throws Exception {
+    var promises = new ArrayList<String>();
     String group = "";
-    for (var text : Files.readAllLines(OF_DURABLE_ACTORS)) {
-      var found = SECTION_OR_PROMISE.matcher(text);
+    for (var text : Files.readAllLines(DURABLE_DOCUMENT)) {
+      var match = SECTION_OR_PROMISE.matcher(text);
       if (text.startsWith("**")) group = text.replace("**", "");
-      else if (found.matches()) promised.add(group + " " + found.group(2));
+      else if (match.matches()) promises.add(group + " " + match.group(2));
     }
-    return promised;
+    return promises;
   }
 
   @Test
   void onlyTestMethodsCarryPromiseAnnotation() {
-    assertEquals(List.of(), ANNOTATED.stream().filter(method -> !method.isMetaAnnotatedWith(Testable.class)).toList());
+    assertEquals(List.of(), METHODS.stream().filter(method -> !method.isMetaAnnotatedWith(Testable.class)).toList());
   }
 
-  /** The promises by "section.line". Lines are numbered from 1, without gaps. */
-  private static Map<String, String> promised() throws Exception {
-    var promised = new LinkedHashMap<String, String>();
+  /** Returns the promises by "section.line". Lines are numbered from 1, without gaps. */
+  private static Map<String, String> promises() throws Exception {
+    var promises = new LinkedHashMap<String, String>();
     String section = "";
     int line = 0;
     for (var text : Files.readAllLines(DOCUMENT)) {
-      var found = SECTION_OR_PROMISE.matcher(text);
-      if (!found.matches()) {
-        if (line > 0) promised.merge(section + "." + line, text.strip(), (before, more) -> before + " " + more);
-      } else if (found.group(1) != null) {
-        section = found.group(2);
+      var match = SECTION_OR_PROMISE.matcher(text);
+      if (!match.matches()) {
+        if (line > 0) promises.merge(section + "." + line, text.strip(), (promise, more) -> promise + " " + more);
+      } else if (match.group(1) != null) {
+        section = match.group(2);
         line = 0;
       } else {
-        assertEquals(++line, Integer.parseInt(found.group(2)), "number in section " + section + " of: " + text);
-        promised.put(section + "." + line, text);
+        assertEquals(++line, Integer.parseInt(match.group(2)), "number in section " + section + " of: " + text);
+        promises.put(section + "." + line, text);
       }
     }
-    return promised;
+    return promises;
   }
 
-  private static List<String> without(Collection<String> all, Collection<String> others) {
-    var known = new HashSet<>(others);
-    return all.stream().filter(number -> !known.contains(number)).distinct().toList();
+  private static List<String> missing(Collection<String> numbers, Collection<String> others) {
+    var otherSet = new HashSet<>(others);
+    return numbers.stream().filter(number -> !otherSet.contains(number)).distinct().toList();
   }
 }

@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Any object as an actor. */
+/** Tests sinks, which make an actor of any object. */
 class SinkTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final Sink<List<Object>> sink = scope.named("list").onFailure(FailurePolicy.resume().withoutLog())
@@ -39,7 +39,7 @@ class SinkTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void sinkRunsCodeOnItsObjectInOrder(Variants.Variant variant) {
-    if (variant.priority()) return;
+    if (variant.isPriority()) return;
     Sink<StringBuilder> text = variant.builder(scope).initialState(StringBuilder::new).newSink();
 
     assertTrue(text.execAsync(s -> s.append("a")));
@@ -63,37 +63,38 @@ class SinkTest {
   }
 
   @Test
-  void execAndWaitSeesTheCodeRun() {
-    var ran = new ArrayList<String>();
+  void execAndWaitReturnsAfterCodeHasRun() {
+    var calls = new ArrayList<String>();
 
-    sink.execAndWait(s -> ran.add("ran"));
+    sink.execAndWait(s -> calls.add("called"));
 
-    assertEquals(List.of("ran"), ran);
+    assertEquals(List.of("called"), calls);
   }
 
   @Test
   void execAndWaitHasNoLimit() {
     var gate = Gate.occupy(sink);
     var done = new CompletableFuture<Boolean>();
-    Patience.parked(Patience.startFiber(() -> {
+    Patience.awaitParked(Patience.startFiber(() -> {
       sink.execAndWait(s -> {});
       done.complete(true);
     }));
 
     clock.advance(Duration.ofDays(1));
-    boolean early = done.isDone();
+    boolean doneEarly = done.isDone();
     gate.open();
 
-    assertFalse(early);
+    assertFalse(doneEarly);
     assertTrue(Patience.value(done));
   }
 
   @Test
-  void askHasTheLimitOfItsScope() {
+  void askHasLimitOfItsScope() {
     Gate.occupy(sink);
     var failure = new CompletableFuture<Throwable>();
     Patience
-        .parked(Patience.startFiber(() -> failure.complete(assertThrows(Throwable.class, () -> sink.ask(List::size)))));
+        .awaitParked(
+            Patience.startFiber(() -> failure.complete(assertThrows(Throwable.class, () -> sink.ask(List::size)))));
 
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(30));
@@ -104,15 +105,15 @@ class SinkTest {
   }
 
   @Test
-  void asyncCodeThatThrowsIsADeadLetter() {
-    Handler<List<Object>> bad = s -> {
+  void throwingAsyncCodeBecomesDeadLetter() {
+    Handler<List<Object>> failingCode = s -> {
       throw new IOException("disk");
     };
 
-    sink.execAsync(bad);
+    sink.execAsync(failingCode);
     sink.close();
 
-    assertEquals(List.of(bad), letters.messages(Reason.FAILED));
+    assertEquals(List.of(failingCode), letters.messages(Reason.FAILED));
   }
 
   @Test
@@ -124,7 +125,7 @@ class SinkTest {
   }
 
   @Test
-  void anEndedSinkRefusesEverything() {
+  void endedSinkRefusesAllCode() {
     sink.close();
 
     assertFalse(sink.execAsync(s -> {}));
@@ -142,13 +143,13 @@ class SinkTest {
 
   @Test
   void sinkWithoutStatePassesNullToCode() {
-    Sink<Void> nothing = scope.anonymous().newSink();
+    Sink<Void> statelessSink = scope.anonymous().newSink();
 
-    nothing.execAndWait(s -> assertNull(s));
+    statelessSink.execAndWait(s -> assertNull(s));
   }
 
   @Test
-  void aSinkWithAPriorityMailboxIsRefused() {
+  void sinkWithPriorityMailboxIsRefused() {
     var builder = scope.anonymous().mailbox(Mailbox.<Object>priority((a, b) -> 0));
 
     var refusal = assertThrows(IllegalArgumentException.class, builder::newSink);

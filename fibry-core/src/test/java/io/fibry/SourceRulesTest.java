@@ -18,71 +18,71 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Rules about how sources are written, here and in the other modules. */
+/** Checks the form of the sources of all modules. */
 class SourceRulesTest {
   private static final Pattern COMMENT = Pattern.compile("\\s*(//|\\*|/\\*).*");
   private static final Pattern FREE_PRONOUN =
       Pattern.compile("(?://|\\*|[.:;] )\\s*(Who|Whoever|Somebody|Nobody|One who) [a-z].*");
   private static final Pattern LONG_STRING = Pattern.compile("\\s*(?:\\+ )?\"(?:[^\"\\\\]|\\\\.)*\"[,;)+ ]*");
 
-  /** Classes that are one concurrent algorithm, and have it explained in one place. */
+  /** Classes with one concurrent algorithm each, which a comment in the class explains. */
   private static final Map<String, String> ALGORITHMS = Map.ofEntries(
-      Map.entry("PlainQueue", "the queue that is the right to run"),
-      Map.entry("Activation", "the drain of one stretch of work, and the slots for woken actors"),
+      Map.entry("PlainQueue", "the queue that holds the right to run"),
+      Map.entry("Activation", "the drain of one activation, and the slots for woken actors"),
       Map.entry("Cell", "the phases of an actor, which all its queues share"),
       Map.entry("PoolCell", "the actor in front of a pool, and its workers"),
       Map.entry("RequestFuture", "the races of a request with its asker and its handler"),
-      Map.entry("GuardedQueue", "the queue with a monitor, and its entrance without"),
+      Map.entry("GuardedQueue", "the queue with a monitor, and its lock-free entrance"),
       Map.entry("ScopeCloser", "the close of a tree of scopes"),
       Map.entry("LogWriter", "the thread that writes and syncs the log"),
       Map.entry("DurableRuntime", "the life of a durable actor"),
-      Map.entry("PendingDelivery", "the order in which waiting messages are given"),
-      Map.entry("PartitionCoordinator", "the hand-over of a part between nodes"));
+      Map.entry("PendingDelivery", "the order in which pending messages are delivered"),
+      Map.entry("PartitionCoordinator", "the hand-over of a partition between nodes"));
 
-  /** Folders of what is published: the simulator has three. */
+  /** Folders of published code; the simulator has all three. */
   private static final String MAIN = "(?:main|boot|agent)";
 
-  /** Java and Kotlin, but not the programs of others. */
-  private static List<Path> sources(String where) {
+  /** Returns sources in Java and Kotlin, without the resources of tests. */
+  private static List<Path> sources(String folders) {
     return Repository.files(".java", ".kt").stream()
-        .filter(file -> file.toString().matches(".*/src/" + where + "/.*"))
+        .filter(file -> file.toString().matches(".*/src/" + folders + "/.*"))
         .filter(file -> !file.toString().contains("/resources/")).toList();
   }
 
   private static List<String> lines(Path file) {
     try {
       return Files.readAllLines(file);
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
-  /** The lines for which it holds; outside text blocks, whose lines are what they are. */
-  private static List<String> linesWhere(String where, BiPredicate<String, Boolean> isWrong) {
-    var wrong = new ArrayList<String>();
-    for (var file : sources(where)) {
-      boolean text = false;
+  /** Returns the lines outside of text blocks for which the predicate holds. */
+  private static List<String> linesWhere(String folders, BiPredicate<String, Boolean> isWrong) {
+    var wrongLines = new ArrayList<String>();
+    for (var file : sources(folders)) {
+      boolean inTextBlock = false;
       int number = 0;
       for (var line : lines(file)) {
         number++;
-        boolean turns = line.split("\"\"\"", -1).length % 2 == 0;
-        if (!text && !turns && isWrong.test(line, COMMENT.matcher(line).matches()))
-          wrong.add(ROOT.relativize(file) + ":" + number + ": " + line.strip());
-        text ^= turns;
+        boolean hasDelimiter = line.split("\"\"\"", -1).length % 2 == 0;
+        if (!inTextBlock && !hasDelimiter && isWrong.test(line, COMMENT.matcher(line).matches()))
+          wrongLines.add(ROOT.relativize(file) + ":" + number + ": " + line.strip());
+        inTextBlock ^= hasDelimiter;
       }
     }
-    return wrong;
+    return wrongLines;
   }
 
   @Test
-  void linesOfCodeHave120ColumnsAndCommentsHave100() {
+  void codeHasAtMost120ColumnsAndCommentsHave100() {
     assertEquals(List.of(), linesWhere(MAIN, (line, comment) -> line.length() > (comment ? 100 : 120)));
     assertEquals(List.of(), linesWhere("test", (line, comment) -> line.length() > (comment ? 100 : 120)
         && !LONG_STRING.matcher(line).matches()));
   }
 
   @Test
-  void noSentenceOfACommentBeginsWithAFreePronoun() {
+  void commentsBeginWithNoFreePronoun() {
     assertEquals(List.of(),
         linesWhere("(?:" + MAIN + "|test)", (line, comment) -> comment && FREE_PRONOUN.matcher(line).matches()));
   }
@@ -96,8 +96,8 @@ class SourceRulesTest {
   }
 
   @Test
-  void noFileIsLong() {
-    var tooLong = Stream.of(MAIN, "test").flatMap(where -> sources(where).stream())
+  void filesHaveAtMost400Lines() {
+    var tooLong = Stream.of(MAIN, "test").flatMap(folders -> sources(folders).stream())
         .filter(file -> withoutImports(file) > (ALGORITHMS.containsKey(className(file)) ? 800 : 400))
         .map(ROOT::relativize).toList();
 
@@ -113,13 +113,13 @@ class SourceRulesTest {
   }
 
   @Test
-  void nothingIsPrinted() {
+  void mainCodePrintsNothing() {
     noClasses().should().accessField(System.class, "out").orShould().accessField(System.class, "err").orShould()
         .callMethod(Throwable.class, "printStackTrace").check(ArchitectureTest.MAIN);
   }
 
   @Test
-  void nothingSleeps() {
+  void mainCodeCallsNoSleep() {
     noClasses().should().callMethod(Thread.class, "sleep", long.class).orShould()
         .callMethod(Thread.class, "sleep", long.class, int.class).orShould()
         .callMethod(Thread.class, "sleep", Duration.class).check(ArchitectureTest.MAIN);

@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
 
-/** Threads that call code at each level of a recursion, until the stack or the code overflows. */
+/** Calls code near the end of the stack of a thread or a fiber. */
 public final class StackEdge {
-  private static final int STACK = 256 << 10;
-  private static final int NEAR = 120; // levels
+  private static final int STACK_BYTES = 256 << 10;
+  private static final int EDGE_LEVELS = 120;
 
   private final SplittableRandom random;
   private volatile int deepest; // written by the thread that descends
@@ -21,48 +21,51 @@ public final class StackEdge {
     this.random = random;
   }
 
-  /** Calls the code near the edge only, so that it is still well there. */
+  /** Measures the depth of a stack, and then calls the code at random levels near its end. */
   public void overflow(IntConsumer code) {
     play(Integer.MAX_VALUE, code);
-    play(Math.max(0, deepest - 1 - random.nextInt(NEAR)), code);
+    play(Math.max(0, deepest - 1 - random.nextInt(EDGE_LEVELS)), code);
   }
 
   /**
-   * Runs the code on a fiber, so far down its stack that it cannot park: a park throws a
-   * StackOverflowError. The code still has a good part of the stack.
+   * Runs the code on a fiber, so deep in its stack that a park throws a StackOverflowError. The
+   * code itself still has enough stack.
    */
-  public static void whereNoParkWorks(Runnable code) {
-    whereNoParkWorks(levels -> {
-      var ran = new CompletableFuture<Boolean>();
+  public static void runWhereParkFails(Runnable code) {
+    runWhereParkFails(levels -> {
+      var result = new CompletableFuture<Boolean>();
       Thread.startVirtualThread(() -> {
         try {
-          ran.complete(ranBelow(levels, code));
-        } catch (Throwable thrown) {
-          ran.completeExceptionally(thrown);
+          result.complete(runAtDepth(levels, code));
+        } catch (Throwable failure) {
+          result.completeExceptionally(failure);
         }
       });
-      return Patience.value(ran);
+      return Patience.value(result);
     });
   }
 
-  /** Calls it with numbers of levels, over and over, until it returns true. */
-  public static void whereNoParkWorks(IntPredicate ranBelow) {
+  /** Calls the predicate with different numbers of levels until it returns true. */
+  public static void runWhereParkFails(IntPredicate ranBelow) {
     int levels = 500;
     for (int tries = 0; tries < 200; tries++, levels = levels > 20_000 ? 500 : levels + levels / 5)
       if (ranBelow.test(levels)) return;
     throw new AssertionError("every park worked");
   }
 
-  /** Runs the code so many levels below, unless a park works there, or the stack ends before. */
-  public static boolean ranBelow(int levels, Runnable code) {
-    var begun = new AtomicBoolean();
+  /**
+   * Runs the code that many levels deeper, and returns true. Returns false if a park works there,
+   * or if the stack ends before.
+   */
+  public static boolean runAtDepth(int levels, Runnable code) {
+    var entered = new AtomicBoolean();
     try {
       return Interpreted.descent().ranBelow(levels, () -> {
-        begun.set(true);
+        entered.set(true);
         code.run();
       });
-    } catch (StackOverflowError edge) {
-      if (begun.get()) throw edge;
+    } catch (StackOverflowError overflow) {
+      if (entered.get()) throw overflow;
       return false;
     }
   }
@@ -71,16 +74,16 @@ public final class StackEdge {
     boolean ranBelow(int levels, Runnable code);
   }
 
-  /** Each is of a class of its own: a park works while all frames of the stack are compiled. */
+  /** A class that is loaded again for each descent: a park fails only below interpreted frames. */
   static final class Interpreted implements Descent {
     Interpreted() {}
 
     static Descent descent() {
       try (var code = Interpreted.class.getResourceAsStream("StackEdge$Interpreted.class")) {
-        var fresh = MethodHandles.lookup().defineHiddenClass(code.readAllBytes(), false).lookupClass();
-        return (Descent) fresh.getDeclaredConstructor().newInstance();
-      } catch (IOException | ReflectiveOperationException impossible) {
-        throw new AssertionError(impossible);
+        var hiddenClass = MethodHandles.lookup().defineHiddenClass(code.readAllBytes(), false).lookupClass();
+        return (Descent) hiddenClass.getDeclaredConstructor().newInstance();
+      } catch (IOException | ReflectiveOperationException failure) {
+        throw new AssertionError(failure);
       }
     }
 
@@ -90,27 +93,27 @@ public final class StackEdge {
       try {
         Thread.yield();
         return false;
-      } catch (StackOverflowError here) {
+      } catch (StackOverflowError parkFailure) {
         code.run();
         return true;
       }
     }
   }
 
-  private void play(int from, IntConsumer code) {
+  private void play(int firstLevel, IntConsumer code) {
     var thread = new Thread(null, () -> {
       try {
-        descend(0, from, code);
+        descend(0, firstLevel, code);
       } catch (StackOverflowError | RequestException expected) {}
-    }, "overflowing", STACK);
+    }, "overflowing", STACK_BYTES);
     thread.setDaemon(true);
     thread.start();
     Patience.progress("the thread does not come deeper", () -> deepest, () -> !thread.isAlive());
   }
 
-  private void descend(int level, int from, IntConsumer code) {
+  private void descend(int level, int firstLevel, IntConsumer code) {
     deepest = level;
-    if (level >= from) code.accept(level);
-    descend(level + 1, from, code);
+    if (level >= firstLevel) code.accept(level);
+    descend(level + 1, firstLevel, code);
   }
 }

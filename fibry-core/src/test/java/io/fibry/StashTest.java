@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.spi.BlockBuilder;
@@ -16,12 +16,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class StashTest {
-  record Get(String what) implements Request<Get, String> {}
+  record Get(String name) implements Request<Get, String> {}
 
   private final ActorScope scope = Variants.scope(o -> o);
-  private final ActorBuilder<Object> selective =
+  private final ActorBuilder<Object> selectiveBuilder =
       scope.named("chooser").mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.resume().withoutLog());
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void cleanUp() {
@@ -31,11 +31,11 @@ class StashTest {
   @Promise("2.4")
   @Test
   void unstashedMessagesComeFirstInOriginalOrder() {
-    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
+    var actor = selectiveBuilder.newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof Gate gate) gate.pass();
-      else if (m instanceof Integer && !seen.contains("open")) context.stash();
+      else if (m instanceof Integer && !log.contains("open")) context.stash();
       else {
-        seen.add(m);
+        log.add(m);
         if (m.equals("open")) context.unstash();
       }
     });
@@ -45,34 +45,34 @@ class StashTest {
     gate.open();
     actor.close();
 
-    assertEquals(List.of("open", 1, 2, "after"), seen);
+    assertEquals(List.of("open", 1, 2, "after"), log);
     assertEquals(5, scope.report().handled());
   }
 
   @Test
-  void errorAtOneStashedMessageHidesNeitherTheOthersNorTheStopHook() {
-    var builder = BlockBuilder.of(selective).ignoreLost(m -> {
-      if (m.equals("broken")) throw new StackOverflowError("made up");
+  void errorAtStashedMessageSkipsNeitherOthersNorStopHook() {
+    var builder = BlockBuilder.of(selectiveBuilder).ignoreLost(m -> {
+      if (m.equals("broken")) throw new StackOverflowError("planned");
       return false;
     }).onFailure(FailurePolicy.resume());
-    var actor = builder.initialState(() -> "").onStop(state -> seen.add("stopped"))
+    var actor = builder.initialState(() -> "").onStop(state -> log.add("stopped"))
         .newActor((String state, Object m, ActorContext<Object> context) -> context.stash());
     for (var m : List.of("broken", "second")) actor.sendMessage(m);
-    Patience.eventually(() -> Inside.stashSize(actor) == 2);
+    Patience.eventually(() -> ActorInternals.stashSize(actor) == 2);
 
     actor.close();
 
-    assertEquals(List.of("stopped"), seen);
+    assertEquals(List.of("stopped"), log);
     assertEquals(List.of("second"), scope.deadLetters().stream().map(DeadLetter::message).toList());
   }
 
   @Test
-  void aStashedRequestIsAnsweredLater() {
-    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
+  void stashedRequestIsAnsweredAfterUnstash() {
+    var actor = selectiveBuilder.newActor((Object m, ActorContext<Object> context) -> {
       if (m.equals("open")) {
-        seen.add("open");
+        log.add("open");
         context.unstash();
-      } else if (seen.isEmpty()) context.stash();
+      } else if (log.isEmpty()) context.stash();
       else if (m instanceof Get get) context.reply(get, "late");
     });
     var answer = actor.sendMessageReturn(new Get("tea"));
@@ -85,29 +85,29 @@ class StashTest {
   }
 
   @Test
-  void aRequestCancelledInTheStashIsNeverHandled() {
-    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
+  void requestCancelledInStashIsNotHandled() {
+    var actor = selectiveBuilder.newActor((Object m, ActorContext<Object> context) -> {
       if (m.equals("open")) context.unstash();
-      else if (seen.isEmpty()) {
-        seen.add("aside");
+      else if (log.isEmpty()) {
+        log.add("stashed");
         context.stash();
-      } else seen.add("handled");
+      } else log.add("handled");
     });
     var request = actor.sendMessageReturn(new Get("tea"));
-    Patience.eventually(() -> Inside.stashSize(actor) == 1);
+    Patience.eventually(() -> ActorInternals.stashSize(actor) == 1);
 
     request.cancel(false);
     actor.sendMessage("open");
     actor.close();
 
-    assertEquals(List.of("aside"), seen);
+    assertEquals(List.of("stashed"), log);
     assertEquals(1, scope.report().unhandled().get(Reason.CANCELLED));
   }
 
   @Test
   void requestCancelledBeforeStashIsNoFailure() {
     var gate = new Gate();
-    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
+    var actor = selectiveBuilder.newActor((Object m, ActorContext<Object> context) -> {
       gate.pass();
       context.stash();
     });
@@ -125,10 +125,10 @@ class StashTest {
   @Promise("3.1")
   @Test
   void messageHasOneOutcomeWhenHandlerFailsAfterStash() {
-    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
+    var actor = selectiveBuilder.newActor((Object m, ActorContext<Object> context) -> {
       if (m.equals("open")) context.unstash();
-      else if (seen.isEmpty()) {
-        seen.add("aside");
+      else if (log.isEmpty()) {
+        log.add("stashed");
         context.stash();
         throw new IllegalStateException("bad");
       } else context.reply((Get) m, "fine");
@@ -144,34 +144,34 @@ class StashTest {
   }
 
   @Test
-  void stashedMessagesDoNotCountAgainstTheCapacity() {
+  void stashedMessagesDoNotCountTowardCapacity() {
     var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT).selective())
         .newActor((Object m, ActorContext<Object> context) -> {
           context.stash();
-          seen.add(m);
+          log.add(m);
         });
 
     for (int i = 1; i <= 3; i++) {
-      int sent = i;
-      assertTrue(actor.sendMessage(sent));
-      Patience.eventually(() -> seen.size() == sent);
+      int number = i;
+      assertTrue(actor.sendMessage(number));
+      Patience.eventually(() -> log.size() == number);
     }
 
-    assertEquals(3, Inside.stashSize(actor));
+    assertEquals(3, ActorInternals.stashSize(actor));
   }
 
   @Test
-  void stashingTwiceOrAfterTheAnswerIsRefused() {
-    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
+  void stashIsRefusedAfterStashOrReply() {
+    var actor = selectiveBuilder.newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof Get get) context.reply(get, "answered");
       else context.stash();
-      seen.add(assertThrows(IllegalStateException.class, context::stash).getMessage().contains("chooser"));
+      log.add(assertThrows(IllegalStateException.class, context::stash).getMessage().contains("chooser"));
     });
 
     actor.ask(new Get("tea"));
-    actor.sendMessage("aside");
+    actor.sendMessage("stashed");
     actor.close();
 
-    assertEquals(List.of(true, true), seen);
+    assertEquals(List.of(true, true), log);
   }
 }

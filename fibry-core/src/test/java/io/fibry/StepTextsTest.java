@@ -11,7 +11,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A message in steps: texts tell of the step. */
+/** Tests that logs and dumps show the current step of a message with several steps. */
 class StepTextsTest {
   private static final Duration LIMIT = Duration.ofSeconds(4);
 
@@ -19,13 +19,13 @@ class StepTextsTest {
   /** Jobs come from outside for as long as the program runs. */
   static final class Feed implements MultiStepMessage {
     private final LinkedBlockingQueue<String> jobs = new LinkedBlockingQueue<>();
-    private volatile String job; // null: it waits for one
-    private volatile long done;
+    private volatile String job; // null while it waits for a job
+    private volatile long completed;
 
     String next() throws InterruptedException {
-      if (job != null) done++;
+      if (job != null) completed++;
       job = null;
-      return job = new String(jobs.take()); // a new object, if the same job comes again
+      return job = new String(jobs.take()); // a new object for each step, even for equal jobs
     }
 
     @Override
@@ -35,7 +35,7 @@ class StepTextsTest {
 
     @Override
     public long completedSteps() {
-      return done;
+      return completed;
     }
 
     @Override
@@ -45,9 +45,9 @@ class StepTextsTest {
   }
   // @end
 
-  private final Clock time = new Clock();
+  private final Clock clock = new Clock();
   private final ActorScope scope =
-      ActorSystem.openScope("watched", o -> o.withScheduler(time).withWatchdog(LIMIT, 1_000));
+      ActorSystem.openScope("watched", o -> o.withScheduler(clock).withWatchdog(LIMIT, 1_000));
   private final Gate gate = new Gate();
   private final Feed feed = new Feed();
 
@@ -57,28 +57,28 @@ class StepTextsTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  /** Others that are left in this JVM may log meanwhile, too. */
-  private void nothingIsLoggedOfTheWorker(Duration by) {
-    var text = time.logged(by);
+  /** Checks only texts about this actor, because actors of other tests may log, too. */
+  private void assertWorkerIsNotLogged(Duration duration) {
+    var text = clock.logged(duration);
     assertFalse(text.contains("'worker'"), text);
   }
 
   @Promise("19.11")
   @Test
   void watchdogTimesStepInsteadOfMessage() {
-    scope.named("worker").newActor((Feed all) -> {
-      while (true) if (all.next().equals("slow")) gate.pass();
+    scope.named("worker").newActor((Feed jobs) -> {
+      while (true) if (jobs.next().equals("slow")) gate.pass();
     }).sendMessage(feed);
     for (int i = 1; i <= 2; i++) {
       feed.jobs.add("quick");
       String idle = "worker (FIBER): waits for the feed; " + i + " handled";
       Patience.eventually(() -> scope.dump().contains(idle));
-      nothingIsLoggedOfTheWorker(LIMIT.dividedBy(2));
+      assertWorkerIsNotLogged(LIMIT.dividedBy(2));
     }
     feed.jobs.add("slow");
     Patience.await(gate.entered);
 
-    var text = time.logged(LIMIT.multipliedBy(2));
+    var text = clock.logged(LIMIT.multipliedBy(2));
 
     assertTrue(text.contains("actor 'worker' has been handling \"slow\" for at least"), text);
     assertTrue(scope.dump().contains("; 2 handled"), scope.dump());
@@ -86,14 +86,14 @@ class StepTextsTest {
 
   @Test
   void actorIsWaitingBetweenSteps() throws InterruptedException {
-    var begun = new CountDownLatch(1);
-    scope.named("worker").newActor((Feed all) -> {
-      begun.countDown();
-      all.next();
+    var handlerEntered = new CountDownLatch(1);
+    scope.named("worker").newActor((Feed jobs) -> {
+      handlerEntered.countDown();
+      jobs.next();
     }).sendMessage(feed);
-    Patience.await(begun);
+    Patience.await(handlerEntered);
 
-    nothingIsLoggedOfTheWorker(LIMIT.multipliedBy(3));
+    assertWorkerIsNotLogged(LIMIT.multipliedBy(3));
     assertTrue(scope.dump().contains("worker (FIBER): waits for the feed; 0 handled"), scope.dump());
   }
 
@@ -113,9 +113,9 @@ class StepTextsTest {
     scope.named("worker").newActor((Broken broken) -> gate.pass()).sendMessage(new Broken());
     Patience.await(gate.entered);
 
-    var text = time.logged(LIMIT.multipliedBy(2));
+    var text = clock.logged(LIMIT.multipliedBy(2));
     assertTrue(text.contains("'worker'"), text);
-    var dump = scope.dump(); // a text that is late on a busy machine has the name of the class, too
+    var dump = scope.dump(); // on a busy machine the text may be late; the class name is shown then
     assertTrue(dump.matches("(?s).*handling \\S*Broken.*"), dump);
   }
 }

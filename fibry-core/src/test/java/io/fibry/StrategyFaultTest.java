@@ -25,9 +25,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Strategies that fail in every way. No actor may die of it, and no request may wait forever. */
+/** Tests that strategies which fail neither end an actor nor leave a request without outcome. */
 class StrategyFaultTest {
-  // a failing strategy is logged, each time with a stack
+  // hides the many log entries of failing strategies
   private final Logged logged = new Logged();
 
   @AfterEach
@@ -36,35 +36,35 @@ class StrategyFaultTest {
     logged.close();
   }
 
-  /** What a strategy does wrong now and then. */
+  /** A fault of a strategy. */
   enum Fault {
-    THROWS, TAKES_AND_THROWS, RUNS_TWICE, THROWS_AN_ERROR;
+    THROWS, RUNS_AND_THROWS, RUNS_TWICE, THROWS_ERROR;
 
     void activate(Runnable activation) {
-      if (this != THROWS && this != THROWS_AN_ERROR) Thread.ofVirtual().start(activation);
+      if (this != THROWS && this != THROWS_ERROR) Thread.ofVirtual().start(activation);
       if (this == RUNS_TWICE) Thread.ofVirtual().start(activation);
-      else if (this == THROWS_AN_ERROR) throw new OutOfMemoryError("unable to create native thread (not really)");
+      else if (this == THROWS_ERROR) throw new OutOfMemoryError("unable to create native thread (planned)");
       else throw new IllegalStateException("a strategy that fails");
     }
   }
 
   static Stream<Object[]> faults() {
-    var boxes = List.of("unbounded", "bounded(64, BLOCK)", "priority", "unbounded, selective");
-    return Stream.of(Fault.values()).flatMap(fault -> boxes.stream().map(box -> new Object[] {fault, box}));
+    var mailboxes = List.of("unbounded", "bounded(64, BLOCK)", "priority", "unbounded, selective");
+    return Stream.of(Fault.values()).flatMap(fault -> mailboxes.stream().map(name -> new Object[] {fault, name}));
   }
 
   @ParameterizedTest
   @MethodSource("faults")
-  void randomlyFailingStrategyLosesNoMessage(Fault fault, String box) {
+  void randomlyFailingStrategyLosesNoMessage(Fault fault, String mailboxName) {
     long seed = StressHarness.seed();
-    System.out.println(fault + " and " + box + ": -Dfibry.seed=" + seed);
-    var random = new AtomicLong(seed);
-    var mailbox = Variants.MAILBOXES.get(box);
-    var order = new ArrayList<Integer>();
+    System.out.println(fault + " and " + mailboxName + ": -Dfibry.seed=" + seed);
+    var nextSeed = new AtomicLong(seed);
+    var mailbox = Variants.MAILBOXES.get(mailboxName);
+    var handled = new ArrayList<Integer>();
     var actor = ActorSystem.anonymous().strategy(activation -> {
-      if (new SplittableRandom(random.incrementAndGet()).nextInt(4) == 0) fault.activate(activation);
+      if (new SplittableRandom(nextSeed.incrementAndGet()).nextInt(4) == 0) fault.activate(activation);
       else Thread.ofVirtual().start(activation);
-    }).mailbox(mailbox).newActorWithReturn((Object i) -> order.add((Integer) i));
+    }).mailbox(mailbox).newActorWithReturn((Object i) -> handled.add((Integer) i));
     var answers = new ArrayList<CompletableFuture<Boolean>>();
 
     for (int i = 0; i < 2_000; i++) {
@@ -75,15 +75,15 @@ class StrategyFaultTest {
 
     actor.close();
     for (var answer : answers) assertTrue(answer.isDone());
-    assertEquals(Stream.iterate(0, i -> i + 1).limit(2_000).toList(), order);
+    assertEquals(Stream.iterate(0, i -> i + 1).limit(2_000).toList(), handled);
   }
 
   @ParameterizedTest
   @EnumSource(Fault.class)
   void temporarilyFailingStrategyOnlyDelaysMessages(Fault fault) {
-    var left = new AtomicInteger(6);
+    var remainingFaults = new AtomicInteger(6);
     var actor = ActorSystem.anonymous().strategy(activation -> {
-      if (left.getAndDecrement() > 0) fault.activate(activation);
+      if (remainingFaults.getAndDecrement() > 0) fault.activate(activation);
       else Thread.ofVirtual().start(activation);
     }).newActorWithReturn((Integer i) -> i + 1);
 
@@ -108,49 +108,49 @@ class StrategyFaultTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"THROWS", "THROWS_AN_ERROR"})
-  void anActorThatGetsNoThreadCanBeKilled(Fault fault) {
+  @EnumSource(names = {"THROWS", "THROWS_ERROR"})
+  void actorWithoutThreadCanBeKilled(Fault fault) {
     var scope = Variants.scope(o -> o.withKillGrace(Duration.ofMillis(50)));
     var actor = scope.anonymous().strategy(fault::activate).newActorWithReturn((Integer i) -> i);
     var request = actor.sendMessageReturn(1);
 
     actor.kill();
 
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
   }
 
   @Test
-  void anActorThatGetsNoThreadCanBeAskedToExit() {
+  void actorWithoutThreadCanBeAskedToExit() {
     var actor = ActorSystem.anonymous().strategy(Fault.THROWS::activate).newActorWithReturn((Integer i) -> i);
     var request = actor.sendMessageReturn(1);
 
     actor.askExit();
 
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
   }
 
   @Test
-  void anActorThatWaitsForABusyPoolCanBeKilled() {
+  void actorWaitingForBusyPoolCanBeKilled() {
     var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     var gate = new Gate();
-    pool.execute(gate::passDeaf);
+    pool.execute(gate::passUninterruptibly);
     var actor = Variants.scope(o -> o.withKillGrace(Duration.ofMillis(50))).anonymous().strategy(Strategy.of(pool))
         .newActorWithReturn((Integer i) -> i);
     var request = actor.sendMessageReturn(1);
 
     actor.kill();
 
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
     pool.shutdown();
   }
 
   @Test
-  void anExecutorThatIsShutDownEndsItsActors() throws InterruptedException {
+  void executorShutdownEndsItsActors() throws InterruptedException {
     var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
-    var letters = new Letters();
+    var letters = new RecordedLetters();
     var actor = Variants.scope(letters).anonymous().strategy(Strategy.of(pool)).newActorWithReturn((Integer i) -> i);
     actor.ask(0);
     pool.shutdown();
@@ -160,7 +160,7 @@ class StrategyFaultTest {
     var request = actor.sendMessageReturn(1);
 
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     var reason = assertInstanceOf(ExitReason.Failed.class, actor.onExit().join());
     assertInstanceOf(RejectedExecutionException.class, reason.cause());
   }

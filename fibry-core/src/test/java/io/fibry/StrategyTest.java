@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class StrategyTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = Variants.scope(letters);
 
   @AfterEach
@@ -42,26 +42,26 @@ class StrategyTest {
     Gate.openAll();
   }
 
-  static Stream<Strategy> own() {
+  static Stream<Strategy> libraryStrategies() {
     return Stream.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER);
   }
 
-  // ---- the library's own
+  // ---- strategies of the library
 
   @Promise({"6.1", "12.4"})
   @Test
-  void fibersHaveAThreadOnlyWhileTheyWork() {
+  void fiberActorHasThreadOnlyWhileItWorks() {
     var actor = scope.anonymous().newActorWithReturn((Object m) -> Thread.currentThread());
 
     var thread = actor.ask("who");
 
     assertTrue(thread.isVirtual());
-    Patience.eventually(() -> !Inside.hasWorker(actor) && !thread.isAlive());
+    Patience.eventually(() -> !ActorInternals.hasActivation(actor) && !thread.isAlive());
   }
 
   @Promise({"6.1", "12.4"})
   @Test
-  void residentsKeepTheirThreadAndParkItWhileIdle() {
+  void residentActorKeepsAndParksItsThreadWhileIdle() {
     for (var strategy : List.of(Strategy.THREAD, Strategy.RESIDENT_FIBER)) {
       var actor = scope.anonymous().strategy(strategy).newActorWithReturn((Object m) -> Thread.currentThread());
 
@@ -71,56 +71,56 @@ class StrategyTest {
       Patience.eventually(() -> thread.getState() == Thread.State.WAITING);
       assertSame(thread, actor.ask("who"));
       actor.close();
-      Patience.joined(thread);
+      Patience.awaitEnd(thread);
     }
   }
 
   @Promise({"6.4", "13.1"})
   @ParameterizedTest
-  @MethodSource("own")
-  void handlersInheritNothingOfTheSender(Strategy strategy) {
-    var user = new InheritableThreadLocal<String>();
+  @MethodSource("libraryStrategies")
+  void handlerInheritsNothingFromSender(Strategy strategy) {
+    var userName = new InheritableThreadLocal<String>();
     var actor = new CompletableFuture<ActorWithReturn<Object, List<Object>>>();
-    var seen = new CompletableFuture<List<Object>>();
+    var answer = new CompletableFuture<List<Object>>();
     var loader = new ClassLoader() {};
     var sender = Thread.ofPlatform().daemon().unstarted(() -> {
-      user.set("Alice");
+      userName.set("Alice");
       Thread.currentThread().setContextClassLoader(loader);
       actor.complete(scope.anonymous().strategy(strategy).newActorWithReturn((Object m) -> {
-        var mine = Thread.currentThread();
-        return List.of(String.valueOf(user.get()), mine.getContextClassLoader() == loader, mine.isDaemon());
+        var thread = Thread.currentThread();
+        return List.of(String.valueOf(userName.get()), thread.getContextClassLoader() == loader, thread.isDaemon());
       }));
-      seen.complete(actor.join().ask("who am I"));
+      answer.complete(actor.join().ask("who am I"));
     });
 
     sender.start();
 
-    assertEquals(List.of("null", false, true), Patience.value(seen));
+    assertEquals(List.of("null", false, true), Patience.value(answer));
   }
 
   @Test
   void defaultStrategyAppliesToLaterActorsOnly() {
-    var before = ActorSystem.anonymous().newActorWithReturn((Object m) -> Thread.currentThread().isVirtual());
+    var earlier = ActorSystem.anonymous().newActorWithReturn((Object m) -> Thread.currentThread().isVirtual());
     ActorSystem.setDefaultStrategy(Strategy.THREAD);
-    try (var after = ActorSystem.anonymous().newActorWithReturn((Object m) -> Thread.currentThread().isVirtual())) {
-      assertEquals(List.of(true, false), List.of(before.ask("?"), after.ask("?")));
+    try (var later = ActorSystem.anonymous().newActorWithReturn((Object m) -> Thread.currentThread().isVirtual())) {
+      assertEquals(List.of(true, false), List.of(earlier.ask("?"), later.ask("?")));
     } finally {
       ActorSystem.setDefaultStrategy(Strategy.FIBER);
     }
   }
 
-  // ---- the user's own
+  // ---- strategies of the user
 
   @Promise("6.5")
   @Test
-  void aStrategyThatThrowsIsCalledAgain() {
+  void throwingStrategyIsCalledAgain() {
     var calls = new AtomicInteger();
-    Strategy moody = activation -> {
+    Strategy flakyStrategy = activation -> {
       if (calls.incrementAndGet() < 4) throw new IllegalStateException("not now");
       Thread.startVirtualThread(activation);
     };
     try (var logged = new Logged()) {
-      var actor = scope.named("patient").strategy(moody).newActorWithReturn((Object m) -> m);
+      var actor = scope.named("patient").strategy(flakyStrategy).newActorWithReturn((Object m) -> m);
 
       assertEquals("served", actor.ask("served"));
 
@@ -132,53 +132,53 @@ class StrategyTest {
   @Promise("6.5")
   @Test
   void strategyThatRunsTaskAndThrowsHandlesOnce() {
-    var seen = new CopyOnWriteArrayList<Object>();
-    Strategy thrower = activation -> {
+    var handled = new CopyOnWriteArrayList<Object>();
+    Strategy throwingStrategy = activation -> {
       Thread.startVirtualThread(activation);
-      throw new IllegalStateException("taken, though");
+      throw new IllegalStateException("thrown after the task was started");
     };
-    var actor = scope.anonymous().strategy(thrower).newActor((Object m) -> {
-      seen.add(m);
+    var actor = scope.anonymous().strategy(throwingStrategy).newActor((Object m) -> {
+      handled.add(m);
     });
 
     for (int i = 0; i < 20; i++) actor.sendMessage(i);
     actor.close();
 
-    assertEquals(20, seen.size());
+    assertEquals(20, handled.size());
   }
 
   @Promise("6.5")
   @Test
-  void aStrategyThatRunsTheTaskTwiceHandlesOnce() {
-    var seen = new CopyOnWriteArrayList<Object>();
+  void strategyThatRunsTaskTwiceHandlesOnce() {
+    var handled = new CopyOnWriteArrayList<Object>();
     var threads = new CopyOnWriteArrayList<Thread>();
-    Strategy twice = activation -> {
+    Strategy doublingStrategy = activation -> {
       threads.add(Thread.startVirtualThread(activation));
       threads.add(Thread.startVirtualThread(activation));
     };
-    var actor = scope.anonymous().strategy(twice).newActor((Object m) -> {
-      seen.add(m);
+    var actor = scope.anonymous().strategy(doublingStrategy).newActor((Object m) -> {
+      handled.add(m);
     });
 
     for (int i = 0; i < 20; i++) actor.sendMessage(i);
     actor.close();
-    threads.forEach(Patience::joined);
+    threads.forEach(Patience::awaitEnd);
 
-    assertEquals(20, seen.size());
+    assertEquals(20, handled.size());
   }
 
   @Promise("6.6")
   @Test
-  void anExecutorThatIsShutDownEndsItsActors() {
+  void executorShutdownEndsItsActors() {
     var executor = Executors.newSingleThreadExecutor();
     var actor = scope.anonymous().strategy(Strategy.of(executor)).newActorWithReturn((Object m) -> m);
     actor.ask("works");
     executor.close(); // waits for the activation, which could take the next message
 
-    boolean taken = actor.sendMessage("too late");
-    Patience.ended(actor::waitForExit);
+    boolean accepted = actor.sendMessage("too late");
+    Patience.awaitEnd(actor::waitForExit);
 
-    assertTrue(taken);
+    assertTrue(accepted);
     assertInstanceOf(RejectedExecutionException.class,
         assertInstanceOf(ExitReason.Failed.class, actor.onExit().resultNow()).cause());
     assertEquals(List.of("too late"), letters.messages(Reason.UNDELIVERED));
@@ -196,42 +196,42 @@ class StrategyTest {
     assertInstanceOf(RejectedExecutionException.class, failure.getCause());
   }
 
-  static Stream<Arguments> dropped() {
-    Map<String, UnaryOperator<ActorBuilder<Object>>> kinds = Map.of("plain", how -> how, "bounded",
-        how -> how.mailbox(Mailbox.bounded(9, Overflow.REJECT)), "pool", how -> Pools.fixed(how, 2));
-    return kinds.entrySet().stream().flatMap(kind -> Stream.of("message", "block", "pill", "exit")
-        .map(next -> Arguments.of(Named.of(kind.getKey(), kind.getValue()), next)));
+  static Stream<Arguments> droppedTaskCases() {
+    Map<String, UnaryOperator<ActorBuilder<Object>>> variants = Map.of("plain", b -> b, "bounded",
+        b -> b.mailbox(Mailbox.bounded(9, Overflow.REJECT)), "pool", b -> Pools.fixed(b, 2));
+    return variants.entrySet().stream().flatMap(variant -> Stream.of("message", "batch", "pill", "exit")
+        .map(action -> Arguments.of(Named.of(variant.getKey(), variant.getValue()), action)));
   }
 
-  /** {@code shutdownNow} drops the activation, and tells nobody. */
+  /** {@code shutdownNow} drops the activation without notice; the next send finds that out. */
   @Promise("6.6")
   @ParameterizedTest
-  @MethodSource("dropped")
-  void actorWithDroppedTaskEndsOnNextSend(UnaryOperator<ActorBuilder<Object>> kind, String next) {
+  @MethodSource("droppedTaskCases")
+  void actorWithDroppedTaskEndsOnNextSend(UnaryOperator<ActorBuilder<Object>> variant, String action) {
     var executor = Executors.newFixedThreadPool(1);
     var gate = new Gate();
-    executor.execute(gate::passDeaf);
-    var actor = kind.apply(scope.anonymous().strategy(Strategy.of(executor))).newActorWithReturn((Object m) -> m);
-    var waits = actor.sendMessageReturn("waits");
+    executor.execute(gate::passUninterruptibly);
+    var actor = variant.apply(scope.anonymous().strategy(Strategy.of(executor))).newActorWithReturn((Object m) -> m);
+    var answer = actor.sendMessageReturn("waits");
     executor.shutdownNow();
 
-    switch (next) {
+    switch (action) {
       case "message" -> actor.sendMessage("too late");
-      case "block" -> sendBlock(actor);
+      case "batch" -> sendBatch(actor);
       case "pill" -> actor.sendPoisonPill();
       default -> actor.askExit();
     }
 
-    assertInstanceOf(ActorStoppedException.class, Patience.failure(waits));
-    Patience.ended(actor::waitForExit);
-    if (!next.equals("exit") && !next.equals("pill"))
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(answer));
+    Patience.awaitEnd(actor::waitForExit);
+    if (!action.equals("exit") && !action.equals("pill"))
       assertInstanceOf(ExitReason.Failed.class, actor.onExit().resultNow());
   }
 
-  private static void sendBlock(Actor<Object> actor) {
+  private static void sendBatch(Actor<Object> actor) {
     try {
       actor.sendMessages(List.of("too", "late"));
-    } catch (UnsupportedOperationException ofAPool) {
+    } catch (UnsupportedOperationException poolRefusal) {
       actor.sendMessage("too late");
     }
   }
@@ -273,21 +273,21 @@ class StrategyTest {
   void busyActorsShareOnePoolThread() {
     var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     var served = new CountDownLatch(1);
-    var greedy =
+    var greedyActor =
         scope.anonymous().strategy(Strategy.of(executor)).newActor((Object m, ActorContext<Object> context) -> {
           if (served.getCount() > 0) context.self().sendMessage(m);
         });
-    var modest = scope.anonymous().strategy(Strategy.of(executor)).newActor((Object m) -> served.countDown());
+    var modestActor = scope.anonymous().strategy(Strategy.of(executor)).newActor((Object m) -> served.countDown());
 
-    greedy.sendMessage("for ever");
-    modest.sendMessage("me too");
+    greedyActor.sendMessage("for ever");
+    modestActor.sendMessage("me too");
 
     Patience.await(served);
-    greedy.close();
+    greedyActor.close();
     executor.shutdown();
   }
 
-  // ---- CALLER
+  // ---- Strategy.CALLER
 
   private ActorBuilder<Object> caller() {
     return scope.anonymous().strategy(Strategy.CALLER);
@@ -296,36 +296,36 @@ class StrategyTest {
   @Promise("6.8")
   @Test
   void callerHandlesBeforeSendMessageReturns() {
-    var seen = new ArrayList<Object>();
+    var threads = new ArrayList<Object>();
     var actor = caller().newActor((Object m) -> {
-      seen.add(Thread.currentThread());
+      threads.add(Thread.currentThread());
     });
 
     actor.sendMessage("now");
 
-    assertEquals(List.of(Thread.currentThread()), seen);
+    assertEquals(List.of(Thread.currentThread()), threads);
   }
 
   @Promise("6.8")
   @Test
   void callerStrategyNestsAtMost64Deep() {
     var handled = new boolean[200];
-    var late = new ArrayList<Integer>(); // actors whose message was not handled at once
-    var next = new ArrayList<Actor<Object>>();
+    var deferringSenders = new ArrayList<Integer>(); // numbers of the actors whose send did not handle at once
+    var actors = new ArrayList<Actor<Object>>();
     for (int i = 0; i < 200; i++) {
-      int mine = i;
-      next.add(caller().newActor((Object m) -> {
-        handled[mine] = true;
-        if (mine + 1 == 200) return;
-        next.get(mine + 1).sendMessage(m);
-        if (!handled[mine + 1]) late.add(mine);
+      int index = i;
+      actors.add(caller().newActor((Object m) -> {
+        handled[index] = true;
+        if (index + 1 == 200) return;
+        actors.get(index + 1).sendMessage(m);
+        if (!handled[index + 1]) deferringSenders.add(index);
       }));
     }
 
-    next.getFirst().sendMessage("go");
+    actors.getFirst().sendMessage("go");
 
     assertTrue(handled[199]);
-    assertEquals(63, late.getFirst()); // the 64th is the first whose send returned before handling
+    assertEquals(63, deferringSenders.getFirst()); // the 64th is the first whose send returned before handling
   }
 
   @Promise("6.8")
@@ -333,8 +333,8 @@ class StrategyTest {
   void callerStrategyRunsAwaitedActorFirst() {
     var chain = new ArrayList<ActorWithReturn<Object, Integer>>();
     for (int i = 0; i < 150; i++) {
-      int mine = i;
-      chain.add(caller().newActorWithReturn((Object m) -> mine + 1 == 150 ? 1 : 1 + chain.get(mine + 1).ask(m)));
+      int index = i;
+      chain.add(caller().newActorWithReturn((Object m) -> index + 1 == 150 ? 1 : 1 + chain.get(index + 1).ask(m)));
     }
 
     assertEquals(150, chain.getFirst().ask("how many"));
@@ -347,20 +347,21 @@ class StrategyTest {
     var count = new AtomicInteger();
     var chain = new ArrayList<Actor<Object>>();
     for (int i = 0; i < length; i++) {
-      int mine = i;
+      int index = i;
       chain.add(caller().newActor((Object m) -> {
         count.incrementAndGet();
-        if (mine + 1 < length) chain.get(mine + 1).sendMessage(m);
+        if (index + 1 < length) chain.get(index + 1).sendMessage(m);
       }));
     }
-    var asked = caller().newActorWithReturn((Object m) -> chain.getFirst().sendMessage(m));
-    var deep = new ArrayList<ActorWithReturn<Object, Boolean>>();
+    var chainStarter = caller().newActorWithReturn((Object m) -> chain.getFirst().sendMessage(m));
+    var nested = new ArrayList<ActorWithReturn<Object, Boolean>>();
     for (int i = 0; i < 80; i++) {
-      int mine = i;
-      deep.add(caller().newActorWithReturn((Object m) -> mine + 1 < 80 ? deep.get(mine + 1).ask(m) : asked.ask(m)));
+      int index = i;
+      nested.add(caller()
+          .newActorWithReturn((Object m) -> index + 1 < 80 ? nested.get(index + 1).ask(m) : chainStarter.ask(m)));
     }
 
-    deep.getFirst().ask("go");
+    nested.getFirst().ask("go");
 
     assertEquals(length, count.get());
   }
@@ -368,14 +369,14 @@ class StrategyTest {
   @Promise({"6.8", "12.1"})
   @Test
   void callerStrategyRunsSystemTimersOnVirtualThread() {
-    var ran = new CompletableFuture<Thread>();
+    var timerThread = new CompletableFuture<Thread>();
     var actor = caller().newActor((Object m) -> {
-      ran.complete(Thread.currentThread());
+      timerThread.complete(Thread.currentThread());
     });
 
     actor.sendMessageLater("tick", Duration.ofMillis(1));
 
-    assertTrue(Patience.value(ran).isVirtual());
+    assertTrue(Patience.value(timerThread).isVirtual());
   }
 
   @Test
@@ -386,6 +387,6 @@ class StrategyTest {
 
     assertEquals("mine", actor.ask("who"));
 
-    assertFalse(Patience.value(CompletableFuture.supplyAsync(Inside::handles, executor)));
+    assertFalse(Patience.value(CompletableFuture.supplyAsync(ActorInternals::isInHandlerOrHook, executor)));
   }
 }

@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** Rounds of stress over every strategy and mailbox. Has a main method for child JVMs. */
+/** Plays stress rounds with every strategy and mailbox. Child JVMs run its main method. */
 public final class StressHarness implements AutoCloseable {
   private final ExecutorService pool = Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory());
   private final List<Strategy> strategies = List.of(
@@ -21,14 +21,14 @@ public final class StressHarness implements AutoCloseable {
     System.out.println("stress: -Dfibry.seed=" + seed);
   }
 
-  /** The seed of this run: the given one, or a new one. */
+  /** Returns the value of -Dfibry.seed, or a new seed. */
   public static long seed() {
     return Long.getLong("fibry.seed", System.nanoTime());
   }
 
-  /** How long a test may stress: little by default, minutes in a soak. */
-  public static long millis(long usual) {
-    return Soak.ON ? TimeUnit.MINUTES.toMillis(3) : usual;
+  /** Returns the duration of a stress test: three minutes in a soak, and otherwise the default. */
+  public static long millis(long defaultMillis) {
+    return Soak.ON ? TimeUnit.MINUTES.toMillis(3) : defaultMillis;
   }
 
   /** Plays all combinations repeatedly; returns the number of rounds. */
@@ -44,15 +44,16 @@ public final class StressHarness implements AutoCloseable {
   }
 
   private List<Combination> combinations() {
-    var all = new ArrayList<Combination>();
-    for (var strategy : strategies) for (var box : StressRound.Box.values()) all.add(new Combination(strategy, box));
-    return all;
+    var result = new ArrayList<Combination>();
+    for (var strategy : strategies) for (var mailboxKind : StressRound.Box.values())
+      result.add(new Combination(strategy, mailboxKind));
+    return result;
   }
 
-  private record Combination(Strategy strategy, StressRound.Box box) {
+  private record Combination(Strategy strategy, StressRound.Box mailboxKind) {
     void play(SplittableRandom random, int number, long seed) throws InterruptedException {
       try {
-        new StressRound(random, strategy, box).play();
+        new StressRound(random, strategy, mailboxKind).play();
       } catch (Throwable failure) {
         throw new AssertionError(
             "round " + number + " on " + strategy + ", -Dfibry.seed=" + seed + ": " + failure.getMessage(), failure);
@@ -65,7 +66,7 @@ public final class StressHarness implements AutoCloseable {
     pool.shutdownNow();
   }
 
-  /** For a child JVM: stresses for the given milliseconds. */
+  /** Plays rounds for the milliseconds in the first argument. */
   public static void main(String[] args) throws InterruptedException {
     try (var harness = new StressHarness(seed())) {
       System.out.println("rounds: " + harness.play(Long.parseLong(args[0])));

@@ -4,24 +4,24 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One numbered message of a stress round, and its outcome. As a task, it handles itself. */
+/** A numbered message of a stress round, with its outcome. A task calls the handler itself. */
 final class StressItem implements Request<StressItem, Integer>, Runnable {
-  enum Kind { TELL, BLOCK, TASK, TIMER, ASK, ASK_SHORT, FUTURE, FUTURE_CANCELLED }
+  enum Kind { TELL, BATCH, TASK, TIMER, ASK, ASK_SHORT, FUTURE, FUTURE_CANCELLED }
 
   final StressRound round;
   final int sender;
   final int number;
   final Kind kind;
   final boolean fails;
-  int payload; // plain: written before sending, read by the handler
-  volatile boolean refused; // the sender was told that it was refused
-  volatile Throwable thrown; // what a request got instead of a value
+  int payload; // plain: written by the sender before sending, read by the handler
+  volatile boolean refused; // the sender was notified of the refusal
+  volatile Throwable failure; // the failure that a request got instead of a value
   volatile CompletableFuture<Integer> future;
-  final AtomicInteger begun = new AtomicInteger();
-  final AtomicInteger done = new AtomicInteger();
-  final AtomicInteger letters = new AtomicInteger();
-  volatile DeadLetter.Reason letter;
-  volatile boolean received; // received and answered by a handler
+  final AtomicInteger handlerBegins = new AtomicInteger();
+  final AtomicInteger completions = new AtomicInteger();
+  final AtomicInteger letterCount = new AtomicInteger();
+  volatile DeadLetter.Reason letterReason;
+  volatile boolean received; // a handler took it by receive and answered it
 
   StressItem(StressRound round, int sender, int number, Kind kind, boolean fails) {
     this.round = round;
@@ -31,7 +31,7 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
     this.fails = fails;
   }
 
-  boolean request() {
+  boolean isRequest() {
     return kind.ordinal() >= Kind.ASK.ordinal();
   }
 
@@ -45,47 +45,48 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
   }
 
   void settle() throws InterruptedException {
-    if (future != null) thrown = Waits.failure(future, number);
+    if (future != null) failure = StressWaits.failure(future, number);
   }
 
-  /** The fault in its account, or null. */
+  /** Returns the contradiction among its recorded outcomes, or null. */
   String fault() {
-    int begins = begun.get();
-    int dead = letters.get();
-    int good = done.get();
-    if (begins > 1) return "was handed to a handler " + begins + " times";
-    if (good + dead > 1) return "has " + good + " handled and " + dead + " dead letters";
-    if (refused && begins > 0) return "was refused and handled";
-    return request() ? requestFault(begins, dead) : messageFault(begins, dead, good);
+    int starts = handlerBegins.get();
+    int deadLetters = letterCount.get();
+    int completed = completions.get();
+    if (starts > 1) return "was passed to a handler " + starts + " times";
+    if (completed + deadLetters > 1) return "has " + completed + " handled and " + deadLetters + " dead letters";
+    if (refused && starts > 0) return "was refused and handled";
+    return isRequest() ? requestFault(starts, deadLetters) : messageFault(starts, deadLetters, completed);
   }
 
-  /** A timer may end with its actor, before it sends its message. */
+  /** Returns whether it has an outcome. A timer needs none: its actor may end before it sends. */
   boolean isSettled() {
-    return request() || kind == Kind.TIMER || done.get() + letters.get() > 0;
+    return isRequest() || kind == Kind.TIMER || completions.get() + letterCount.get() > 0;
   }
 
-  private String messageFault(int begins, int dead, int good) {
+  private String messageFault(int starts, int deadLetters, int completed) {
     if (!isSettled()) return "disappeared";
-    if (dead == 1 && (letter == DeadLetter.Reason.FAILED) != (begins == 1))
-      return "is a dead letter of reason " + letter + " and was begun " + begins + " times";
-    if (refused && dead == 0) return "was refused and is no dead letter";
+    if (deadLetters == 1 && (letterReason == DeadLetter.Reason.FAILED) != (starts == 1))
+      return "is a dead letter of reason " + letterReason + " and was begun " + starts + " times";
+    if (refused && deadLetters == 0) return "was refused and is no dead letter";
     return null;
   }
 
-  private String requestFault(int begins, int dead) {
-    if (dead > 0) return "is a request and a dead letter";
+  private String requestFault(int starts, int deadLetters) {
+    if (deadLetters > 0) return "is a request and a dead letter";
     var answer = future;
     if (answer != null && !answer.isDone()) return "is incomplete";
-    return switch (thrown) {
-      case null -> begins == 1 && !fails ? null : "got a value though begun " + begins + " times, fails=" + fails;
-      case StressRound.Planned planned -> begins == 1 && fails ? null
-          : "got the failure of a handler though begun " + begins + " times";
-      case MailboxFullException full -> begins == 0 ? null : "was told full and was handled";
-      case ActorStoppedException stopped -> begins == 0 || round.killed() ? null : "was told stopped and was handled";
-      case AskTimeoutException late -> kind == Kind.ASK_SHORT ? null : "waited to its limit";
-      case CancellationException cancelled -> kind == Kind.FUTURE_CANCELLED || round.interrupts ? null
-          : "was cancelled by nobody";
-      default -> "got " + thrown + java.util.List.of(thrown.getStackTrace());
+    return switch (failure) {
+      case null -> starts == 1 && !fails ? null : "got a value though begun " + starts + " times, fails=" + fails;
+      case StressRound.Planned failureOfHandler -> starts == 1 && fails ? null
+          : "got the failure of a handler though begun " + starts + " times";
+      case MailboxFullException rejection -> starts == 0 ? null : "got a MailboxFullException and was handled";
+      case ActorStoppedException stop -> starts == 0 || round.isKilled() ? null
+          : "got an ActorStoppedException and was handled";
+      case AskTimeoutException timeout -> kind == Kind.ASK_SHORT ? null : "waited until its limit";
+      case CancellationException cancellation -> kind == Kind.FUTURE_CANCELLED || round.interrupts ? null
+          : "was cancelled without a cause";
+      default -> "got " + failure + java.util.List.of(failure.getStackTrace());
     };
   }
 

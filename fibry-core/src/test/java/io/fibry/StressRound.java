@@ -1,6 +1,6 @@
 package io.fibry;
 
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One round of stress: some senders, one actor, one end at a random moment. Afterwards the accounts
- * must add up.
+ * One round of a stress test: some senders, one actor, and one end of the actor at a random moment.
+ * Afterwards the counts of the scope must agree with the outcomes of all messages.
  */
 final class StressRound {
   enum Box {
@@ -37,7 +37,7 @@ final class StressRound {
 
   enum Ending { PILL, ASK_EXIT, KILL, CLOSE }
 
-  /** What a handler throws on demand. */
+  /** The failure that a handler throws if its message demands it. */
   static final class Planned extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -51,115 +51,115 @@ final class StressRound {
   final ActorScope scope;
   final Actor<StressItem> actor;
   private final Strategy strategy;
-  final Box box;
+  final Box mailboxKind;
   final Ending ending;
   final int senders;
-  final int each;
-  final int endAt;
+  final int messagesPerSender;
+  final int endAfter;
   final boolean interrupts;
   private final SplittableRandom random;
   private final List<List<StressItem>> items = new ArrayList<>();
   final AtomicInteger progress = new AtomicInteger();
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
-  private final AtomicBoolean busy = new AtomicBoolean();
-  final AtomicInteger stops = new AtomicInteger();
-  final AtomicInteger closes = new AtomicInteger();
-  private final int[] last; // per sender and rank; plain fields, since only handlers write them
-  private int handlers; // plain: how many ran
-  private int mirror; // plain: the same
-  private SplittableRandom inside; // plain: used by handlers only
-  private int late; // plain: handlers that began after `asked`; one may have been about to begin
-  private volatile boolean asked; // `askExit` or `kill` has returned
-  private volatile boolean over; // `waitForExit` has returned
-  private final CountDownLatch ready;
+  private final AtomicBoolean isHandling = new AtomicBoolean();
+  final AtomicInteger stopHookRuns = new AtomicInteger();
+  final AtomicInteger closeHookRuns = new AtomicInteger();
+  private final int[] lastNumbers; // plain; the last handled number per sender and rank
+  private int handlerStarts; // plain
+  private int handlerEnds; // plain; equal to handlerStarts between two handlers
+  private SplittableRandom handlerRandom; // plain: used by handlers only
+  private int lateHandlers; // plain; more than one handler after exitRequested is a fault
+  private volatile boolean exitRequested; // askExit or kill has returned
+  private volatile boolean exitAwaited; // waitForExit has returned
+  private final CountDownLatch startedSenders;
 
-  StressRound(SplittableRandom random, Strategy strategy, Box box) {
+  StressRound(SplittableRandom random, Strategy strategy, Box mailboxKind) {
     this.random = random;
     this.strategy = strategy;
-    this.box = box;
+    this.mailboxKind = mailboxKind;
     this.ending = Ending.values()[random.nextInt(Ending.values().length)];
     this.senders = 1 + random.nextInt(4);
-    this.each = 20 + random.nextInt(150);
-    this.endAt = 1 + random.nextInt(senders * each);
+    this.messagesPerSender = 20 + random.nextInt(150);
+    this.endAfter = 1 + random.nextInt(senders * messagesPerSender);
     this.interrupts = random.nextInt(4) == 0;
-    this.last = new int[senders * 2];
-    this.inside = random.split();
-    this.ready = new CountDownLatch(senders);
+    this.lastNumbers = new int[senders * 2];
+    this.handlerRandom = random.split();
+    this.startedSenders = new CountDownLatch(senders);
     this.scope = ActorSystem.openScope("stress",
-        o -> o.withKillGrace(Patience.LONG).withAskLimit(Patience.LONG).withDeadLetters(this::bury));
+        o -> o.withKillGrace(Patience.LONG).withAskLimit(Patience.LONG).withDeadLetters(this::recordDeadLetter));
     var builder = scope.anonymous().strategy(strategy).onFailure(FailurePolicy.resume().withoutLog())
-        .mailbox(box.mailbox(3 + random.nextInt(8)));
+        .mailbox(mailboxKind.mailbox(3 + random.nextInt(8)));
     if (random.nextBoolean()) builder = builder.inlineRequests();
-    this.actor = builder.initialState(() -> this).onStop(state -> stops.incrementAndGet())
+    this.actor = builder.initialState(() -> this).onStop(state -> stopHookRuns.incrementAndGet())
         .newActor((StressRound round, StressItem item, ActorContext<StressItem> context) -> handle(item, context));
-    actor.closeOnExit(closes::incrementAndGet);
+    actor.closeOnExit(closeHookRuns::incrementAndGet);
   }
 
-  boolean killed() {
+  boolean isKilled() {
     return ending == Ending.KILL;
   }
 
-  // ---- the actor's side
+  // ---- code of the actor
 
   void handle(StressItem item, ActorContext<StressItem> context) {
-    if (item.begun.incrementAndGet() > 1) return;
-    if (!busy.compareAndSet(false, true)) fault("two handlers at once, at " + item);
-    if (asked && ++late > 1) fault(item + " was begun though the actor had been asked to exit");
-    if (over && !killed()) fault(item + " was begun after waitForExit returned");
+    if (item.handlerBegins.incrementAndGet() > 1) return;
+    if (!isHandling.compareAndSet(false, true)) fault("two handlers at once, at " + item);
+    if (exitRequested && ++lateHandlers > 1) fault(item + " was begun after askExit or kill had returned");
+    if (exitAwaited && !isKilled()) fault(item + " was begun after waitForExit returned");
     if (item.payload != item.number + 1)
-      fault(item + ": the handler sees " + item.payload + " of what was written before sending");
-    if (handlers != mirror) fault(item + ": sees half of what the handler before wrote");
-    handlers++;
-    jitter(inside);
-    mirror++;
-    order(item);
-    boolean more = box == Box.SELECTIVE && context != null && inside.nextInt(8) == 0;
-    busy.set(false);
+      fault(item + ": the handler sees " + item.payload + " instead of the value that was written before sending");
+    if (handlerStarts != handlerEnds) fault(item + ": sees only some writes of the previous handler");
+    handlerStarts++;
+    jitter(handlerRandom);
+    handlerEnds++;
+    checkOrder(item);
+    boolean receivesAnother = mailboxKind == Box.SELECTIVE && context != null && handlerRandom.nextInt(8) == 0;
+    isHandling.set(false);
     if (!item.fails) finish(item, context);
-    if (more) receive(context);
-    if (item.fails) StressRound.<RuntimeException>raise();
+    if (receivesAnother) receive(context);
+    if (item.fails) StressRound.<RuntimeException>throwPlanned();
   }
 
   private void receive(ActorContext<StressItem> context) {
     try {
-      context.receive(StressItem.class, Duration.ofNanos(1 + inside.nextInt(50_000)))
+      context.receive(StressItem.class, Duration.ofNanos(1 + handlerRandom.nextInt(50_000)))
           .ifPresent(item -> handleReceived(item, context));
     } catch (CancellationException interrupted) {
-      // by a kill, or as the asker's thread
+      // interrupted by a kill, or because the handler runs on the interrupted thread of an asker
     }
   }
 
   private void handleReceived(StressItem item, ActorContext<StressItem> context) {
     item.received = true;
-    item.begun.incrementAndGet();
-    order(item);
-    if (item.request() && item.fails) context.replyFailure(item, PLANNED);
+    item.handlerBegins.incrementAndGet();
+    checkOrder(item);
+    if (item.isRequest() && item.fails) context.replyFailure(item, PLANNED);
     else finish(item, context);
   }
 
   private void finish(StressItem item, ActorContext<StressItem> context) {
-    item.done.incrementAndGet();
-    if (item.request()) context.reply(item, item.number);
+    item.completions.incrementAndGet();
+    if (item.isRequest()) context.reply(item, item.number);
   }
 
   @SuppressWarnings("unchecked") // throws a checked exception too
-  private static <T extends Throwable> void raise() throws T {
+  private static <T extends Throwable> void throwPlanned() throws T {
     throw (T) PLANNED;
   }
 
-  private void order(StressItem item) {
+  private void checkOrder(StressItem item) {
     if (item.kind == StressItem.Kind.TIMER
-        || item.kind == StressItem.Kind.TASK && (box == Box.PRIORITY || box == Box.SELECTIVE))
+        || item.kind == StressItem.Kind.TASK && (mailboxKind == Box.PRIORITY || mailboxKind == Box.SELECTIVE))
       return;
-    int at = item.sender * 2 + (box == Box.PRIORITY ? item.rank() : 0);
-    if (item.number < last[at]) fault(item + " came after " + last[at] + " of its sender");
-    last[at] = item.number;
+    int index = item.sender * 2 + (mailboxKind == Box.PRIORITY ? item.rank() : 0);
+    if (item.number < lastNumbers[index]) fault(item + " came after " + lastNumbers[index] + " of the same sender");
+    lastNumbers[index] = item.number;
   }
 
-  private void bury(DeadLetter letter) {
+  private void recordDeadLetter(DeadLetter letter) {
     var item = (StressItem) letter.message();
-    item.letter = letter.reason();
-    item.letters.incrementAndGet();
+    item.letterReason = letter.reason();
+    item.letterCount.incrementAndGet();
   }
 
   static void jitter(SplittableRandom random) {
@@ -176,36 +176,36 @@ final class StressRound {
   void play() throws InterruptedException {
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < senders; i++) {
-      var mine = new ArrayList<StressItem>();
-      items.add(mine);
-      var sender = new StressSender(this, i, random.split(), mine);
+      var ownItems = new ArrayList<StressItem>();
+      items.add(ownItems);
+      var sender = new StressSender(this, i, random.split(), ownItems);
       threads.add((random.nextBoolean() ? Thread.ofVirtual() : Thread.ofPlatform()).unstarted(sender));
     }
     for (var thread : threads) thread.start();
     if (interrupts) interruptSome(threads);
-    Waits.explained(() -> threads.forEach(Patience::joined), this::describe);
-    Waits.explained(() -> Patience.ended(actor::waitForExit), this::describe);
-    over = true;
+    StressWaits.runWithState(() -> threads.forEach(Patience::awaitEnd), this::describe);
+    StressWaits.runWithState(() -> Patience.awaitEnd(actor::waitForExit), this::describe);
+    exitAwaited = true;
     for (var item : all()) item.settle();
     check();
     scope.close();
   }
 
-  /** Each sender calls this before it begins. */
-  void meet() {
-    ready.countDown();
+  /** Waits until all senders have started. */
+  void awaitAllSenders() {
+    startedSenders.countDown();
     try {
-      ready.await();
-    } catch (InterruptedException stray) {
+      startedSenders.await();
+    } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
     }
   }
 
   private void interruptSome(List<Thread> threads) {
-    var when = random.split();
+    var interruptRandom = random.split();
     for (int i = 0; i < 20; i++) {
-      LockSupport.parkNanos(1 + when.nextInt(200_000));
-      threads.get(when.nextInt(threads.size())).interrupt();
+      LockSupport.parkNanos(1 + interruptRandom.nextInt(200_000));
+      threads.get(interruptRandom.nextInt(threads.size())).interrupt();
     }
   }
 
@@ -216,32 +216,32 @@ final class StressRound {
       case KILL -> actor.kill();
       case CLOSE -> close();
     }
-    asked = ending == Ending.ASK_EXIT || killed();
+    exitRequested = ending == Ending.ASK_EXIT || isKilled();
   }
 
   private void close() {
     try {
       actor.close();
     } catch (CancellationException interrupted) {
-      if (!Thread.currentThread().isInterrupted()) fault("close was interrupted, and the flag is lost");
+      if (!Thread.currentThread().isInterrupted()) fault("close was interrupted, and the interrupt flag is lost");
     }
   }
 
-  void fault(String what) {
-    faults.add(what);
+  void fault(String text) {
+    faults.add(text);
   }
 
-  // ---- the accounts
+  // ---- checks after the round
 
   private void check() {
-    if (!Patience.comesTrue(this::settled)) fault("the accounts of the scope differ: " + accounts());
+    if (!Patience.comesTrue(this::isSettled)) fault("the counts of the scope differ: " + countDifferences());
     for (var item : all()) {
       String fault = item.fault();
       if (fault != null) fault(item + " " + fault);
     }
-    if (handlers != mirror) fault("writes of handlers were lost: " + handlers + " and " + mirror);
-    if (stops.get() > 1) fault("the stop hook ran " + stops + " times");
-    if (closes.get() != 1) fault("closeOnExit ran " + closes + " times");
+    if (handlerStarts != handlerEnds) fault("writes of handlers were lost: " + handlerStarts + " and " + handlerEnds);
+    if (stopHookRuns.get() > 1) fault("the stop hook ran " + stopHookRuns + " times");
+    if (closeHookRuns.get() != 1) fault("closeOnExit ran " + closeHookRuns + " times");
     if (!faults.isEmpty()) throw new AssertionError(faults.stream().limit(10).toList() + describe());
   }
 
@@ -250,48 +250,49 @@ final class StressRound {
   }
 
   /**
-   * Whether each message has an outcome in time, and the accounts balance. A timer may be late, and
-   * a sender or an activation that only disposes may count after the end.
+   * Returns whether each message has an outcome, and the counts agree. This may become true only
+   * after the end: a timer may be late, and the last count of a sender or an activation, too.
    */
-  private boolean settled() {
-    return accounts().isEmpty() && all().stream().allMatch(StressItem::isSettled);
+  private boolean isSettled() {
+    return countDifferences().isEmpty() && all().stream().allMatch(StressItem::isSettled);
   }
 
   /**
-   * Compares the scope's counts with what senders, handlers and the listener saw; empty if they
-   * agree.
+   * Compares the counts of the scope with the outcomes that senders, handlers and the listener
+   * recorded. Returns an empty text if they agree.
    */
-  private String accounts() {
+  private String countDifferences() {
     var text = new StringBuilder();
-    long outcomes = all().stream().filter(item -> item.request() || item.done.get() + item.letters.get() > 0).count();
+    long outcomes =
+        all().stream().filter(i -> i.isRequest() || i.completions.get() + i.letterCount.get() > 0).count();
     var report = scope.report();
     compare(text, "handled", report.handled(),
-        all().stream().filter(item -> item.done.get() > 0 || item.received).count());
+        all().stream().filter(item -> item.completions.get() > 0 || item.received).count());
     compare(text, "FAILED", report.unhandled().get(DeadLetter.Reason.FAILED),
-        all().stream().filter(item -> item.fails && item.begun.get() > 0 && !item.received).count());
-    report.unhandled().forEach((reason, count) -> least(text, reason, count));
+        all().stream().filter(item -> item.fails && item.handlerBegins.get() > 0 && !item.received).count());
+    report.unhandled().forEach((reason, count) -> compareLetters(text, reason, count));
     long sum = report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum();
     compare(text, "all", sum, outcomes);
     return text.toString();
   }
 
   /**
-   * The outcomes that were told are a lower bound: a request that is canceled while its message is
-   * dropped may be told another outcome.
+   * The recorded outcomes are a lower bound: a request that is cancelled while its message is
+   * dropped may get another outcome.
    */
-  private void least(StringBuilder text, DeadLetter.Reason reason, long counted) {
-    long seen = all().stream().filter(item -> item.letter == reason).count();
-    if (counted < seen)
-      text.append(reason).append(": scope ").append(counted).append(", letters ").append(seen);
+  private void compareLetters(StringBuilder text, DeadLetter.Reason reason, long counted) {
+    long recorded = all().stream().filter(item -> item.letterReason == reason).count();
+    if (counted < recorded)
+      text.append(reason).append(": scope ").append(counted).append(", letters ").append(recorded);
   }
 
-  private static void compare(StringBuilder text, String what, long counted, long seen) {
-    if (counted != seen)
-      text.append(what).append(": scope ").append(counted).append(", seen ").append(seen).append("; ");
+  private static void compare(StringBuilder text, String name, long counted, long recorded) {
+    if (counted != recorded)
+      text.append(name).append(": scope ").append(counted).append(", recorded ").append(recorded).append("; ");
   }
 
   private String describe() {
-    return " [" + box + ", " + ending + " at " + endAt + " of " + senders + "x" + each + ", interrupts " + interrupts
-        + ", " + strategy + ", " + Inside.describe(actor) + "]";
+    return " [" + mailboxKind + ", " + ending + " at " + endAfter + " of " + senders + "x" + messagesPerSender
+        + ", interrupts " + interrupts + ", " + strategy + ", " + ActorInternals.describe(actor) + "]";
   }
 }

@@ -9,42 +9,42 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.RejectedExecutionException;
 
-/** One sender of a stress round, with its next message and the outcomes that it is told. */
+/** A sender of a stress round, which sends random messages and records their outcomes. */
 final class StressSender implements Runnable {
   private static final Kind[] KINDS = Kind.values();
 
   private final StressRound round;
-  private final int me;
+  private final int senderIndex;
   private final SplittableRandom random;
   private final List<StressItem> items; // the round reads it after this thread has ended
   private int number;
 
-  StressSender(StressRound round, int me, SplittableRandom random, List<StressItem> items) {
+  StressSender(StressRound round, int senderIndex, SplittableRandom random, List<StressItem> items) {
     this.round = round;
-    this.me = me;
+    this.senderIndex = senderIndex;
     this.random = random;
     this.items = items;
   }
 
   @Override
   public void run() {
-    round.meet();
+    round.awaitAllSenders();
     try {
-      while (number < round.each) {
+      while (number < round.messagesPerSender) {
         StressRound.jitter(random);
         send(KINDS[random.nextInt(KINDS.length)]);
       }
     } catch (Throwable failure) {
-      round.fault("sender " + me + " failed: " + failure + List.of(failure.getStackTrace()));
+      round.fault("sender " + senderIndex + " failed: " + failure + List.of(failure.getStackTrace()));
     }
   }
 
   private StressItem next(Kind kind) {
-    boolean noBlock = kind == Kind.BLOCK && round.box == StressRound.Box.PRIORITY;
-    var item = new StressItem(round, me, number++, noBlock ? Kind.TELL : kind, random.nextInt(20) == 0);
+    boolean refusesBatches = kind == Kind.BATCH && round.mailboxKind == StressRound.Box.PRIORITY;
+    var item = new StressItem(round, senderIndex, number++, refusesBatches ? Kind.TELL : kind, random.nextInt(20) == 0);
     item.payload = item.number + 1;
     items.add(item);
-    if (round.progress.incrementAndGet() == round.endAt) round.end();
+    if (round.progress.incrementAndGet() == round.endAfter) round.end();
     return item;
   }
 
@@ -53,7 +53,7 @@ final class StressSender implements Runnable {
     var actor = round.actor;
     switch (item.kind) {
       case TELL -> item.refused = !actor.sendMessage(item);
-      case BLOCK -> sendBlock(item);
+      case BATCH -> sendBatch(item);
       case TASK -> execute(item);
       case TIMER -> actor.sendMessageLater(item, Duration.ofNanos(random.nextInt(1_000_000)));
       case ASK -> ask(item, Patience.LONG);
@@ -67,17 +67,17 @@ final class StressSender implements Runnable {
     if (round.interrupts && random.nextInt(3) == 0) Thread.interrupted();
   }
 
-  private void sendBlock(StressItem first) {
-    var block = new ArrayList<>(List.of(first, next(Kind.BLOCK)));
-    if (random.nextBoolean()) block.add(next(Kind.BLOCK));
-    boolean taken = round.actor.sendMessages(block);
-    for (var item : block) item.refused = !taken;
+  private void sendBatch(StressItem first) {
+    var batch = new ArrayList<>(List.of(first, next(Kind.BATCH)));
+    if (random.nextBoolean()) batch.add(next(Kind.BATCH));
+    boolean accepted = round.actor.sendMessages(batch);
+    for (var item : batch) item.refused = !accepted;
   }
 
   private void execute(StressItem item) {
     try {
       round.actor.execute(item);
-    } catch (RejectedExecutionException refused) {
+    } catch (RejectedExecutionException refusal) {
       item.refused = true;
     }
   }
@@ -85,11 +85,11 @@ final class StressSender implements Runnable {
   private void ask(StressItem item, Duration limit) {
     try {
       int answer = limit.toSeconds() > 0 && random.nextBoolean() ? round.actor.ask(item) : round.actor.ask(item, limit);
-      if (answer != item.number) item.thrown = new AssertionError("got the answer " + answer);
+      if (answer != item.number) item.failure = new AssertionError("got the answer " + answer);
     } catch (Throwable failure) {
-      item.thrown = failure;
+      item.failure = failure;
       if (failure instanceof CancellationException && !Thread.currentThread().isInterrupted())
-        item.thrown = new AssertionError("interrupted, and the flag is lost");
+        item.failure = new AssertionError("interrupted, and the interrupt flag is lost");
     }
   }
 }

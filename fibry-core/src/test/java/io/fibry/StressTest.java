@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** The promises of sections 1 to 5 and 7 under random load. {@link StressRound} has the checks. */
+/** Tests the promises of sections 1 to 5 and 7 by {@link StressRound}, under random load. */
 class StressTest {
 
   @Test

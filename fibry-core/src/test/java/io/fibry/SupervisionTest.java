@@ -20,11 +20,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Actors whose handler throws. {@code SuspensionTest} has the back-off, and {@link ScopePolicyTest}
- * the decisions of the scope.
+ * Tests actors whose handler throws. {@code SuspensionTest} tests the backoff, and
+ * {@link ScopePolicyTest} the decisions of the scope.
  */
 class SupervisionTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters));
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final AtomicInteger states = new AtomicInteger();
@@ -35,7 +35,7 @@ class SupervisionTest {
     scope.closeWithin(Patience.LONG);
   }
 
-  /** Throws messages that are throwable; logs others with the number of its state. */
+  /** Creates an actor that throws throwable messages, and logs others with its state's number. */
   private Actor<Object> actor(FailurePolicy policy) {
     return scope.anonymous().onFailure(policy.withoutLog()).initialState(states::incrementAndGet)
         .onStop(state -> log.add("stop " + state)).newActor(this::handle);
@@ -48,7 +48,7 @@ class SupervisionTest {
     else log.add(state + " " + message);
   }
 
-  private void sent(Actor<Object> actor, Object... messages) {
+  private void sendAndAwait(Actor<Object> actor, Object... messages) {
     for (var message : messages) actor.sendMessage(message);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
@@ -57,7 +57,7 @@ class SupervisionTest {
   void resumeKeepsState() {
     var actor = actor(FailurePolicy.resume());
 
-    sent(actor, "a", new IOException("planned"), "b");
+    sendAndAwait(actor, "a", new IOException("planned"), "b");
 
     assertEquals(List.of("1 a", "1 b"), log);
   }
@@ -67,7 +67,7 @@ class SupervisionTest {
   void restartReplacesStateBeforeNextMessage() {
     var actor = actor(FailurePolicy.restart());
 
-    sent(actor, "a", new IOException("planned"), "b");
+    sendAndAwait(actor, "a", new IOException("planned"), "b");
 
     assertEquals(List.of("1 a", "stop 1", "2 b"), log);
   }
@@ -77,7 +77,7 @@ class SupervisionTest {
   void newStateIsCreatedLazilyAfterRestart() {
     var actor = actor(FailurePolicy.restart());
 
-    sent(actor, "a", new IOException("planned"));
+    sendAndAwait(actor, "a", new IOException("planned"));
 
     assertEquals(1, states.get());
     actor.close();
@@ -86,7 +86,7 @@ class SupervisionTest {
 
   @Promise("17.1")
   @Test
-  void theMailboxSurvivesARestart() {
+  void mailboxSurvivesRestart() {
     var actor = actor(FailurePolicy.restart());
     var gate = Gate.occupy(actor);
     for (Object m : List.of(new IOException("planned"), "a", new StackOverflowError("planned"), "b"))
@@ -100,7 +100,7 @@ class SupervisionTest {
 
   @Promise("17.1")
   @Test
-  void stashedMessagesComeBackFirstAtARestart() {
+  void stashedMessagesAreHandledFirstAfterRestart() {
     var actor =
         scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart().withoutLog())
             .initialState(states::incrementAndGet).newActor((Integer state, Object m, ActorContext<Object> context) -> {
@@ -125,7 +125,7 @@ class SupervisionTest {
             throw new IllegalStateException("planned by the hook");
           }).newActor(this::handle);
 
-      sent(actor, "a", new IOException("planned"), "b");
+      sendAndAwait(actor, "a", new IOException("planned"), "b");
 
       assertEquals(List.of("1 a", "2 b"), log);
       assertTrue(logged.text().contains("messy") && logged.text().contains("planned by the hook"), logged.text());
@@ -136,12 +136,12 @@ class SupervisionTest {
   void failureLogNamesPolicyDecision() {
     try (var logged = new Logged()) {
       for (var policy : List.of(FailurePolicy.resume(), FailurePolicy.restart(), FailurePolicy.stop()))
-        sent(
+        sendAndAwait(
             scope.openScope("office").named("clerk of " + policy).onFailure(policy)
                 .newActor((Object m) -> handle(0, m)),
             new IOException("planned"));
 
-      for (String text : List.of("resume()' failed at", "it goes on", "it restarts", "it stops"))
+      for (String text : List.of("resume()' failed at", "it continues", "it restarts", "it stops"))
         assertTrue(logged.text().contains(text), logged.text());
     }
   }
@@ -149,44 +149,44 @@ class SupervisionTest {
   @Test
   void stopEndsActorWithThrownFailure() {
     var actor = actor(FailurePolicy.stop());
-    var planned = new IOException("planned");
+    var failure = new IOException("planned");
 
-    actor.sendMessage(planned);
+    actor.sendMessage(failure);
 
-    assertSame(planned, ((ExitReason.Failed) Patience.value(actor.onExit())).cause());
+    assertSame(failure, ((ExitReason.Failed) Patience.value(actor.onExit())).cause());
   }
 
   @Promise("17.9")
   @Test
-  void theFailingMessageIsOneDeadLetter() {
+  void failingMessageBecomesOneDeadLetter() {
     var actor = actor(FailurePolicy.restart().withRetries(3));
-    var planned = new IOException("planned");
+    var failure = new IOException("planned");
 
-    sent(actor, planned);
+    sendAndAwait(actor, failure);
 
-    assertEquals(List.of(planned), letters.messages(Reason.FAILED));
+    assertEquals(List.of(failure), letters.messages(Reason.FAILED));
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
   }
 
   @Promise("17.9")
   @Test
   void failedRequestIsCountedWithoutDeadLetter() {
-    var planned = new IOException("planned");
+    var failure = new IOException("planned");
     var actor = scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()).newActorWithReturn((Object m) -> {
-      throw planned;
+      throw failure;
     });
 
     var thrown = Patience.failure(actor.sendMessageReturn("ask"));
 
-    assertSame(planned, thrown);
+    assertSame(failure, thrown);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(List.of(), letters.all);
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
   }
 
-  // ---- by what was thrown
+  // ---- policies chosen by the failure
 
-  private static FailurePolicy chosen() {
+  private static FailurePolicy policyByFailure() {
     return FailurePolicy.choose(failure -> failure instanceof IOException ? FailurePolicy.restart()
         : failure instanceof IllegalStateException ? FailurePolicy.stop() : FailurePolicy.resume());
   }
@@ -194,22 +194,22 @@ class SupervisionTest {
   @Promise("17.7")
   @Test
   void chooseSelectsPolicyByFailure() {
-    var actor = actor(chosen());
+    var actor = actor(policyByFailure());
 
-    sent(actor, "a", new ArithmeticException("planned"), "b", new IOException("planned"), "c",
+    sendAndAwait(actor, "a", new ArithmeticException("planned"), "b", new IOException("planned"), "c",
         new IllegalStateException("planned"));
 
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     assertEquals(List.of("1 a", "1 b", "stop 1", "2 c", "stop 2"), log);
   }
 
   @Promise("17.7")
   @Test
   void failingChoiceStopsActorAndIsLogged() {
-    FailurePolicy[] broken = {FailurePolicy.choose(failure -> null), FailurePolicy.choose(failure -> {
+    FailurePolicy[] brokenPolicies = {FailurePolicy.choose(failure -> null), FailurePolicy.choose(failure -> {
       throw new IllegalStateException("planned by the choice");
-    }), endless()};
-    for (var policy : broken) {
+    }), endlessChoice()};
+    for (var policy : brokenPolicies) {
       try (var logged = new Logged()) {
         var actor = actor(policy);
 
@@ -221,21 +221,21 @@ class SupervisionTest {
     }
   }
 
-  private static FailurePolicy endless() {
-    return FailurePolicy.choose(failure -> endless());
+  private static FailurePolicy endlessChoice() {
+    return FailurePolicy.choose(failure -> endlessChoice());
   }
 
   @Promise("17.7")
   @Test
   void chosenPolicyOverridesOptionsOfChoosePolicy() {
-    var within = FailurePolicy.choose(failure -> failure instanceof IOException
+    var policy = FailurePolicy.choose(failure -> failure instanceof IOException
         ? FailurePolicy.restart().withBudget(1, Patience.LONG) : FailurePolicy.restart()).withBudget(7, Patience.LONG)
         .withRetries(2);
 
     assertEquals("restart().withRetries(2).withBudget(1, 10 s)",
-        within.resolve(new IOException()).toString().replace(Durations.text(Patience.LONG), "10 s"));
+        policy.resolve(new IOException()).toString().replace(Durations.text(Patience.LONG), "10 s"));
     assertEquals("restart().withRetries(2).withBudget(7, 10 s)",
-        within.resolve(new Error()).toString().replace(Durations.text(Patience.LONG), "10 s"));
+        policy.resolve(new Error()).toString().replace(Durations.text(Patience.LONG), "10 s"));
   }
 
   @Promise("17.7")
@@ -246,7 +246,7 @@ class SupervisionTest {
         supervised.anonymous().onFailure(FailurePolicy.choose(failure -> FailurePolicy.restartAll()).withoutLog())
             .initialState(states::incrementAndGet).newActor(this::handle);
 
-    sent(actor, "a", new IOException("planned"), "b");
+    sendAndAwait(actor, "a", new IOException("planned"), "b");
 
     assertEquals(List.of("1 a", "2 b"), log);
   }
@@ -270,24 +270,24 @@ class SupervisionTest {
     var actor = supervised.anonymous()
         .onFailure(FailurePolicy.restart().withBudget(2, Patience.LONG.multipliedBy(100)).withoutLog())
         .initialState(states::incrementAndGet).newActor(this::handle);
-    sent(actor, "a", new IOException("first"), "b", new IOException("second"), "c");
+    sendAndAwait(actor, "a", new IOException("first"), "b", new IOException("second"), "c");
     var third = new IOException("third");
 
     actor.sendMessage(third);
 
     assertSame(third, ((ExitReason.Failed) Patience.value(actor.onExit())).cause());
     assertEquals(List.of("1 a", "2 b", "3 c"), log);
-    supervised.close(); // waits for the close that the failure began
+    supervised.close(); // waits for the close that the failure started
   }
 
   // ---- retries
 
-  /** Fails {@code times} times; logs every message. */
-  private ActorWithReturn<Object, Object> failing(int times, FailurePolicy policy) {
-    var left = new AtomicInteger(times);
+  /** Creates an actor that logs each message and throws at the first {@code times} messages. */
+  private ActorWithReturn<Object, Object> newFailingActor(int times, FailurePolicy policy) {
+    var remainingFailures = new AtomicInteger(times);
     return scope.anonymous().onFailure(policy.withoutLog()).newActorWithReturn((Object m) -> {
       log.add(m);
-      if (left.getAndDecrement() > 0) throw new IOException("planned");
+      if (remainingFailures.getAndDecrement() > 0) throw new IOException("planned");
       return "answer to " + m;
     });
   }
@@ -295,9 +295,9 @@ class SupervisionTest {
   @Promise("17.8")
   @Test
   void successfulRetryCountsAsOneHandledMessage() {
-    var actor = failing(2, FailurePolicy.stop().withRetries(2));
+    var actor = newFailingActor(2, FailurePolicy.stop().withRetries(2));
 
-    sent(actor, "a", "b");
+    sendAndAwait(actor, "a", "b");
 
     assertEquals(List.of("a", "a", "a", "b"), log);
     assertEquals(2, scope.report().handled());
@@ -307,7 +307,7 @@ class SupervisionTest {
   @Promise("17.8")
   @Test
   void askerGetsAnswerOfRetry() {
-    var actor = failing(2, FailurePolicy.resume().withRetries(2));
+    var actor = newFailingActor(2, FailurePolicy.resume().withRetries(2));
 
     assertEquals("answer to a", Patience.value(actor.sendMessageReturn("a")));
   }
@@ -315,23 +315,23 @@ class SupervisionTest {
   @Promise("17.8")
   @Test
   void messageFailsOnceAfterAllRetries() {
-    var actor = failing(3, FailurePolicy.resume().withRetries(2));
+    var actor = newFailingActor(3, FailurePolicy.resume().withRetries(2));
 
-    sent(actor, "a", "b");
+    sendAndAwait(actor, "a", "b");
 
     assertEquals(List.of("a", "a", "a", "b"), log);
     assertEquals(List.of("a"), letters.messages(Reason.FAILED));
     assertEquals(1, scope.report().handled());
   }
 
-  record Get(String what) implements Request<Get, String> {}
+  record Get(String item) implements Request<Get, String> {}
 
   @Promise("17.8")
   @Test
   void answeredRequestIsNotRetried() {
     var actor = scope.anonymous().protocol(Get.class).onFailure(FailurePolicy.resume().withRetries(5).withoutLog())
         .newActor((Get get, ActorContext<Get> context) -> {
-          log.add(get.what());
+          log.add(get.item());
           context.reply(get, "answer");
           throw new IOException("planned");
         });
@@ -379,7 +379,7 @@ class SupervisionTest {
       throw new IllegalStateException("planned");
     });
 
-    sent(actor, "a");
+    sendAndAwait(actor, "a");
 
     assertEquals(List.of("task", "a"), log);
     assertFalse(letters.messages(Reason.FAILED).contains("a"));

@@ -21,14 +21,14 @@ class TcpSnippetsTest {
     try (var echo = TcpAcceptor.open(ActorSystem.named("echo"), 0,
         connection -> connection.inputStream().transferTo(connection.outputStream()),
         o -> o.withMaxConnections(100))) {
-      assertEquals("hello", talk(echo.port(), "hello")); // a client connects, talks, and goes
-    } // stops listening, waits until the clients have gone, ten seconds at most
+      assertEquals("hello", talk(echo.port(), "hello")); // a client connects, talks, and disconnects
+    } // stops listening, and waits at most ten seconds until the clients have disconnected
     // @end
   }
 
   private static String talk(int port, String text) throws IOException {
-    try (var peer = new Peer(port).send(text).end()) {
-      return peer.rest();
+    try (var peer = new Peer(port).send(text).endOutput()) {
+      return peer.readToEnd();
     }
   }
 
@@ -40,13 +40,13 @@ class TcpSnippetsTest {
       room.subscribe(connection.lineActor()); // forgotten when the connection ends
       try {
         for (var line : connection.lines()) room.publish(connection.remoteAddress().getPort() + ": " + line);
-      } catch (UncheckedIOException cutOff) {
+      } catch (UncheckedIOException connectionLost) {
         room.publish(connection.remoteAddress().getPort() + " was lost");
       }
     }, o -> o);
     // @end
     try (var peer = new Peer(chat.port()).send("hello\n")) {
-      assertEquals(peer.socket.getLocalPort() + ": hello", peer.line());
+      assertEquals(peer.socket.getLocalPort() + ": hello", peer.readLine());
     }
     chat.close();
   }
@@ -54,16 +54,16 @@ class TcpSnippetsTest {
   @Test
   void options() {
     // @start region="options"
-    var everywhere = TcpAcceptor.open(ActorSystem.anonymous(), 0,
+    var acceptor = TcpAcceptor.open(ActorSystem.anonymous(), 0,
         connection -> connection.outputStream().write("bye\n".getBytes(StandardCharsets.UTF_8)), o -> o
-            .withAddress(new InetSocketAddress(0).getAddress()) // not the loopback address alone
+            .withAddress(new InetSocketAddress(0).getAddress()) // all addresses, and not only the loopback address
             .withIdleLimit(Duration.ofMinutes(10))
             .withWriteLimit(Duration.ofMinutes(1))
-            .withTotalLimit(ChronoUnit.FOREVER.getDuration())); // none
+            .withTotalLimit(ChronoUnit.FOREVER.getDuration())); // no limit
     // @end
-    try (var peer = new Peer(everywhere.port())) {
-      assertEquals("bye", peer.line());
+    try (var peer = new Peer(acceptor.port())) {
+      assertEquals("bye", peer.readLine());
     }
-    everywhere.close();
+    acceptor.close();
   }
 }

@@ -15,9 +15,9 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Rules for limits in the tests of all modules. A test waits by {@code io.fibry.support.Patience},
- * whose limit counts at the speed of the machine, and starts processes as a {@code Child}. Other
- * limits of real time fail on a busy machine.
+ * Checks limits in the tests of all modules. A test waits with {@code io.fibry.support.Patience},
+ * whose limit grows on a slow machine, and starts each process as a {@code Child}. Other limits of
+ * real time would fail on a busy machine.
  */
 class TestLimitsRulesTest {
   private static final String UNIT =
@@ -36,41 +36,42 @@ class TestLimitsRulesTest {
   private static final Pattern ELAPSED = Pattern.compile(
       "assert\\w*\\(.*(?:(?:nanoTime|currentTimeMillis)\\(\\) - [^<>]*|\\b(?:took|elapsed)\\w*(?:\\(\\))? ?)<");
 
-  /** A pause that hopes that others are done after it. */
+  /** A pause that assumes that other threads are done after it. */
   private static final Pattern SLEEP = Pattern.compile("Thread\\.sleep\\(|TimeUnit\\.[A-Z]+\\.sleep\\(");
 
-  /** A process that nobody ends if the test fails. */
+  /** A process that stays alive if the test fails. */
   private static final Pattern OWN_PROCESS = Pattern.compile("(?<!Child\\.start\\()new ProcessBuilder\\(");
 
-  /** The tier of the build, read by a test of its own accord. */
-  private static final Pattern OWN_TIER = Pattern.compile("\"fibry\\.soak\"");
+  /** A test that reads the property for soak tests itself. */
+  private static final Pattern SOAK_PROPERTY = Pattern.compile("\"fibry\\.soak\"");
 
-  /** A port that another program may have. */
+  /** A fixed port, which another program may use. */
   private static final Pattern FIXED_PORT = Pattern.compile(
       "(?:new (?:Server|Datagram)?Socket|new InetSocketAddress|embeddedHttpServer|tcpAcceptor)"
           + "\\((?:\"[^\"]*\", )?[1-9]\\d{3,4}\\b");
 
   /** Modules and files in which time is simulated. */
   private static final Pattern SIMULATED =
-      Pattern.compile("fibry-simulation/.*|fibry-proof/.*(?:Round|SimulationTest|/Remote|/Line)\\.java");
+      Pattern.compile(
+          "fibry-simulation/.*|fibry-proof/.*(?:Round|SimulationTest|/RemoteMachineTransport|/DelayedLine)\\.java");
 
-  private static final String SUBJECT = "a limit of the JDK's or of a request is the subject of the test";
+  private static final String LIMIT_IS_TESTED = "tests a limit of the JDK or of a request";
 
-  /** Files that do what a rule forbids, each with its reason. */
+  /** Files that may break a rule, each with its reason. */
   private static final Map<String, String> EXCEPTIONS = Map.ofEntries(
-      Map.entry("TestLimitsRulesTest.java", "names what it forbids"),
-      Map.entry("CancellingTest.java", SUBJECT),
-      Map.entry("DerivedStageTest.java", SUBJECT),
-      Map.entry("RequestsTest.java", SUBJECT),
-      Map.entry("TerminationTest.java", SUBJECT),
-      Map.entry("FalseWaitCycleTest.java", SUBJECT),
-      Map.entry("WaitCycleTest.java", SUBJECT),
-      Map.entry("WaitCycleStressTest.java", SUBJECT),
-      Map.entry("PoolWaitCycleStressTest.java", SUBJECT),
-      Map.entry("MapReduceEndTest.java", SUBJECT),
+      Map.entry("TestLimitsRulesTest.java", "contains the forbidden calls as texts"),
+      Map.entry("CancellingTest.java", LIMIT_IS_TESTED),
+      Map.entry("DerivedStageTest.java", LIMIT_IS_TESTED),
+      Map.entry("RequestsTest.java", LIMIT_IS_TESTED),
+      Map.entry("TerminationTest.java", LIMIT_IS_TESTED),
+      Map.entry("FalseWaitCycleTest.java", LIMIT_IS_TESTED),
+      Map.entry("WaitCycleTest.java", LIMIT_IS_TESTED),
+      Map.entry("WaitCycleStressTest.java", LIMIT_IS_TESTED),
+      Map.entry("PoolWaitCycleStressTest.java", LIMIT_IS_TESTED),
+      Map.entry("MapReduceEndTest.java", LIMIT_IS_TESTED),
       Map.entry("OverloadRampTest.java", "a soak test, whose clients have a limit"),
       Map.entry("LoadGenerator.java", "the clients of OverloadRampTest"),
-      Map.entry("PeersTest.java", "waits in vain for a timer that was cancelled"));
+      Map.entry("PeersTest.java", "waits for a cancelled timer, which must not fire"));
 
   private static String path(Path file) {
     return ROOT.relativize(file).toString().replace('\\', '/');
@@ -83,65 +84,65 @@ class TestLimitsRulesTest {
   }
 
   private static List<String> matches(Pattern pattern, Path file) throws IOException {
-    var found = new ArrayList<String>();
+    var violations = new ArrayList<String>();
     int number = 0;
     for (var line : Files.readAllLines(file)) {
       number++;
-      if (pattern.matcher(line).find()) found.add(path(file) + ":" + number + ": " + line.strip());
+      if (pattern.matcher(line).find()) violations.add(path(file) + ":" + number + ": " + line.strip());
     }
-    return found;
+    return violations;
   }
 
-  private static void forbid(Pattern pattern, String instead) throws IOException {
-    var found = new ArrayList<String>();
+  private static void forbid(Pattern pattern, String advice) throws IOException {
+    var violations = new ArrayList<String>();
     for (var file : tests())
-      if (!EXCEPTIONS.containsKey(file.getFileName().toString())) found.addAll(matches(pattern, file));
-    assertEquals("", String.join("\n", found), instead);
+      if (!EXCEPTIONS.containsKey(file.getFileName().toString())) violations.addAll(matches(pattern, file));
+    assertEquals("", String.join("\n", violations), advice);
   }
 
   @Test
-  void waitsHaveTheCommonLimit() throws IOException {
-    forbid(OWN_LIMIT, "wait by Patience: await, value, next, joined, acquired, eventually, progress");
+  void waitsUsePatience() throws IOException {
+    forbid(OWN_LIMIT, "wait with Patience: await, value, nextOf, awaitEnd, acquire, eventually, progress");
   }
 
   @Test
-  void testsHaveTheCommonLimit() throws IOException {
+  void testsUseCommonTimeLimit() throws IOException {
     forbid(JUNIT_LIMIT, "TestLimit gives each test five minutes at the speed of the machine");
   }
 
   @Test
   void elapsedTimeHasNoUpperBound() throws IOException {
-    forbid(ELAPSED, "count what costs the time, or print it and judge it in fibry-bench");
+    forbid(ELAPSED, "count the expensive operations, or measure the time in fibry-bench");
   }
 
   @Test
   void testsDoNotSleep() throws IOException {
-    forbid(SLEEP, "wait for a fact by Patience, or move a manual clock");
+    forbid(SLEEP, "wait for a condition with Patience, or move a manual clock");
   }
 
   @Test
-  void processesAreChildren() throws IOException {
+  void processesAreStartedAsChild() throws IOException {
     forbid(OWN_PROCESS, "start it as io.fibry.support.Child, which always ends it");
   }
 
   @Test
-  void theTierIsReadInOnePlace() throws IOException {
-    forbid(OWN_TIER, "ask Soak.ON");
+  void soakPropertyIsReadOnlyBySoak() throws IOException {
+    forbid(SOAK_PROPERTY, "use Soak.ON");
   }
 
   @Test
-  void portsAreChosenByTheSystem() throws IOException {
-    forbid(FIXED_PORT, "listen at port 0, and ask the server for its port");
+  void portsAreChosenBySystem() throws IOException {
+    forbid(FIXED_PORT, "listen on port 0, and get the port from the server");
   }
 
   @Test
   void listedExceptionsAreNeeded() throws IOException {
-    var needless = new TreeSet<>(EXCEPTIONS.keySet());
+    var unneeded = new TreeSet<>(EXCEPTIONS.keySet());
     for (var file : tests())
-      for (var pattern : List.of(OWN_LIMIT, JUNIT_LIMIT, ELAPSED, SLEEP, OWN_PROCESS, OWN_TIER, FIXED_PORT))
-        if (!matches(pattern, file).isEmpty()) needless.remove(file.getFileName().toString());
+      for (var pattern : List.of(OWN_LIMIT, JUNIT_LIMIT, ELAPSED, SLEEP, OWN_PROCESS, SOAK_PROPERTY, FIXED_PORT))
+        if (!matches(pattern, file).isEmpty()) unneeded.remove(file.getFileName().toString());
 
-    assertTrue(needless.isEmpty(), () -> needless + " break no rule: take them from the list");
+    assertTrue(unneeded.isEmpty(), () -> unneeded + " break no rule: remove them from EXCEPTIONS");
   }
 
   @Test
@@ -154,7 +155,7 @@ class TestLimitsRulesTest {
     assertTrue(ELAPSED.matcher("assertTrue(elapsed < 5)").find());
     assertTrue(SLEEP.matcher("Thread.sleep(5)").find());
     assertTrue(OWN_PROCESS.matcher("var kill = new ProcessBuilder(\"kill\")").find());
-    assertTrue(OWN_TIER.matcher("Boolean.getBoolean(\"fibry.soak\")").find());
+    assertTrue(SOAK_PROPERTY.matcher("Boolean.getBoolean(\"fibry.soak\")").find());
     assertTrue(FIXED_PORT.matcher("new ServerSocket(8080)").find());
   }
 }

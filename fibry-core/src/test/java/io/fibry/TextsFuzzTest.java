@@ -32,9 +32,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Messages, keys, states and failures with hostile texts go all ways into logs, dumps and
- * exceptions. No hostile text begins a line there, and a scope that withholds the texts of messages
- * shows none.
+ * Tests logs, dumps and exceptions with hostile texts of messages, keys, states and failures. No
+ * hostile text begins a line there. A scope that withholds the texts of messages does not
+ * show them.
  */
 class TextsFuzzTest {
   private static final int ROUNDS = Soak.ON ? 1_000 : 5;
@@ -42,11 +42,11 @@ class TextsFuzzTest {
   private static final String FORGED = "FORGED";
   private static final List<String> PIECES = List.of("a", "'", "\"", "\\", "{}", "%s", "{request}", "{reason}", "\n",
       "\r", "\r\n", "\t", "\0", "\u001b[2K", "\u0085", "\u2028", "\u2029", "\ud83d\ude00");
-  private static final Pattern BREAK = Pattern.compile("[\\p{Cc}\u2028\u2029]");
+  private static final Pattern CONTROL_CHARACTER = Pattern.compile("[\\p{Cc}\u2028\u2029]");
   private static final Pattern FORGED_LINE = Pattern.compile("[\\r\\n\u0085\u2028\u2029]+" + FORGED);
 
-  /** Has a text of its user's. */
-  private record Hostile(String text) {
+  /** A message, key or state whose text the user chose. */
+  private record HostileText(String text) {
     @Override
     public String toString() {
       return text;
@@ -60,30 +60,30 @@ class TextsFuzzTest {
     }
   }
 
-  private interface Way {
-    void go() throws Exception;
+  private interface Scenario {
+    void run() throws Exception;
   }
 
   private final long seed = StressHarness.seed();
   private final Random random = new Random(seed);
-  private final List<String> seen = new ArrayList<>(); // texts in one line
-  private final Map<String, Way> ways = new LinkedHashMap<>();
+  private final List<String> texts = new ArrayList<>(); // texts that must have one line
+  private final Map<String, Scenario> scenarios = new LinkedHashMap<>();
   private ActorScope scope = ActorSystem.openScope("texts");
 
   TextsFuzzTest() {
-    ways.put("a handler that fails", this::handlerFails);
-    ways.put("exceptions of askers", this::asksInVain);
-    ways.put("dumps and dead letters", this::dumps);
-    ways.put("a machine that does not take a message", this::machineRefuses);
-    ways.put("a hook that fails", this::hookFails);
-    ways.put("a subscriber that fails", this::subscriberFails);
-    ways.put("an entity that is not born, or ended", this::entityEnds);
-    ways.put("a timer of an entity", this::entityTimerFails);
-    ways.put("a group", this::groupIsAskedInVain);
-    ways.put("the reason of an end", this::failureEnds);
-    ways.put("an executor", this::executorIsShown);
-    ways.put("a resource that cannot be closed", this::resourceFails);
-    ways.put("exchanges", this::exchanges);
+    scenarios.put("a handler that fails", this::handlerFails);
+    scenarios.put("exceptions that askers get", this::requestsFail);
+    scenarios.put("dumps and dead letters", this::dumpShowsMessages);
+    scenarios.put("a state machine that refuses a message", this::machineRefuses);
+    scenarios.put("a hook that fails", this::hookFails);
+    scenarios.put("a subscriber that fails", this::subscriberFails);
+    scenarios.put("an entity that could not be created or has ended", this::entityEnds);
+    scenarios.put("a timer of an entity", this::entityTimerFails);
+    scenarios.put("a request to a group", this::groupRequestFails);
+    scenarios.put("the reason of an exit", this::failureEndsActor);
+    scenarios.put("the text of an executor", this::executorIsShown);
+    scenarios.put("a resource that cannot be closed", this::resourceFails);
+    scenarios.put("objects of exchanges", this::netObjectsShowTexts);
   }
 
   @AfterEach
@@ -92,58 +92,58 @@ class TextsFuzzTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private String text(String first) {
-    var text = new StringBuilder(first);
+  private String text(String prefix) {
+    var text = new StringBuilder(prefix);
     for (int i = random.nextInt(12); i >= 0; i--) text.append(PIECES.get(random.nextInt(PIECES.size())));
     return text.append("\n" + FORGED).toString();
   }
 
   /** A hostile text for a message or a state. */
-  private Hostile secret() {
-    return new Hostile(text(SECRET));
+  private HostileText secret() {
+    return new HostileText(text(SECRET));
   }
 
   /** A hostile text for a key or an exception, which is always shown. */
-  private Hostile known() {
-    return new Hostile(text("k"));
+  private HostileText visible() {
+    return new HostileText(text("k"));
   }
 
-  // ---- ways
+  // ---- scenarios
 
   private void handlerFails() {
-    ask(scope.named("fails").onFailure(FailurePolicy.resume()).newActorWithReturn((Hostile message) -> {
+    ask(scope.named("fails").onFailure(FailurePolicy.resume()).newActorWithReturn((HostileText message) -> {
       throw new IllegalStateException("no");
     }));
   }
 
-  private void ask(ActorWithReturn<Hostile, Object> actor) {
+  private void ask(ActorWithReturn<HostileText, Object> actor) {
     assertThrows(IllegalStateException.class, () -> actor.ask(secret()));
   }
 
-  private void asksInVain() {
+  private void requestsFail() {
     var actor = scope.named("vain").newActor((Question message) -> {});
-    seen.add(assertThrows(NoReplyException.class, () -> actor.ask(new Question(text(SECRET)))).getMessage());
+    texts.add(assertThrows(NoReplyException.class, () -> actor.ask(new Question(text(SECRET)))).getMessage());
     actor.close();
-    seen.add(assertThrows(ActorStoppedException.class, () -> actor.ask(new Question(text(SECRET)))).getMessage());
+    texts.add(assertThrows(ActorStoppedException.class, () -> actor.ask(new Question(text(SECRET)))).getMessage());
   }
 
-  private void dumps() {
+  private void dumpShowsMessages() {
     var gate = new Gate();
-    var actor = scope.named("busy").newActor((Hostile message) -> gate.passDeaf());
+    var actor = scope.named("busy").newActor((HostileText message) -> gate.passUninterruptibly());
     actor.sendMessage(secret());
     Patience.await(gate.entered);
     actor.sendMessage(secret());
-    seen.addAll(List.of(scope.dump().split("\n")));
-    seen.add(scope.actors().getFirst().activity());
+    texts.addAll(List.of(scope.dump().split("\n")));
+    texts.add(scope.actors().getFirst().activity());
     gate.open();
     actor.close();
     actor.sendMessage(secret());
-    seen.add(scope.deadLetters().toString());
+    texts.add(scope.deadLetters().toString());
   }
 
   private void machineRefuses() {
     var machine = Fsm.of(Object.class, Object.class, secret()).on(Gate.class, Gate.class, (state, message) -> state)
-        .on(Hostile.class, Gate.class, (state, message) -> null)
+        .on(HostileText.class, Gate.class, (state, message) -> null)
         .newActor(scope.named("machine").onFailure(FailurePolicy.resume()));
     machine.sendMessage(secret());
     machine.sendMessage(new Gate());
@@ -151,7 +151,7 @@ class TextsFuzzTest {
   }
 
   private void hookFails() throws Exception {
-    var hooked = HookedFunction.around(scope.named("hooked"), (Hostile message) -> 1).before(message -> {
+    var hooked = HookedFunction.around(scope.named("hooked"), (HostileText message) -> 1).before(message -> {
       throw new IOException("no");
     }).afterAsync((message, answer) -> {
       throw new IOException("no");
@@ -160,41 +160,41 @@ class TextsFuzzTest {
   }
 
   private void subscriberFails() {
-    var topic = Topic.<Hostile>open(scope.named("news"));
-    Executor here = Runnable::run;
-    topic.subscribeOn(here, message -> {
+    var topic = Topic.<HostileText>open(scope.named("news"));
+    Executor directExecutor = Runnable::run;
+    topic.subscribeOn(directExecutor, message -> {
       throw new IllegalStateException("no");
     });
     topic.publish(secret());
   }
 
   private void entityEnds() {
-    var entities = Entities.open(scope.anonymous(), Duration.ofMinutes(1), (ActorBuilder<Object> how, Hostile key) -> {
+    var entities = Entities.open(scope.anonymous(), Duration.ofMinutes(1), (ActorBuilder<Object> b, HostileText k) -> {
       if (random.nextBoolean()) throw new IllegalStateException("no");
-      return how.onFailure(FailurePolicy.resume()).newActor(message -> {
+      return b.onFailure(FailurePolicy.resume()).newActor(message -> {
         throw new IllegalStateException("no");
       });
     });
-    var actor = entities.actor(known());
+    var actor = entities.actor(visible());
     try {
       actor.sendMessage(secret());
-    } catch (IllegalStateException notBorn) {
-      seen.add(notBorn.getMessage());
+    } catch (IllegalStateException creationFailure) {
+      texts.add(creationFailure.getMessage());
     }
     entities.close();
-    seen.add(assertThrows(ActorStoppedException.class, () -> actor.ask(new AnyQuestion(text(SECRET)))).getMessage());
+    texts.add(assertThrows(ActorStoppedException.class, () -> actor.ask(new AnyQuestion(text(SECRET)))).getMessage());
     actor.sendMessage(secret());
-    seen.add(scope.deadLetters().toString());
-    seen.add(actor.toString());
+    texts.add(scope.deadLetters().toString());
+    texts.add(actor.toString());
   }
 
   private void entityTimerFails() {
-    var entities = Entities.open(scope.anonymous(), Duration.ofMinutes(1), (ActorBuilder<Object> how, Hostile key) -> {
+    var entities = Entities.open(scope.anonymous(), Duration.ofMinutes(1), (ActorBuilder<Object> b, HostileText k) -> {
       throw new IllegalStateException("no");
     });
-    entities.actor(known()).sendMessageLater(secret(), Duration.ofNanos(1));
+    entities.actor(visible()).sendMessageLater(secret(), Duration.ofNanos(1));
     Patience.eventually(() -> !scope.deadLetters().isEmpty());
-    seen.add(scope.deadLetters().toString());
+    texts.add(scope.deadLetters().toString());
     entities.close();
   }
 
@@ -205,27 +205,27 @@ class TextsFuzzTest {
     }
   }
 
-  private void groupIsAskedInVain() {
-    var actor = scope.named("member").newActorWithReturn((Hostile message) -> 1);
+  private void groupRequestFails() {
+    var actor = scope.named("member").newActorWithReturn((HostileText message) -> 1);
     actor.close();
-    seen.add(assertThrows(ActorStoppedException.class, () -> Flows.askAll(List.of(actor), secret(), Patience.LONG))
+    texts.add(assertThrows(ActorStoppedException.class, () -> Flows.askAll(List.of(actor), secret(), Patience.LONG))
         .getMessage());
   }
 
-  private void failureEnds() {
-    var failure = known();
+  private void failureEndsActor() {
+    var failure = visible();
     var actor = scope.named("ends").onFailure(FailurePolicy.stop().withoutLog()).newActor((Question message) -> {
       throw new IllegalStateException(failure.text);
     });
     actor.sendMessage(new Question("?"));
     actor.waitForExit();
-    seen.add(actor.onExit().join().toString());
-    seen.add(assertThrows(ActorStoppedException.class, () -> actor.ask(new Question(text(SECRET)))).getMessage());
-    seen.add(scope.deadLetters().toString());
+    texts.add(actor.onExit().join().toString());
+    texts.add(assertThrows(ActorStoppedException.class, () -> actor.ask(new Question(text(SECRET)))).getMessage());
+    texts.add(scope.deadLetters().toString());
   }
 
   private void executorIsShown() {
-    var name = known();
+    var name = visible();
     Executor executor = new Executor() {
       @Override
       public void execute(Runnable command) {
@@ -237,16 +237,16 @@ class TextsFuzzTest {
         return name.text;
       }
     };
-    var actor = scope.named("on").strategy(Strategy.of(executor)).newActor((Hostile message) -> {});
-    seen.add(Strategy.of(executor).toString());
-    seen.add(actor.toString());
-    seen.addAll(List.of(scope.dump().split("\n")));
+    var actor = scope.named("on").strategy(Strategy.of(executor)).newActor((HostileText message) -> {});
+    texts.add(Strategy.of(executor).toString());
+    texts.add(actor.toString());
+    texts.addAll(List.of(scope.dump().split("\n")));
     actor.close();
   }
 
   private void resourceFails() {
-    var name = known();
-    var actor = scope.named("owner").newActor((Hostile message) -> {}).closeOnExit(new AutoCloseable() {
+    var name = visible();
+    var actor = scope.named("owner").newActor((HostileText message) -> {}).closeOnExit(new AutoCloseable() {
       @Override
       public void close() throws IOException {
         throw new IOException("no");
@@ -260,44 +260,44 @@ class TextsFuzzTest {
     actor.close();
   }
 
-  private void exchanges() {
+  private void netObjectsShowTexts() {
     var client = InetSocketAddress.createUnresolved("localhost", 1);
-    seen.add(new AccessLogEntry(Instant.EPOCH, new InetSocketAddress("127.0.0.1", client.getPort()), known().text,
-        "/" + known(), Optional.empty(), 200, 0, Duration.ZERO).toString());
-    seen.add(new WebSocketMessage.Text(known().text).toString());
+    texts.add(new AccessLogEntry(Instant.EPOCH, new InetSocketAddress("127.0.0.1", client.getPort()), visible().text,
+        "/" + visible(), Optional.empty(), 200, 0, Duration.ZERO).toString());
+    texts.add(new WebSocketMessage.Text(visible().text).toString());
   }
 
-  // ---- what is judged
+  // ---- checks
 
   @Promise({"19.12", "19.13"})
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void hostileTextsForgeNoLineAndStayHidden(boolean shown) throws Exception {
+  void hostileTextsForgeNoLineAndStayHidden(boolean showsContents) throws Exception {
     System.out.println("hostile texts: -Dfibry.seed=" + seed);
     for (int round = 0; round < ROUNDS; round++)
-      for (var way : ways.entrySet()) {
-        scope = ActorSystem.openScope("texts", o -> o.withMessageContents(shown));
+      for (var scenario : scenarios.entrySet()) {
+        scope = ActorSystem.openScope("texts", o -> o.withMessageContents(showsContents));
         try (var logged = new Logged()) {
-          way.getValue().go();
+          scenario.getValue().run();
           scope.closeWithin(Patience.LONG);
-          judge(way.getKey(), logged.text(), shown);
+          check(scenario.getKey(), logged.text(), showsContents);
         }
       }
   }
 
-  private void judge(String way, String log, boolean shown) {
-    for (var text : seen) {
-      assertFalse(BREAK.matcher(text).find(), () -> way + " has a line of its user's: " + text);
-      assertTrue(shown || !text.contains(SECRET), () -> way + " shows a message: " + text);
+  private void check(String scenario, String log, boolean showsContents) {
+    for (var text : texts) {
+      assertFalse(CONTROL_CHARACTER.matcher(text).find(), () -> scenario + " has a control character: " + text);
+      assertTrue(showsContents || !text.contains(SECRET), () -> scenario + " shows a message: " + text);
     }
-    assertFalse(FORGED_LINE.matcher(log).find(), () -> way + " logs a line of its user's: " + log);
-    assertTrue(shown || !log.contains(SECRET), () -> way + " logs a message: " + log);
-    seen.clear();
+    assertFalse(FORGED_LINE.matcher(log).find(), () -> scenario + " logs a line that its user forged: " + log);
+    assertTrue(showsContents || !log.contains(SECRET), () -> scenario + " logs a message: " + log);
+    texts.clear();
   }
 
   @Test
   void patternsFindForgedText() {
-    assertTrue(FORGED_LINE.matcher("x" + known()).find());
-    assertTrue(BREAK.matcher(known().text).find());
+    assertTrue(FORGED_LINE.matcher("x" + visible()).find());
+    assertTrue(CONTROL_CHARACTER.matcher(visible().text).find());
   }
 }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
@@ -23,13 +23,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class TimersTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
       Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withStrategy(Strategy.CALLER));
-  private final List<Object> seen = new ArrayList<>();
+  private final List<Object> received = new ArrayList<>();
   private final Actor<Object> actor = scope.named("alarmed").newActor((Object m) -> {
-    seen.add(m);
+    received.add(m);
   });
 
   @AfterEach
@@ -37,7 +37,7 @@ class TimersTest {
     Gate.openAll();
   }
 
-  private void minutes(long minutes) {
+  private void advanceMinutes(long minutes) {
     clock.advance(Duration.ofMinutes(minutes));
   }
 
@@ -46,12 +46,12 @@ class TimersTest {
   void delayedMessageArrivesOnceWhenDue() {
     actor.sendMessageLater("later", Duration.ofMinutes(2));
 
-    minutes(1);
-    boolean early = !seen.isEmpty();
-    minutes(10);
+    advanceMinutes(1);
+    boolean firedEarly = !received.isEmpty();
+    advanceMinutes(10);
 
-    assertFalse(early);
-    assertEquals(List.of("later"), seen);
+    assertFalse(firedEarly);
+    assertEquals(List.of("later"), received);
   }
 
   @Promise("12.2")
@@ -59,34 +59,34 @@ class TimersTest {
   void repeatedMessageArrivesAtEndOfEachPeriod() {
     actor.sendMessageEvery("tick", Duration.ofMinutes(2));
 
-    minutes(1);
-    assertEquals(0, seen.size());
-    minutes(1);
-    assertEquals(1, seen.size());
-    minutes(4);
-    assertEquals(3, seen.size());
+    advanceMinutes(1);
+    assertEquals(0, received.size());
+    advanceMinutes(1);
+    assertEquals(1, received.size());
+    advanceMinutes(4);
+    assertEquals(3, received.size());
   }
 
   @Test
-  void aCancelledTimerSendsNothing() {
-    var later = actor.sendMessageLater("later", Duration.ofMinutes(1));
-    var every = actor.sendMessageEvery("tick", Duration.ofMinutes(1));
+  void cancelledTimerSendsNothing() {
+    var delayedTimer = actor.sendMessageLater("later", Duration.ofMinutes(1));
+    var repeatedTimer = actor.sendMessageEvery("tick", Duration.ofMinutes(1));
 
-    assertTrue(later.cancel());
-    assertTrue(every.cancel());
-    minutes(5);
+    assertTrue(delayedTimer.cancel());
+    assertTrue(repeatedTimer.cancel());
+    advanceMinutes(5);
 
-    assertEquals(List.of(), seen);
-    assertFalse(later.cancel());
+    assertEquals(List.of(), received);
+    assertFalse(delayedTimer.cancel());
   }
 
   @Test
   void firedTimerCannotBeCancelled() {
-    var later = actor.sendMessageLater("later", Duration.ofMinutes(1));
+    var delayedTimer = actor.sendMessageLater("later", Duration.ofMinutes(1));
 
-    minutes(1);
+    advanceMinutes(1);
 
-    assertFalse(later.cancel());
+    assertFalse(delayedTimer.cancel());
   }
 
   @Promise("12.3")
@@ -96,73 +96,73 @@ class TimersTest {
     actor.sendMessageLater("other key", "other", Duration.ofMinutes(1));
     actor.sendMessageEvery("key", "second", Duration.ofMinutes(2));
 
-    minutes(2);
+    advanceMinutes(2);
 
-    assertEquals(List.of("other", "second"), seen);
+    assertEquals(List.of("other", "second"), received);
     assertFalse(first.cancel());
   }
 
   @Test
-  void cancellingAReplacedTimerLeavesItsSuccessor() {
+  void cancelOfReplacedTimerKeepsNewTimer() {
     var first = actor.sendMessageLater("key", "first", Duration.ofMinutes(1));
     actor.sendMessageLater("key", "second", Duration.ofMinutes(1));
 
     first.cancel();
     actor.sendMessageLater("key", "third", Duration.ofMinutes(1));
-    minutes(1);
+    advanceMinutes(1);
 
-    assertEquals(List.of("third"), seen);
+    assertEquals(List.of("third"), received);
   }
 
   @Promise("12.3")
   @Test
-  void aReplacementThatCannotStartLeavesTheTimer() {
+  void failedReplacementKeepsTimer() {
     actor.sendMessageLater("key", "first", Duration.ofMinutes(1));
 
     assertThrows(IllegalArgumentException.class, () -> actor.sendMessageLater("key", "second", Duration.ofMinutes(-1)));
-    minutes(1);
+    advanceMinutes(1);
 
-    assertEquals(List.of("first"), seen);
+    assertEquals(List.of("first"), received);
   }
 
   @Promise("12.2")
   @Test
   void repeatedMessageIsSkippedWhileEarlierOneIsQueued() {
-    var busy = scope.anonymous().newActor((Object m) -> {
+    var busyActor = scope.anonymous().newActor((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
-      else seen.add(m);
+      else received.add(m);
     });
-    var gate = Gate.occupy(busy);
-    busy.sendMessageEvery("tick", Duration.ofMinutes(1));
+    var gate = Gate.occupy(busyActor);
+    busyActor.sendMessageEvery("tick", Duration.ofMinutes(1));
 
-    minutes(5);
+    advanceMinutes(5);
     gate.open();
-    Patience.eventually(() -> !Inside.hasWorker(busy));
-    busy.close();
+    Patience.eventually(() -> !ActorInternals.hasActivation(busyActor));
+    busyActor.close();
 
-    assertEquals(List.of("tick"), seen);
+    assertEquals(List.of("tick"), received);
   }
 
   @Promise("3.5")
   @Test
   void fullMailboxDropsTimerMessageAndTimerContinues() {
     var ticks = new CopyOnWriteArrayList<>();
-    var last = new CountDownLatch(1);
-    var busy =
+    var tickHandled = new CountDownLatch(1);
+    var busyActor =
         scope.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object m) -> {
           if (m instanceof Gate gate) gate.pass();
           else ticks.add(m);
-          if (m.equals("tick")) last.countDown();
+          if (m.equals("tick")) tickHandled.countDown();
         });
-    var gate = Gate.occupy(busy);
-    busy.sendMessage("fills it");
-    busy.sendMessageEvery("tick", Duration.ofMinutes(1));
+    var gate = Gate.occupy(busyActor);
+    busyActor.sendMessage("fills it");
+    busyActor.sendMessageEvery("tick", Duration.ofMinutes(1));
 
-    minutes(3);
+    advanceMinutes(3);
     gate.open();
     Patience.eventually(() -> ticks.size() == 1);
-    minutes(1);
-    Patience.await(last);
+    advanceMinutes(1);
+    Patience.await(tickHandled);
 
     assertEquals(List.of("tick", "tick", "tick"), letters.messages(Reason.DROPPED));
     assertEquals(List.of("fills it", "tick"), ticks);
@@ -170,16 +170,16 @@ class TimersTest {
 
   @Test
   void exitCancelsPendingTimers() {
-    var later = actor.sendMessageLater("later", Duration.ofMinutes(1));
+    var delayedTimer = actor.sendMessageLater("later", Duration.ofMinutes(1));
     actor.sendMessageEvery("tick", Duration.ofMinutes(1));
     actor.sendMessageLater("alarm", "time-out", Duration.ofMinutes(1));
     actor.sendMessageLater("cancelled", Duration.ofMinutes(1)).cancel();
 
     actor.close();
-    minutes(5);
+    advanceMinutes(5);
 
-    assertFalse(later.cancel());
-    assertEquals(List.of(), seen);
+    assertFalse(delayedTimer.cancel());
+    assertEquals(List.of(), received);
     assertEquals(List.of("later"), letters.messages(Reason.TIMER_CANCELLED));
     assertEquals(1, letters.all.size());
   }
@@ -189,7 +189,7 @@ class TimersTest {
     long seed = StressHarness.seed();
     System.out.println("timers of all kinds: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    var left = new LinkedHashMap<Object, Scheduler.Timer>(); // message -> timer
+    var timers = new LinkedHashMap<Object, Scheduler.Timer>(); // message -> timer
     var handled = new ArrayList<>();
 
     for (int i = 0; i < 2_000; i++) {
@@ -197,37 +197,37 @@ class TimersTest {
       switch (random.nextInt(5)) {
         case 0 -> actor.sendMessageLater(minutes % 7, (Object) i, Duration.ofMinutes(100));
         case 1 -> {
-          if (left.isEmpty()) continue;
-          var some = left.keySet().stream().skip(random.nextInt(left.size())).findFirst().orElseThrow();
-          assertTrue(left.remove(some).cancel(), "seed " + seed);
+          if (timers.isEmpty()) continue;
+          var message = timers.keySet().stream().skip(random.nextInt(timers.size())).findFirst().orElseThrow();
+          assertTrue(timers.remove(message).cancel(), "seed " + seed);
         }
         default -> {
-          boolean soon = minutes < 10;
-          var timer = actor.sendMessageLater(i, soon ? Duration.ZERO : Duration.ofDays(1));
-          if (soon) handled.add(i);
-          else left.put(i, timer);
+          boolean isImmediate = minutes < 10;
+          var timer = actor.sendMessageLater(i, isImmediate ? Duration.ZERO : Duration.ofDays(1));
+          if (isImmediate) handled.add(i);
+          else timers.put(i, timer);
         }
       }
       if (random.nextInt(20) == 0) clock.advance(Duration.ZERO);
     }
     clock.advance(Duration.ZERO);
-    assertEquals(handled, seen, "seed " + seed);
+    assertEquals(handled, received, "seed " + seed);
     actor.close();
 
-    assertEquals(List.copyOf(left.keySet()), letters.messages(), "seed " + seed);
+    assertEquals(List.copyOf(timers.keySet()), letters.messages(), "seed " + seed);
   }
 
   @Test
   void keyWithThrowingHashCodeSetsNoTimer() {
     assertThrows(IllegalStateException.class,
         () -> actor.sendMessageLater(new FailingKey(), "late", Duration.ofMinutes(1)));
-    minutes(1);
+    advanceMinutes(1);
 
-    assertEquals(List.of(), seen);
+    assertEquals(List.of(), received);
   }
 
   @Test
-  void aTimerOfAnEndedActorIsADeadLetterAtOnce() {
+  void timerOfEndedActorIsDeadLetterAtOnce() {
     actor.close();
 
     var timer = actor.sendMessageLater("later", Duration.ofDays(1));
@@ -237,41 +237,43 @@ class TimersTest {
   }
 
   @Test
-  void aHandlerMaySetItsOwnTimer() {
+  void handlerMaySetTimerForItself() {
     var self = scope.anonymous().newActor((Object m, ActorContext<Object> context) -> {
-      seen.add(m);
-      if (seen.size() < 3) context.self().sendMessageLater(m, Duration.ofMinutes(1));
+      received.add(m);
+      if (received.size() < 3) context.self().sendMessageLater(m, Duration.ofMinutes(1));
     });
 
     self.sendMessage("again");
-    minutes(10);
+    advanceMinutes(10);
 
-    assertEquals(List.of("again", "again", "again"), seen);
+    assertEquals(List.of("again", "again", "again"), received);
   }
 
   @Test
   void invalidTimesAreRefused() {
-    var past = assertThrows(IllegalArgumentException.class, () -> actor.sendMessageLater("x", Duration.ofSeconds(-3)));
-    var never = assertThrows(IllegalArgumentException.class, () -> actor.sendMessageEvery("x", Duration.ZERO));
+    var delayFailure =
+        assertThrows(IllegalArgumentException.class, () -> actor.sendMessageLater("x", Duration.ofSeconds(-3)));
+    var periodFailure = assertThrows(IllegalArgumentException.class, () -> actor.sendMessageEvery("x", Duration.ZERO));
 
-    assertTrue(past.getMessage().contains("-3 s") && past.getMessage().contains("give zero or more"),
-        past.getMessage());
-    assertTrue(never.getMessage().contains("0 s") && never.getMessage().contains("more than zero"),
-        never.getMessage());
+    assertTrue(delayFailure.getMessage().contains("-3 s") && delayFailure.getMessage().contains("give zero or more"),
+        delayFailure.getMessage());
+    assertTrue(periodFailure.getMessage().contains("0 s") && periodFailure.getMessage().contains("more than zero"),
+        periodFailure.getMessage());
   }
 
   @Test
   void negativeTimesAreRefusedEvenByEndedActor() {
-    var ended = scope.anonymous().newActor((Object m) -> {});
-    ended.close();
-    var longest = Duration.ofSeconds(Long.MIN_VALUE);
+    var endedActor = scope.anonymous().newActor((Object m) -> {});
+    endedActor.close();
+    var negativeTime = Duration.ofSeconds(Long.MIN_VALUE);
 
-    for (var any : List.of(actor, ended, ActorSystem.anonymous().newActor((Object m) -> {}))) {
-      var past = assertThrows(IllegalArgumentException.class, () -> any.sendMessageLater("x", longest));
-      var never = assertThrows(IllegalArgumentException.class, () -> any.sendMessageEvery("x", longest));
+    for (var target : List.of(actor, endedActor, ActorSystem.anonymous().newActor((Object m) -> {}))) {
+      var delayFailure = assertThrows(IllegalArgumentException.class, () -> target.sendMessageLater("x", negativeTime));
+      var periodFailure =
+          assertThrows(IllegalArgumentException.class, () -> target.sendMessageEvery("x", negativeTime));
 
-      assertEquals("a delay of -for ever lies in the past; give zero or more", past.getMessage());
-      assertEquals("a period of -for ever never ends; give more than zero", never.getMessage());
+      assertEquals("a delay of -for ever lies in the past; give zero or more", delayFailure.getMessage());
+      assertEquals("a period of -for ever never ends; give more than zero", periodFailure.getMessage());
     }
     assertEquals(List.of(), letters.all);
   }
@@ -279,15 +281,15 @@ class TimersTest {
   @Test
   void systemSchedulerSendsTimerMessages() {
     var ticks = new CountDownLatch(3);
-    var ticking = Variants.scope(o -> o).anonymous().newActor((Object m) -> ticks.countDown());
+    var tickingActor = Variants.scope(o -> o).anonymous().newActor((Object m) -> ticks.countDown());
 
-    var timer = ticking.sendMessageEvery("tick", Duration.ofMillis(1));
+    var timer = tickingActor.sendMessageEvery("tick", Duration.ofMillis(1));
 
     Patience.await(ticks);
     assertTrue(timer.cancel());
   }
 
-  /** The timer may fire before the sender has stored it. */
+  /** A timer with a delay of zero may fire before its sender has stored it. */
   @Test
   void immediateTimerDoesNotCancelTimerSetByItsMessage() {
     var clock = new Clock() {
@@ -298,16 +300,16 @@ class TimersTest {
         return () -> false;
       }
     };
-    var own = Variants.scope(o -> o.withScheduler(clock).withStrategy(Strategy.CALLER));
-    var seen = new ArrayList<Integer>();
-    var actor = own.anonymous().newActor((Integer n, ActorContext<Integer> context) -> {
-      seen.add(n);
+    var callerScope = Variants.scope(o -> o.withScheduler(clock).withStrategy(Strategy.CALLER));
+    var received = new ArrayList<Integer>();
+    var actor = callerScope.anonymous().newActor((Integer n, ActorContext<Integer> context) -> {
+      received.add(n);
       if (n < 3) context.self().sendMessageLater("key", n + 1, Duration.ofSeconds(1));
     });
 
     actor.sendMessageLater("key", 1, Duration.ZERO);
     clock.manual.advance(Duration.ofSeconds(5));
 
-    assertEquals(List.of(1, 2, 3), seen);
+    assertEquals(List.of(1, 2, 3), received);
   }
 }

@@ -40,9 +40,9 @@ class UdpSnippetsTest {
     // @start region="packet"
     String text = new String(packet.data(), StandardCharsets.UTF_8);
     int port = packet.from().getPort();
-    boolean whole = !packet.isTruncated();
+    boolean isComplete = !packet.isTruncated();
     // @end
 
-    assertEquals("hello 9 true", text + " " + port + " " + whole);
+    assertEquals("hello 9 true", text + " " + port + " " + isComplete);
   }
 }

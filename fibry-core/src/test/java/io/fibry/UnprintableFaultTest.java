@@ -1,9 +1,8 @@
 package io.fibry;
 
-import static io.fibry.support.Patience.ended;
+import static io.fibry.support.Patience.awaitEnd;
 import static io.fibry.support.Patience.eventually;
 import static io.fibry.support.Patience.failure;
-import static io.fibry.support.Patience.joined;
 import static io.fibry.support.Patience.value;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -14,16 +13,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Messages whose toString throws an Error, as objects that print each other do. Logging and
- * describing them must not break the library.
+ * Tests messages whose toString throws an Error, as a cycle of objects that print each other does.
+ * Logs and exceptions with such messages must not stop an actor.
  */
 class UnprintableFaultTest {
 
-  /** A message that prints itself forever. */
-  private static final class Ring {
+  /** A message whose toString overflows the stack. */
+  private static final class Unprintable {
     @Override
     public String toString() {
-      throw new StackOverflowError("a ring");
+      throw new StackOverflowError("a cycle of objects");
     }
   }
 
@@ -34,103 +33,103 @@ class UnprintableFaultTest {
 
   @Test
   void unprintableRequestAfterPoisonPillFails() {
-    var actor = gated(Variants.scope(o -> o));
+    var actor = newGatedActor(Variants.scope(o -> o));
     var gate = Gate.occupy(actor);
     actor.sendPoisonPill();
 
-    var late = actor.sendMessageReturn(new Ring());
+    var request = actor.sendMessageReturn(new Unprintable());
     gate.open();
 
-    assertInstanceOf(ActorStoppedException.class, failure(late));
+    assertInstanceOf(ActorStoppedException.class, failure(request));
   }
 
   @Test
   void actorEndsWithUnprintableRequestAfterPoisonPill() {
-    var actor = gated(Variants.scope(o -> o));
+    var actor = newGatedActor(Variants.scope(o -> o));
     var gate = Gate.occupy(actor);
     actor.sendPoisonPill();
 
-    actor.sendMessageReturn(new Ring());
+    actor.sendMessageReturn(new Unprintable());
     gate.open();
 
-    ended(actor::waitForExit);
+    awaitEnd(actor::waitForExit);
   }
 
   @Test
-  void theStopPolicyStopsAtAnUnprintableMessage() {
+  void stopPolicyStopsAtUnprintableMessage() {
     var actor = Variants.scope(o -> o).anonymous().onFailure(FailurePolicy.stop()).newActor((Object message) -> {
       throw new IllegalStateException("on purpose");
     });
 
-    actor.sendMessage(new Ring());
+    actor.sendMessage(new Unprintable());
 
-    ended(actor::waitForExit);
+    awaitEnd(actor::waitForExit);
   }
 
   @Test
   void queuedUnprintableRequestFailsOnCutOff() {
-    var actor = deaf();
+    var actor = newDeafActor();
     Gate.occupy(actor);
-    var waiting = actor.sendMessageReturn(new Ring());
+    var request = actor.sendMessageReturn(new Unprintable());
 
     actor.kill();
 
-    assertInstanceOf(ActorStoppedException.class, failure(waiting));
+    assertInstanceOf(ActorStoppedException.class, failure(request));
   }
 
   @Test
   void requestQueuedAfterUnprintableRequestFailsOnCutOff() {
-    var actor = deaf();
+    var actor = newDeafActor();
     Gate.occupy(actor);
-    actor.sendMessageReturn(new Ring());
-    var behind = actor.sendMessageReturn("printable");
+    actor.sendMessageReturn(new Unprintable());
+    var nextRequest = actor.sendMessageReturn("printable");
 
     actor.kill();
 
-    assertInstanceOf(ActorStoppedException.class, failure(behind));
+    assertInstanceOf(ActorStoppedException.class, failure(nextRequest));
   }
 
   @Test
   void unprintableRequestCanBeCancelledAfterCutOff() {
-    var actor = deaf();
+    var actor = newDeafActor();
     Gate.occupy(actor);
-    var waiting = actor.sendMessageReturn(new Ring());
+    var request = actor.sendMessageReturn(new Unprintable());
     actor.kill();
-    ended(actor::waitForExit);
+    awaitEnd(actor::waitForExit);
 
-    var canceller = Thread.ofPlatform().daemon().start(() -> waiting.cancel(true));
+    var canceller = Thread.ofPlatform().daemon().start(() -> request.cancel(true));
 
-    joined(canceller);
+    awaitEnd(canceller);
   }
 
   @Test
-  void theRequestAfterAnUnprintableStashedMessageIsAnswered() {
+  void requestAfterUnprintableStashedMessageIsAnswered() {
     var actor = Variants.scope(o -> o).anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded().selective())
         .newActorWithReturn((Object message, ActorContext<Object> context) -> {
-          if (!(message instanceof Ring)) return 1;
+          if (!(message instanceof Unprintable)) return 1;
           context.stash();
           throw new IllegalStateException("on purpose");
         });
-    actor.sendMessage(new Ring());
+    actor.sendMessage(new Unprintable());
 
-    var next = actor.sendMessageReturn("printable");
+    var nextRequest = actor.sendMessageReturn("printable");
 
-    assertEquals(1, value(next));
+    assertEquals(1, value(nextRequest));
   }
 
   @Test
-  void anActorEndsWithAnUnprintableRequestStashed() {
+  void actorEndsWithUnprintableStashedRequest() {
     var scope = Variants.scope(o -> o);
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActorWithReturn((Object message, ActorContext<Object> context) -> {
           context.stash();
           return 1;
         });
-    actor.sendMessageReturn(new Ring());
+    actor.sendMessageReturn(new Unprintable());
 
     actor.sendPoisonPill();
 
-    ended(actor::waitForExit);
+    awaitEnd(actor::waitForExit);
   }
 
   @Test
@@ -138,28 +137,28 @@ class UnprintableFaultTest {
     var scope = Variants.scope(o -> o);
     var actor = scope.anonymous().newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
-      if (message instanceof Ring) throw new IllegalStateException("on purpose");
+      if (message instanceof Unprintable) throw new IllegalStateException("on purpose");
     });
     var gate = Gate.occupy(actor);
     for (int i = 0; i < 9; i++) actor.sendMessage(i);
-    actor.sendMessage(new Ring());
+    actor.sendMessage(new Unprintable());
 
     gate.open();
 
     eventually(() -> scope.report().unhandled().get(DeadLetter.Reason.FAILED) == 1 && scope.report().handled() == 10);
   }
 
-  private static ActorWithReturn<Object, Integer> gated(ActorScope scope) {
+  private static ActorWithReturn<Object, Integer> newGatedActor(ActorScope scope) {
     return scope.anonymous().newActorWithReturn((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       return 1;
     });
   }
 
-  private static ActorWithReturn<Object, Integer> deaf() {
+  private static ActorWithReturn<Object, Integer> newDeafActor() {
     return Variants.scope(o -> o.withKillGrace(Duration.ofMillis(10))).anonymous()
         .newActorWithReturn((Object message) -> {
-          if (message instanceof Gate gate) gate.passDeaf();
+          if (message instanceof Gate gate) gate.passUninterruptibly();
           return 1;
         });
   }

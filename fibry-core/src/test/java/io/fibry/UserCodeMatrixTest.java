@@ -34,41 +34,44 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Every place where user code is called, and every way to misbehave there. Other actors work: they
- * answer, and timers fire. And what ends, ends: the limit of an ask, a kill, the close of the
- * scope. Two sets name the exceptions, which the semantics has too.
+ * Tests each call of user code with each kind of misbehavior. Other actors must still answer, and
+ * timers must fire. The limit of an ask, a kill and the close of the scope must end their
+ * operation. Two sets name the exceptions, which docs/semantics.md lists, too.
  */
-@ExtendWith(Hush.class)
+@ExtendWith(SilencedStdErr.class)
 class UserCodeMatrixTest {
   private static final Duration SHORT = Duration.ofMillis(20);
 
-  enum Place {
-    HANDLER, STATE, COPY, AROUND, TASK, STOP_HOOK, RESOURCE, POLICY, COMPARATOR, WEIGHT, KEY, TEXT, CAPTURE, CARRIER,
-    STRATEGY, CLOCK, LISTENER, REQUEST_CALLBACK, EXIT_CALLBACK, WATCH, BIRTH, STAGE, PRODUCER, SUBSCRIBER, FOLLOWER,
-    TCP_HANDLER, HTTP_HANDLER
+  enum CallSite {
+    HANDLER, STATE, STATE_COPY, INTERCEPTOR, TASK, STOP_HOOK, RESOURCE, POLICY, COMPARATOR, WEIGHT, KEY,
+    MESSAGE_TEXT, CONTEXT_CAPTURE, CONTEXT_RESTORE, STRATEGY, CLOCK, LISTENER, REQUEST_CALLBACK, EXIT_CALLBACK,
+    EXIT_MESSAGE, ENTITY_FACTORY, PIPELINE_STAGE, PRODUCER, SUBSCRIBER, OBSERVER, TCP_HANDLER, HTTP_HANDLER
   }
 
-  /** Where code that hangs holds the asker itself, which calls it. */
-  private static final Set<Place> HOLD_THE_ASKER =
-      EnumSet.of(Place.COMPARATOR, Place.WEIGHT, Place.KEY, Place.CAPTURE, Place.STRATEGY, Place.CLOCK);
+  /** Calls on the thread of the asker: code that hangs there blocks the asker. */
+  private static final Set<CallSite> BLOCKS_ASKER =
+      EnumSet.of(CallSite.COMPARATOR, CallSite.WEIGHT, CallSite.KEY, CallSite.CONTEXT_CAPTURE,
+          CallSite.STRATEGY, CallSite.CLOCK);
 
-  /** Where code that hangs holds an end, too. */
-  private static final Set<Place> HOLD_THE_END = EnumSet.of(Place.COMPARATOR, Place.STRATEGY, Place.CLOCK);
+  /** Calls that can block the end of the actor, too. */
+  private static final Set<CallSite> BLOCKS_EXIT = EnumSet.of(CallSite.COMPARATOR, CallSite.STRATEGY, CallSite.CLOCK);
 
-  /** Called for all actors of the scope. */
-  private static final Set<Place> OF_A_SCOPE = EnumSet.of(Place.CAPTURE, Place.CARRIER, Place.CLOCK);
+  /** Calls that are made for all actors of the scope. */
+  private static final Set<CallSite> CALLED_BY_SCOPE =
+      EnumSet.of(CallSite.CONTEXT_CAPTURE, CallSite.CONTEXT_RESTORE, CallSite.CLOCK);
 
-  /** The places that are called because an actor ends. */
-  private static final Set<Place> AT_THE_END =
-      EnumSet.of(Place.LISTENER, Place.STOP_HOOK, Place.RESOURCE, Place.EXIT_CALLBACK, Place.WATCH);
+  /** Calls that are made because an actor ends. */
+  private static final Set<CallSite> CALLED_AT_EXIT =
+      EnumSet.of(CallSite.LISTENER, CallSite.STOP_HOOK, CallSite.RESOURCE, CallSite.EXIT_CALLBACK,
+          CallSite.EXIT_MESSAGE);
 
-  private final Gate held = new Gate();
+  private final Gate gate = new Gate();
   private Misbehavior code;
   private ActorScope scope;
 
   static Stream<Arguments> all() {
-    return Stream.of(Place.values())
-        .flatMap(place -> Stream.of(Kind.values()).map(kind -> Arguments.of(place, kind)));
+    return Stream.of(CallSite.values())
+        .flatMap(site -> Stream.of(Kind.values()).map(kind -> Arguments.of(site, kind)));
   }
 
   @AfterEach
@@ -81,69 +84,70 @@ class UserCodeMatrixTest {
   @Promise("7.10")
   @ParameterizedTest
   @MethodSource("all")
-  void misbehavingCodeBlocksNeitherOthersNorExit(Place place, Kind kind) throws Exception {
+  void misbehavingCodeBlocksNeitherOthersNorExit(CallSite site, Kind kind) throws Exception {
     code = new Misbehavior(kind);
-    scope = ActorSystem.openScope("bad", options -> options(options.withKillGrace(SHORT), place));
-    var victim = victim(place);
+    scope = ActorSystem.openScope("bad", options -> options(options.withKillGrace(SHORT), site));
+    var victim = victim(site);
     code.arm();
-    if (AT_THE_END.contains(place)) victim.askExit();
-    else Patience.startFiber(() -> use(place, victim));
-    held.open();
+    if (CALLED_AT_EXIT.contains(site)) victim.askExit();
+    else Patience.startFiber(() -> trigger(site, victim));
+    gate.open();
     Patience.await(code.struck);
 
-    try (var other = ActorSystem.openScope("other")) {
-      goesOn(other);
+    try (var otherScope = ActorSystem.openScope("other")) {
+      assertWorks(otherScope);
     }
-    if (!OF_A_SCOPE.contains(place)) goesOn(scope);
-    if (!HOLD_THE_ASKER.contains(place) || !code.hangs()) limitEnds(victim);
-    if (!HOLD_THE_END.contains(place) || !code.hangs()) {
-      joined("kill", victim::kill);
-      Patience.ended(victim::waitForExit);
-      joined("close", () -> scope.closeWithin(SHORT));
+    if (!CALLED_BY_SCOPE.contains(site)) assertWorks(scope);
+    if (!BLOCKS_ASKER.contains(site) || !code.hangs()) assertAskEnds(victim);
+    if (!BLOCKS_EXIT.contains(site) || !code.hangs()) {
+      assertReturns("kill", victim::kill);
+      Patience.awaitEnd(victim::waitForExit);
+      assertReturns("close", () -> scope.closeWithin(SHORT));
     }
   }
 
-  static Stream<Arguments> told() {
-    return Stream.of(Place.REQUEST_CALLBACK, Place.EXIT_CALLBACK, Place.WATCH, Place.TEXT)
-        .flatMap(place -> Stream.of(Kind.values()).map(kind -> Arguments.of(place, kind)));
+  static Stream<Arguments> cutOffCases() {
+    return Stream.of(CallSite.REQUEST_CALLBACK, CallSite.EXIT_CALLBACK, CallSite.EXIT_MESSAGE, CallSite.MESSAGE_TEXT)
+        .flatMap(site -> Stream.of(Kind.values()).map(kind -> Arguments.of(site, kind)));
   }
 
-  /** The misbehaving code is attached first. */
+  /** Attaches the misbehaving code before the code that must still be called. */
   @ParameterizedTest
-  @MethodSource("told")
-  void cutOffNotifiesOthersDespiteMisbehavingCode(Place place, Kind kind) {
+  @MethodSource("cutOffCases")
+  void cutOffNotifiesOthersDespiteMisbehavingCode(CallSite site, Kind kind) {
     code = new Misbehavior(kind);
     scope = ActorSystem.openScope("bad", options -> options.withKillGrace(SHORT));
-    var actor = how().newActorWithReturn((Object m) -> {
-      held.passDeaf();
+    var actor = builder().newActorWithReturn((Object m) -> {
+      gate.passUninterruptibly();
       return m;
     });
-    var handled = actor.sendMessageReturn(place == Place.TEXT ? new Report() : "handled");
-    Patience.await(held.entered);
-    var waits = actor.sendMessageReturn(place == Place.TEXT ? new Report() : "waits");
-    switch (place) {
-      case REQUEST_CALLBACK -> List.of(handled, waits).forEach(one -> one.whenComplete((v, f) -> code.strike()));
-      case EXIT_CALLBACK -> actor.onExit().whenComplete((reason, none) -> code.strike());
-      case WATCH -> watch(actor, code::strike);
+    var currentRequest = actor.sendMessageReturn(site == CallSite.MESSAGE_TEXT ? new MisbehavingText() : "handled");
+    Patience.await(gate.entered);
+    var queuedRequest = actor.sendMessageReturn(site == CallSite.MESSAGE_TEXT ? new MisbehavingText() : "waits");
+    switch (site) {
+      case REQUEST_CALLBACK -> List.of(currentRequest, queuedRequest)
+          .forEach(request -> request.whenComplete((value, failure) -> code.strike()));
+      case EXIT_CALLBACK -> actor.onExit().whenComplete((reason, cause) -> code.strike());
+      case EXIT_MESSAGE -> watch(actor, code::strike);
       default -> {}
     }
     code.arm();
-    var behind = actor.sendMessageReturn("behind");
-    var told = new CountDownLatch(1);
-    watch(actor, told::countDown);
+    var laterRequest = actor.sendMessageReturn("behind");
+    var watcherNotified = new CountDownLatch(1);
+    watch(actor, watcherNotified::countDown);
 
-    joined("kill", actor::kill);
+    assertReturns("kill", actor::kill);
 
-    Patience.ended(actor::waitForExit);
-    Patience.await(told);
-    assertInstanceOf(ActorStoppedException.class, Patience.failure(behind));
-    if (place != Place.TEXT) Patience.await(code.struck);
+    Patience.awaitEnd(actor::waitForExit);
+    Patience.await(watcherNotified);
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(laterRequest));
+    if (site != CallSite.MESSAGE_TEXT) Patience.await(code.struck);
   }
 
-  private void watch(Exitable other, Runnable told) {
-    how().newActorWithReturn((Object m, ActorContext<Object> context) -> {
-      context.watch(other, reason -> {
-        told.run();
+  private void watch(Exitable target, Runnable onEnd) {
+    builder().newActorWithReturn((Object m, ActorContext<Object> context) -> {
+      context.watch(target, reason -> {
+        onEnd.run();
         return reason;
       });
       return m;
@@ -157,23 +161,23 @@ class UserCodeMatrixTest {
     code = new Misbehavior(Kind.HANGS_DEAF);
     code.arm();
     scope = ActorSystem.openScope("bad", o -> o.withKillGrace(SHORT).withDeadLetters(letter -> code.strike()));
-    var actor = (pool ? Pools.fixed(how(), 1) : how()).newActorWithReturn(this::held);
+    var actor = (pool ? Pools.fixed(builder(), 1) : builder()).newActorWithReturn(this::awaitGateIfHold);
     actor.sendMessage("hold");
-    Patience.await(held.entered);
+    Patience.await(gate.entered);
     actor.sendMessage("becomes a dead letter");
-    var behind = actor.sendMessageReturn("behind");
+    var laterRequest = actor.sendMessageReturn("behind");
 
-    joined("askExit", actor::askExit);
-    held.open();
+    assertReturns("askExit", actor::askExit);
+    gate.open();
 
-    assertInstanceOf(ActorStoppedException.class, Patience.failure(behind));
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(laterRequest));
     Patience.await(code.struck);
-    joined("kill", actor::kill);
-    Patience.ended(actor::waitForExit);
+    assertReturns("kill", actor::kill);
+    Patience.awaitEnd(actor::waitForExit);
   }
 
-  private static void joined(String what, Runnable end) {
-    assertTrue(join(Thread.ofPlatform().daemon().start(end)), () -> what + " hangs");
+  private static void assertReturns(String operation, Runnable call) {
+    assertTrue(join(Thread.ofPlatform().daemon().start(call)), () -> operation + " hangs");
   }
 
   private static boolean join(Thread thread) {
@@ -184,7 +188,7 @@ class UserCodeMatrixTest {
     }
   }
 
-  private static void goesOn(ActorScope scope) {
+  private static void assertWorks(ActorScope scope) {
     var neighbor = scope.anonymous().newActorWithReturn((Integer i) -> i + 1);
     assertEquals(2, neighbor.ask(1, Patience.LONG));
     var fired = new CountDownLatch(1);
@@ -192,25 +196,25 @@ class UserCodeMatrixTest {
     Patience.await(fired);
   }
 
-  private void limitEnds(ActorWithReturn<Object, Object> victim) {
-    joined("ask", () -> {
+  private void assertAskEnds(ActorWithReturn<Object, Object> victim) {
+    assertReturns("ask", () -> {
       try {
         victim.ask("limit", SHORT);
-      } catch (Throwable told) {}
+      } catch (Throwable ignored) {}
     });
   }
 
-  private ActorScope.Options options(ActorScope.Options options, Place place) {
-    return switch (place) {
-      case CAPTURE -> options.withContextPropagator(carrier(code::strike, () -> {}));
-      case CARRIER -> options.withContextPropagator(carrier(() -> {}, code::strike));
+  private ActorScope.Options options(ActorScope.Options options, CallSite site) {
+    return switch (site) {
+      case CONTEXT_CAPTURE -> options.withContextPropagator(contextPropagator(code::strike, () -> {}));
+      case CONTEXT_RESTORE -> options.withContextPropagator(contextPropagator(() -> {}, code::strike));
       case LISTENER -> options.withDeadLetters(letter -> code.strike());
       case CLOCK -> options.withScheduler(clock());
       default -> options;
     };
   }
 
-  private static ContextPropagator<Integer> carrier(Runnable capture, Runnable set) {
+  private static ContextPropagator<Integer> contextPropagator(Runnable capture, Runnable restore) {
     return new ContextPropagator<>() {
       @Override
       public Integer capture() {
@@ -220,7 +224,7 @@ class UserCodeMatrixTest {
 
       @Override
       public AutoCloseable restore(Integer captured) {
-        set.run();
+        restore.run();
         return () -> {};
       }
     };
@@ -236,109 +240,110 @@ class UserCodeMatrixTest {
     };
   }
 
-  private ActorBuilder<Object> how() {
+  private ActorBuilder<Object> builder() {
     return scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
   }
 
-  private static Object same(Object message) {
+  private static Object echo(Object message) {
     return message;
   }
 
-  /** An actor that calls the misbehaving code. */
-  private ActorWithReturn<Object, Object> victim(Place place) throws Exception {
-    return switch (place) {
-      case HANDLER -> how().newActorWithReturn((Object m) -> code.strike());
-      case STATE -> how().initialState(code::strike).newActorWithReturn((Boolean s, Object m) -> m);
-      case COPY -> how().initialState(() -> 1).rollback(s -> code.strike() ? s : 0)
+  /** Creates an actor that calls the misbehaving code. */
+  private ActorWithReturn<Object, Object> victim(CallSite site) throws Exception {
+    return switch (site) {
+      case HANDLER -> builder().newActorWithReturn((Object m) -> code.strike());
+      case STATE -> builder().initialState(code::strike).newActorWithReturn((Boolean s, Object m) -> m);
+      case STATE_COPY -> builder().initialState(() -> 1).rollback(s -> code.strike() ? s : 0)
           .newActorWithReturn((Integer s, Object m) -> m);
-      case AROUND -> how().<Object>intercept((m, next) -> {
+      case INTERCEPTOR -> builder().<Object>intercept((m, next) -> {
         code.strike();
         next.run();
-      }).newActorWithReturn(UserCodeMatrixTest::same);
+      }).newActorWithReturn(UserCodeMatrixTest::echo);
       case STOP_HOOK -> {
         var actor =
-            how().initialState(() -> 1).onStop(s -> code.strike()).newActorWithReturn((Integer s, Object m) -> m);
+            builder().initialState(() -> 1).onStop(s -> code.strike()).newActorWithReturn((Integer s, Object m) -> m);
         actor.ask("state");
         yield actor;
       }
       case RESOURCE -> {
-        var actor = how().newActorWithReturn(UserCodeMatrixTest::same);
+        var actor = builder().newActorWithReturn(UserCodeMatrixTest::echo);
         actor.closeOnExit(code::strike);
         yield actor;
       }
-      case POLICY -> how()
+      case POLICY -> builder()
           .onFailure(FailurePolicy.choose(failure -> code.strike() ? FailurePolicy.resume() : FailurePolicy.stop()))
           .newActorWithReturn((Object m) -> {
             throw new IllegalStateException("planned");
           });
-      case COMPARATOR -> how().mailbox(Mailbox.priority((a, b) -> code.strike() ? 0 : 1))
-          .newActorWithReturn(this::held);
-      case WEIGHT -> Pools.weighted(how(), 2, (Object m) -> code.strike() ? 1 : 2)
-          .newActorWithReturn(UserCodeMatrixTest::same);
-      case KEY -> Pools.byKey(how(), 2, (Object m) -> code.strike()).newActorWithReturn(UserCodeMatrixTest::same);
-      case TEXT -> scope.anonymous().newActorWithReturn((Object m) -> {
+      case COMPARATOR -> builder().mailbox(Mailbox.priority((a, b) -> code.strike() ? 0 : 1))
+          .newActorWithReturn(this::awaitGateIfHold);
+      case WEIGHT -> Pools.weighted(builder(), 2, (Object m) -> code.strike() ? 1 : 2)
+          .newActorWithReturn(UserCodeMatrixTest::echo);
+      case KEY -> Pools.byKey(builder(), 2, (Object m) -> code.strike()).newActorWithReturn(UserCodeMatrixTest::echo);
+      case MESSAGE_TEXT -> scope.anonymous().newActorWithReturn((Object m) -> {
         throw new IllegalStateException("planned");
       });
-      case STRATEGY -> how().strategy(activation -> {
+      case STRATEGY -> builder().strategy(activation -> {
         code.strike();
         Thread.startVirtualThread(activation);
-      }).newActorWithReturn(UserCodeMatrixTest::same);
+      }).newActorWithReturn(UserCodeMatrixTest::echo);
       case EXIT_CALLBACK -> {
-        var actor = how().newActorWithReturn(UserCodeMatrixTest::same);
-        actor.onExit().whenComplete((reason, none) -> code.strike());
+        var actor = builder().newActorWithReturn(UserCodeMatrixTest::echo);
+        actor.onExit().whenComplete((reason, cause) -> code.strike());
         yield actor;
       }
-      case WATCH -> {
-        var actor = how().newActorWithReturn(UserCodeMatrixTest::same);
+      case EXIT_MESSAGE -> {
+        var actor = builder().newActorWithReturn(UserCodeMatrixTest::echo);
         watch(actor, code::strike);
         yield actor;
       }
       case LISTENER -> {
-        var actor = how().newActorWithReturn(this::held);
+        var actor = builder().newActorWithReturn(this::awaitGateIfHold);
         actor.sendMessage("hold");
         actor.sendMessage("becomes a dead letter");
         yield actor;
       }
-      default -> how().newActorWithReturn(UserCodeMatrixTest::same);
+      default -> builder().newActorWithReturn(UserCodeMatrixTest::echo);
     };
   }
 
-  /** So that the next messages wait. */
-  private Object held(Object message) throws InterruptedException {
-    if (message.equals("hold")) held.pass();
+  /** Waits at the message "hold", so that the next messages stay in the mailbox. */
+  private Object awaitGateIfHold(Object message) throws InterruptedException {
+    if (message.equals("hold")) gate.pass();
     return message;
   }
 
-  /** Text of its own. */
-  private final class Report {
+  /** A message whose text calls the misbehaving code. */
+  private final class MisbehavingText {
     @Override
     public String toString() {
       return code.strike() + "";
     }
   }
 
-  private void use(Place place, ActorWithReturn<Object, Object> victim) {
-    switch (place) {
+  private void trigger(CallSite site, ActorWithReturn<Object, Object> victim) {
+    switch (site) {
       case TASK -> victim.execute(code::strike);
       case COMPARATOR -> {
         for (var m : List.of("hold", 1, 2, 3)) victim.sendMessage(m);
       }
-      case TEXT -> victim.sendMessageReturn(new Report());
+      case MESSAGE_TEXT -> victim.sendMessageReturn(new MisbehavingText());
       case CLOCK -> victim.sendMessageLater("later", Duration.ofMillis(1));
       case REQUEST_CALLBACK -> victim.sendMessageReturn("asked").whenComplete((value, failure) -> code.strike());
-      case BIRTH -> Entities.open(how(), SHORT, (one, key) -> code.strike() ? one.newActor((Object m) -> {}) : null)
+      case ENTITY_FACTORY -> Entities
+          .open(builder(), SHORT, (entity, key) -> code.strike() ? entity.newActor((Object m) -> {}) : null)
           .actor("key").sendMessage("hello");
-      case STAGE -> Pipeline.of(how(), (Object m) -> code.strike()).into(m -> {}).sendMessage("in");
-      case PRODUCER -> Generator.<Object>of(how(), 1, out -> code.strike()).iterator().hasNext();
+      case PIPELINE_STAGE -> Pipeline.of(builder(), (Object m) -> code.strike()).into(m -> {}).sendMessage("in");
+      case PRODUCER -> Generator.<Object>of(builder(), 1, out -> code.strike()).iterator().hasNext();
       case SUBSCRIBER -> {
-        var topic = Topic.open(how());
+        var topic = Topic.open(builder());
         topic.subscribeToLatest(m -> code.strike());
         topic.publish("news");
       }
-      case FOLLOWER -> ObservableValue.of(how(), 1).subscribe(m -> code.strike());
-      case TCP_HANDLER -> connect(TcpAcceptor.open(how(), 0, c -> code.strike(), o -> o).port(), "hello\n");
+      case OBSERVER -> ObservableValue.of(builder(), 1).subscribe(m -> code.strike());
+      case TCP_HANDLER -> connect(TcpAcceptor.open(builder(), 0, c -> code.strike(), o -> o).port(), "hello\n");
       case HTTP_HANDLER -> connect(
-          HttpServer.open(how(), 0, HttpRoutes.none().text("/", e -> code.strike() + ""), o -> o).port(),
+          HttpServer.open(builder(), 0, HttpRoutes.none().text("/", e -> code.strike() + ""), o -> o).port(),
           "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
       default -> victim.sendMessage("message");
     }
@@ -348,8 +353,8 @@ class UserCodeMatrixTest {
     try {
       var socket = new Socket("localhost", port);
       socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
-    } catch (IOException refused) {
-      throw new AssertionError(refused);
+    } catch (IOException failure) {
+      throw new AssertionError(failure);
     }
   }
 }

@@ -15,24 +15,24 @@ import java.util.stream.Stream;
 
 /** Every strategy with every mailbox, for the contract tests. */
 public final class Variants {
-  /** More than any contract test sends at once. */
+  /** More messages than a contract test sends at once. */
   public static final int CAPACITY = 64;
 
   public static final Map<String, Strategy> STRATEGIES = strategies();
-  /** Those that a simulation can run: the threads of the others are older than it. */
+  /** Strategies that a simulation can run; the others have threads from before the simulation. */
   public static final List<String> SIMULATED = List.of("FIBER", "THREAD", "CALLER", "RESIDENT_FIBER", "own lambda");
   public static final Map<String, Mailbox<Object>> MAILBOXES = mailboxes();
 
   private Variants() {}
 
-  /** A strategy with a mailbox, and the builders with both. */
+  /** A strategy with a mailbox. It creates builders with both. */
   public record Variant(String label, Strategy strategy, Mailbox<Object> mailbox) {
-    /** Whether the library makes its threads. */
-    public boolean own() {
+    /** Returns whether the library creates the threads of the strategy. */
+    public boolean usesLibraryThreads() {
       return strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.RESIDENT_FIBER;
     }
 
-    public boolean priority() {
+    public boolean isPriority() {
       return mailbox.isOrdered();
     }
 
@@ -64,7 +64,7 @@ public final class Variants {
     return all().filter(v -> v.mailbox() == Mailbox.unbounded());
   }
 
-  public static ActorScope scope(Letters letters) {
+  public static ActorScope scope(RecordedLetters letters) {
     return scope(o -> o.withDeadLetters(letters));
   }
 
@@ -73,27 +73,28 @@ public final class Variants {
   }
 
   private static Map<String, Strategy> strategies() {
-    var daemons = Thread.ofPlatform().daemon().name("pool-", 0).factory();
-    var all = new LinkedHashMap<String, Strategy>();
-    all.put("FIBER", Strategy.FIBER);
-    all.put("THREAD", Strategy.THREAD);
-    all.put("CALLER", Strategy.CALLER);
-    all.put("RESIDENT_FIBER", Strategy.RESIDENT_FIBER);
-    all.put("of(ForkJoinPool)", Strategy.of(new ForkJoinPool(2)));
-    all.put("of(fixed pool)", Strategy.of(Executors.newFixedThreadPool(2, daemons)));
-    all.put("own lambda", activation -> daemons.newThread(activation).start());
-    return all;
+    var threadFactory = Thread.ofPlatform().daemon().name("pool-", 0).factory();
+    var strategies = new LinkedHashMap<String, Strategy>();
+    strategies.put("FIBER", Strategy.FIBER);
+    strategies.put("THREAD", Strategy.THREAD);
+    strategies.put("CALLER", Strategy.CALLER);
+    strategies.put("RESIDENT_FIBER", Strategy.RESIDENT_FIBER);
+    strategies.put("of(ForkJoinPool)", Strategy.of(new ForkJoinPool(2)));
+    strategies.put("of(fixed pool)", Strategy.of(Executors.newFixedThreadPool(2, threadFactory)));
+    strategies.put("own lambda", activation -> threadFactory.newThread(activation).start());
+    return strategies;
   }
 
   private static Map<String, Mailbox<Object>> mailboxes() {
-    var plain = new ArrayList<Mailbox<Object>>();
-    plain.add(Mailbox.unbounded());
-    for (var overflow : Overflow.values()) plain.add(Mailbox.bounded(CAPACITY, overflow));
-    plain.add(Mailbox.priority((a, b) -> 0)); // all equal: in the order they came
-    var all = new LinkedHashMap<String, Mailbox<Object>>();
-    var timely = Mailbox.bounded(CAPACITY, Overflow.REJECT).withMaxWait(Duration.ofDays(365));
-    all.put(timely.toString(), timely);
-    for (var mailbox : plain) for (var one : List.of(mailbox, mailbox.selective())) all.put(one.toString(), one);
-    return all;
+    var basicMailboxes = new ArrayList<Mailbox<Object>>();
+    basicMailboxes.add(Mailbox.unbounded());
+    for (var overflow : Overflow.values()) basicMailboxes.add(Mailbox.bounded(CAPACITY, overflow));
+    basicMailboxes.add(Mailbox.priority((a, b) -> 0)); // all messages are equal and keep their order
+    var mailboxes = new LinkedHashMap<String, Mailbox<Object>>();
+    var limitedWait = Mailbox.bounded(CAPACITY, Overflow.REJECT).withMaxWait(Duration.ofDays(365));
+    mailboxes.put(limitedWait.toString(), limitedWait);
+    for (var mailbox : basicMailboxes) for (var m : List.of(mailbox, mailbox.selective()))
+      mailboxes.put(m.toString(), m);
+    return mailboxes;
   }
 }

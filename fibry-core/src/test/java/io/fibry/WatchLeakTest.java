@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.lang.ref.WeakReference;
@@ -15,106 +15,106 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class WatchLeakTest {
-  private static final int MANY = Soak.ON ? 1_000_000 : 200_000;
+  private static final int WATCHES = Soak.ON ? 1_000_000 : 200_000;
 
   private final List<Object> log = new ArrayList<>();
 
   @Promise("18.6")
   @Test
-  void watchKeepsNeitherWatchedNorWatcherAlive() {
+  void watchKeepsNeitherActorInMemory() {
     var probes = new ArrayList<WeakReference<?>>();
-    for (int i = 0; i < 10; i++) probes.addAll(pair(i % 2 == 0));
+    for (int i = 0; i < 10; i++) probes.addAll(probesOfPair(i % 2 == 0));
 
     assertTrue(LeakProbe.collected(probes));
   }
 
-  private List<WeakReference<?>> pair(boolean foreign) {
-    var nothing = new ArrayList<>();
-    var watcher = WatchTest.watcher(ActorSystem.anonymous(), nothing);
-    Exitable other = foreign ? new Server() : ActorSystem.anonymous().newActor((Object m) -> {});
-    watcher.sendMessage(new WatchTest.Watch(other, reason -> other));
-    Patience.eventually(() -> Inside.isIdle(watcher));
-    return List.of(new WeakReference<>(watcher), new WeakReference<>(other));
+  private List<WeakReference<?>> probesOfPair(boolean isServer) {
+    var unusedLog = new ArrayList<>();
+    var watcher = WatchTest.watcher(ActorSystem.anonymous(), unusedLog);
+    Exitable target = isServer ? new FutureExitable() : ActorSystem.anonymous().newActor((Object m) -> {});
+    watcher.sendMessage(new WatchTest.Watch(target, reason -> target));
+    Patience.eventually(() -> ActorInternals.isIdle(watcher));
+    return List.of(new WeakReference<>(watcher), new WeakReference<>(target));
   }
 
   @Promise("18.6")
   @Test
-  void livingWatcherKeepsNoWatchedActorAlive() {
+  void watcherKeepsNoWatchedActorInMemory() {
     var watcher = WatchTest.watcher(ActorSystem.anonymous(), log);
     var probes = new ArrayList<WeakReference<?>>();
-    for (int i = 0; i < 10; i++) probes.add(watched(watcher, i % 2 == 0));
+    for (int i = 0; i < 10; i++) probes.add(probeOfTarget(watcher, i % 2 == 0));
 
     assertTrue(LeakProbe.collected(probes));
     watcher.close();
   }
 
-  private WeakReference<?> watched(Actor<Object> watcher, boolean foreign) {
-    Exitable other = foreign ? new Server() : ActorSystem.anonymous().newActor((Object m) -> {});
-    watcher.sendMessage(new WatchTest.Watch(other, reason -> other));
-    Patience.eventually(() -> Inside.isIdle(watcher));
-    return new WeakReference<>(other);
+  private WeakReference<?> probeOfTarget(Actor<Object> watcher, boolean isServer) {
+    Exitable target = isServer ? new FutureExitable() : ActorSystem.anonymous().newActor((Object m) -> {});
+    watcher.sendMessage(new WatchTest.Watch(target, reason -> target));
+    Patience.eventually(() -> ActorInternals.isIdle(watcher));
+    return new WeakReference<>(target);
   }
 
   @Promise("18.6")
   @Test
-  void watchedActorKeepsUnreferencedWatcherAlive() {
-    var other = ActorSystem.anonymous().newActor((Object m) -> {});
-    var told = new CompletableFuture<Object>();
-    var watcher = new WeakReference<>(watching(other, told));
+  void watchedActorKeepsUnreferencedWatcher() {
+    var target = ActorSystem.anonymous().newActor((Object m) -> {});
+    var exitReason = new CompletableFuture<Object>();
+    var watcher = new WeakReference<>(newWatcher(target, exitReason));
     LeakProbe.used(); // collects unreachable objects
 
-    other.close();
+    target.close();
 
-    assertEquals(new ExitReason.Finished(), Patience.value(told));
+    assertEquals(new ExitReason.Finished(), Patience.value(exitReason));
     assertTrue(LeakProbe.collected(List.of(watcher)));
   }
 
-  private static Actor<Object> watching(Exitable other, CompletableFuture<Object> told) {
+  private static Actor<Object> newWatcher(Exitable target, CompletableFuture<Object> exitReason) {
     var watcher = ActorSystem.anonymous().newActor((Object m, ActorContext<Object> context) -> {
-      if (m instanceof ExitReason) told.complete(m);
-      else context.watch(other, reason -> reason);
+      if (m instanceof ExitReason) exitReason.complete(m);
+      else context.watch(target, reason -> reason);
     });
     watcher.sendMessage("watch");
-    Patience.eventually(() -> Inside.isIdle(watcher));
+    Patience.eventually(() -> ActorInternals.isIdle(watcher));
     return watcher;
   }
 
   @Promise("18.6")
   @Test
-  void removedWatchesLeaveNothing() {
-    var other = ActorSystem.anonymous().newActor((Object m) -> {});
-    watchAndUnwatch(other, 10_000);
+  void removedWatchesLeaveNoMemory() {
+    var target = ActorSystem.anonymous().newActor((Object m) -> {});
+    watchAndUnwatch(target, 10_000);
 
-    LeakProbe.assertLeavesAtMost(4L * MANY, () -> watchAndUnwatch(other, MANY));
+    LeakProbe.assertLeavesAtMost(4L * WATCHES, () -> watchAndUnwatch(target, WATCHES));
 
-    assertFalse(other.onExit().isDone());
+    assertFalse(target.onExit().isDone());
   }
 
-  private static void watchAndUnwatch(Exitable other, int times) {
-    var done = new AtomicInteger();
+  private static void watchAndUnwatch(Exitable target, int times) {
+    var count = new AtomicInteger();
     ActorSystem.anonymous().newActor((Object m, ActorContext<Object> context) -> {
-      for (int i = 0; i < times; i++, done.incrementAndGet()) {
-        context.watch(other, reason -> reason);
-        context.unwatch(other);
+      for (int i = 0; i < times; i++, count.incrementAndGet()) {
+        context.watch(target, reason -> reason);
+        context.unwatch(target);
       }
     }).sendMessage("go");
-    Patience.progress(done::get, () -> done.get() == times);
+    Patience.progress(count::get, () -> count.get() == times);
   }
 
   @Promise("18.6")
   @Test
-  void watchersThatEndedLeaveNothing() {
-    var other = ActorSystem.anonymous().newActor((Object m) -> {});
-    watchAndEnd(other, 1_000);
+  void endedWatchersLeaveNoMemory() {
+    var target = ActorSystem.anonymous().newActor((Object m) -> {});
+    watchAndEnd(target, 1_000);
 
-    LeakProbe.assertLeavesAtMost(16L * MANY / 10, () -> watchAndEnd(other, MANY / 10));
+    LeakProbe.assertLeavesAtMost(16L * WATCHES / 10, () -> watchAndEnd(target, WATCHES / 10));
   }
 
-  private static void watchAndEnd(Exitable other, int times) {
-    var nothing = new ArrayList<>();
+  private static void watchAndEnd(Exitable target, int times) {
+    var unusedLog = new ArrayList<>();
     for (int i = 0; i < times; i++) {
-      var watcher = WatchTest.watcher(ActorSystem.anonymous().strategy(Strategy.CALLER), nothing);
-      watcher.sendMessage(new WatchTest.Watch(other, reason -> reason));
+      var watcher = WatchTest.watcher(ActorSystem.anonymous().strategy(Strategy.CALLER), unusedLog);
+      watcher.sendMessage(new WatchTest.Watch(target, reason -> reason));
       watcher.close();
     }
   }

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Logged;
@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class WatchTest {
-  record Watch(Exitable other, Function<ExitReason, Object> message) {}
-  record Unwatch(Exitable other) {}
+  record Watch(Exitable target, Function<ExitReason, Object> message) {}
+  record Unwatch(Exitable target) {}
 
   private final ActorScope scope = Variants.scope(o -> o.withKillGrace(Duration.ofMillis(50)));
   private final List<Object> log = new CopyOnWriteArrayList<>();
@@ -46,38 +46,38 @@ class WatchTest {
   static Actor<Object> watcher(ActorBuilder<Object> builder, List<Object> log) {
     return builder.newActor((Object m, ActorContext<Object> context) -> {
       switch (m) {
-        case Watch watch -> context.watch(watch.other(), watch.message());
-        case Unwatch unwatch -> context.unwatch(unwatch.other());
+        case Watch watch -> context.watch(watch.target(), watch.message());
+        case Unwatch unwatch -> context.unwatch(unwatch.target());
         case Gate gate -> gate.pass();
         default -> log.add(m);
       }
     });
   }
 
-  private Actor<Object> plain() {
+  private Actor<Object> newPlainActor() {
     return scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActor((Object m) -> {
-      if (m instanceof Gate gate) gate.passDeaf();
+      if (m instanceof Gate gate) gate.passUninterruptibly();
       if (m instanceof Exception failure) throw failure;
     });
   }
 
-  private void sent(Actor<Object> actor, Object message) {
+  private void sendAndAwait(Actor<Object> actor, Object message) {
     actor.sendMessage(message);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     // the scope does not track anonymous actors of the root
-    Patience.eventually(() -> Inside.isQuiet(actor));
+    Patience.eventually(() -> ActorInternals.isQuiet(actor));
   }
 
   /**
-   * Ends it and waits until all watchers are told. They are told in the order of their watches,
-   * after {@code close}.
+   * Closes the target and waits until all watchers are notified. This happens after {@code close},
+   * in the order of their watches.
    */
-  private void endedAndAllTold(Exitable other) {
-    var last = new CompletableFuture<Object>();
-    sent(watcher(scope.anonymous(), new ArrayList<>()), new Watch(other, last::complete));
-    other.close();
-    Patience.value(last);
-    assertTrue(scope.awaitQuiescence(Patience.LONG)); // each is told on a fiber of its own
+  private void closeAndAwaitNotifications(Exitable target) {
+    var lastNotification = new CompletableFuture<Object>();
+    sendAndAwait(watcher(scope.anonymous(), new ArrayList<>()), new Watch(target, lastNotification::complete));
+    target.close();
+    Patience.value(lastNotification);
+    assertTrue(scope.awaitQuiescence(Patience.LONG)); // each watcher is notified on its own fiber
   }
 
   private static <T> Consumer<T> named(String name, Consumer<T> code) {
@@ -96,7 +96,7 @@ class WatchTest {
 
   private static final IOException PLANNED = new IOException("planned");
 
-  record End(Consumer<Actor<Object>> act, ExitReason reason) {}
+  record End(Consumer<Actor<Object>> action, ExitReason reason) {}
 
   static Stream<End> ends() {
     return Stream.of(
@@ -110,11 +110,11 @@ class WatchTest {
   @ParameterizedTest
   @MethodSource("ends")
   void watcherReceivesExitReason(End end) {
-    var other = plain();
+    var target = newPlainActor();
     var watcher = watcher();
-    sent(watcher, new Watch(other, reason -> reason));
+    sendAndAwait(watcher, new Watch(target, reason -> reason));
 
-    end.act().accept(other);
+    end.action().accept(target);
 
     Patience.eventually(() -> !log.isEmpty());
     assertEquals(List.of(end.reason()), log);
@@ -124,11 +124,11 @@ class WatchTest {
   @ParameterizedTest
   @MethodSource("ends")
   void watchOfEndedActorNotifiesAtOnce(End end) {
-    var other = plain();
-    end.act().accept(other);
-    Patience.ended(other::waitForExit);
+    var target = newPlainActor();
+    end.action().accept(target);
+    Patience.awaitEnd(target::waitForExit);
 
-    sent(watcher(), new Watch(other, reason -> reason));
+    sendAndAwait(watcher(), new Watch(target, reason -> reason));
 
     Patience.eventually(() -> !log.isEmpty());
     assertEquals(List.of(end.reason()), log);
@@ -137,11 +137,11 @@ class WatchTest {
   @Promise("18.1")
   @Test
   void cutOffActorIsReportedAsKilled() {
-    var other = plain();
-    Gate.occupy(other);
-    sent(watcher(), new Watch(other, reason -> reason));
+    var target = newPlainActor();
+    Gate.occupy(target);
+    sendAndAwait(watcher(), new Watch(target, reason -> reason));
 
-    other.kill();
+    target.kill();
 
     Patience.eventually(() -> !log.isEmpty());
     assertEquals(List.of(new ExitReason.Killed()), log);
@@ -150,10 +150,10 @@ class WatchTest {
   @Promise("18.1")
   @Test
   void actorOfClosedScopeIsReportedAsStopped() {
-    var below = ActorSystem.openScope("below");
-    sent(watcher(), new Watch(below.anonymous().newActor((Object m) -> {}), reason -> reason));
+    var child = ActorSystem.openScope("below");
+    sendAndAwait(watcher(), new Watch(child.anonymous().newActor((Object m) -> {}), reason -> reason));
 
-    below.close();
+    child.close();
 
     Patience.eventually(() -> !log.isEmpty());
     assertEquals(List.of(new ExitReason.Stopped()), log);
@@ -163,13 +163,13 @@ class WatchTest {
   @Test
   void eachExitIsReportedOnce() {
     var watcher = watcher();
-    var others = Stream.generate(this::plain).limit(100).toList();
+    var targets = Stream.generate(this::newPlainActor).limit(100).toList();
     for (int i = 0; i < 100; i++) {
       int number = i;
-      watcher.sendMessage(new Watch(others.get(i), reason -> number));
+      watcher.sendMessage(new Watch(targets.get(i), reason -> number));
     }
 
-    others.forEach(Exitable::askExit);
+    targets.forEach(Exitable::askExit);
 
     Patience.eventually(() -> log.size() >= 100);
     watcher.close();
@@ -180,12 +180,12 @@ class WatchTest {
   @Promise("18.2")
   @Test
   void secondWatchReplacesMessageOfFirst() {
-    var other = plain();
+    var target = newPlainActor();
     var watcher = watcher();
-    sent(watcher, new Watch(other, reason -> "old"));
-    sent(watcher, new Watch(other, reason -> "new"));
+    sendAndAwait(watcher, new Watch(target, reason -> "old"));
+    sendAndAwait(watcher, new Watch(target, reason -> "new"));
 
-    endedAndAllTold(other);
+    closeAndAwaitNotifications(target);
 
     watcher.close();
     assertEquals(List.of("new"), log);
@@ -194,12 +194,12 @@ class WatchTest {
   @Promise("18.2")
   @Test
   void removedWatchSendsNothing() {
-    var other = plain();
+    var target = newPlainActor();
     var watcher = watcher();
-    sent(watcher, new Watch(other, reason -> "told"));
-    sent(watcher, new Unwatch(other));
+    sendAndAwait(watcher, new Watch(target, reason -> "unexpected"));
+    sendAndAwait(watcher, new Unwatch(target));
 
-    endedAndAllTold(other);
+    closeAndAwaitNotifications(target);
 
     watcher.close();
     assertEquals(List.of(), log);
@@ -209,13 +209,13 @@ class WatchTest {
   @ParameterizedTest
   @MethodSource("fullMailboxes")
   void exitMessageIsNeverRefusedByFullMailbox(Mailbox<Object> mailbox) {
-    var other = plain();
+    var target = newPlainActor();
     var watcher = watcher(mailbox);
-    sent(watcher, new Watch(other, reason -> reason));
+    sendAndAwait(watcher, new Watch(target, reason -> reason));
     var gate = Gate.occupy(watcher);
     watcher.sendMessage("fills it");
 
-    other.close();
+    target.close();
     gate.open();
 
     Patience.eventually(() -> log.size() == 2);
@@ -228,10 +228,10 @@ class WatchTest {
 
   @Test
   void manyWatchersMayWatchOneActor() {
-    var other = plain();
-    for (int i = 0; i < 10; i++) sent(watcher(), new Watch(other, reason -> reason));
+    var target = newPlainActor();
+    for (int i = 0; i < 10; i++) sendAndAwait(watcher(), new Watch(target, reason -> reason));
 
-    other.close();
+    target.close();
 
     Patience.eventually(() -> log.size() == 10);
   }
@@ -240,8 +240,8 @@ class WatchTest {
   void twoActorsMayWatchEachOther() {
     var a = watcher();
     var b = watcher();
-    sent(a, new Watch(b, reason -> "b ended"));
-    sent(b, new Watch(a, reason -> "a ended"));
+    sendAndAwait(a, new Watch(b, reason -> "b ended"));
+    sendAndAwait(b, new Watch(a, reason -> "a ended"));
 
     a.close();
 
@@ -253,27 +253,27 @@ class WatchTest {
   @Promise("18.5")
   @Test
   void watchOfSelfIsRefused() {
-    var thrown = new CompletableFuture<Throwable>();
+    var failure = new CompletableFuture<Throwable>();
     scope.anonymous()
-        .newActor((Object m, ActorContext<Object> context) -> thrown.complete(
+        .newActor((Object m, ActorContext<Object> context) -> failure.complete(
             assertThrows(IllegalArgumentException.class, () -> context.watch(context.self(), reason -> reason))))
         .sendMessage("watch");
 
-    assertTrue(Patience.value(thrown).getMessage().contains("its own end"));
+    assertTrue(Patience.value(failure).getMessage().contains("its own end"));
   }
 
   @Promise("18.4")
   @Test
   void failingExitMessageFunctionIsLogged() {
     try (var logged = new Logged()) {
-      var other = plain();
-      sent(watcher(), new Watch(other, reason -> {
+      var target = newPlainActor();
+      sendAndAwait(watcher(), new Watch(target, reason -> {
         throw new IllegalStateException("planned by the function");
       }));
-      sent(watcher(), new Watch(other, reason -> null));
-      sent(watcher(), new Watch(other, reason -> reason));
+      sendAndAwait(watcher(), new Watch(target, reason -> null));
+      sendAndAwait(watcher(), new Watch(target, reason -> reason));
 
-      other.close();
+      target.close();
 
       Patience.eventually(() -> !log.isEmpty());
       assertEquals(List.of(new ExitReason.Finished()), log);
@@ -284,30 +284,30 @@ class WatchTest {
 
   @Promise("18.2")
   @Test
-  void aWatchEndsWithItsActor() {
-    var letters = new Letters();
-    var quiet = Variants.scope(letters);
-    var other = plain();
-    var watcher = watcher(quiet.anonymous(), log);
-    watcher.sendMessage(new Watch(other, reason -> "told"));
+  void watchEndsWithWatchingActor() {
+    var letters = new RecordedLetters();
+    var watcherScope = Variants.scope(letters);
+    var target = newPlainActor();
+    var watcher = watcher(watcherScope.anonymous(), log);
+    watcher.sendMessage(new Watch(target, reason -> "unexpected"));
     watcher.close();
 
-    endedAndAllTold(other);
+    closeAndAwaitNotifications(target);
 
     assertEquals(List.of(), letters.all);
   }
 
-  // ---- objects that are no actors
+  // ---- watched objects that are no actors
 
   @Promise("18.5")
   @Test
   void anyExitableMayBeWatched() {
-    var server = new Server();
-    var gone = new Server();
-    gone.exit.completeExceptionally(PLANNED);
+    var server = new FutureExitable();
+    var failedServer = new FutureExitable();
+    failedServer.exit.completeExceptionally(PLANNED);
     var watcher = watcher();
-    sent(watcher, new Watch(server, reason -> reason));
-    sent(watcher, new Watch(gone, reason -> reason));
+    sendAndAwait(watcher, new Watch(server, reason -> reason));
+    sendAndAwait(watcher, new Watch(failedServer, reason -> reason));
 
     server.askExit();
 
@@ -317,10 +317,10 @@ class WatchTest {
 
   @Test
   void watchOfExitableCanBeRemoved() {
-    var server = new Server();
+    var server = new FutureExitable();
     var watcher = watcher();
-    sent(watcher, new Watch(server, reason -> "told"));
-    sent(watcher, new Unwatch(server));
+    sendAndAwait(watcher, new Watch(server, reason -> "unexpected"));
+    sendAndAwait(watcher, new Unwatch(server));
 
     server.askExit();
 

@@ -23,54 +23,54 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The watchdog, by a clock that the test moves. A report that becomes due is logged on the test's
- * thread.
+ * Tests the watchdog with a clock that the test moves. Its reports are logged on the thread of the
+ * test.
  */
 class WatchdogTest {
-  private static final class Counting extends Clock {
-    final Set<Timer> periodic = ConcurrentHashMap.newKeySet();
+  private static final class CountingClock extends Clock {
+    final Set<Timer> periodicTimers = ConcurrentHashMap.newKeySet();
 
     @Override
     public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
       var timer = super.scheduleAtFixedRate(initial, period, task);
-      periodic.add(timer);
-      return () -> periodic.remove(timer) & timer.cancel();
+      periodicTimers.add(timer);
+      return () -> periodicTimers.remove(timer) & timer.cancel();
     }
   }
 
   private static final int ROUNDS = Soak.ON ? 100 : 30;
   private static final Duration LIMIT = Duration.ofSeconds(4);
 
-  private final Queue<Thread> busy = new ConcurrentLinkedQueue<>();
-  private final Counting time = new Counting();
+  private final Queue<Thread> handlerThreads = new ConcurrentLinkedQueue<>();
+  private final CountingClock clock = new CountingClock();
   private final ActorScope scope =
-      ActorSystem.openScope("watched", o -> o.withScheduler(time).withWatchdog(LIMIT, 10));
+      ActorSystem.openScope("watched", o -> o.withScheduler(clock).withWatchdog(LIMIT, 10));
 
   @AfterEach
   void cleanUp() {
     Gate.openAll();
-    time.manual.advance(Duration.ofDays(1));
+    clock.manual.advance(Duration.ofDays(1));
     scope.closeWithin(Duration.ZERO);
   }
 
-  private Actor<Object> actor(ActorScope where, String name) {
-    return where.named(name).newActor((Object m) -> {
-      busy.add(Thread.currentThread());
+  private Actor<Object> actor(ActorScope owner, String name) {
+    return owner.named(name).newActor((Object m) -> {
+      handlerThreads.add(Thread.currentThread());
       if (m instanceof Gate gate) gate.pass();
     });
   }
 
-  private static int count(String text, String what) {
-    return text.split(what, -1).length - 1;
+  private static int count(String text, String part) {
+    return text.split(part, -1).length - 1;
   }
 
   @Promise("19.8")
   @Test
   void slowActorIsLoggedWithStack() {
     Gate.occupy(actor(scope, "slow"));
-    busy.forEach(Patience::parked); // so that its stack is found at once
+    handlerThreads.forEach(Patience::awaitParked); // so that its stack is in the first report
 
-    String text = time.logged(LIMIT.multipliedBy(2));
+    String text = clock.logged(LIMIT.multipliedBy(2));
 
     assertTrue(text.contains("actor 'slow' has been handling"), text);
     assertTrue(text.contains("Gate.pass"), text);
@@ -82,7 +82,7 @@ class WatchdogTest {
   void slowActorIsLoggedOnEveryStrategy(Variants.Variant variant) {
     var gate = Gate.occupy(variant.named(scope, "slow").newActor((Object m) -> ((Gate) m).pass()));
 
-    String text = time.logged(LIMIT.multipliedBy(2));
+    String text = clock.logged(LIMIT.multipliedBy(2));
 
     assertTrue(text.contains("actor 'slow' has been handling"), text);
     gate.open();
@@ -93,22 +93,22 @@ class WatchdogTest {
   void slowActorIsLoggedOncePerMessage() {
     var actor = actor(scope, "slow");
     var first = Gate.occupy(actor);
-    String text = time.logged(LIMIT.multipliedBy(10));
+    String firstText = clock.logged(LIMIT.multipliedBy(10));
     var second = new Gate();
     actor.sendMessage(second);
     first.open();
     Patience.await(second.entered);
 
-    String next = time.logged(LIMIT.multipliedBy(10));
+    String secondText = clock.logged(LIMIT.multipliedBy(10));
 
-    assertEquals(1, count(text, "'slow' has been handling"), text);
-    assertEquals(1, count(next, "'slow' has been handling"), next);
+    assertEquals(1, count(firstText, "'slow' has been handling"), firstText);
+    assertEquals(1, count(secondText, "'slow' has been handling"), secondText);
   }
 
-  private record Held(Gate gate) {}
+  private record GateMessage(Gate gate) {}
 
-  private static WeakReference<Object> occupied(Actor<Object> actor, Gate gate) {
-    var message = new Held(gate);
+  private static WeakReference<Object> occupy(Actor<Object> actor, Gate gate) {
+    var message = new GateMessage(gate);
     actor.sendMessage(message);
     Patience.await(gate.entered);
     return new WeakReference<>(message);
@@ -116,28 +116,28 @@ class WatchdogTest {
 
   @Test
   void slowMessageIsNotKeptDuringNextMessage() {
-    Actor<Object> actor = scope.named("busy").newActor((Object m) -> ((Held) m).gate.pass());
+    Actor<Object> actor = scope.named("busy").newActor((Object m) -> ((GateMessage) m).gate.pass());
     var first = new Gate();
-    var slow = occupied(actor, first);
-    String text = time.logged(LIMIT.multipliedBy(2));
+    var slowMessage = occupy(actor, first);
+    String text = clock.logged(LIMIT.multipliedBy(2));
     var second = new Gate();
-    actor.sendMessage(new Held(second));
+    actor.sendMessage(new GateMessage(second));
     first.open();
     Patience.await(second.entered);
 
     assertEquals(1, count(text, "'busy' has been handling"), text);
-    assertTrue(LeakProbe.collected(slow));
+    assertTrue(LeakProbe.collected(slowMessage));
   }
 
   @Promise("19.8")
   @Test
-  void aQuickActorIsNotLogged() {
+  void quickActorIsNotLogged() {
     var actor = actor(scope, "quick");
     var text = new StringBuilder();
 
     for (int i = 0; i < 20; i++) {
       var gate = Gate.occupy(actor);
-      text.append(time.logged(LIMIT.dividedBy(2)));
+      text.append(clock.logged(LIMIT.dividedBy(2)));
       gate.open();
       assertTrue(scope.awaitQuiescence(Patience.LONG));
     }
@@ -149,56 +149,56 @@ class WatchdogTest {
   @Test
   void longMailboxIsLoggedOnceUntilHalfEmpty() {
     var actor = actor(scope, "full");
-    var barks = new ArrayList<Integer>();
+    var reportCounts = new ArrayList<Integer>();
     for (int round = 0; round < 2; round++) {
       var gate = Gate.occupy(actor);
-      var half = new Gate();
+      var halfwayGate = new Gate();
       for (int i = 0; i < 10; i++) actor.sendMessage(i);
-      actor.sendMessage(half);
-      for (int i = 0; i < 5; i++) actor.sendMessage(i); // 16 wait, more than 10
-      barks.add(barks(Duration.ofSeconds(3)));
+      actor.sendMessage(halfwayGate);
+      for (int i = 0; i < 5; i++) actor.sendMessage(i); // 16 messages wait, more than 10
+      reportCounts.add(reportsDuring(Duration.ofSeconds(3)));
       gate.open();
-      Patience.await(half.entered); // 5 wait, which is half
+      Patience.await(halfwayGate.entered); // 5 messages wait, which is half of 10
       for (int i = 0; i < 3; i++) actor.sendMessage(i);
-      barks.add(barks(Duration.ofSeconds(1))); // 8: neither long nor half empty
+      reportCounts.add(reportsDuring(Duration.ofSeconds(1))); // 8 wait: the mailbox is neither long nor half empty
       for (int i = 0; i < 6; i++) actor.sendMessage(i);
-      barks.add(barks(Duration.ofSeconds(1))); // 14 again
-      half.open();
+      reportCounts.add(reportsDuring(Duration.ofSeconds(1))); // 14 wait: long, but reported before
+      halfwayGate.open();
       assertTrue(scope.awaitQuiescence(Patience.LONG));
-      barks.add(barks(Duration.ofSeconds(2)));
+      reportCounts.add(reportsDuring(Duration.ofSeconds(2)));
     }
 
-    assertEquals(List.of(1, 0, 0, 0, 1, 0, 0, 0), barks);
+    assertEquals(List.of(1, 0, 0, 0, 1, 0, 0, 0), reportCounts);
   }
 
-  /** Many wait for one: the log is no place to count them. */
+  /** Many actors that wait at the same line of code must not fill the log. */
   @Promise("19.8")
   @Test
-  void slowActorsAtSamePlaceAreLoggedOncePerSecond() {
+  void slowActorsAtSameLineAreLoggedOncePerSecond() {
     for (int i = 0; i < 50; i++) Gate.occupy(actor(scope, "slow" + i));
-    busy.forEach(Patience::parked); // so that all are at one line
+    handlerThreads.forEach(Patience::awaitParked); // so that all wait at the same line
 
-    String text = time.logged(LIMIT.multipliedBy(2));
+    String firstText = clock.logged(LIMIT.multipliedBy(2));
     Gate.occupy(actor(scope, "later"));
-    busy.forEach(Patience::parked);
-    String next = time.logged(LIMIT.multipliedBy(2));
+    handlerThreads.forEach(Patience::awaitParked);
+    String secondText = clock.logged(LIMIT.multipliedBy(2));
 
-    assertEquals(1, count(text, "has been handling"), text);
-    assertEquals(1, count(next, "; 49 more at the same place were not logged"), next);
+    assertEquals(1, count(firstText, "has been handling"), firstText);
+    assertEquals(1, count(secondText, "; 49 more at the same place were not logged"), secondText);
   }
 
-  private int barks(Duration by) {
-    return count(time.logged(by), "more than 10 messages wait for actor 'full'");
+  private int reportsDuring(Duration time) {
+    return count(clock.logged(time), "more than 10 messages wait for actor 'full'");
   }
 
   @Promise("19.9")
   @Test
   void childScopeUsesItsOwnWatchdogOptions() {
-    var strict = scope.openScope("strict", o -> o.withWatchdog(Duration.ofSeconds(1), 10));
-    Gate.occupy(actor(strict, "below"));
+    var strictScope = scope.openScope("strict", o -> o.withWatchdog(Duration.ofSeconds(1), 10));
+    Gate.occupy(actor(strictScope, "below"));
     Gate.occupy(actor(scope, "above"));
 
-    String text = time.logged(Duration.ofSeconds(3));
+    String text = clock.logged(Duration.ofSeconds(3));
 
     assertTrue(text.contains("'below'") && !text.contains("'above'"), text);
   }
@@ -208,67 +208,67 @@ class WatchdogTest {
   void watchdogEndsWithItsScopeOrParentScope() {
     scope.openScope("a").openScope("b");
     scope.openScope("closed").close();
-    int watched = time.periodic.size();
+    int timerCount = clock.periodicTimers.size();
 
     scope.close();
 
-    assertEquals(3, watched);
-    assertEquals(Set.of(), time.periodic);
+    assertEquals(3, timerCount);
+    assertEquals(Set.of(), clock.periodicTimers);
   }
 
   @Promise("19.9")
   @Test
   void scopeOpenedDuringParentCloseLeavesNoWatchdog() {
     for (int round = 0; round < ROUNDS; round++) {
-      var outer = ActorSystem.openScope("outer", o -> o.withWatchdog(Duration.ofHours(1), 10).withScheduler(time));
+      var parent = ActorSystem.openScope("outer", o -> o.withWatchdog(Duration.ofHours(1), 10).withScheduler(clock));
       var opener = Patience.startFiber(() -> assertThrows(IllegalStateException.class, () -> {
-        while (true) outer.openScope("inner");
+        while (true) parent.openScope("inner");
       }));
       if (round % 2 == 0) Thread.yield();
 
-      outer.close();
+      parent.close();
 
-      Patience.joined(opener);
+      Patience.awaitEnd(opener);
     }
-    assertEquals(1, time.periodic.size());
+    assertEquals(1, clock.periodicTimers.size());
   }
 
   @Test
-  void aClosedScopeIsNotWatched() {
+  void closedScopeIsNotWatched() {
     scope.close();
 
     Scopes.configure(scope, o -> o.withWatchdog(LIMIT, 20));
 
-    assertEquals(Set.of(), time.periodic);
+    assertEquals(Set.of(), clock.periodicTimers);
   }
 
   @Promise("19.9")
   @Test
   void watchdogCanBeReconfiguredWhileScopeIsOpen() {
-    var root = Variants.scope(o -> o.withScheduler(time));
+    var root = Variants.scope(o -> o.withScheduler(clock));
     Gate.occupy(actor(root, "slow"));
-    String off = time.logged(LIMIT.multipliedBy(2));
+    String textWithoutWatchdog = clock.logged(LIMIT.multipliedBy(2));
     Scopes.configure(root, o -> o.withWatchdog(LIMIT, 10));
-    String on = time.logged(LIMIT.multipliedBy(2));
-    int timers = time.periodic.size();
+    String textWithWatchdog = clock.logged(LIMIT.multipliedBy(2));
+    int timersAfterStart = clock.periodicTimers.size();
     Scopes.configure(root, o -> o.withWatchdog(LIMIT.multipliedBy(2), 10));
-    int changed = time.periodic.size();
+    int timersAfterChange = clock.periodicTimers.size();
     Scopes.configure(root, o -> o.withStrategy(Strategy.THREAD));
 
-    assertFalse(off.contains("'slow'"), off);
-    assertTrue(on.contains("'slow'"), on);
-    assertEquals(List.of(2, 2, 2), List.of(timers, changed, time.periodic.size()));
+    assertFalse(textWithoutWatchdog.contains("'slow'"), textWithoutWatchdog);
+    assertTrue(textWithWatchdog.contains("'slow'"), textWithWatchdog);
+    assertEquals(List.of(2, 2, 2), List.of(timersAfterStart, timersAfterChange, clock.periodicTimers.size()));
   }
 
   @Promise("19.9")
   @Test
-  void theRootIsWatchedAgainAfterItsClose() {
-    var root = Variants.scope(o -> o.withScheduler(time));
+  void rootIsWatchedAgainAfterClose() {
+    var root = Variants.scope(o -> o.withScheduler(clock));
     Scopes.configure(root, o -> o.withWatchdog(LIMIT, 10));
     root.close();
     Gate.occupy(actor(root, "slow"));
 
-    String text = time.logged(LIMIT.multipliedBy(2));
+    String text = clock.logged(LIMIT.multipliedBy(2));
 
     assertTrue(text.contains("'slow'"), text);
   }
@@ -276,8 +276,8 @@ class WatchdogTest {
   @Test
   void watchdogRunsOnOwnThreadWithSystemScheduler() {
     try (var logged = new Logged();
-        var real = ActorSystem.openScope("real", o -> o.withWatchdog(Duration.ofMillis(4), 10))) {
-      var gate = Gate.occupy(actor(real, "slow"));
+        var realTimeScope = ActorSystem.openScope("real", o -> o.withWatchdog(Duration.ofMillis(4), 10))) {
+      var gate = Gate.occupy(actor(realTimeScope, "slow"));
 
       Patience.eventually(() -> logged.text().contains("'slow'"));
 

@@ -25,18 +25,18 @@ class WebSocketSnippetsTest {
     client.shutdownNow();
   }
 
-  private void assertHears(String heard, HttpServer server) {
-    var first = new CompletableFuture<String>();
+  private void assertReceives(String expected, HttpServer server) {
+    var firstText = new CompletableFuture<String>();
     var socket = client.newWebSocketBuilder()
         .buildAsync(URI.create("ws://localhost:" + server.port() + "/chat"), new WebSocket.Listener() {
           @Override
           public CompletionStage<?> onText(WebSocket socket, CharSequence text, boolean last) {
-            first.complete(text.toString());
+            firstText.complete(text.toString());
             return null;
           }
         }).join();
     socket.sendText("hello", true).join();
-    assertEquals(heard, Patience.value(first));
+    assertEquals(expected, Patience.value(firstText));
     socket.sendClose(WebSocket.NORMAL_CLOSURE, "").join();
   }
 
@@ -45,12 +45,12 @@ class WebSocketSnippetsTest {
     // @start region="connection"
     Topic<String> room = Topic.open(ActorSystem.named("room"));
     var routes = HttpRoutes.none().webSocket("/chat", connection -> {
-      room.subscribe(connection.textActor()); // a message to it is a text for the client
+      room.subscribe(connection.textActor()); // sends each message to the client as a text
       for (var text : connection.texts()) room.publish(text); // ends when the client closes
     });
     // @end
     try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes).closeOnExit(room)) {
-      assertHears("hello", server);
+      assertReceives("hello", server);
     }
   }
 
@@ -62,7 +62,7 @@ class WebSocketSnippetsTest {
     }, o -> o.withMaxMessage(10_000).withIdleLimit(Duration.ofMinutes(5)).withOrigins("https://shop.example"));
     // @end
     try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes)) {
-      assertHears("you said: hello", server);
+      assertReceives("you said: hello", server);
     }
   }
 }

@@ -71,8 +71,8 @@ public abstract class ForwardingGroup<B extends Exitable> extends ForwardingExit
         member.waitForExit();
         return;
       } catch (CancellationException interrupt) {
-        // The thread was interrupted by a kill of the block, or by a closing scope. A closing scope
-        // interrupts the member, too.
+        // Interrupted by a kill of the block, or by a closing scope, which also interrupts the
+        // member. Waits again, because the block must end after all its members.
         Thread.interrupted();
       } catch (RequestException cycle) {
         return; // the handler of the member waits for this block or its scope

@@ -25,7 +25,7 @@ public final class Throwables {
     return exception != null ? exception : failure;
   }
 
-  /** Returns the cause of a CompletionException, in which a future has wrapped a failure. */
+  /** Returns the failure without the CompletionException in which a future may have wrapped it. */
   public static Throwable unwrap(Throwable failure) {
     return failure instanceof CompletionException wrapper ? wrapper.getCause() : failure;
   }

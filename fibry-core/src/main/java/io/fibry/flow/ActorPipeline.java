@@ -61,7 +61,8 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
 
   @Override
   public Pipeline<I, O> withCapacity(int capacity) {
-    Arguments.requireAtLeastOne(capacity, "with room for " + capacity + " messages none could go from stage to stage");
+    Arguments.requireAtLeastOne(capacity,
+        "with capacity for " + capacity + " messages none could go from stage to stage");
     return new ActorPipeline<>(builder, stages, capacity);
   }
 
@@ -124,7 +125,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
   }
 
   /**
-   * Makes a pool and two actors: the input actor sends each message to the pool, and the output
+   * Makes a pool and two actors. The input actor sends each message to the pool, and the output
    * actor waits for the results in the order of the messages. Both actors get the message itself,
    * so that dead letters contain it. The output actor throws the failures of the pool, so a retried
    * message keeps its position.

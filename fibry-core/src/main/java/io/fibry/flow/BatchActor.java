@@ -28,11 +28,12 @@ final class BatchActor<M> extends ForwardingActor<M> {
   private final Actor<Object> writer;
   private final Actor<M> gatherer;
   private final CompletableFuture<ExitReason> bothEnded; // completes when both actors have ended
-  private volatile Thread writerThread; // runs the batch handler; null: none; written by itself
+  // the thread that is in the batch handler, which writes this field; null if there is none
+  private volatile Thread writerThread;
 
   /**
-   * Adds interceptors outside the user's interceptors, which therefore see neither batches nor the
-   * messages of timers.
+   * Adds interceptors that handle batches and the messages of timers. They run outside of the
+   * user's interceptors, which therefore do not see these messages.
    */
   private <B> BatchActor(ActorBuilder<Object> builder, BatchKind<M, B> kind, int size, Duration wait,
       Handler<B> handler) {

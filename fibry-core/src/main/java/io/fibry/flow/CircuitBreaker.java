@@ -201,7 +201,7 @@ public final class CircuitBreaker {
      */
     public Options withPause(Duration pause) {
       Arguments.requirePositive(pause, "pause",
-          "a breaker that opens for " + Durations.text(pause) + " spares nobody anything");
+          "a breaker that opens for " + Durations.text(pause) + " protects no service");
       return with(copy -> copy.pause = pause);
     }
 

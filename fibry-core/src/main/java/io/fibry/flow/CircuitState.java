@@ -10,7 +10,7 @@ import io.fibry.flow.CircuitBreaker.State;
 final class CircuitState {
   enum StateChange { NONE, OPENED, CLOSED }
 
-  static final long REFUSED = -1;
+  static final long REFUSED = -1; // result of `enter`, in place of a period
 
   private final boolean[] failures; // whether each of the latest calls failed; a ring buffer
   private final int minCalls;
@@ -19,8 +19,8 @@ final class CircuitState {
   private final int probes;
 
   private State state = State.CLOSED;
-  private long period;
-  private long periodStart; // ns; used while OPEN and HALF_OPEN
+  private long period; // number of changes of the state so far
+  private long periodStart; // time of the clock, in ns; used while OPEN and HALF_OPEN
   private int calls; // calls in the ring buffer; in HALF_OPEN, probes that have begun
   private int failedCalls; // in the ring buffer
   private int successfulProbes;

@@ -13,10 +13,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends the elements of a stream to an actor, and requests more when the actor has handled them.
- * When more than {@code maxUnhandled / 2} messages have arrived since the last mark, this
- * subscriber puts a new mark behind them into the mailbox. A mark is a task that requests as many
- * elements as were handled since the previous mark. At most one mark waits in the mailbox. If the
- * mailbox refuses a mark, it is sent again behind the next message.
+ * For this it puts marks between the messages in the mailbox. A mark is a task that requests as
+ * many elements as were handled since the previous mark. A new mark follows when more than
+ * {@code maxUnhandled / 2} messages have arrived since the last mark, so at most one mark waits in
+ * the mailbox. If the mailbox refuses a mark, it is sent again behind the next message.
  *
  * <p>Calls of a {@code Flow.Subscription} must not overlap. Therefore only {@link #signal} makes
  * these calls, on one thread at a time and outside the monitor.
@@ -69,7 +69,7 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
     if (hasEnded()) return; // the publisher may not know yet that the stream was cancelled
     try {
       if (!actor.sendMessage(message)) cutOff(new RejectedExecutionException("actor '" + actor.name()
-          + "' refused a message of its stream; give its mailbox room for " + (maxUnhandled + 1L) + " messages"));
+          + "' refused a message of its stream; give its mailbox capacity for " + (maxUnhandled + 1L) + " messages"));
       else if (needsMark()) mark();
     } catch (RuntimeException refusal) {
       cutOff(refusal);
@@ -87,7 +87,8 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
 
   private void mark() {
     long previousPosition = lastMarkPosition;
-    // set before `execute`: the mark may run on this thread, and its request may bring messages
+    // set before `execute`: the mark may run on this thread, and its request may bring messages,
+    // which read this field
     lastMarkPosition = arrivals;
     try {
       actor.execute(new ProgressMark(this, arrivals));

@@ -77,8 +77,8 @@ public final class Flows {
    * another scope. The close of that scope ends the streams with an IllegalStateException.
    *
    * @param <T> elements
-   * @param builder makes an actor for each subscriber; must have no name if several can subscribe
-   * at the same time
+   * @param builder makes an actor for each subscriber; must have no name if several subscribers can
+   * subscribe at the same time
    * @param sequence iterated for each subscriber
    * @return a publisher
    */

@@ -42,7 +42,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
   HookedFunction<M, R> before(Handler<M> hook);
 
   /**
-   * Starts a hook before the body.
+   * Starts a hook on an actor of its own, before the body runs.
    *
    * @param hook gets the message
    * @return a copy
@@ -58,7 +58,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
   HookedFunction<M, R> after(After<M, R> hook);
 
   /**
-   * Starts a hook after the body answered.
+   * Starts a hook on an actor of its own, after the body answered.
    *
    * @param hook gets message and answer
    * @return a copy
@@ -74,7 +74,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
   HookedFunction<M, R> onError(OnError<M> hook);
 
   /**
-   * Starts a hook when the body throws.
+   * Starts a hook on an actor of its own, when the body throws.
    *
    * @param hook gets message and failure
    * @return a copy

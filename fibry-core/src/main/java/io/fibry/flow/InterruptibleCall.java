@@ -5,10 +5,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Interrupts a call of a handler, from another thread, at most once and only until the call ends.
  *
- * <p>{@code RUNNING -> ENDED}, or {@code RUNNING -> INTERRUPTING -> INTERRUPTED -> ENDED}. Only one
- * thread leaves RUNNING. If the time limit interrupts, the handler's thread waits until its
- * interrupt flag is set, and clears the flag. So no interrupt comes later, when the thread handles
- * another message.
+ * <p>{@code RUNNING -> ENDED}, or {@code RUNNING -> INTERRUPTING -> INTERRUPTED -> ENDED}. Either
+ * the time limit or the handler's thread ends RUNNING, never both. If the time limit interrupts,
+ * the handler's thread waits until its interrupt flag is set, and clears the flag. So no interrupt
+ * comes later, when the thread handles another message.
  */
 final class InterruptibleCall implements Runnable {
   private static final int RUNNING = 0;

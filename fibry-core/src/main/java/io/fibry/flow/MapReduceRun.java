@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * One map-reduce. A worker takes an item, sends it to itself, maps it, folds the result, and takes
  * the next item. A worker that got its first item makes another worker, up to {@code maxParallel}.
  *
- * <p>Taking and folding run user code, so each has its own lock. No slow code runs under the
- * monitor.
+ * <p>Taking an item and folding a result run user code, so each has a lock of its own. No slow code
+ * runs under the monitor.
  */
 final class MapReduceRun<T, R> {
   private static final Logger LOG = LoggerFactory.getLogger(MapReduce.class);
@@ -158,7 +158,8 @@ final class MapReduceRun<T, R> {
       var source = iterator.get();
       if (source == null)
         iterator.set(source = Objects.requireNonNull(items.iterator(), "the iterator of the items is null"));
-      // the run ended before the iterator was set; on a fiber, because this thread is interrupted
+      // the run ended before the iterator was set, so it did not close the iterator; on a fiber,
+      // because this thread is interrupted
       if (isOver) runOnFiber(this::closeItems);
       else if (!isExhausted && !(isExhausted = !source.hasNext())) {
         item = Objects.requireNonNull(source.next(), "an item is null");

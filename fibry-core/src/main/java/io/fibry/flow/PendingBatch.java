@@ -17,8 +17,8 @@ import java.time.Duration;
  */
 final class PendingBatch<M, B> {
   /**
-   * The message of a timer, for one batch. When it arrives, another batch may be open. It has no
-   * steps, so that it does not count as a message of the user.
+   * The message of a timer, for one batch. When it arrives, another batch may be open. A
+   * {@code MultiStepMessage} without steps does not count as a handled message.
    */
   record BatchExpiry(PendingBatch<?, ?> pendingBatch, Object batch) implements MultiStepMessage {
     void handle() {
@@ -49,7 +49,7 @@ final class PendingBatch<M, B> {
   private Actor<Object> gatherer;
   private B batch; // null if no batch is open
   private int count;
-  private long dueTime; // ns
+  private long dueTime; // time of the clock, in ns
   private Scheduler.Timer timer;
 
   PendingBatch(BatchKind<M, B> kind, int size, Duration wait, Scheduler clock, Actor<Object> writer) {

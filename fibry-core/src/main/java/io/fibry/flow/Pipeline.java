@@ -78,7 +78,7 @@ public interface Pipeline<I, O> {
    *
    * <p>A poison pill, or {@code close}, drains one stage after the other. {@code waitForExit} waits
    * for the last stage. {@code askExit} drains all stages except the first. {@code kill} interrupts
-   * the first stage, and the stages that are not drained within the grace.
+   * the first stage, and the stages that are not drained within the kill grace.
    *
    * @param lastHandler handles the results one by one
    * @return the actor of the first stage

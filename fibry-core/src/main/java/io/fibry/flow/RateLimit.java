@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * Builders of actors that handle a limited number of messages in each period. Thread-safe.
+ * Builders of actors that handle messages at a limited rate. Thread-safe.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="rateLimit"}
  *
  * <p>A bucket of {@code messages} tokens starts full and fills at an even rate: a burst passes at
@@ -27,7 +27,8 @@ public final class RateLimit {
    *
    * @param <M> messages
    * @param builder makes the actors; the clock is that of its scope
-   * @param messages maximum of messages in each period; at least 1
+   * @param messages how many messages pass in each period on average, and at most in a burst; at
+   * least 1
    * @param period more than zero
    * @return a copy
    */

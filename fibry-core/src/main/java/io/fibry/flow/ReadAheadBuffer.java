@@ -25,8 +25,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * while the reader is about to run.
  *
  * <p>Each waiting thread waits for a future of its own, not for a lock or condition. If a fiber's
- * stack is full, parking throws a StackOverflowError, and a lock or condition would keep that
- * thread in its line for ever.
+ * stack is full, parking throws a StackOverflowError, and a lock or condition would then keep the
+ * thread among its waiters for ever.
  */
 @SuppressWarnings("try") // the variable of the lock is not used
 final class ReadAheadBuffer<T> {
@@ -39,8 +39,8 @@ final class ReadAheadBuffer<T> {
   // futures of producers that wait, or were woken and have not left the line
   private final ArrayDeque<CompletableFuture<Void>> waitingProducers = new ArrayDeque<>();
   private final List<Actor<?>> producers = new ArrayList<>(); // actors that were made, and whose end is not known
-  private int takenUnread; // elements that the reader took and has not read
-  private int unfinishedProducers; // made or not yet made
+  private int takenUnread; // size of the chunk that the reader has taken; 0 after it has read the whole chunk
+  private int unfinishedProducers; // producers that have not ended, or are not made yet
   private CompletableFuture<Void> readerWake; // wakes the reader; null while it does not wait
   private Thread reader; // the waiting reader; null while it does not wait
   private Thread starter; // starts the producers; null once all are started
@@ -98,7 +98,8 @@ final class ReadAheadBuffer<T> {
     private void setOpen(boolean isOpen) {
       try (var lockHold = lock.acquire()) {
         this.isOpen = isOpen;
-        waitingProducers.forEach(ReadAheadBuffer::wake); // a thread of this producer may wait
+        // threads that yield for this producer may wait; they must notice its end
+        waitingProducers.forEach(ReadAheadBuffer::wake);
       }
     }
 
@@ -171,7 +172,8 @@ final class ReadAheadBuffer<T> {
   }
 
   /**
-   * Leaves the line, and wakes the next producer, even if the leaving producer was woken in vain.
+   * Leaves the line of waiting producers. Wakes the next producer if the buffer is not full,
+   * because this producer may have been woken and no longer needs the capacity.
    */
   private void leave(CompletableFuture<Void> wakeUp) {
     try (var lockHold = lock.acquire()) {
@@ -253,7 +255,10 @@ final class ReadAheadBuffer<T> {
     }
   }
 
-  /** Notes the end of a producer. Must not be called on the producer's thread. */
+  /**
+   * Notes the end of a producer. The future of the producer's request calls this, on a thread that
+   * is not the producer's.
+   */
   private void producerEnded(Actor<?> producer, Throwable producerFailure) {
     boolean isFirstFailure;
     try (var lockHold = lock.acquire()) {

@@ -15,7 +15,7 @@ final class TokenBucket {
   private final Scheduler clock;
   private final int tokens;
   private final long period; // ns
-  private long fullTime; // ns; guarded by this, like all fields below
+  private long fullTime; // time of the clock, in ns; guarded by this, like all fields below
   private long fraction; // remainder of `fullTime`, in `tokens`-ths of a nanosecond, against drift
   // times that killed callers had reserved; in ns
   private final PriorityQueue<Long> returnedTimes = new PriorityQueue<>((a, b) -> Long.signum(a - b));

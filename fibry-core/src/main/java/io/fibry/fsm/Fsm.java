@@ -14,12 +14,12 @@ import java.time.Duration;
  * <p>States and messages are distinguished by class: best are two sealed interfaces of records. A
  * rule also holds for subclasses; the most specific rule counts. {@link #newActor} rejects a
  * machine if several rules match and none is the most specific. It also rejects a machine without
- * transitions, and a machine in which a message is taken in no state, or is postponed in a state
- * that no rule leaves.
+ * transitions, and a machine with a message that no state takes. A message must not be postponed in
+ * a state that no rule leaves.
  *
  * <p>A message without a rule in the current state fails with an {@link IllegalStateException}. If
- * a message or a transition fails, the state stays, and the actor's failure policy decides. A
- * restart begins with the initial state.
+ * a message fails, the state stays, except if code of {@link #onEnter} failed. The actor's failure
+ * policy decides, and a restart begins with the initial state.
  *
  * @param <S> states
  * @param <M> messages
@@ -51,7 +51,7 @@ public interface Fsm<S, M> {
    * @param message class of the message
    * @param next returns the next state, never null
    * @return a changed copy
-   * @throws IllegalArgumentException if there is such a rule already
+   * @throws IllegalArgumentException if the machine has a rule for these two classes already
    */
   <A extends S, B extends M> Fsm<S, M> on(Class<A> state, Class<B> message, Handler.StatefulReturning<A, B, S> next);
 
@@ -64,7 +64,7 @@ public interface Fsm<S, M> {
    * @param message class of the message
    * @param next returns the next state, never null
    * @return a changed copy
-   * @throws IllegalArgumentException if there is such a rule already
+   * @throws IllegalArgumentException if the machine has a rule for these two classes already
    */
   <A extends S, B extends M> Fsm<S, M> on(Class<A> state, Class<B> message, Transition<A, B, S, M> next);
 
@@ -76,15 +76,16 @@ public interface Fsm<S, M> {
    * @param state class of the state
    * @param message class of the message
    * @return a changed copy
-   * @throws IllegalArgumentException if there is such a rule already
+   * @throws IllegalArgumentException if the machine has a rule for these two classes already
    */
   Fsm<S, M> postpone(Class<? extends S> state, Class<? extends M> message);
 
   /**
-   * Adds a function that runs after {@code time} in this state, by the clock of the actor's scope.
-   * While the function returns the given state, it runs again after {@code time}. At the end of the
-   * time, a message is queued behind the messages in the mailbox. If a full mailbox drops this
-   * message, another message follows after {@code time}.
+   * Adds a rule: when the machine has been in this state for {@code time}, by the clock of the
+   * actor's scope, the function returns the next state. If it returns the given state, it runs
+   * again after {@code time}. The machine sends itself a message at that time, and calls the
+   * function when this message is handled, after the messages that were in the mailbox. If a full
+   * mailbox drops this message, another message follows after {@code time}.
    *
    * @param <A> state
    * @param state class of the state
@@ -123,12 +124,13 @@ public interface Fsm<S, M> {
 
   /**
    * Makes an actor in the initial state. The builder's interceptors also see the machine's own
-   * messages, which end times and enter the initial state, so the interceptors must accept any
-   * object.
+   * messages, which signal time-outs and enter the initial state. Therefore these interceptors must
+   * accept any object.
    *
    * @param builder makes the actor
    * @return the actor
-   * @throws IllegalStateException if the machine is rejected for one of the reasons above
+   * @throws IllegalStateException if the machine is rejected for a reason in the description of
+   * this type
    * @throws IllegalArgumentException if the name is taken, or the mailbox is ordered but the
    * machine sends itself messages
    */

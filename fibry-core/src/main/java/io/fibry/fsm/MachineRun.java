@@ -111,7 +111,8 @@ final class MachineRun {
    */
   void stop() {
     stopTimer();
-    boolean isRestart = self != null && self.sendMessages(List.of()); // an ended actor refuses even an empty block
+    // an ending actor refuses even an empty list of messages
+    boolean isRestart = self != null && self.sendMessages(List.of());
     if (!isRestart || !rulesByState.apply(initialState.getClass()).hasInitialWork()) return;
     try {
       self.sendMessage(new InitialEntry(initialState));

@@ -27,6 +27,7 @@ final class StateRules {
     }
   }
 
+  /** A rule for a class of messages in a class of states. It postpones them if next is null. */
   record MessageRule(Class<?> state, Class<?> message,
       Handler.StatefulReturningWithContext<Object, Object, Object> next)
       implements StateRule {

@@ -101,7 +101,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
 
   private Fsm<S, M> with(StateRule rule, String existingText) {
     if (rules.stream().anyMatch(rule::isSameAs)) throw new IllegalArgumentException(
-        this + " cannot be told twice what to do: " + existingText + " already; leave one of them out");
+        this + " cannot have two rules for one case: " + existingText + " already; leave one of them out");
     return new TransitionTable<>(stateType, messageType, initialState, ChangedCopy.append(rules, rule));
   }
 

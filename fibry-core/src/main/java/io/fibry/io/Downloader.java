@@ -32,8 +32,8 @@ import java.util.function.UnaryOperator;
  * that of {@code Retry-After}. A downloader may retry ten times, and once more for every ten
  * downloads. A download keeps its worker between tries, which limits the load of the server.
  *
- * <p>At most five redirections are followed, never from https to http. Untrusted URIs can name
- * hosts that only this machine can reach.
+ * <p>At most five redirections are followed, never from https to http. Check untrusted URIs before:
+ * they may name hosts that only this machine can reach.
  */
 public interface Downloader extends Exitable {
 

@@ -185,14 +185,14 @@ public final class Program implements Cloneable {
       ExitGrace.await(step -> endLatch.await(step, TimeUnit.MILLISECONDS));
     } finally { // processes that have not ended are killed now
       for (var handle : processes) {
-        handle.descendants().forEach(ProcessHandle::destroyForcibly); // that were made in the meantime
+        handle.descendants().forEach(ProcessHandle::destroyForcibly); // children that were made meanwhile
         handle.destroyForcibly();
       }
     }
     process.waitFor();
   }
 
-  /** Returns the process and its descendants, which are unknown after the process has ended. */
+  /** Returns the process and its descendants. After its end they are unknown. */
   private static List<ProcessHandle> family(Process process) {
     return Stream.concat(process.descendants(), Stream.of(process.toHandle())).toList();
   }

@@ -12,9 +12,9 @@ import java.util.Optional;
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="mailbox"}
  *
  * <p>{@link #unbounded()} costs one atomic operation per message. All other mailboxes use a lock,
- * which is held briefly. They need the lock to drop the oldest message, to free the place of a
- * canceled request, or to wake a handler inside {@code receive}. If the overflow rule only refuses
- * messages or makes senders wait, senders take the lock only when the mailbox is full.
+ * which is held briefly. They need the lock to drop the oldest message, to free the capacity that a
+ * cancelled request takes, or to wake a handler inside {@code receive}. If the overflow rule only
+ * refuses messages or makes senders wait, senders take the lock only when the mailbox is full.
  *
  * @param <M> the type of the messages
  */

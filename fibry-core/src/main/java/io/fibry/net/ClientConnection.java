@@ -17,7 +17,7 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   private final ActorBuilder<Object> builder;
   private final TcpOptions options;
   private final Handler<? super ClientConnection> handler;
-  private ClientLineReader lineReader; // used by the thread that reads; null until first requested
+  private TcpLineReader lineReader; // used by the thread that reads; null until first requested
   private ClientFrameReader frameReader; // used by the thread that reads; null until first requested
   // null until first requested; written once under the monitor, read by any thread
   private volatile ClientOutbox<String> lineOutbox;
@@ -69,7 +69,7 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
 
   @Override
   public Iterable<String> lines() {
-    if (lineReader == null) lineReader = new ClientLineReader(in, options.maxFrame);
+    if (lineReader == null) lineReader = new TcpLineReader(in, options.maxFrame);
     return lineReader;
   }
 
@@ -86,7 +86,7 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   }
 
   private synchronized Actor<String> makeLineActor() {
-    if (lineOutbox == null) lineOutbox = newOutbox("lines", ClientLineReader.FORMAT);
+    if (lineOutbox == null) lineOutbox = newOutbox("lines", TcpLineReader.FORMAT);
     return lineOutbox.actor;
   }
 

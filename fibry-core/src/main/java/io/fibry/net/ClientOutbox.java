@@ -25,8 +25,8 @@ import java.util.function.ToIntFunction;
  * the message to {@code writer}. The writer is an actor on a fiber, so no sender waits for the
  * client. Some messages go to {@code admission} instead, an actor that runs on the sender's thread.
  * These are messages from timers, the server's own messages, and messages that exceed the limit or
- * cannot be sent. The counter passes such a message on, refuses it, or cuts the client off. A
- * user's message that is not written becomes a dead letter of {@code admission} or {@code writer}.
+ * cannot be sent. That actor passes such a message on, refuses it, or cuts the client off. A user's
+ * message that is not written becomes a dead letter of {@code admission} or {@code writer}.
  */
 final class ClientOutbox<M> {
 
@@ -53,15 +53,15 @@ final class ClientOutbox<M> {
   private final MessageFormat<M> format;
   // bytes, including OVERHEAD for each message; added by senders, subtracted by the writer
   private final AtomicLong unsent = new AtomicLong();
-  // sends that {@link #actor} has passed to the counter, and that the counter has not handled yet
-  private final AtomicInteger inCounter = new AtomicInteger();
+  // sends that OutboxActor has passed to `admission`, and that `admission` has not handled yet
+  private final AtomicInteger inAdmission = new AtomicInteger();
   private final Actor<M> writer;
   private final Actor<M> admission;
   final Actor<M> actor = new OutboxActor();
 
   /**
-   * The actor that users get. A sender uses no common lock, and handles no messages of other
-   * senders, as it could in {@code admission}.
+   * The actor that users get. A sender takes no lock and handles no message of another sender. Both
+   * could happen in {@code admission}, which runs on the threads of its senders.
    */
   private final class OutboxActor extends ForwardingActor<M> {
     @Override
@@ -72,7 +72,7 @@ final class ClientOutbox<M> {
     @Override
     public boolean sendMessage(M message) {
       long cost = reserveFor(List.of(message));
-      if (cost < 0) return sendToCounter(List.of(message));
+      if (cost < 0) return sendToAdmission(List.of(message));
       if (writer.sendMessage(message)) return true;
       unsent.addAndGet(-cost);
       return false;
@@ -81,18 +81,18 @@ final class ClientOutbox<M> {
     @Override
     public boolean sendMessages(List<? extends M> messages) {
       long cost = reserveFor(messages);
-      if (cost < 0) return sendToCounter(messages);
+      if (cost < 0) return sendToAdmission(messages);
       if (writer.sendMessages(messages)) return true;
       unsent.addAndGet(-cost);
       return false;
     }
 
     /**
-     * Until the counter has handled these messages, all later messages go to the counter, too: sent
-     * to the writer, they would overtake earlier messages of the same sender.
+     * Until {@code admission} has handled these messages, all later messages go there, too. If sent
+     * to the writer, they could overtake earlier messages of their sender.
      */
-    private boolean sendToCounter(List<? extends M> messages) {
-      inCounter.incrementAndGet();
+    private boolean sendToAdmission(List<? extends M> messages) {
+      inAdmission.incrementAndGet();
       try {
         return messages.size() == 1 ? admission.sendMessage(messages.getFirst()) : admission.sendMessages(messages);
       } finally {
@@ -102,16 +102,17 @@ final class ClientOutbox<M> {
 
     private void decrementAfterMessages() {
       try {
-        admission.execute(inCounter::decrementAndGet);
-      } catch (RejectedExecutionException ended) {} // from now on all messages go to the counter
+        admission.execute(inAdmission::decrementAndGet);
+      } catch (RejectedExecutionException ended) {} // all later messages go to `admission`, which refuses them
     }
 
     /**
-     * Adds the cost of these messages to the unsent bytes, and returns this cost. Returns -1 if the
-     * counter must decide about the messages, and report the reason of a refusal.
+     * Adds the cost of these messages to the unsent bytes, and returns this cost. Returns -1 if
+     * {@code admission} must decide about the messages; its exception gives the reason of a
+     * refusal.
      */
     private long reserveFor(List<? extends M> messages) {
-      if (inCounter.get() > 0 || admission.onExit().isDone()) return -1;
+      if (inAdmission.get() > 0 || admission.onExit().isDone()) return -1;
       long total = 0;
       try {
         for (var message : messages) {
@@ -154,8 +155,8 @@ final class ClientOutbox<M> {
 
   /**
    * Adds the bytes to the unsent bytes if the limit allows it, and returns whether they were added.
-   * The method does not add first and subtract after a refusal, because other senders could be
-   * refused in between.
+   * The method does not add first and subtract after a refusal: in between, messages of other
+   * senders would be refused although they fit.
    */
   private boolean reserve(long bytes) {
     for (long current = unsent.get(); current + bytes <= (long) maxUnsent + OVERHEAD; current = unsent.get())
@@ -164,8 +165,8 @@ final class ClientOutbox<M> {
   }
 
   /**
-   * Decides about a message that did not go to the writer directly. Runs in the counter, on the
-   * sender's thread.
+   * Decides about a message that did not go to the writer directly. Runs in {@code admission}, on
+   * the sender's thread.
    */
   private void admit(M message) throws IOException {
     long cost = cost(message);

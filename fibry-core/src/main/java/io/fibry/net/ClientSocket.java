@@ -28,7 +28,7 @@ import javax.net.ssl.SSLSession;
  * the limits of the connection, because a socket's own time-out would cost a timer for each read.
  */
 final class ClientSocket implements AutoCloseable {
-  private static final Duration LAST_HEAD_LIMIT = Duration.ofSeconds(1); // while the listener stops
+  private static final Duration LAST_HEAD_LIMIT = Duration.ofSeconds(1); // at the end of the listener
   static final int CHUNK_SIZE = 64 * 1024; // bytes written under one write limit
   private static final VarHandle CLOSED = field("closed", boolean.class);
   private static final VarHandle READ_DEADLINE = field("readDeadline", long.class);
@@ -45,7 +45,7 @@ final class ClientSocket implements AutoCloseable {
   private final long totalDeadline;
   private final StackSafeLock writeLock = new StackSafeLock(false); // held during a whole write
   final CurrentStep step = new CurrentStep(); // the present step of the conversation
-  private Thread conversationThread; // null before the conversation; compared only with the current thread
+  private Thread conversationThread; // null before; only compared with the current thread, so not volatile
   private volatile Actor<?> actor; // handles the conversation; null until it begins
 
   private final ReadLimit readLimit;
@@ -71,7 +71,7 @@ final class ClientSocket implements AutoCloseable {
 
   final ConnectionShutdown shutdown = new ConnectionShutdown();
 
-  /** Makes a socket. It speaks TLS if {@code tls} is present and supplies its engine. */
+  /** Makes a socket, which speaks TLS if {@code tls} is present. The supplier makes its engine. */
   ClientSocket(Socket socket, Scheduler clock, ListenerLimits limits, Optional<Supplier<SSLEngine>> tls)
       throws IOException {
     this.clock = clock;
@@ -103,13 +103,13 @@ final class ClientSocket implements AutoCloseable {
     this.actor = actor;
   }
 
-  /** {@return whether the conversation's actor was killed, so that its handler is interrupted} */
+  /** {@return whether the actor is ending, as after a kill: it then refuses even an empty list} */
   boolean isActorKilled() {
     var handler = actor;
     return handler != null && !handler.sendMessages(List.of());
   }
 
-  /** Hides the step if this is the conversation's thread, which may now wait for long. */
+  /** Called before a long wait, during which the conversation shall not be reported as slow. */
   void stopTracking() {
     if (Thread.currentThread() == conversationThread) step.hide();
   }
@@ -174,7 +174,7 @@ final class ClientSocket implements AutoCloseable {
     transport.endOutput();
   }
 
-  /** Announces the end of the output, if the connection speaks TLS. */
+  /** Announces the end of the output by TLS, if any, so that it is not taken for a truncation. */
   private void sendCloseNotify() throws IOException {
     if (transport.hasCloseNotify()) writeControl(transport::sendCloseNotify);
   }
@@ -203,7 +203,7 @@ final class ClientSocket implements AutoCloseable {
     }
   }
 
-  /** Sends bytes for the outbox. A failure does not become one of the client errors. */
+  /** Sends bytes for the outbox. A failure is not remembered: the conversation does not get it. */
   void sendFromOutbox(byte[] bytes) throws IOException {
     try {
       write(bytes, 0, bytes.length);

@@ -53,11 +53,11 @@ final class ExchangePermit {
     ExchangePermit tryAdmit() {
       if (waitingExchanges.get() != 0) return null;
       var permit = new ExchangePermit(this); // before the counts change: the allocation may fail
-      return take(ADMITTED + AT_WORK) ? permit : null;
+      return tryAdd(ADMITTED + AT_WORK) ? permit : null;
     }
 
     /** Adds to the counts if the limits allow it, and returns whether they were changed. */
-    private boolean take(long added) {
+    private boolean tryAdd(long added) {
       for (long current = counts.get(); atWork(current) < limit && admitted(current + added) <= 2L * limit; current =
           counts.get())
         if (counts.compareAndSet(current, current + added)) return true;
@@ -110,7 +110,7 @@ final class ExchangePermit {
    */
   void resume() {
     if (isAtWork || !isAdmitted) return;
-    isAtWork = pool.take(PermitPool.AT_WORK);
+    isAtWork = pool.tryAdd(PermitPool.AT_WORK);
     if (isAtWork) return;
     pool.waitingExchanges.incrementAndGet();
     try {
@@ -130,7 +130,7 @@ final class ExchangePermit {
         return;
       }
       LockSupport.parkNanos(pause);
-      isAtWork = pool.take(PermitPool.AT_WORK);
+      isAtWork = pool.tryAdd(PermitPool.AT_WORK);
       if (isAtWork) return;
     }
   }

@@ -70,7 +70,7 @@ final class Forwarder implements Handler<ClientConnection> {
     });
     try {
       pump(fromClient, fromTarget.socket, bytesToTarget);
-      targetFiber.join(); // the fiber ends when a socket is closed
+      targetFiber.join(); // the fiber ends when the target has ended its stream, or a socket is closed
     } catch (Throwable thrown) {
       // after a normal close, the target would take the stream for complete
       clientSocket.reset(clientSocket + " broke off: " + Lines.message(thrown));

@@ -183,7 +183,8 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
       throws IOException {
     if (socket.isActorKilled()) { // no response is sent, and the exchange has failed
       if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
-      // the handler continued after the kill, and its response failed at the closed socket
+      // not an error of the client: the handler continued after the kill, and could not write to
+      // the closed socket
       if (socket.isClientError(failure)) throw new IOException("the server ended before the response was sent");
       throw Throwables.<IOException>sneakyThrow(failure);
     }

@@ -30,7 +30,8 @@ public interface HttpExchange {
    * {@code /orders/{id}}.
    *
    * @param name the name that the route has in braces
-   * @return the decoded part; it can be empty only where the route takes the rest of a path
+   * @return the decoded part; only a name with dots, such as {@code {file...}}, can have an empty
+   * part
    * @throws IllegalArgumentException if the route has no such name
    */
   String path(String name);
@@ -91,7 +92,9 @@ public interface HttpExchange {
    * Returns the fields of an HTML form, decoded, with their values in order. The body must have the
    * type {@code application/x-www-form-urlencoded}.
    *
-   * @return the fields; a body of another type is refused with 415, a malformed body with 400
+   * @return the fields, by name
+   * @throws HttpException with 415 if the request names another type, with 413 if the form has too
+   * many fields, with 400 if the body is malformed
    * @throws java.io.UncheckedIOException if reading {@link #body} fails
    */
   Map<String, List<String>> form();
@@ -102,8 +105,10 @@ public interface HttpExchange {
    *
    * @param <T> the type of the object
    * @param type the class of the object
-   * @return the object; a body of another type is refused with 415, a body that cannot be read with
-   * 400
+   * @return the object
+   * @throws HttpException with 415 if the request names another type than the codec's, with 400 if
+   * the codec cannot decode the body
+   * @throws java.io.UncheckedIOException if reading {@link #body} fails
    * @throws IllegalStateException if the routes have no codec
    */
   <T> T bodyAs(Class<T> type);

@@ -171,7 +171,7 @@ public final class HttpOptions implements Cloneable {
    * number. Handlers of event streams and WebSockets do not count. In addition, 10,000 connections
    * may be idle.
    *
-   * @param exchanges by default 1,024; at least 1
+   * @param exchanges by default 1,024; 1 to 1,000,000
    * @return a changed copy
    */
   public HttpOptions withMaxExchanges(int exchanges) {

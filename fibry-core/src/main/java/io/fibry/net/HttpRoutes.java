@@ -202,7 +202,8 @@ public final class HttpRoutes {
 
   /**
    * Responds with a status if a handler, or code around it, throws an exception of this type. The
-   * first rule that fits is used, before the server's own rules. The exception is not logged.
+   * first rule that fits is used; if none fits, the server decides (see {@link HttpServer}). If a
+   * rule is used, the exception is not logged.
    *
    * @param type the type of the exception
    * @param status 400 to 599
@@ -219,7 +220,8 @@ public final class HttpRoutes {
 
   /**
    * Responds with a text if a handler, or code around it, throws an exception of this type. The
-   * first rule that fits is used, before the server's own rules. The exception is not logged.
+   * first rule that fits is used; if none fits, the server decides (see {@link HttpServer}). If a
+   * rule is used, the exception is not logged.
    *
    * @param <E> the type of the exception
    * @param type the class of the exception
@@ -273,7 +275,7 @@ public final class HttpRoutes {
     var newEntries = new ArrayList<>(entries);
     newEntries.add(new RouteEntry(newPattern, handler));
     newEntries.sort(Comparator.comparing(RouteEntry::pattern, RoutePattern.ORDER)
-        .thenComparing(entry -> entry.pattern.method().isEmpty())); // one method is more exact than all methods
+        .thenComparing(entry -> entry.pattern.method().isEmpty())); // routes for one method come first
     return new HttpRoutes(List.copyOf(newEntries), rules, bodyCodec);
   }
 
@@ -281,7 +283,10 @@ public final class HttpRoutes {
     return entries;
   }
 
-  /** Returns the most exact route that takes the request; null if no route does. */
+  /**
+   * Returns the most exact route that takes the request. Returns null if no route does, or the path
+   * is {@code *}.
+   */
   RouteEntry find(String method, String path) {
     if (path.equals(RequestTarget.SERVER.path())) return null;
     for (var entry : fixed.getOrDefault(path, List.of())) if (entry.pattern.matchesMethod(method)) return entry;

@@ -54,7 +54,8 @@ final class LimitChecker implements Runnable {
     if (subjects.isEmpty()) {
       timer = null;
       isTimerSet.set(false);
-      // checked again, because a subject is added before `begin` reads `isTimerSet`
+      // checked again: a subject may have been added after the first check, and its `begin` may
+      // still have seen the timer as set
       if (subjects.isEmpty() || !isTimerSet.compareAndSet(false, true)) return;
     }
     schedule();

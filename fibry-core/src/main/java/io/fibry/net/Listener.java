@@ -29,9 +29,10 @@ import org.slf4j.Logger;
 
 /**
  * Listens on a port and has a {@link Conversation} with each client, on an actor of its own. One
- * fiber accepts the clients, and takes a permit before each of them.
+ * fiber accepts the clients. Before each of them it takes a permit, so that the number of
+ * connections is limited.
  *
- * <p>A listener has the name, the end and the scope of its main actor. At its end that actor calls
+ * <p>The main actor gives the listener its name, its end and its scope. At its end that actor calls
  * {@link #drain}: conversations may finish within the drain limit. Afterwards the sockets that are
  * still open are closed, and the actors of their clients killed.
  *
@@ -114,8 +115,8 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   }
 
   /**
-   * Makes the conversation with a client. If the listener has a name, the builder has the name of
-   * the client.
+   * Makes the conversation with a client. If the listener has a name, the builder's name is that of
+   * the client's actor.
    */
   abstract Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder);
 
@@ -165,7 +166,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     private final Conversation conversation;
     private final Actor<Conversation> actor;
     private final long number;
-    // null outside of the conversation; compared only with the current thread
+    // null outside of the conversation; only compared with the current thread, so not volatile
     private Thread thread;
     private boolean isPermitFree; // whether the permit was released; guarded by the monitor
     private Throwable failure; // of the conversation, or null; used by the actor
@@ -186,7 +187,8 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     }
 
     private void run(Conversation conversation) throws Exception {
-      // a failure policy may have repeated the message, but the connection is closed already
+      // fails again if the failure policy repeats the message, because the connection is closed
+      // already
       if (failure != null) throw Throwables.<Exception>sneakyThrow(failure);
       thread = Thread.currentThread();
       socket.bindTo(thread, actor);
@@ -302,7 +304,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
 
   /**
    * Waits a second at most for the end of the accepting fiber. With {@code Strategy.CALLER} this
-   * fiber has the conversations, which may ignore their end.
+   * fiber runs the conversations, whose handlers may ignore an interrupt.
    */
   private void awaitAccepting() {
     if (acceptFiber.getState() == Thread.State.NEW) return;
@@ -331,7 +333,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
 
   @Override
   public final void kill() {
-    shut(); // without notice to clients
+    shut(); // not stopAccepting(), which would give clients time to finish
     drained.countDown();
     for (var client : clients) client.cut("was killed");
     mainActor.kill();

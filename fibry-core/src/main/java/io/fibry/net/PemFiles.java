@@ -49,13 +49,13 @@ final class PemFiles implements Supplier<SSLContext> {
   private final Optional<Path> authorities;
   private final LongSupplier clock; // nanoseconds
   private volatile SSLContext context;
-  // guarded by the monitor
-  // modification times of the files from which the context was made
+  // modification times of the files from which the context was made; guarded by the monitor, like
+  // the next two fields
   private List<FileTime> loadedTimes;
   // modification times of the last unusable files that were logged; null after a success
   private List<FileTime> refusedTimes;
-  // time of the clock, in ns; also read without the monitor, because an old value does no harm
-  // there
+  // time of the clock, in ns; get() reads it without the monitor, because after an old value
+  // checkFiles() reads it again
   private volatile long nextCheck;
 
   PemFiles(Path certificates, Path key, Optional<Path> authorities) {

@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
  * millisecond. Otherwise the first thread that blocks starts the poller, and if no file descriptor
  * is left at that moment, the poller can never be made.
  *
- * <p>No static initializer waits for the poller, because a fiber that initializes a class holds its
- * carrier.
+ * <p>Callers wait in {@link #run}, not in a static initializer: a fiber that waits while it
+ * initializes a class holds its carrier.
  */
 final class PollerWarmUp {
   // bounded, because the waiting thread may hold the last carrier

@@ -26,7 +26,7 @@ final class ReadLimit {
   private long readNanos; // total time of the reads that have ended, in ns
   // bytes that had arrived when the limit of all reads was over, and are still unread; -1 until it
   // is over
-  private long lateBytes;
+  private long bytesInTime;
 
   ReadLimit(Scheduler clock, Transport transport) {
     this.clock = clock;
@@ -45,7 +45,7 @@ final class ReadLimit {
     nanos = Durations.nanos(limit);
     deadline = deadlineAfter(clock, nanos);
     readNanos = 0;
-    lateBytes = -1;
+    bytesInTime = -1;
   }
 
   /**
@@ -62,7 +62,7 @@ final class ReadLimit {
       deadline = nanos == 0 ? 0 : deadlineAfter(clock, nanos);
       return length;
     }
-    if (lateBytes < 0) {
+    if (bytesInTime < 0) {
       readStart = clock.nanoTime();
       if (readStart - deadline < 0) return length;
       long arrivedBytes = transport.arrivedBytes();
@@ -70,15 +70,15 @@ final class ReadLimit {
         deadline = deadlineAfter(clock, nanos - readNanos);
         return length;
       }
-      lateBytes = arrivedBytes;
+      bytesInTime = arrivedBytes;
     }
-    return lateBytes == 0 || transport.available() == 0 ? 0 : (int) Math.min(lateBytes, length);
+    return bytesInTime == 0 || transport.available() == 0 ? 0 : (int) Math.min(bytesInTime, length);
   }
 
   /** Ends a read, which got {@code count} bytes, or -1 at the end of the stream. */
   void end(int count) {
-    if (isForAllReads && lateBytes < 0) readNanos += clock.nanoTime() - readStart;
-    if (lateBytes > 0) lateBytes -= Math.max(0, count);
+    if (isForAllReads && bytesInTime < 0) readNanos += clock.nanoTime() - readStart;
+    if (bytesInTime > 0) bytesInTime -= Math.max(0, count);
   }
 
   /**
@@ -86,7 +86,7 @@ final class ReadLimit {
    * wait.
    */
   long deadline() {
-    return isForAllReads && lateBytes >= 0 ? 0 : deadline;
+    return isForAllReads && bytesInTime >= 0 ? 0 : deadline;
   }
 
   String tooSlowText(Object client) {

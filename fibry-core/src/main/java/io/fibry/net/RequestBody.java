@@ -11,6 +11,7 @@ final class RequestBody extends InputStream {
 
   /** Sends 100 Continue to a client that waits for it before it sends the body. */
   interface Expectation {
+    /** Returns whether the client still waits for 100 Continue. */
     boolean needsContinue();
 
     void sendContinue() throws IOException;
@@ -28,7 +29,7 @@ final class RequestBody extends InputStream {
   private final boolean isChunked;
   private boolean hasBegun; // whether the handler has begun to read
   private boolean isExchangeOver; // whether the exchange is over; the body can then not be read
-  private boolean isBetweenChunks; // whether the line end of the last chunk is still unread
+  private boolean isBetweenChunks; // whether a chunk has begun, so that its line end comes before the next chunk
   private boolean isLastChunk; // whether no further chunk follows the current bytes
   private long remaining; // unread bytes of the body, or of the current chunk
   private long chunkAllowance; // bytes that further chunks may have

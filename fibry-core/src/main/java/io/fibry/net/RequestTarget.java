@@ -32,7 +32,7 @@ record RequestTarget(String path, UrlEncodedFields query) {
   }
 
   /**
-   * Parses the target in the middle of a request line.
+   * Parses the target, which is a part of {@code raw}.
    *
    * @param from index of the first byte of the target
    * @param to index after the last byte

@@ -6,13 +6,14 @@ import java.util.Objects;
 
 /**
  * The body of a response, to which a handler writes. A body that fits into the buffer is sent at
- * the end, with its length. A longer or flushed body is sent in chunks. A handler cannot write more
- * bytes than the Content-Length that it has set; if it writes fewer, the connection is closed. Used
- * by the thread of its exchange.
+ * the end, with its length. A longer or flushed body is sent in parts. If its length is not set,
+ * these parts are chunks; HTTP/1.0 has no chunks, so there the close of the connection ends the
+ * body. A handler cannot write more bytes than the Content-Length that it has set; if it writes
+ * fewer, the connection is closed. Used by the thread of its exchange.
  */
 final class ResponseBody extends OutputStream {
 
-  /** How the end of a body is marked. */
+  /** How the end of a body is marked. NONE means that there is no body. */
   enum Framing { LENGTH, CHUNKS, CLOSE, NONE }
 
   /** Sends the body, after its head. */
@@ -26,7 +27,7 @@ final class ResponseBody extends OutputStream {
     void write(byte[] bytes, int length) throws IOException;
 
     /**
-     * Called at the end. {@code isWhole} is false if the body is shorter than its Content-Length.
+     * Called at the end. {@code isWhole} is false if fewer bytes were sent than the Content-Length.
      */
     void complete(boolean isWhole);
   }

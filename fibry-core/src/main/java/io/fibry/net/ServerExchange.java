@@ -47,7 +47,7 @@ final class ServerExchange implements HttpExchange {
   private ClientOutbox<String> eventOutbox; // null until the handler calls eventActor()
 
   ServerExchange(ActorBuilder<Object> builder, ClientSocket socket, RequestHead head, RequestBody body,
-      ServerResponse response, RoutePattern pattern, Optional<BodyCodec> bodyCodec, HandlerFailureLog failures) {
+      ServerResponse response, RoutePattern pattern, Optional<BodyCodec> bodyCodec, HandlerFailureLog failureLog) {
     this.pattern = pattern;
     this.bodyCodec = bodyCodec;
     this.builder = builder;
@@ -55,7 +55,7 @@ final class ServerExchange implements HttpExchange {
     this.head = head;
     this.body = body;
     this.response = response;
-    this.failureLog = failures;
+    this.failureLog = failureLog;
   }
 
   @Override
@@ -221,9 +221,9 @@ final class ServerExchange implements HttpExchange {
 
   /**
    * Called when the user's code has returned. Gives the permit back before the response is
-   * complete, so that the client's next request is not refused for lack of a permit. Clears an
-   * interrupt, which would close the socket at the next write. A kill is not lost by that, because
-   * it has closed the socket already.
+   * complete, so that the client's next request is not refused for lack of a permit. On a
+   * virtual thread, clears an interrupt, which would close the socket at the next write. A kill is
+   * not lost by that, because it has closed the socket already.
    */
   void endHandling() {
     if (response.permit != null) response.permit.release();

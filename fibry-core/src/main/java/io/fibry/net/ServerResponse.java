@@ -34,7 +34,7 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   private static volatile DateLine dateLine = new DateLine(-1, NOTHING); // replaced once a second
 
   private final OutputStream out;
-  ExchangePermit permit; // suspended while a write may wait; null if the exchange has none
+  ExchangePermit permit; // suspended while a write may wait; null if the exchange was refused
   private final boolean isHttp11;
   private final boolean isHeadRequest; // the request was HEAD
   private RequestBody requestBody; // null if the request was malformed
@@ -47,8 +47,8 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   private boolean hasType; // the handler has set this header
   private boolean isSent; // whether at least a part was sent, or the exchange is over
   private boolean isStatusSet; // whether the handler has set a status
-  private long bytesSent; // bytes of the response, including its head and that of a 100 Continue
-  private boolean isComplete; // no more bytes of the response follow
+  private long bytesSent; // bytes of the response with its head, and of a 100 Continue before it
+  private boolean isComplete; // no more bytes are written through this object
   private ResponseBody bodyStream; // null until the handler writes
   private IOException failure; // set by a failed write; null before
   private Runnable onUpgraded = () -> {};
@@ -63,8 +63,8 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   }
 
   /**
-   * Sets the body of the request, which decides whether the connection stays open. Returns the
-   * body.
+   * Sets the body of the request. The body decides whether the connection can stay open. Returns
+   * the body.
    */
   RequestBody forRequest(RequestBody body) {
     return requestBody = body;

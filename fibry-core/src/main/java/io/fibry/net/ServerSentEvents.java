@@ -35,10 +35,10 @@ final class ServerSentEvents {
   }
 
   private static int size(String event) {
-    long size = 8;
+    long size = 8; // two line ends and the begin of the first line
     for (int i = 0; i < event.length(); i++) {
       char c = event.charAt(i);
-      size += c == '\n' || c == '\r' ? 7 : c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
+      size += c == '\n' || c == '\r' ? 7 : c < 0x80 ? 1 : c < 0x800 ? 2 : 3; // a new line begins with "data"
     }
     return (int) Math.min(Integer.MAX_VALUE, size);
   }

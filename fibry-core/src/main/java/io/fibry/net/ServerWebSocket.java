@@ -22,9 +22,9 @@ import java.util.function.Function;
 import javax.net.ssl.SSLSession;
 
 /**
- * A WebSocket that is open. The outbox writes each message as one frame, and at its end the close
- * frame. The reading thread writes pongs, so if a client does not read its pongs, the server stops
- * reading its messages.
+ * A WebSocket that is open. The outbox writes each message as one frame. When the outbox ends, it
+ * writes the close frame. The reading thread writes pongs, so if a client does not read its pongs,
+ * the server stops reading its messages.
  */
 final class ServerWebSocket implements WebSocketConnection, WebSocketReader.FrameResponder {
   // max time until the client's close frame, after the server's close frame
@@ -47,7 +47,8 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   private final AtomicReference<WebSocketClose> firstClose = new AtomicReference<>();
   // null until the client closes; written by the reading thread
   private volatile WebSocketClose clientClose;
-  // null until the close frame is sent; written by the outbox
+  // ends the input if the client does not close in time. Null until the close frame is sent, and
+  // if the client has closed first. Written by the outbox
   private volatile Scheduler.Timer closeTimer;
 
   ServerWebSocket(ServerExchange exchange, WebSocketOptions options, Optional<String> subprotocol) {
@@ -62,8 +63,8 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     outbox.runWhenWritten(this::sendClose);
     socket.limitEachRead(options.idleLimit);
     if (options.idleLimit != ListenerLimits.NO_LIMIT) {
-      // two pings within half the limit, because the first is skipped if the client has just sent a
-      // frame
+      // a ping is due twice in half the limit, because the first ping is skipped if the client has
+      // just sent a frame
       long quarter = Math.max(1, Durations.nanos(options.idleLimit) / 4);
       outbox.actor.sendMessageEvery(PING, Duration.ofNanos(quarter));
     }
@@ -104,7 +105,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     socket.stopTracking();
     outbox.finish();
     var timer = closeTimer;
-    if (timer != null) socket.limitEachRead(ListenerLimits.NO_LIMIT);
+    if (timer != null) socket.limitEachRead(ListenerLimits.NO_LIMIT); // the timer limits the reads
     else socket.limitAllReads(CLOSE_LIMIT); // the client has closed already, or no close frame could be sent
     try {
       messages.awaitClose();
@@ -249,8 +250,8 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   }
 
   /**
-   * Sends the close frame. Called at the end of the outbox, even if no call of close has ended the
-   * outbox.
+   * Sends the close frame. Called at the end of the outbox, which a user may also end without a
+   * call of close.
    */
   @SuppressWarnings("try") // the variable of the lock is not used
   private void sendClose() {

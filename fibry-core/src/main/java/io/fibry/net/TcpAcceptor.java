@@ -13,10 +13,10 @@ import java.util.function.UnaryOperator;
  * at a time. Thread-safe.
  * {@snippet class="io.fibry.TcpSnippetsTest" region="acceptor"}
  *
- * <p>If a conversation fails because its client has disconnected, is too slow, or sends too much,
- * this is logged, in at most one line a minute. Other failures of a handler go to the failure
- * policy. Clients above the limit wait in the system's backlog. If accepting fails, the acceptor
- * tries again after a pause of up to a second.
+ * <p>If a handler fails because its client has disconnected, is too slow, or sends too much, this
+ * is logged, in at most one line a minute. Other failures of a handler go to the failure policy.
+ * Clients above the maximum number of connections wait in the system's backlog. If accepting fails,
+ * the acceptor tries again after a pause of up to a second.
  *
  * <p>{@link #sendPoisonPill} and {@link #close} let handlers finish within the drain limit. Then
  * their connections are closed and their actors killed. {@link #askExit} also ends the input of
@@ -31,7 +31,7 @@ public interface TcpAcceptor extends Exitable {
    *
    * @param builder makes the actors; its mailbox is not used
    * @param port 0 for any free port
-   * @param handler has the conversation with one client
+   * @param handler called once for each client, with its connection
    * @param options changes the limits
    * @return the listening acceptor
    * @throws IllegalArgumentException if there is no such port, or the name is taken
@@ -43,9 +43,10 @@ public interface TcpAcceptor extends Exitable {
   }
 
   /**
-   * Opens an acceptor that forwards each connection to a target, in both directions, at the pace of
-   * the reader. A connection is idle while neither side sends. A connection whose target cannot be
-   * reached within ten seconds is cut off. {@code toString} counts clients and bytes.
+   * Opens an acceptor that forwards the bytes of each connection to a target and back, as fast as
+   * the receiving side reads. A connection is idle while neither side sends. A connection whose
+   * target cannot be reached within ten seconds is cut off. {@code toString} of the acceptor shows
+   * how many clients and bytes there were.
    *
    * @param builder makes the actors; its mailbox is not used
    * @param port 0 for any free port

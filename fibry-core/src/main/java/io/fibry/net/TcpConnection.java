@@ -12,9 +12,10 @@ import javax.net.ssl.SSLSession;
  * may read; the other methods are thread-safe.
  * {@snippet class="io.fibry.TcpSnippetsTest" region="connection"}
  *
- * <p>A read finds the end of the stream only if the client has closed its side. If the client has
- * disconnected in another way, or was cut off, reading throws an {@code IOException};
- * {@link #lines} and {@link #frames} wrap it in an {@link java.io.UncheckedIOException}.
+ * <p>A read finds the end of the stream only if the client has closed its side, or after
+ * {@link TcpAcceptor#askExit}. Reading throws an {@code IOException} if the client has disconnected
+ * in another way, or if the acceptor has cut it off, for example because of a limit. {@link #lines}
+ * and {@link #frames} wrap the exception in an {@link java.io.UncheckedIOException}.
  */
 public interface TcpConnection extends AutoCloseable {
 
@@ -29,8 +30,8 @@ public interface TcpConnection extends AutoCloseable {
 
   /**
    * {@return the bytes of the client, buffered; always the same stream} At the end a read returns
-   * -1, and after a thousand such reads the next read throws an {@link java.io.EOFException}.
-   * Closing the stream closes the connection.
+   * -1. After a thousand such reads the next read throws an {@link java.io.EOFException}, which
+   * ends the loop of a handler that ignores -1. Closing the stream closes the connection.
    */
   InputStream inputStream();
 
@@ -57,22 +58,25 @@ public interface TcpConnection extends AutoCloseable {
 
   /**
    * {@return an actor whose messages are lines for the client; always the same actor} Senders do
-   * not wait. When more than {@code withMaxUnsent} bytes are unsent, the client is cut off, even if
-   * a single burst is that large. The actor ends with the connection. Closing the connection first
-   * writes the lines that were sent, within the write limit. If the client was cut off, the actor
-   * ends with {@link io.fibry.ExitReason.Stopped}. A line that is not written, or has a line end
-   * inside, becomes a dead letter.
+   * not wait. When more than {@code withMaxUnsent} bytes are unsent, the client is cut off. One
+   * large burst of lines can cause this, even if the client reads fast. The actor ends with the
+   * connection. Closing the connection first writes the lines that the actor has accepted, within
+   * the write limit. If the client was cut off, the actor ends with
+   * {@link io.fibry.ExitReason.Stopped}. A line that is not written, or has a line end inside,
+   * becomes a dead letter.
    */
   Actor<String> lineActor();
 
   /**
-   * {@return an actor whose messages are frames for the client; otherwise as {@link #lineActor}} An
-   * array must not be changed once it was sent.
+   * {@return an actor whose messages are frames for the client; always the same actor} It has the
+   * same limits as {@link #lineActor}, and ends in the same cases. An array must not be changed
+   * once it was sent.
    */
   Actor<byte[]> frameActor();
 
   /**
-   * Writes the messages that were sent to the actors of this connection, and closes the connection.
+   * Writes the messages that the actors of this connection have accepted, and closes the
+   * connection.
    */
   @Override
   void close();

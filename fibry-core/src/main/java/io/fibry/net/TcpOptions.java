@@ -12,7 +12,7 @@ import javax.net.ssl.SSLContext;
 
 /**
  * The options of a TCP acceptor. For a time limit, {@code ChronoUnit.FOREVER.getDuration()} means
- * no limit. A client that exceeds a limit is cut off, at most a second later. Immutable and
+ * no limit. A client that exceeds a time limit is cut off, at most a second later. Immutable and
  * thread-safe.
  * {@snippet class="io.fibry.TcpSnippetsTest" region="options"}
  */
@@ -79,7 +79,7 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * Limits how long a client may take to receive each 64 kB.
+   * Limits how long a client may take to receive each 64 kB that are sent to it.
    *
    * @param limit by default 30 seconds
    * @return a changed copy

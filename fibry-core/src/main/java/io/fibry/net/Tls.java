@@ -16,13 +16,13 @@ import javax.net.ssl.SSLParameters;
  */
 public final class Tls {
   private final Supplier<SSLContext> contexts;
-  private final Consumer<SSLParameters> parameters;
+  private final Consumer<SSLParameters> parameterChange;
   private final boolean hasClientTrust; // whether the context says which certificates of clients to accept
 
-  private Tls(Supplier<SSLContext> contexts, boolean hasClientTrust, Consumer<SSLParameters> parameters) {
+  private Tls(Supplier<SSLContext> contexts, boolean hasClientTrust, Consumer<SSLParameters> parameterChange) {
     this.contexts = contexts;
     this.hasClientTrust = hasClientTrust;
-    this.parameters = parameters;
+    this.parameterChange = parameterChange;
   }
 
   /**
@@ -52,7 +52,8 @@ public final class Tls {
   /**
    * Uses a certificate and its key from two files in PEM form, as authorities issue them. Changed
    * files are read again for a new connection, at most once a second. While the files cannot be
-   * read, or do not fit together, the old certificate is used, and each change is logged once.
+   * read, or do not fit together, the old certificate is used, and each change of the files is
+   * logged once.
    *
    * @param certificates the certificate of the server first, then the certificates that lead to its
    * authority
@@ -101,14 +102,15 @@ public final class Tls {
    * authorities were given
    */
   public Tls withParameters(Consumer<SSLParameters> change) {
-    var copy = new Tls(contexts, hasClientTrust, parameters.andThen(Objects.requireNonNull(change, "change")));
+    var copy = new Tls(contexts, hasClientTrust, parameterChange.andThen(Objects.requireNonNull(change, "change")));
     if (!hasClientTrust) copy.engine();
     return copy;
   }
 
   /**
-   * Returns a supplier of one engine for each connection. The application protocols are in the
-   * order of preference.
+   * Returns a supplier, which makes an engine for each connection.
+   *
+   * @param protocols the application protocols of ALPN, the preferred first
    */
   Supplier<SSLEngine> engines(String... protocols) {
     return () -> engine(protocols);
@@ -120,7 +122,7 @@ public final class Tls {
     engine.setUseClientMode(false);
     var sslParameters = engine.getSSLParameters();
     sslParameters.setApplicationProtocols(protocols);
-    parameters.accept(sslParameters);
+    parameterChange.accept(sslParameters);
     boolean asksForCertificates = sslParameters.getNeedClientAuth() || sslParameters.getWantClientAuth();
     if (!hasClientTrust && asksForCertificates) throw new IllegalArgumentException(
         "clients are asked for certificates, and nothing says whose are taken: by default that is every public "

@@ -20,13 +20,13 @@ import javax.net.ssl.SSLSession;
 
 /**
  * Transfers the bytes of a socket through TLS. A stream that ends without a close_notify of TLS is
- * an error, because an attacker may have cut it. The array of decrypted bytes is released when all
- * are read, because thousands of connections may be idle.
+ * an error, because an attacker may have cut it. The array of decrypted bytes is released once all
+ * of them are read, because thousands of connections may be idle.
  */
 final class TlsTransport implements Transport {
   private static final int HEADER_SIZE = 5; // bytes of a record before its content
   private static final int MAX_RECORD = HEADER_SIZE + (16 << 10) + 2_048; // bytes of a record
-  private static final int SMALL = 1_024; // bytes; the size of `records` while only short records arrive
+  private static final int SMALL_SIZE = 1_024; // bytes of `records` while only short records arrive
   private static final int FIRST_TYPE = 20; // the lowest type of a record
   private static final int LAST_TYPE = 23; // the highest type of a record
   private static final int SHORTEST_METHOD = 3; // letters of the shortest HTTP method
@@ -37,19 +37,19 @@ final class TlsTransport implements Transport {
 
   private final PlainTransport wire;
   private final Supplier<SSLEngine> engines;
-  private final WriteLock writeLock; // held by threads that write, and by a reader that responds
+  private final WriteLock writeLock; // held during all writes; taken here when a read must send records
 
   // used by the thread that reads
   private byte[] records = NOTHING; // received bytes, encrypted
   private int recordsAt; // index of the next byte in `records`
   private int recordsEnd; // index after the last byte
-  private boolean isLastLong; // whether the last record was longer than SMALL
+  private boolean isLastLong; // whether the last record was longer than SMALL_SIZE
   private byte[] content = NOTHING; // decrypted bytes that no read has taken yet
   private int contentAt;
   private int contentEnd;
   private boolean hasClientEnded; // the client has sent a close_notify
   private boolean isBroken; // an Error has lost bytes, so the following bytes cannot be read
-  // Written by the thread that negotiates, before any other thread reads or writes
+  // written during the handshake, before any other thread reads or writes
   private SSLEngine engine;
   private boolean isNegotiated;
 
@@ -86,9 +86,9 @@ final class TlsTransport implements Transport {
         engine.getHandshakeStatus()) {
       switch (status) {
         case NEED_UNWRAP, NEED_UNWRAP_AGAIN -> {
-          if (!hasRecord()) throw new EOFException("it ended before a TLS connection was agreed on");
+          if (!hasRecord()) throw new EOFException("a client ended its stream before the end of the TLS handshake");
           if (unwrap(ByteBuffer.wrap(NOTHING)).getStatus() == Status.CLOSED)
-            throw new EOFException("it gave up before a TLS connection was agreed on");
+            throw new EOFException("a client gave up before the end of the TLS handshake");
         }
         default -> serveEngine();
       }
@@ -189,7 +189,7 @@ final class TlsTransport implements Transport {
 
   /** Has the engine decrypt one record. */
   private SSLEngineResult unwrap(ByteBuffer target) throws IOException {
-    isLastLong = recordLength() > SMALL;
+    isLastLong = recordLength() > SMALL_SIZE;
     var source = ByteBuffer.wrap(records, recordsAt, recordsEnd - recordsAt);
     var result = engine.unwrap(source, target);
     recordsAt = source.position();
@@ -226,7 +226,7 @@ final class TlsTransport implements Transport {
     if (recordsAt == recordsEnd) {
       recordsAt = 0;
       recordsEnd = 0;
-      if (records.length < SMALL || records.length > SMALL && !isLastLong) records = new byte[SMALL];
+      if (records.length < SMALL_SIZE || records.length > SMALL_SIZE && !isLastLong) records = new byte[SMALL_SIZE];
     } else if (recordsAt > 0) {
       System.arraycopy(records, recordsAt, records, 0, recordsEnd - recordsAt);
       recordsEnd -= recordsAt;
@@ -287,7 +287,7 @@ final class TlsTransport implements Transport {
     while (source.hasRemaining()) {
       var result = wrap(source);
       if (result.getStatus() == Status.CLOSED) throw new SocketException("TLS has ended: nothing can be sent any more");
-      if (result.bytesProduced() == 0) runTasks(); // the engine makes new keys after many bytes
+      if (result.bytesProduced() == 0) runTasks(); // after many bytes the engine makes new keys in a task
     }
   }
 
@@ -358,9 +358,9 @@ final class TlsTransport implements Transport {
   }
 
   /**
-   * Buffers for records that are being sent, shared by all connections: a record takes 16 kB even
+   * Buffers for records that are being sent, shared by all connections: the engine needs 16 kB even
    * for a response of a few bytes. A thread that takes a buffer empties its slot, so no other
-   * thread gets the buffer. A returned buffer replaces the one in the slot.
+   * thread gets the buffer. A returned buffer replaces a buffer that is in the slot.
    */
   private static final class SpareBuffers {
     private static final int SLOTS = 64;

@@ -6,8 +6,9 @@ import java.util.Optional;
 import javax.net.ssl.SSLSession;
 
 /**
- * Transfers the bytes between a client and this process, plainly or through TLS. One thread reads.
- * One thread at a time writes and ends the output. Any thread calls the other methods.
+ * Transfers the bytes between a client and this process, plainly or through TLS. One thread reads,
+ * and asks for arrived and unread bytes. One thread at a time writes and ends the output. Any
+ * thread may call the other methods.
  */
 interface Transport {
 
@@ -32,15 +33,15 @@ interface Transport {
   /** Returns how many bytes {@link #read} can return without waiting. */
   int available() throws IOException;
 
-  /** Returns how many bytes have arrived and were not read, including bytes that are no content. */
+  /** Returns how many bytes have arrived and were not read, including bytes of TLS itself. */
   long arrivedBytes() throws IOException;
 
   /** Returns whether the socket has bytes that were not read. Any thread may call this method. */
   boolean hasUnreadInSocket();
 
   /**
-   * Returns whether bytes have arrived and were not read, even if they are no content or part of a
-   * record.
+   * Returns whether bytes have arrived and were not read, even if they are bytes of TLS itself or
+   * an incomplete record.
    */
   boolean hasUnread() throws IOException;
 
@@ -58,7 +59,7 @@ interface Transport {
   /** Ends the output; later writes fail. */
   void endOutput() throws IOException;
 
-  /** Makes the close a reset, so that the client does not take it for the end of the stream. */
+  /** Makes a later close a reset, which the client cannot take for the end of the stream. */
   void resetOnClose();
 
   /** Closes the connection. Never waits. */

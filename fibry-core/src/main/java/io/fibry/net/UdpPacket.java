@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * A datagram. Packets with the same sender, bytes and truncation are equal. A packet is immutable
- * if its array, which is not copied, is not changed.
+ * A datagram. Packets with the same sender, bytes and truncation are equal. The array is not
+ * copied, so a packet is immutable only if its array is never changed.
  * {@snippet class="io.fibry.UdpSnippetsTest" region="packet"}
  *
  * @param from the sender that the datagram names, which may be forged

@@ -29,18 +29,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A UDP server. A fiber receives packets, and an actor handles them. The server has the name, the
- * mailbox and the end of the handling actor. The end of the server closes the socket, which ends
- * the fiber. The fiber runs a second actor. That actor is outside of the scope, so that the scope
- * can become quiet while the fiber waits for packets. The keys, weights and interceptors of the
- * builder are not for this second actor.
+ * A UDP server. One actor receives packets on a fiber; another actor handles them. The server has
+ * the name, the mailbox and the end of the handling actor. The end of the server closes the socket,
+ * which ends the fiber. The receiving actor is in the root scope, so that {@code awaitQuiescence}
+ * of the server's scope does not wait for it. The keys, weights and interceptors of the builder are
+ * for the handling actor only.
  */
 final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServer {
   private static final Logger LOG = LoggerFactory.getLogger(UdpServer.class);
   private static final Mailbox<Object> MAILBOX = Mailbox.bounded(1_024, Overflow.DROP_NEWEST);
-  private static final Duration GRACE = Duration.ofSeconds(1); // max time for the fiber to end
-  private static final long FIRST_PAUSE = 5_000_000; // ns
-  private static final long MAX_PAUSE = 1_000_000_000; // ns
+  private static final Duration GRACE = Duration.ofSeconds(1); // max wait for the fiber to end, before it is killed
+  private static final long FIRST_PAUSE = 5_000_000; // ns; after a failed receive
+  private static final long MAX_PAUSE = 1_000_000_000; // ns; after many failed receives in a row
 
   private final UdpSockets sockets;
   private final int port;
@@ -114,7 +114,7 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
           dropped.incrementAndGet();
       }
     } finally {
-      handlingActor.sendPoisonPill(); // needed if this method has failed
+      handlingActor.sendPoisonPill(); // ends the server if this method has failed
     }
   }
 
@@ -127,7 +127,7 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
         packet.getLength() > length);
     try {
       return handlingActor.sendMessage(copy);
-    } catch (RuntimeException unsendable) { // the user's key or weight failed, or the send would close a wait cycle
+    } catch (RuntimeException unsendable) { // thrown by the user's key or weight, or by a cycle of waits
       LOG.error("{} could not hand over {}", this, copy, unsendable);
       return false;
     }
@@ -186,7 +186,7 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
     for (boolean isFirst = true; true; isFirst = false) {
       try {
         if (isFirst && receivingActor.waitForExit(GRACE)) break;
-        receivingActor.kill(); // the fiber runs the user's handler, on CALLER, or waits for capacity of the mailbox
+        receivingActor.kill(); // the fiber runs the handler, with CALLER, or waits for capacity of its mailbox
         receivingActor.waitForExit();
         break;
       } catch (AskCycleException ownFiber) { // the current thread is the fiber

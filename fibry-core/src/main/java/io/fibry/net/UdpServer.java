@@ -64,7 +64,7 @@ public interface UdpServer extends Exitable {
    */
   void send(InetSocketAddress receiver, byte[] data) throws IOException;
 
-  /** {@return how many packets were dropped, by the rate or by the actor's mailbox} */
+  /** {@return how many packets exceeded the rate, or were not taken by the actor} */
   long dropped();
 
   @Override

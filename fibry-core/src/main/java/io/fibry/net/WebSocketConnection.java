@@ -12,15 +12,15 @@ import javax.net.ssl.SSLSession;
  * {@snippet class="io.fibry.WebSocketSnippetsTest" region="connection"}
  *
  * <p>The messages end when the client closes, when {@link #close} is called, or when the server
- * ends (with 1001). Later messages of the client are dropped. If the client has disconnected
- * without a close, was cut off, or has broken the protocol, reading throws an
- * {@link java.io.UncheckedIOException}. Pings are answered while the handler reads.
+ * ends (with 1001). Later messages of the client are dropped. Reading throws an
+ * {@link java.io.UncheckedIOException} if the client has disconnected without a close or broken the
+ * protocol, or if the server has cut it off. Pings are answered while the handler reads.
  *
  * <p>If a handler throws {@code MailboxFullException}, {@code ActorStoppedException} or
  * {@code CircuitOpenException}, the connection is closed with 1013. After any other exception it is
- * closed with 1011 and a number that is in the log. {@link HttpRoutes#onFailure} is not used. Code
- * {@linkplain HttpRoutes#intercept around} the route may refuse the request and set headers of the
- * response, and continues when the conversation is over.
+ * closed with 1011 and a number that is in the log. {@link HttpRoutes#onFailure} has no effect.
+ * Code {@linkplain HttpRoutes#intercept around} the route may refuse the request and set headers of
+ * the response, and continues when the conversation is over.
  */
 public interface WebSocketConnection extends AutoCloseable {
 
@@ -85,24 +85,25 @@ public interface WebSocketConnection extends AutoCloseable {
 
   /**
    * {@return an actor whose messages are texts for the client; always the same actor} Senders do
-   * not wait. When more than {@code withMaxUnsent} bytes are unsent, the client is cut off, even if
-   * a single burst is that large. The actor ends with the connection, which first writes the
-   * messages that were sent, within the write limit. If the client was cut off or has disconnected
-   * without a close, the actor ends with {@link io.fibry.ExitReason.Stopped}. If a user ends the
-   * actor, the connection closes. A message that is not written, or has half a pair of surrogates,
-   * becomes a dead letter.
+   * not wait. When more than {@code withMaxUnsent} bytes are unsent, the client is cut off. One
+   * large burst of messages can cause this, even if the client reads fast. The actor ends with the
+   * connection, which first writes the messages that the actor has accepted, within the write
+   * limit. If the client was cut off or has disconnected without a close, the actor ends with
+   * {@link io.fibry.ExitReason.Stopped}. If a user ends the actor, the connection closes. A message
+   * that is not written, or has half a pair of surrogates, becomes a dead letter.
    */
   Actor<String> textActor();
 
   /**
-   * {@return the same actor as {@link #textActor}, for messages of bytes} Texts and bytes are sent
-   * in their common order. An array must not be changed once it was sent.
+   * {@return the same actor as {@link #textActor}, for messages of bytes} Texts and bytes reach the
+   * client in the order in which they were sent. An array must not be changed once it was sent.
    */
   Actor<byte[]> binaryActor();
 
   /**
-   * Closes the connection, after the messages that were sent to the actor. Never waits. If it is
-   * called several times, the first call counts. The client then has two seconds to close, too.
+   * Closes the connection once the messages that were sent to the actor are written. This method
+   * never waits. If it is called several times, the first call counts. After the close frame the
+   * client has two seconds to close, too.
    *
    * @param code 1000 for the normal end, 1001 to 1014 as in RFC 6455 without the reserved codes, or
    * 3000 to 4999 for your own codes

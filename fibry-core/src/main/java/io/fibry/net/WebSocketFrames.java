@@ -43,7 +43,10 @@ final class WebSocketFrames {
     return frame;
   }
 
-  /** Returns the length of the text in UTF-8; at most {@code Integer.MAX_VALUE}. */
+  /**
+   * Returns the length of the text in UTF-8; at most {@code Integer.MAX_VALUE}. Throws an
+   * IllegalArgumentException if the text has half of a pair of surrogates.
+   */
   static int utf8Size(String text) {
     long size = 0;
     for (int i = 0; i < text.length(); i++) {

@@ -75,7 +75,7 @@ public final class WebSocketOptions implements Cloneable {
     return with(copy -> copy.maxUnsentData = capSize(bytes, "a max unsent"));
   }
 
-  /** Returns the limit of unsent bytes, plus the bytes of the head of one frame. */
+  /** Returns the limit of unsent bytes, plus the head of a frame, so that a message of it fits. */
   int maxUnsent() {
     return WebSocketFrames.size(maxUnsentData == 0 ? Math.max(1_000_000, maxMessage) : maxUnsentData);
   }
@@ -85,8 +85,8 @@ public final class WebSocketOptions implements Cloneable {
   }
 
   /**
-   * Sets which pages may connect. The default is the pages of the host to which they connect, if
-   * this host is an IP address, {@code localhost}, or named by {@link HttpOptions#withHosts}.
+   * Sets which pages may connect. If no origins are set, a page may connect only to its own host,
+   * if this host is an IP address, {@code localhost}, or named by {@link HttpOptions#withHosts}.
    * Programs other than browsers send no origin, and may always connect.
    *
    * @param origins such as {@code https://shop.example}, or {@code "*"} for any

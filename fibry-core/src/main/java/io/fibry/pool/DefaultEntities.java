@@ -28,8 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The live entities, in a scope of their own. An actor, the sweeper, turns the {@link IdleWheel};
- * the end of the sweeper is the end of the entities.
+ * The live entities, in a scope of their own. A birth is a call of the user's factory, which makes
+ * an actor. The sweeper is an actor that turns the {@link IdleWheel}; the end of the sweeper is the
+ * end of the entities.
  */
 final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithReturn<K, M, R>>
     implements Entities.WithReturn<K, M, R> {
@@ -46,7 +47,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   private final EndPermits endPermits;
   private final AtomicBoolean isAwaitStarted = new AtomicBoolean(); // false -> true, by the first call of `end`
   private final CompletableFuture<Void> killSignal = new CompletableFuture<>();
-  // null while the entities live; written under the monitor, only to later constants
+  // null while the entities live; written under the monitor, never to an earlier constant
   private volatile EntityEndMode endMode;
 
   <B> DefaultEntities(ActorBuilder<B> builder, Duration idleTime,
@@ -172,13 +173,13 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   }
 
   /**
-   * Returns whether the actor has not ended. An empty block costs nothing; {@code onExit} would
-   * cost a few hundred bytes for the rest of the actor's life.
+   * Returns whether the actor has not ended. Sends an empty list, which needs no memory;
+   * {@code onExit} would add a few hundred bytes to the actor for the rest of its life.
    */
   private static boolean takesMessages(Actor<?> actor) {
     try {
       return actor.sendMessages(List.of());
-    } catch (UnsupportedOperationException unsupported) {
+    } catch (UnsupportedOperationException noLists) { // thrown by pools and by ordered mailboxes
       return !actor.onExit().isDone();
     }
   }
@@ -241,7 +242,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     var actor = entity.actor();
     actor.onExit().whenComplete((reason, failure) -> liveEntities.remove(entity.key, entity));
     signal.accept(actor);
-    if (actor.onExit().isDone()) liveEntities.remove(entity.key, entity); // the signal was `close`, which waited
+    if (actor.onExit().isDone()) liveEntities.remove(entity.key, entity); // after `close`, which waits
   }
 
   /** Ends the actor, and logs failures. */
@@ -256,8 +257,8 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   // ---- idle actors
 
   /**
-   * Called on the clock's thread at each tick. Runs under the monitor, so that no turn of the wheel
-   * is queued after {@code endMode} is set.
+   * Called on the clock's thread at each tick. The monitor prevents that a turn of the wheel is
+   * queued behind {@link #awaitAll}, which ends the sweeper.
    */
   private synchronized void onTick() {
     if (endMode == null) runOnSweeper(this::sweep);
@@ -307,7 +308,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   private void runOnSweeper(Runnable task) {
     try {
       sweeper.execute(task);
-    } catch (RejectedExecutionException ended) {} // there is no more work
+    } catch (RejectedExecutionException ended) {} // the sweeper has ended, and with it the entities
   }
 
   /** Waits until all entities have ended, on the sweeper's thread, and then ends the sweeper. */
@@ -326,7 +327,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
       if (pending != null) CompletableFuture.anyOf(pending.completion, killSignal).join();
       awaitEnd(entity);
     } catch (RuntimeException failure) {
-      // in a cycle, the actor waits for all entities to end; after an interrupt, the scope ends it
+      // a cycle means that the actor waits for all entities; an interrupt, that the scope ends it
       if (!(failure instanceof AskCycleException || failure instanceof CancellationException))
         LOG.error("the end of {} could not be waited for", EntityHelpers.name(entity.key), failure);
       liveEntities.remove(entity.key, entity);
@@ -364,7 +365,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     try {
       waitForExit();
     } catch (AskCycleException failure) {
-      // a cycle of three names means that an actor of these entities called this method itself
+      // three names mean that an actor of these entities closes them; it cannot wait for itself
       if (failure.cycle().size() > 3) throw failure;
     }
   }

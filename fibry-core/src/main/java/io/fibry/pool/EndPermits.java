@@ -10,7 +10,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Permits for actors to end at the same time. There are a thousand permits, because each actor runs
  * its {@code onStop} on a thread. If no permit is released for a second, a thousand more actors may
- * begin to end; otherwise a few hanging actors would keep all others alive. Used by the sweeper.
+ * begin to end; otherwise a thousand hanging actors would keep all others alive. Used by the
+ * sweeper.
  */
 final class EndPermits {
   private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");
@@ -37,8 +38,8 @@ final class EndPermits {
     current.acquireUninterruptibly();
     timer.cancel();
     if (permits == current) return current;
-    LOG.warn("none of {} actors of {} that were told to end has ended for a second, perhaps because their onStop "
-        + "hangs; others are told now, too", MAX_ENDING, description.get());
+    LOG.warn("none of {} actors of {} that were asked to end has ended for a second, perhaps because their onStop "
+        + "hangs; others are asked to end now, too", MAX_ENDING, description.get());
     return acquire();
   }
 }

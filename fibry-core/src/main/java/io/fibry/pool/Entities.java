@@ -20,23 +20,23 @@ import java.util.function.BiFunction;
  * <p><b>Passivation.</b> An actor is idle when nothing was sent through its address for the idle
  * time and no answer is pending. A poison pill ends an idle actor. Its successor is made after its
  * {@code onStop}, and can load the saved state. At most a thousand actors end at the same time, or
- * more if no end completes for a second. A use of the key waits for the end of its actor, even
+ * more if no end completes for a second. While the actor ends, each use of the key waits, even
  * {@code sendMessage}. A caller for which the end waits, such as {@code onStop}, gets an
  * {@link io.fibry.AskCycleException}. No message is lost, and the messages of one sender keep their
- * order. An actor's timers and watches, and messages to itself, do not keep it alive, and end with
- * the actor. The {@code self()} of its context is valid for this one actor only; the address of the
- * key is valid also for the successors.
+ * order. Timers and watches that an actor sets itself, and messages to itself, do not keep it
+ * alive, and end with the actor. The {@code self()} of its context is valid for this one actor
+ * only; the address of the key is valid also for the successors.
  *
- * <p>If an actor ends for another reason than passivation, the next use makes its successor; uses
- * during that end have the same results as with an ended actor. An actor that is ended through its
- * address while it is being made ends as soon as it is made; threads that wait for it use its
- * successor.
+ * <p>If an actor ends for another reason than passivation, the next use makes its successor. While
+ * the actor still ends, uses have the same results as with an ended actor. An actor that is ended
+ * through its address while it is being made ends as soon as it is made; threads that wait for it
+ * use its successor.
  *
  * <p>Ending the entities ends all their actors in the same way, and waits for them. Afterwards
- * addresses behave like ended actors. {@link #close} from a handler of such an actor does not wait.
- * When the scope is closed, the entities end after its servers and after everything that was made
- * in the scope later than the entities; until then actors can be born. The actors of a named
- * builder have names: "accounts" makes "accounts/7".
+ * addresses behave like ended actors. {@link #close} from a handler of one of the actors does not
+ * wait. When the scope is closed, the entities end after the servers of the scope and after
+ * everything that was made in the scope later than the entities; until then actors can be born. The
+ * actors of a named builder have names: "accounts" makes "accounts/7".
  *
  * @param <K> keys; equal keys have one actor
  * @param <M> messages
@@ -49,7 +49,7 @@ public interface Entities<K, M> extends Exitable {
    * @param <K> keys
    * @param <M> messages
    * @param <B> messages of the builder
-   * @param builder given to births, to make actors; its scope has the clock, and ends the entities
+   * @param builder passed to {@code birth}; its scope has the clock, and ends the entities
    * @param idleTime time until an idle actor ends; exceeded by an eighth and 2 ms at most
    * @param birth makes a key's actor with the builder; runs for different keys at the same time
    * @return the entities; no actor is alive yet
@@ -66,7 +66,7 @@ public interface Entities<K, M> extends Exitable {
    * @param <M> messages
    * @param <R> answers
    * @param <B> messages of the builder
-   * @param builder given to births, to make actors; its scope has the clock, and ends the entities
+   * @param builder passed to {@code birth}; its scope has the clock, and ends the entities
    * @param idleTime time until an idle actor ends; exceeded by an eighth and 2 ms at most
    * @param birth makes a key's actor with the builder; runs for different keys at the same time
    * @return the entities; no actor is alive yet
@@ -78,8 +78,9 @@ public interface Entities<K, M> extends Exitable {
 
   /**
    * Returns the address of a key. Ending, waiting for the end, and {@code closeOnExit} concern the
-   * live actor, if any. A wait for the end also waits until an actor that is being made exists. A
-   * subscription of an address lasts as long as the entities do. Addresses of equal keys are equal.
+   * live actor, if any. A wait for the end of an actor that is being made also waits until it
+   * exists. If an address is subscribed to a topic, the subscription lasts as long as the entities
+   * do. Addresses of equal keys are equal.
    *
    * <p>Timers belong to the address; their messages count as use. A repeating timer skips messages
    * while the actor is being made. While one message waits for capacity of the mailbox, one more
@@ -93,8 +94,8 @@ public interface Entities<K, M> extends Exitable {
   /**
    * Returns how many actors are alive.
    *
-   * @return the number of actors, with actors that are being made or are ending, and with ended
-   * actors until their key is used or the idle time is over
+   * @return the number of actors, including actors that are being made or are ending. An actor that
+   * ended by itself counts until its key is used or the idle time is over
    */
   long size();
 

@@ -9,11 +9,12 @@ import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One life of a key. {@code living -> GONE}; the next life is another object.
+ * One life of a key, from the birth of its actor to the actor's end: {@code living -> GONE}. The
+ * next life is another object.
  *
  * <p>A thread is inside while it hands over a message. Passivation replaces a {@code useState} that
  * counts no threads by GONE, in one compare-and-set. So a message comes before the pill, or its
- * sender finds GONE and uses the next life. An explicit end sets GONE in any case.
+ * sender finds GONE and uses the next life. An explicit end sets GONE even if threads are inside.
  */
 final class Entity<K, M> {
   private static final long GONE = -1;
@@ -28,7 +29,7 @@ final class Entity<K, M> {
   private volatile EntityCreation creation; // null once the entity is born; written by the creator, after `actor`
   private Actor<M> actor; // written by the creator, before `creation`
   private PendingAnswers pendingAnswers; // null until an answer is pending; guarded by this
-  private EarlyEnd earlyEnd; // null if none; written before the birth is over, guarded by this
+  private EarlyEnd earlyEnd; // null if no end was requested before the birth was over; guarded by this
   Entity<K, M> next; // the next entity in a list of IdleWheel; written by the thread that has the list
 
   /** Makes the current thread the creator of the actor, and counts it as inside. */
@@ -81,8 +82,8 @@ final class Entity<K, M> {
   }
 
   /**
-   * Counts the current thread as outside. Keeps the later tick, because threads do not leave in the
-   * order of their ticks.
+   * Counts the current thread as outside. Keeps the tick of an earlier call if it is later, because
+   * threads do not leave in the order of their ticks.
    */
   void leave(long tick) {
     for (long oldState = useState; oldState != GONE; oldState = useState)
@@ -109,8 +110,8 @@ final class Entity<K, M> {
 
   /**
    * Marks the entity as gone. Returns false if the use state has changed since {@code oldState} was
-   * read. A use in between that left the same state was in the same tick, so the idle time is the
-   * same.
+   * read. If a use has left the same state, it was in the same tick as the last use before, so the
+   * entity is idle all the same.
    */
   boolean passivate(long oldState) {
     return USE_STATE.compareAndSet(this, oldState, GONE);

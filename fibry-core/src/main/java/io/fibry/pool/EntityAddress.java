@@ -160,7 +160,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
     }
   }
 
-  /** The answer of the actor, or its failure, which is no failure of the relay. */
+  /** The relay's answer: the answer of the actor, or the exception that the asker gets instead. */
   private record EntityAnswer<A>(A value, Throwable failure) {}
 
   /**

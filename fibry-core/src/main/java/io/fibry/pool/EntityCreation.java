@@ -11,7 +11,7 @@ import java.util.concurrent.ExecutionException;
 
 /** The birth of an actor, on the thread that used its key first. */
 final class EntityCreation {
-  // the birth for which each thread waits; guarded by itself
+  // the births that threads wait for, by waiting thread; guarded by the map itself
   private static final Map<Thread, EntityCreation> WAITING = new HashMap<>();
 
   private final Object key;
@@ -40,7 +40,7 @@ final class EntityCreation {
     return completion.join();
   }
 
-  /** Waits for the end of the birth. Returns false if the limit was over before. */
+  /** Waits for the end of the birth. Returns false if the limit is over earlier. */
   boolean awaitFor(Duration limit, Scheduler clock) {
     return await(() -> clock.awaitDone(completion, limit));
   }

@@ -14,12 +14,12 @@ import io.fibry.time.Scheduler;
 import java.util.concurrent.Executor;
 
 /**
- * Short-lived actors that work for the addresses of entities. All use the scope of the entities,
- * with its clock, ask limit, context propagators and dead letters.
+ * Makes short-lived actors that work for the addresses of entities. These actors have the clock,
+ * ask limit, context propagators and dead letters of the scope of the entities.
  */
 final class EntityHelpers {
   private final BlockBuilder<?> builder;
-  private final ActorScope innerScope; // the scope in which entities live
+  private final ActorScope innerScope; // has the actors of the entities
 
   EntityHelpers(BlockBuilder<?> builder, ActorScope innerScope) {
     this.builder = builder;

@@ -29,7 +29,7 @@ final class EntityTimers {
 
   private record TimerKey(Actor<?> address, Object key) {}
 
-  /** {@code IDLE -> FINDING -> OFFERING -> IDLE}, or {@code OFFERING -> REPEAT -> FINDING}. */
+  /** The send of a timer: {@code IDLE -> FINDING -> OFFERING -> (IDLE | REPEAT -> FINDING)}. */
   private enum SendPhase {
     IDLE,
     /** The actor is being found or made. A period that passes meanwhile is skipped. */
@@ -64,8 +64,8 @@ final class EntityTimers {
   }
 
   /**
-   * Ends all timers, as at the end of an actor. The message of a timer without a key that does not
-   * repeat becomes a dead letter. Only the first call has an effect. A timer that is set later is
+   * Ends all timers. If a timer has no key and does not repeat, its message becomes a dead letter,
+   * as at the end of an actor. Only the first call has an effect. A timer that is set later is
    * ended by the thread that sets it, before {@link #start} returns.
    */
   void end() {
@@ -95,7 +95,7 @@ final class EntityTimers {
     // changed by the clock from IDLE and OFFERING, and by the sending thread
     private final AtomicReference<SendPhase> phase = new AtomicReference<>(SendPhase.IDLE);
     private volatile Scheduler.Timer clockTimer; // written by `start`
-    private volatile boolean hasRun; // set by the clock if this timer does not repeat
+    private volatile boolean hasRun; // set by the clock; false if this timer repeats
 
     EntityTimer(NotifyingAddress<M> address, Object key, M message, boolean repeats) {
       this.address = address;

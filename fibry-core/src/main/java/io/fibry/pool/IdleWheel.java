@@ -22,19 +22,19 @@ final class IdleWheel<K, M> {
   private final Runnable onTick; // runs on the clock's thread when a tick has passed
   // passivates an entity; returns false if it was used after its use state was read
   private final BiPredicate<Entity<K, M>, Long> passivation;
-  private final long start;
+  private final long start; // ns by the clock; the start of tick 0
   private final long tickNanos;
   private final long idleTicks; // from the last use until the idle time is surely over
   // a linked list; creators push entities, and a turn takes the whole list
   private final AtomicReference<Entity<K, M>> newEntities = new AtomicReference<>();
-  // a timer is set or a turn runs; false -> true by a creator or a turn, true -> false by a turn
+  // whether a timer is set or a turn runs; set by a creator or turn, cleared by a turn or failure
   private final AtomicBoolean isArmed = new AtomicBoolean();
   private volatile Scheduler.Timer timer; // written by the thread that set `isArmed`
   private volatile boolean isStopped;
   // all fields below are used by turns only
   @SuppressWarnings("unchecked")
   private final Entity<K, M>[] slots = (Entity<K, M>[]) new Entity<?, ?>[SLOTS];
-  private long lastTick; // up to this tick the slots are scanned
+  private long lastTick; // the slots of this tick and of all earlier ticks are scanned
   private long entityCount; // in all slots
 
   IdleWheel(Duration idleTime, Scheduler clock, Runnable onTick, BiPredicate<Entity<K, M>, Long> passivation) {
@@ -61,8 +61,8 @@ final class IdleWheel<K, M> {
   }
 
   /**
-   * Adds an entity, and then reads {@code isArmed}. A turn clears {@code isArmed}, and then reads
-   * the new entities. So one of the two sets the timer.
+   * Adds an entity, and then reads {@code isArmed}. A turn that has no entity clears
+   * {@code isArmed}, and then reads the new entities. So this thread or the turn sets the timer.
    */
   void add(Entity<K, M> entity) {
     do entity.next = newEntities.get(); while (!newEntities.compareAndSet(entity.next, entity));
@@ -142,7 +142,7 @@ final class IdleWheel<K, M> {
     entityCount++;
   }
 
-  /** Sets the timer, and returns false if no entity is alive. */
+  /** Sets the timer for the next tick. If no entity is alive, sets none and returns false. */
   private boolean scheduleNext() {
     if (entityCount == 0) {
       isArmed.set(false);

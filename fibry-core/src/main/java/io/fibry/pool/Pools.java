@@ -18,17 +18,17 @@ import java.util.function.ToIntFunction;
  * stopped worker is replaced when needed. {@code context.self()} is the pool. Code around the
  * handler, such as a rate limit, may be added to the given builder or to the returned builder.
  *
- * <p>At the end {@code onStop} runs for each worker, and then {@code closeOnExit} for the pool. A
- * pool takes no blocks ({@code sendMessages}) and no selective mailbox; {@code inlineRequests} has
- * no effect. If workers wait for their own pool, and too few workers are left to serve them, one of
- * them gets an {@link io.fibry.AskCycleException}. If workers send to their own pool, give it an
- * unbounded mailbox or a mailbox that rejects.
+ * <p>At the end {@code onStop} runs for each worker; after that the resources of {@code
+ * closeOnExit} are closed once. A pool takes no lists of messages ({@code sendMessages}) and no
+ * selective mailbox; {@code inlineRequests} has no effect. If workers wait for their own pool, and
+ * too few workers are left to serve them, one of them gets an {@link io.fibry.AskCycleException}.
+ * If workers send to their own pool, give it an unbounded mailbox or a mailbox that rejects.
  */
 public final class Pools {
   private Pools() {}
 
   /**
-   * Makes a worker with its own state for each message, without delaying senders.
+   * Makes a worker with its own state for each message. No message waits for a free worker.
    *
    * @param <M> messages
    * @param builder makes workers
@@ -65,9 +65,10 @@ public final class Pools {
   }
 
   /**
-   * Limits the sum of the weights of messages in handling. A message holds permits while it is
-   * handled; a message that waits for permits delays the messages behind it. Sending a message that
-   * weighs less than 1, or more than {@code permits}, throws an {@link IllegalArgumentException}.
+   * Limits the sum of the weights of the messages that are being handled. A message holds as many
+   * permits as its weight; a message that waits for permits delays the messages behind it. If a
+   * message weighs less than 1, or more than {@code permits}, the sender gets an
+   * {@link IllegalArgumentException}.
    *
    * @param <M> messages of the builder
    * @param <N> messages

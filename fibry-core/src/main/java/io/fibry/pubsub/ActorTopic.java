@@ -25,8 +25,8 @@ import java.util.function.Predicate;
 /**
  * A topic that has its name, scope, end and dead letters from an actor, the owner. At its end the
  * owner ends the actors that the topic made for subscribers, and waits for them. The owner runs on
- * a fiber, because it waits. On an executor with one thread, the actors that it waits for would get
- * no thread; on CALLER, the thread that ends the topic would wait.
+ * a fiber because of this wait. On an executor with one thread, these actors would get no thread to
+ * end on; on CALLER, the thread that ends the topic would wait.
  */
 final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>, Subscriber.SubscribedTopic<M> {
   private static final Mailbox<Object> LATEST_MAILBOX = Mailbox.bounded(1_024, Overflow.DROP_OLDEST);
@@ -40,7 +40,7 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   private final Actor<M> owner;
   // null once the topic ends; immutable lists, written under the monitor, read by publishers
   private volatile List<Subscriber<M>> subscribers = List.of();
-  private volatile boolean isCutOff; // false -> true, by askExit and kill
+  private volatile boolean isCutOff; // false -> true, by askExit and kill: queued messages are undelivered
 
   ActorTopic(ActorBuilder<? super M> builder) {
     this.builder = builder;

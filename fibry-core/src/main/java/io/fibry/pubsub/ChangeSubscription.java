@@ -15,10 +15,10 @@ import org.slf4j.LoggerFactory;
  * Sends changes to the actor of a follower, one at a time. The next change is made when the actor
  * has handled the previous change. So a slow follower has no queue, and gets the latest change.
  *
- * <p>{@code IDLE -> BUSY <-> CHANGED_WHILE_BUSY, BUSY -> IDLE}. The right to send belongs to the
- * thread that sets BUSY, then to the change {@link #pendingChange}, then to the thread that takes
- * this change out. After CHANGED_WHILE_BUSY the holder of the right checks again. Only the holder
- * asks for the next change, so no change overtakes another.
+ * <p>{@code IDLE -> BUSY <-> CHANGED_WHILE_BUSY, BUSY -> IDLE}. The thread that sets BUSY holds the
+ * right to send. The change in {@link #pendingChange} carries this right to the thread that removes
+ * the change after the handler. If the state is CHANGED_WHILE_BUSY, the holder asks for a change
+ * once more. Only the holder asks for the next change, so no change overtakes another.
  */
 abstract class ChangeSubscription<E> implements Subscription {
   private static final Logger LOG = LoggerFactory.getLogger(Subscription.class);
@@ -29,7 +29,7 @@ abstract class ChangeSubscription<E> implements Subscription {
   private final BlockBuilder<?> builder;
   private final Actor<E> actor;
   private final AtomicInteger state = new AtomicInteger();
-  // sent and not yet handled; null: a thread has the right to send, or the state is IDLE
+  // the change that is sent and not yet handled; null if a thread holds the right, or if IDLE
   private final AtomicReference<E> pendingChange = new AtomicReference<>();
 
   @SuppressWarnings("unchecked")
@@ -62,8 +62,8 @@ abstract class ChangeSubscription<E> implements Subscription {
   }
 
   /**
-   * Called after the handler. Only the first call for a change counts; a retry calls this method
-   * again.
+   * Called after the handler. Only the first call for a change has an effect: if the failure policy
+   * retries the change, this method is called again.
    */
   private void onHandled(E change) {
     if (pendingChange.compareAndSet(change, null)) deliver();
@@ -87,7 +87,8 @@ abstract class ChangeSubscription<E> implements Subscription {
       actor.sendMessage(change);
       return true;
     } catch (Throwable refusal) {
-      // thrown by a weigher, a key function or a full stack; must not reach the changing thread
+      // thrown by a weigher, a key function or a full stack; the thread that made the change must
+      // not get it
       LOG.error("follower '{}' did not take {}", actor.name(), builder.describe(change), refusal);
       return !pendingChange.compareAndSet(change, null);
     }

@@ -14,14 +14,14 @@ import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 /**
- * The monitor covers each change of a value, its entry in the {@code knownValues} of the followers,
- * and the removal of such an entry. So no follower gets an old value after a newer value, or a
- * change twice. The only user code that runs under the monitor is {@code equals} and
- * {@code hashCode} of keys.
+ * A change of a value, and the note of this change in {@code knownValues} of each follower, happen
+ * together under the monitor. A follower also takes its next change under the monitor. So no
+ * follower gets an old value after a newer value, or a change twice. The only user code that runs
+ * under the monitor is {@code equals} and {@code hashCode} of keys.
  */
 final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
   private static final Object ALL_KEYS = new Object(); // the key of the followers that follow all keys
-  private static final Object NOTHING_KNOWN = new Object(); // the follower has not got a value yet
+  private static final Object NOTHING_KNOWN = new Object(); // known value of a follower that has got none yet
 
   private final ActorBuilder<?> builder;
   private final ConcurrentHashMap<K, V> values = new ConcurrentHashMap<>(); // read by any thread
@@ -132,7 +132,8 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
   private final class KeySubscription<E> extends ChangeSubscription<E> {
     private final Object key;
     private final BiFunction<K, Optional<V>, E> toMessage;
-    // keys with a change to send, and the values that the follower knows; guarded by the monitor
+    // the keys with a change to send, each with the value that the follower knows; null if the key
+    // has no value, as far as the follower knows. Guarded by the monitor
     private final LinkedHashMap<K, Object> knownValues = new LinkedHashMap<>();
 
     KeySubscription(Object key, int number, Handler<E> handler, BiFunction<K, Optional<V>, E> toMessage) {

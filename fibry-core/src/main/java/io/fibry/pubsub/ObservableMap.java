@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * A map that many threads can read, change and subscribe to. Followers see the changes of each key
- * in order, and always the last change. An equal value is no change. The map becomes garbage when
- * an {@link ObservableValue} would. Thread-safe.
+ * A map that many threads can read, change and subscribe to. Its subscribers, the followers, see
+ * the changes of each key in order, and always the last change. A put of an equal value is no
+ * change. The map becomes garbage under the conditions of an {@link ObservableValue}. Thread-safe.
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="observableMap"}
  *
  * @param <K> keys

@@ -6,8 +6,8 @@ import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
- * A value that many threads can read, change and subscribe to. Followers see changes in order, and
- * always the last change. An equal value is no change. Thread-safe.
+ * A value that many threads can read, change and subscribe to. Its subscribers, the followers, see
+ * changes in order, and always the last change. Setting an equal value is no change. Thread-safe.
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="observableValue"}
  *
  * <p>With a nameless builder of the root scope, the value becomes garbage when it is unreferenced

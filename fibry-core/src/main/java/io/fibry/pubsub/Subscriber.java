@@ -5,8 +5,9 @@ import io.fibry.Exitable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+/** A subscription to a topic, which passes the messages of the topic on to one subscriber. */
 abstract class Subscriber<M> implements Subscription {
-  /** The topic of subscribers. */
+  /** A topic, as its subscribers see it. */
   interface SubscribedTopic<M> {
     String name();
 
@@ -28,7 +29,8 @@ abstract class Subscriber<M> implements Subscription {
   static final Logger LOG = LoggerFactory.getLogger("io.fibry.pubsub.Topic"); // the public class, which users know
 
   final SubscribedTopic<M> topic;
-  // its end ends the subscription; null if the topic made the actor, or if the executor is no actor
+  // the actor of the user whose end ends the subscription; null if the topic made the actor, or if
+  // the subscriber is code on an executor that is no actor
   final Exitable userActor;
   private volatile boolean isOpen = true; // true -> false, by the thread that leaves
 
@@ -50,7 +52,7 @@ abstract class Subscriber<M> implements Subscription {
     } catch (Throwable refusal) {
       LOG.error("topic '{}': a subscriber did not take {}", topic.name(), topic.describe(message), refusal);
     }
-    if (isGone()) leave(); // the watcher may be notified later
+    if (isGone()) leave(); // now, because the watcher may be notified later
   }
 
   /** Offers a message. Returns false if it became a dead letter. */

@@ -18,20 +18,20 @@ import java.util.concurrent.Executor;
  *
  * <p>A topic ends like an actor. After {@link #sendPoisonPill} and {@link #close}, messages that
  * were published before are handled; after {@link #askExit} and {@link #kill} they are undelivered.
- * The actors that the topic made end with it, and {@link #waitForExit} waits for them; other actors
- * and executors continue. A message that is published after the end is a dead letter of the topic.
- * In the handler of an actor that the topic made, {@code close} does not wait, and
- * {@code waitForExit} throws an {@link io.fibry.AskCycleException}. An unreferenced topic becomes
- * garbage, with its idle actors.
+ * The actors that the topic made end with it, and {@link #waitForExit} waits for them; subscribed
+ * actors and executors of users continue. A message that is published after the end is a dead
+ * letter of the topic. In the handler of an actor that the topic made, {@code close} does not wait,
+ * and {@code waitForExit} throws an {@link io.fibry.AskCycleException}. An unreferenced topic
+ * becomes garbage, with its idle actors.
  *
  * @param <M> messages
  */
 public interface Topic<M> extends Exitable {
 
   /**
-   * Opens a topic. It has the builder's name, and its actors have names below it ("prices/1").
-   * {@code find} finds the topic by the builder's protocol, as an actor that publishes its
-   * messages.
+   * Opens a topic. It has the builder's name, and its actors have names below it ("prices/1"). If
+   * the builder has a protocol, {@code find} of the scope finds the topic, as an actor that
+   * publishes the messages that it gets.
    *
    * @param <M> messages
    * @param builder makes the actors

@@ -6,9 +6,9 @@ import java.util.List;
 /**
  * The askers of a request that came from another process: the actors of other processes that wait
  * until it is handled. Each asker is identified by a text. Libraries that carry requests between
- * processes send these texts with each request. If an actor finds its own text among the askers of
- * a request, it would wait for itself. No single process can see such a cycle of waits completely.
- * Thread-safe.
+ * processes send these texts with each request. If the text of an actor is among the askers of a
+ * request to this actor, the actor would wait for itself. No single process can see such a cycle of
+ * waits completely. Thread-safe.
  */
 public final class AskChain {
   private AskChain() {}

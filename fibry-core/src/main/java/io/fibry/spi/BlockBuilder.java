@@ -69,10 +69,10 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
   /** {@return the name, or empty if this builder has no name} */
   Optional<String> name();
 
-  /** {@return the strategy that an actor would get now} */
+  /** {@return the strategy of the next actor: of this builder, or else of the scope} */
   Strategy strategy();
 
-  /** {@return the mailbox that an actor would get now} */
+  /** {@return the mailbox of the next actor: of this builder, or else of the scope} */
   Mailbox<? super M> mailbox();
 
   /**
@@ -95,15 +95,16 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
    * {@return the text by which a log or an exception may describe this message: its
    * {@code toString} or only its class, as the options of the scope say}
    *
-   * @param message a message of a user. Its {@code toString} runs on a thread of its own, and may
-   * wait for 50 ms, or compute for a second
+   * @param message a message of a user. Its {@code toString} runs on a thread of its own. If it
+   * waits for more than 50 ms, or computes for more than a second, the text has only the class
    */
   String describe(Object message);
 
   /**
    * {@return how the text of a {@link RequestException} names its request} If the scope lets
-   * exceptions show messages, it is a placeholder, which the exception replaces by the text of the
-   * request when it is read. Otherwise it is the class of the request.
+   * exceptions show messages, the result is a placeholder. It is replaced by the text of the
+   * request when the text of the exception is read. Otherwise the result is the class of the
+   * request.
    *
    * @param request the request that was not answered
    */
@@ -144,9 +145,9 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
 
   /**
    * {@return a copy that makes its actors in a new scope inside the scope of this builder} A block
-   * uses it to make actors even while a close of the outer scope drains other actors. The inner
-   * scope accepts new actors until its own turn to close. A failure that its actors escalate goes
-   * to the outer scope. If the outer scope is the root, it tracks the inner scope only if this
+   * uses it to make actors even while a close of the outer scope waits for other actors. The inner
+   * scope accepts new actors until the outer scope closes it, too. A failure that its actors
+   * escalate goes to the outer scope. The root scope lists and closes the inner scope only if this
    * builder has a name.
    *
    * @param kind the name of the new scope, if this builder has no name
@@ -169,25 +170,25 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
   BlockBuilder<M> closesFirst();
 
   /**
-   * {@return a copy for the internal actors of a block} In the counts of the scope, their messages
-   * are neither sent nor handled, because no user sent them. A message that they do not handle is
-   * counted as unhandled all the same, but a task is not.
+   * {@return a copy for the internal actors of a block} The scope counts their messages neither as
+   * sent nor as handled, because no user sent them. A message that they do not handle still counts
+   * as unhandled; a task that they do not run does not.
    */
   BlockBuilder<M> excludedFromAccounts();
 
   /**
    * {@return a copy for actors that write to a client outside of the process} If the client has
-   * disconnected, such an actor loses a message: the actor has ended, or its handler throws an
+   * disconnected, such an actor loses messages, because it has ended or its handler throws an
    * IOException. A lost message counts as {@link DeadLetter.Reason#DISCONNECTED}.
    */
   BlockBuilder<M> countLostAsDisconnected();
 
   /**
-   * {@return a copy for actors to which a block sends messages of its own whose loss does not
-   * matter} If such a message is lost, it is not counted and is no dead letter.
+   * {@return a copy for actors that may lose some messages of the block itself} If a negligible
+   * message is lost, it is not counted and is no dead letter.
    *
-   * @param isNegligible returns whether a message is of this kind, such as a ping, or an event that
-   * may come after the end of its actor
+   * @param isNegligible returns whether the loss of a message does not matter, such as a ping, or
+   * an event that may come after the end of its actor
    */
   BlockBuilder<M> ignoreLost(Predicate<Object> isNegligible);
 }

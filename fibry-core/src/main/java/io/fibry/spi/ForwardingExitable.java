@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Base class of blocks, also of your own, that forward the methods of {@link Exitable} to one
+ * Base class of blocks, including your own, that forward the methods of {@link Exitable} to one
  * actor. The block has the name of this actor, and ends with it.
  *
  * @param <B> the type of the block itself

@@ -50,8 +50,8 @@ public final class PoolPolicy<M> {
   }
 
   /**
-   * {@return a policy of as many workers as the permits allow} A message holds its permits while it
-   * is handled.
+   * {@return a policy of at most {@code permits} workers} A message holds as many permits as its
+   * weight while it is handled.
    *
    * @param <M> the type of the messages
    * @param permits how many permits there are; at least 1

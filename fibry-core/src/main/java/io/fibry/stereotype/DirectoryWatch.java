@@ -37,7 +37,7 @@ record DirectoryWatch(Path directory, WatchService watchService, Actor<Path> cha
 
   @SuppressWarnings("unchecked") // the message type of a builder is erased
   static Exitable start(ActorBuilder<?> builder, Path directory, Handler<Path> handler) {
-    Objects.requireNonNull(handler, "changed");
+    Objects.requireNonNull(handler, "handler");
     var path = Objects.requireNonNull(directory, "directory").toAbsolutePath();
     if (!Files.isDirectory(path)) throw new IllegalArgumentException(
         path + " is not a directory; give an existing one");

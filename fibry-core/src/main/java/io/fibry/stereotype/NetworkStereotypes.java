@@ -105,7 +105,7 @@ abstract class NetworkStereotypes {
   }
 
   /**
-   * Opens a TCP port, and connects each client to a server: it forwards the bytes in both
+   * Opens a TCP port, connects to a server for each client, and forwards the bytes in both
    * directions.
    *
    * @param port 0 for any free port

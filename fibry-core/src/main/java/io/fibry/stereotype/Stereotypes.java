@@ -35,10 +35,10 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("exports") // nullness annotations
 public final class Stereotypes extends NetworkStereotypes {
-  /** The recipes of one root scope. All calls share them, so that their actors share settings. */
+  /** The recipes of one root scope, cached so that the actors of all calls share their settings. */
   private record RootStereotypes(ActorScope root, Stereotypes threads, Stereotypes fibers) {}
 
-  // for the root of the last call, or null; a simulation has a root of its own
+  // made for the root scope of the last call; null before the first. A simulation has its own root
   private static volatile RootStereotypes lastUsed;
 
   private Stereotypes(ActorBuilder<?> builder) {
@@ -82,7 +82,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Returns recipes whose actors are made by a builder, with its settings.
+   * Returns recipes that make their actors with a builder, and so with its settings.
    *
    * @param builder the builder
    * @return recipes
@@ -92,10 +92,10 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Makes a sink: an actor that runs code on an object, one piece at a time.
+   * Makes a sink: an actor that owns an object, and runs code on it, one message at a time.
    *
    * @param <S> the type of the object
-   * @param state the object, or null
+   * @param state the object; null if the code needs none
    * @return the sink
    */
   @SuppressWarnings("unchecked") // without an object, the sink passes null, which is of any type
@@ -136,8 +136,8 @@ public final class Stereotypes extends NetworkStereotypes {
 
   /**
    * Runs a task in an actor, once in each period until the actor ends. After a long run the next
-   * run is late, and missed runs are skipped. If the task throws, the failure policy decides, and
-   * the next run starts as planned.
+   * run is late, and missed runs are skipped. If the task throws, and the failure policy does not
+   * end the actor, the next run starts as planned.
    *
    * @param initial the time before the first run; zero or more
    * @param period the time between the starts of two runs; more than zero
@@ -164,7 +164,7 @@ public final class Stereotypes extends NetworkStereotypes {
 
   /**
    * Runs a task in an actor, and again {@code delay} after the end of each run, until the actor
-   * ends. If the task throws, the failure policy decides, and the next run starts as planned.
+   * ends. If the task throws, and the failure policy does not end the actor, runs continue.
    *
    * @param initial the time before the first run; zero or more
    * @param delay the time between the end of a run and the next start; more than zero
@@ -189,24 +189,24 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Watches a directory: sends the path of each file that is created, changed or deleted in it, but
-   * not in folders below, at least once. If the system loses changes, the path of the directory is
-   * sent, and then the path of each file in it. The default mailbox holds 1024 changes, and further
-   * changes wait in the system. When the directory is deleted, the actor ends.
+   * Watches a directory, but not the folders in it. The handler gets the path of each file that is
+   * created, changed or deleted, at least once. If the system loses changes, the handler gets the
+   * path of the directory, then of each file in it. The default mailbox holds 1024 changes; while
+   * it is full, further changes wait in the system. The actor ends when the directory is deleted.
    *
    * @param directory the directory to watch
-   * @param changed called with the absolute path of each changed file
-   * @return the actor that calls {@code changed}; its end ends the watch
+   * @param handler called with the absolute path of each changed file
+   * @return the actor that calls {@code handler}; its end ends the watch
    * @throws IllegalArgumentException if there is no such directory
    * @throws java.io.UncheckedIOException if the system cannot watch it
    */
-  public Exitable watchDirectory(Path directory, Handler<Path> changed) {
-    return DirectoryWatch.start(builder, directory, changed);
+  public Exitable watchDirectory(Path directory, Handler<Path> handler) {
+    return DirectoryWatch.start(builder, directory, handler);
   }
 
   /**
-   * Returns a builder of actors that together handle at most {@code messages} messages in each
-   * period; further messages wait.
+   * Returns a builder of actors that together handle {@code messages} messages in each period on
+   * average, and at most as many in a burst; further messages wait.
    *
    * @param messages at least 1
    * @param period more than zero
@@ -385,9 +385,9 @@ public final class Stereotypes extends NetworkStereotypes {
    * @param <T> the type of the items
    * @param <R> the type of the results
    * @param maxParallel how many items are mapped at the same time; at least 1
-   * @param items the items; the next item is taken when it can be mapped
+   * @param items the items; an item is taken when an actor is free to map it
    * @param map maps an item to a result
-   * @param zero the result if there are no items, with which the reduction begins
+   * @param zero the value with which the reduction begins; the result if there are no items
    * @param reduce combines two results to one
    * @return a future of the combined result
    * @see MapReduce#start

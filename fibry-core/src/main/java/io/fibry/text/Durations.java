@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 /** Converts durations to nanoseconds and to texts. */
 public final class Durations {
   /**
-   * The longest duration, in ns. The sum of two such durations and a clock's time does not
-   * overflow.
+   * The longest duration that {@link #nanos} returns, in ns. The sum of two such durations and a
+   * clock's time does not overflow.
    */
   public static final long MAX_NANOS = Long.MAX_VALUE / 4;
 

@@ -29,10 +29,10 @@ public final class ManualScheduler extends TaskScheduler {
    * Moves the time forward. It stops at the time of each task that becomes due, and runs the task
    * on the current thread.
    *
-   * @param by how far to move the time; zero or more
+   * @param duration how far to move the time; zero or more
    */
-  public void advance(Duration by) {
-    long end = nanoTime() + checkedDelay(by, "by");
+  public void advance(Duration duration) {
+    long end = nanoTime() + checkedDelay(duration, "duration");
     for (var task = pollDue(end); task != null; task = pollDue(end)) task.run();
   }
 
@@ -89,8 +89,8 @@ public final class ManualScheduler extends TaskScheduler {
   }
 
   /**
-   * Wakes a thread that is in {@link #sleepUntil}. When {@link #advance} returns, {@link #isAsleep}
-   * is therefore false for the thread.
+   * Wakes a thread that is in {@link #sleepUntil}. The thread that moves the clock removes it from
+   * the sleepers, so {@link #isAsleep} is false for it when {@link #advance} returns.
    */
   private synchronized void wake(Thread thread, CountDownLatch timeReached) {
     if (timeReached.getCount() == 0) return;

@@ -48,8 +48,8 @@ public interface Scheduler {
   /**
    * Runs a task once, at a time of this clock. If that time has passed, or passes during this call,
    * the task runs at once; a {@link ManualScheduler} then runs it on the current thread. Use this
-   * method instead of {@link #schedule} with a computed delay: if a test moves the clock before the
-   * call, that delay is too long.
+   * method instead of {@link #schedule} with a computed delay: if a test moves the clock after the
+   * computation, that delay is too long.
    *
    * @param time when to run the task, by {@link #nanoTime}
    * @param task the code to run
@@ -61,8 +61,8 @@ public interface Scheduler {
       long delay = time - now;
       var timer = schedule(Duration.ofNanos(Math.max(0, delay)), task);
       // If a test moved the clock before the timer was set, the timer is late: it is canceled and
-      // set again. If less than a millisecond has passed, no test moved the clock, or the delay
-      // does not matter.
+      // set again. If less than a millisecond has passed, no test moved the clock, or the timer is
+      // late by too little to matter.
       if (delay <= 0 || nanoTime() - now < 1_000_000 || !tryCancel(timer)) return timer;
     }
   }
@@ -125,7 +125,7 @@ public interface Scheduler {
    * @throws InterruptedException if the thread is interrupted
    */
   default boolean awaitDone(CompletableFuture<?> future, Duration limit) throws InterruptedException {
-    if (future.isDone() || !limit.isPositive()) return future.isDone(); // a manual clock runs no timer now
+    if (future.isDone() || !limit.isPositive()) return future.isDone(); // a manual clock would not run the timer yet
     var limitReached = new CompletableFuture<Void>();
     var timer = schedule(limit, () -> limitReached.complete(null));
     try {

@@ -19,21 +19,21 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Runs all tasks on one thread, the timer thread, which has a sorted set of timers. Other threads
- * pass timers to it by its inbox, without a lock. With the lock of the JDK's timer heap, a
- * StackOverflowError of another thread could stop all timers of the process.
+ * pass timers to it by its inbox, without a lock. If they held the lock of a JDK timer queue, a
+ * StackOverflowError could leave it locked, and stop all timers of the process.
  *
  * <p><b>No timer is missed.</b> The creator of a timer adds it to the inbox and then reads
  * {@code wakeUpAt}. The timer thread writes {@code wakeUpAt} and then checks whether the inbox is
  * empty. So the creator wakes the timer thread, or the timer thread finds the timer.
  *
- * <p><b>No canceled timer stays.</b> The canceling thread closes the timer and then reads
+ * <p><b>No canceled timer stays queued.</b> The canceling thread closes the timer and then reads
  * {@code isSeen}. The timer thread writes {@code isSeen} and then reads whether the timer is open.
  * So the canceling thread adds the timer to the inbox again, or the timer thread sees that it is
  * closed.
  */
 final class SystemScheduler extends TaskScheduler {
   static final SystemScheduler INSTANCE = new SystemScheduler();
-  private static final int CANCELS_PER_WAKE_UP = 256; // of 256 cancels, one wakes the timer thread
+  private static final int CANCELS_PER_WAKE_UP = 256; // one cancel in 256 makes the timer thread empty its inbox
 
   // timers that were set or canceled, and that the timer thread has not processed yet
   final ConcurrentLinkedQueue<QueuedTask> inbox = new ConcurrentLinkedQueue<>();
@@ -43,7 +43,7 @@ final class SystemScheduler extends TaskScheduler {
   private final AtomicInteger cancelCount = new AtomicInteger();
   private volatile boolean isSleeping; // written by the timer thread, after `wakeUpAt`
   private volatile long wakeUpAt; // the end of the timer thread's sleep, in ns by its clock
-  // Made in advance: a lambda that is first linked without memory fails for ever.
+  // Made in advance: a lambda whose first use finds too little memory fails for ever.
   private final Runnable starter = this::startTimerThread;
   private final Runnable loop = this::loop;
   private final PrivilegedAction<Thread> threadMaker = this::makeTimerThread;
@@ -77,7 +77,7 @@ final class SystemScheduler extends TaskScheduler {
         : clock.scheduleWithFixedDelay(delay, interval, task);
   }
 
-  /** Waits without a timer of this scheduler. */
+  /** Waits for the future itself, so no timer is set. */
   @Override
   public boolean awaitDone(CompletableFuture<?> future, Duration limit) throws InterruptedException {
     try {

@@ -20,62 +20,62 @@ class StackSafeLockTest {
   private static final int ROUNDS = Soak.ON ? 2_000 : 8;
 
   private final StackSafeLock lock = new StackSafeLock(false);
-  private int inside; // guarded by the lock
-  private int entered;
+  private int holders; // guarded by the lock
+  private int entries;
 
   @Promise("8.5")
   @Test
   void unparkableFiberLeavesQueue() {
     lock.acquire();
-    StackEdge.whereNoParkWorks(() -> assertThrows(StackOverflowError.class, lock::acquire));
-    var next = Thread.startVirtualThread(this::enter);
-    Patience.parked(next);
+    StackEdge.runWhereParkFails(() -> assertThrows(StackOverflowError.class, lock::acquire));
+    var waiter = Thread.startVirtualThread(this::enter);
+    Patience.awaitParked(waiter);
 
     lock.close();
 
-    Patience.joined(next);
-    assertEquals(1, entered);
+    Patience.awaitEnd(waiter);
+    assertEquals(1, entries);
   }
 
   @Promise("8.5")
   @Test
   void unparkableFiberSpinsWhenHoldersNeverWait() {
-    var brief = new StackSafeLock(true);
-    brief.acquire();
-    var came = new CountDownLatch(1);
+    var spinningLock = new StackSafeLock(true);
+    spinningLock.acquire();
+    var arrival = new CountDownLatch(1);
     var holder = Thread.ofPlatform().start(() -> {
-      Patience.await(came);
-      brief.close();
+      Patience.await(arrival);
+      spinningLock.close();
     });
 
-    StackEdge.whereNoParkWorks(() -> {
-      came.countDown();
-      try (var held = brief.acquire()) {
-        entered++;
+    StackEdge.runWhereParkFails(() -> {
+      arrival.countDown();
+      try (var hold = spinningLock.acquire()) {
+        entries++;
       }
     });
 
-    Patience.joined(holder);
-    assertEquals(1, entered);
+    Patience.awaitEnd(holder);
+    assertEquals(1, entries);
   }
 
   @Test
-  void anInterruptDoesNotEndTheWaitAndIsKept() {
+  void interruptDoesNotEndWaitAndIsKept() {
     lock.acquire();
-    var kept = new AtomicBoolean();
-    var waiting = Thread.ofPlatform().start(() -> {
+    var hasInterruptFlag = new AtomicBoolean();
+    var waiter = Thread.ofPlatform().start(() -> {
       enter();
-      kept.set(Thread.interrupted());
+      hasInterruptFlag.set(Thread.interrupted());
     });
-    Patience.parked(waiting);
+    Patience.awaitParked(waiter);
 
-    waiting.interrupt();
-    Patience.eventually(() -> !waiting.isInterrupted());
-    Patience.parked(waiting);
+    waiter.interrupt();
+    Patience.eventually(() -> !waiter.isInterrupted());
+    Patience.awaitParked(waiter);
     lock.close();
 
-    Patience.joined(waiting);
-    assertTrue(kept.get());
+    Patience.awaitEnd(waiter);
+    assertTrue(hasInterruptFlag.get());
   }
 
   @Test
@@ -84,61 +84,61 @@ class StackSafeLockTest {
     System.out.println("threads at a lock: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < ROUNDS; round++) {
-      entered = 0;
+      entries = 0;
       var threads = new ArrayList<Thread>();
-      int each = 1 + random.nextInt(200);
+      int entriesPerThread = 1 + random.nextInt(200);
       for (int i = random.nextInt(2, 20); i > 0; i--) {
         var builder = random.nextBoolean() ? Thread.ofVirtual() : Thread.ofPlatform();
         threads.add(builder.start(() -> {
-          for (int times = 0; times < each; times++) enter();
+          for (int n = 0; n < entriesPerThread; n++) enter();
         }));
       }
       for (int i = random.nextInt(20); i > 0; i--) threads.get(random.nextInt(threads.size())).interrupt();
 
-      Patience.progress(() -> entered, () -> threads.stream().noneMatch(Thread::isAlive));
+      Patience.progress(() -> entries, () -> threads.stream().noneMatch(Thread::isAlive));
 
-      assertEquals(threads.size() * each, entered);
+      assertEquals(threads.size() * entriesPerThread, entries);
     }
   }
 
-  /** One leaves while another gives the lock back: the third must be woken all the same. */
+  /** A fiber leaves the queue while the holder releases the lock: the next thread must be woken. */
   @Promise("8.5")
   @Test
-  void fiberThatLeavesQueuePassesTurnOn() {
+  void fiberThatLeavesQueueWakesNextThread() {
     long seed = StressHarness.seed();
-    System.out.println("one leaves the line: -Dfibry.seed=" + seed);
+    System.out.println("a fiber leaves the queue: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < 20 * ROUNDS; round++) {
       lock.acquire();
-      var came = new CountDownLatch(1);
-      var behind = Thread.ofPlatform().start(() -> {
-        Patience.await(came);
+      var arrival = new CountDownLatch(1);
+      var waiter = Thread.ofPlatform().start(() -> {
+        Patience.await(arrival);
         enter();
       });
 
       int spins = random.nextInt(20_000);
       var holder = Thread.ofPlatform().start(() -> {
-        Patience.await(came);
+        Patience.await(arrival);
         for (int i = 0; i < spins; i++) Thread.onSpinWait();
         lock.close();
       });
-      StackEdge.whereNoParkWorks(() -> {
-        came.countDown();
-        try (var held = lock.acquire()) {
-          entered++;
-        } catch (StackOverflowError left) {}
+      StackEdge.runWhereParkFails(() -> {
+        arrival.countDown();
+        try (var hold = lock.acquire()) {
+          entries++;
+        } catch (StackOverflowError overflow) {}
       });
 
-      Patience.joined(holder);
-      Patience.joined(behind);
+      Patience.awaitEnd(holder);
+      Patience.awaitEnd(waiter);
     }
   }
 
   private void enter() {
-    try (var held = lock.acquire()) {
-      assertEquals(1, ++inside);
-      if (++entered % 7 == 0) Thread.yield();
-      inside--;
+    try (var hold = lock.acquire()) {
+      assertEquals(1, ++holders);
+      if (++entries % 7 == 0) Thread.yield();
+      holders--;
     }
   }
 }

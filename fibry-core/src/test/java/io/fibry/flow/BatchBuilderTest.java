@@ -10,7 +10,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.Handler;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.spi.BlockBuilder;
@@ -27,10 +27,10 @@ class BatchBuilderTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
   private final ManualScheduler clock = new ManualScheduler();
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
       ActorSystem.openScope("batches", o -> o.withScheduler(clock).withDeadLetters(letters));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void close() {
@@ -38,89 +38,91 @@ class BatchBuilderTest {
     scope.closeWithin(Patience.LONG);
   }
 
-  private void quiet() {
+  private void awaitQuiet() {
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   @Test
-  void codeAroundMessagesSeesEachMessageAndNothingElse() {
-    var around = new CopyOnWriteArrayList<Object>();
+  void interceptorSeesEachMessageAndNothingElse() {
+    var intercepted = new CopyOnWriteArrayList<Object>();
     Actor<String> log =
         Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER).intercept((String message, Handler.Task next) -> {
-          around.add(message);
+          intercepted.add(message);
           next.run();
-        }), 2, SECOND, seen::add);
+        }), 2, SECOND, received::add);
 
     for (var message : List.of("a", "b", "c")) log.sendMessage(message);
     clock.advance(SECOND);
 
-    assertEquals(List.of("a", "b", "c"), around);
-    assertEquals(List.of(List.of("a", "b"), List.of("c")), seen);
+    assertEquals(List.of("a", "b", "c"), intercepted);
+    assertEquals(List.of(List.of("a", "b"), List.of("c")), received);
   }
 
   @Test
-  void bothActorsBearTheNameOfTheBuilder() {
+  void bothActorsAreNamedAfterTheBuilder() {
     Actor<String> log =
-        Batch.ofLists(scope.named("log"), 1, SECOND, batch -> seen.add(Thread.currentThread().getName()));
+        Batch.ofLists(scope.named("log"), 1, SECOND, batch -> received.add(Thread.currentThread().getName()));
 
     log.sendMessage("a");
-    quiet();
+    awaitQuiet();
 
     assertEquals("log", log.name());
     assertEquals("actor 'log'", log.toString());
-    assertEquals(List.of("log/batch"), seen);
+    assertEquals(List.of("log/batch"), received);
   }
 
   @Test
-  void sizesAndTimesWithoutAMeaningAreRefused() {
-    var small =
-        assertThrows(IllegalArgumentException.class, () -> Batch.ofLists(scope.anonymous(), 0, SECOND, seen::add));
-    var never = assertThrows(IllegalArgumentException.class,
-        () -> Batch.ofCounts(scope.anonymous(), 1, Duration.ZERO, seen::add));
-    var past = assertThrows(IllegalArgumentException.class,
-        () -> Batch.ofLists(scope.anonymous(), 1, SECOND.negated(), seen::add));
+  void meaninglessSizesAndTimesAreRefused() {
+    var zeroSize =
+        assertThrows(IllegalArgumentException.class, () -> Batch.ofLists(scope.anonymous(), 0, SECOND, received::add));
+    var zeroWait = assertThrows(IllegalArgumentException.class,
+        () -> Batch.ofCounts(scope.anonymous(), 1, Duration.ZERO, received::add));
+    var negativeWait = assertThrows(IllegalArgumentException.class,
+        () -> Batch.ofLists(scope.anonymous(), 1, SECOND.negated(), received::add));
 
-    assertEquals("a batch of 0 messages would never be full; give at least 1", small.getMessage());
-    assertEquals("a batch cannot wait 0 s for its messages; give more than zero", never.getMessage());
-    assertEquals("a batch cannot wait -1 s for its messages; give more than zero", past.getMessage());
+    assertEquals("a batch of 0 messages would never be full; give at least 1", zeroSize.getMessage());
+    assertEquals("a batch cannot wait 0 s for its messages; give more than zero", zeroWait.getMessage());
+    assertEquals("a batch cannot wait -1 s for its messages; give more than zero", negativeWait.getMessage());
   }
 
   @Test
-  void aPriorityMailboxIsRefused() {
-    var refused = assertThrows(IllegalArgumentException.class,
+  void priorityMailboxIsRefused() {
+    var refusal = assertThrows(IllegalArgumentException.class,
         () -> Batch.ofLists(scope.anonymous().mailbox(Mailbox.<String>priority((a, b) -> 0)), 1, SECOND,
             (List<String> batch) -> {}));
 
     assertEquals(
         "a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox",
-        refused.getMessage());
+        refusal.getMessage());
   }
 
   @Test
-  void aBuilderOfPoolsIsRefused() {
-    var refused = assertThrows(IllegalArgumentException.class,
-        () -> Batch.ofLists(BlockBuilder.of(scope.anonymous()).pooled(PoolPolicy.scaling(2, 2)), 1, SECOND, seen::add));
+  void builderOfPoolsIsRefused() {
+    var refusal = assertThrows(IllegalArgumentException.class,
+        () -> Batch.ofLists(BlockBuilder.of(scope.anonymous()).pooled(PoolPolicy.scaling(2, 2)), 1, SECOND,
+            received::add));
 
-    assertEquals("the workers of a pool would gather a batch each; give a builder of actors", refused.getMessage());
+    assertEquals("the workers of a pool would gather a batch each; give a builder of actors", refusal.getMessage());
   }
 
   @Test
-  void nullIsRefusedByItsName() {
+  void nullArgumentsAreRefusedByName() {
     var builder = scope.anonymous();
 
-    assertNullRefused("builder", () -> Batch.ofLists(null, 1, SECOND, seen::add));
-    assertNullRefused("wait", () -> Batch.ofLists(builder, 1, null, seen::add));
+    assertNullRefused("builder", () -> Batch.ofLists(null, 1, SECOND, received::add));
+    assertNullRefused("wait", () -> Batch.ofLists(builder, 1, null, received::add));
     assertNullRefused("handler", () -> Batch.ofLists(builder, 1, SECOND, null));
-    assertNullRefused("key", () -> Batch.<String, String>ofMerged(builder, 1, SECOND, null, (a, b) -> b, seen::add));
-    assertNullRefused("merge", () -> Batch.<String, String>ofMerged(builder, 1, SECOND, a -> a, null, seen::add));
-    assertNullRefused("message", () -> Batch.<String>ofLists(builder, 1, SECOND, seen::add).sendMessage(null));
+    assertNullRefused("key",
+        () -> Batch.<String, String>ofMerged(builder, 1, SECOND, null, (a, b) -> b, received::add));
+    assertNullRefused("merge", () -> Batch.<String, String>ofMerged(builder, 1, SECOND, a -> a, null, received::add));
+    assertNullRefused("message", () -> Batch.<String>ofLists(builder, 1, SECOND, received::add).sendMessage(null));
   }
 
   @Test
-  void aNameThatIsTakenIsRefusedAndNothingIsLeft() {
+  void takenNameIsRefusedAndLeavesNoActor() {
     scope.named("log").newActor((String message) -> {});
 
-    assertThrows(IllegalArgumentException.class, () -> Batch.ofLists(scope.named("log"), 1, SECOND, seen::add));
+    assertThrows(IllegalArgumentException.class, () -> Batch.ofLists(scope.named("log"), 1, SECOND, received::add));
 
     Patience.eventually(() -> !scope.dump().contains("log/batch"));
   }

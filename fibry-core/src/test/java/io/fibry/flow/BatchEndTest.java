@@ -17,9 +17,9 @@ import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.LeakProbe;
-import io.fibry.Letters;
 import io.fibry.NoReplyException;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.Variants;
@@ -38,14 +38,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The end of a batch loses no message. */
+/** Tests that the end of a batch loses no message. */
 class BatchEndTest {
-  private static final Duration LATE = Duration.ofDays(1);
+  private static final Duration ONE_DAY = Duration.ofDays(1);
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("ends",
       o -> o.withDeadLetters(letters).withDrainLimit(Patience.LONG).withKillGrace(Duration.ofHours(1)));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void close() {
@@ -53,39 +53,39 @@ class BatchEndTest {
     scope.closeWithin(Patience.LONG);
   }
 
-  private void quiet() {
+  private void awaitQuiet() {
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
-  // ---- ending
+  // ---- the end of a batch
 
   @Test
   void onExitFutureCannotEndBatch() {
     var log = log("FIBER");
-    var cancelled = log.onExit();
-    cancelled.cancel(true);
+    var cancelledFuture = log.onExit();
+    cancelledFuture.cancel(true);
     log.onExit().complete(new ExitReason.Killed());
     log.sendMessage("a");
 
     assertFalse(log.onExit().isDone());
     log.close();
-    assertTrue(cancelled.isCancelled());
+    assertTrue(cancelledFuture.isCancelled());
     assertEquals(new ExitReason.Finished(), log.onExit().resultNow());
-    assertEquals(List.of(List.of("a")), seen);
+    assertEquals(List.of(List.of("a")), received);
   }
 
   @Promise("22.11")
   @ParameterizedTest
   @MethodSource("io.fibry.flow.BatchTest#strategies")
-  void askExitHandlesWhatWasGathered(String strategy) {
+  void askExitHandlesGatheredMessages(String strategy) {
     var log = log(strategy);
     log.sendMessage("a");
-    quiet();
+    awaitQuiet();
 
     log.askExit();
-    Patience.ended(log::waitForExit);
+    Patience.awaitEnd(log::waitForExit);
 
-    assertEquals(List.of(List.of("a")), seen);
+    assertEquals(List.of(List.of("a")), received);
     assertEquals(new ExitReason.Stopped(), log.onExit().resultNow());
     assertFalse(log.sendMessage("b"));
   }
@@ -97,32 +97,32 @@ class BatchEndTest {
     log.sendMessage("a");
 
     log.sendPoisonPill();
-    Patience.ended(log::waitForExit);
+    Patience.awaitEnd(log::waitForExit);
 
-    assertEquals(List.of(List.of("a")), seen);
+    assertEquals(List.of(List.of("a")), received);
     assertEquals(new ExitReason.Finished(), log.onExit().resultNow());
     Patience.eventually(() -> !scope.dump().contains("log"));
   }
 
   private Actor<String> log(String strategy) {
-    return Batch.ofLists(scope.named("log").strategy(Variants.STRATEGIES.get(strategy)), 3, LATE, seen::add);
+    return Batch.ofLists(scope.named("log").strategy(Variants.STRATEGIES.get(strategy)), 3, ONE_DAY, received::add);
   }
 
   @Test
-  void closingTheScopeHandlesWhatWasGathered() {
+  void closingScopeHandlesGatheredMessages() {
     Actor<String> log = log("FIBER");
     log.sendMessage("a");
 
     scope.close();
 
-    assertEquals(List.of(List.of("a")), seen);
-    assertEquals(new ExitReason.Stopped(), Patience.value(log.onExit())); // told on a thread of its own
+    assertEquals(List.of(List.of("a")), received);
+    assertEquals(new ExitReason.Stopped(), Patience.value(log.onExit())); // completed on another thread
   }
 
   @Test
-  void theScopeThatClosesWithoutPatienceTellsOfEveryMessage() {
+  void scopeClosedWithinShortLimitReportsEveryMessage() {
     var gate = new Gate();
-    Actor<Integer> log = Batch.ofLists(scope.anonymous(), 2, LATE, batch -> gate.pass());
+    Actor<Integer> log = Batch.ofLists(scope.anonymous(), 2, ONE_DAY, batch -> gate.pass());
     log.sendMessages(List.of(1, 2, 3, 4, 5, 6, 7));
     Patience.await(gate.entered);
 
@@ -132,29 +132,30 @@ class BatchEndTest {
     assertEquals(List.of(), report.unresponsive());
   }
 
-  /** Unpacks batches. */
+  /** Returns all messages, including the messages inside batches. */
   static List<Object> members(List<Object> messages) {
-    var all = new ArrayList<>();
+    var result = new ArrayList<>();
     for (var message : messages) {
-      if (message instanceof List<?> batch) all.addAll(batch);
-      else if (message instanceof Map<?, ?> batch) all.addAll(batch.keySet());
-      else all.add(message);
+      if (message instanceof List<?> batch) result.addAll(batch);
+      else if (message instanceof Map<?, ?> batch) result.addAll(batch.keySet());
+      else result.add(message);
     }
-    return all;
+    return result;
   }
 
   @Promise("22.11")
   @Test
-  void aKillInterruptsTheHandlerAndTellsOfEveryMessage() {
+  void killInterruptsHandlerAndReportsEveryMessage() {
     var gate = new Gate();
     Actor<Integer> log =
-        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, LATE, batch -> gate.pass());
+        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, ONE_DAY,
+            batch -> gate.pass());
     log.sendMessages(List.of(1, 2));
     Patience.await(gate.entered);
     log.sendMessages(List.of(3, 4, 5, 6, 7));
 
     log.kill();
-    Patience.ended(log::waitForExit);
+    Patience.awaitEnd(log::waitForExit);
 
     assertEquals(new ExitReason.Killed(), log.onExit().resultNow());
     assertEquals(List.of(List.of(1, 2)), letters.messages(Reason.FAILED));
@@ -164,45 +165,45 @@ class BatchEndTest {
 
   @Test
   void killOfIdleBatchReportsGatheredMessages() {
-    Actor<Integer> log = Batch.ofLists(scope.anonymous(), 2, LATE, batch -> seen.add(batch));
+    Actor<Integer> log = Batch.ofLists(scope.anonymous(), 2, ONE_DAY, batch -> received.add(batch));
     log.sendMessage(1);
-    quiet();
+    awaitQuiet();
 
     log.kill();
-    Patience.ended(log::waitForExit);
+    Patience.awaitEnd(log::waitForExit);
 
-    Patience.eventually(() -> members(letters.messages()).equals(List.of(1)) || members(seen).equals(List.of(1)));
+    Patience.eventually(() -> members(letters.messages()).equals(List.of(1)) || members(received).equals(List.of(1)));
   }
 
-  /** {@code find} finds the gatherer alone. */
+  /** {@code find} returns only the gatherer, so its kill does not concern the handler. */
   @Test
   void killOfFoundGathererDoesNotWaitForHandler() {
     var gate = new Gate();
     Actor<String> log =
-        Batch.ofLists(scope.named("log").protocol(String.class).onFailure(FailurePolicy.resume().withoutLog()), 1, LATE,
-            batch -> gate.pass());
+        Batch.ofLists(scope.named("log").protocol(String.class).onFailure(FailurePolicy.resume().withoutLog()), 1,
+            ONE_DAY, batch -> gate.pass());
     log.sendMessage("a");
     Patience.await(gate.entered);
     log.sendPoisonPill();
-    var found = scope.find("log", String.class).orElseThrow();
-    Patience.eventually(() -> !found.sendMessage("b"));
+    var gatherer = scope.find("log", String.class).orElseThrow();
+    Patience.eventually(() -> !gatherer.sendMessage("b"));
 
-    found.kill();
+    gatherer.kill();
 
-    Patience.ended(log::waitForExit); // not by its grace, which is an hour
+    Patience.awaitEnd(log::waitForExit); // long before the kill grace of one hour ends
     assertEquals(List.of(List.of("a")), letters.messages(Reason.FAILED));
   }
 
   @Test
-  void aHandlerThatIgnoresAKillIsCutOff() {
+  void handlerThatIgnoresKillIsCutOff() {
     var gate = new Gate();
-    try (var hasty = ActorSystem.openScope("hasty", o -> o.withKillGrace(Duration.ofMillis(20)))) {
-      Actor<Integer> log = Batch.ofLists(hasty.anonymous(), 1, LATE, batch -> gate.passDeaf());
+    try (var hastyScope = ActorSystem.openScope("hasty", o -> o.withKillGrace(Duration.ofMillis(20)))) {
+      Actor<Integer> log = Batch.ofLists(hastyScope.anonymous(), 1, ONE_DAY, batch -> gate.passUninterruptibly());
       log.sendMessage(1);
       Patience.await(gate.entered);
 
       log.kill();
-      Patience.ended(log::waitForExit);
+      Patience.awaitEnd(log::waitForExit);
 
       assertEquals(new ExitReason.Killed(), log.onExit().resultNow());
       gate.open();
@@ -211,79 +212,79 @@ class BatchEndTest {
 
   @Test
   void closeOnExitRunsAfterLastBatch() {
-    Actor<String> log = log("FIBER").closeOnExit(() -> seen.add("closed first"), () -> seen.add("before it"));
+    Actor<String> log = log("FIBER").closeOnExit(() -> received.add("closed first"), () -> received.add("before it"));
     log.sendMessage("a");
 
     log.close();
 
-    assertEquals(List.of(List.of("a"), "before it", "closed first"), seen);
+    assertEquals(List.of(List.of("a"), "before it", "closed first"), received);
   }
 
   @Test
   void closeFromBatchHandlerDoesNotWait() throws Exception {
     var self = new CompletableFuture<Actor<String>>();
-    Actor<String> log = Batch.ofLists(scope.anonymous(), 1, LATE, batch -> {
+    Actor<String> log = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, batch -> {
       self.get().close();
-      seen.add(batch);
+      received.add(batch);
     });
     self.complete(log);
 
     log.sendMessage("a");
 
-    Patience.ended(log::waitForExit);
-    assertEquals(List.of(List.of("a")), seen);
+    Patience.awaitEnd(log::waitForExit);
+    assertEquals(List.of(List.of("a")), received);
   }
 
   @Test
   void closeFromBatchMergeDoesNotWait() {
     var self = new AtomicReference<Actor<String>>();
-    Actor<String> log = Batch.ofMerged(scope.anonymous(), 5, LATE, message -> {
+    Actor<String> log = Batch.ofMerged(scope.anonymous(), 5, ONE_DAY, message -> {
       self.get().close();
       return message;
-    }, (a, b) -> b, seen::add);
+    }, (a, b) -> b, received::add);
     self.set(log);
 
     log.sendMessage("a");
 
-    Patience.ended(log::waitForExit);
-    assertEquals(List.of(Map.of("a", "a")), seen);
+    Patience.awaitEnd(log::waitForExit);
+    assertEquals(List.of(Map.of("a", "a")), received);
   }
 
   @Test
-  void handlerThatWaitsForEndOfItsBatchClosesCycle() throws Exception {
+  void handlerWaitingForEndOfItsBatchGetsCycleException() throws Exception {
     var self = new CompletableFuture<Actor<String>>();
-    Actor<String> log = Batch.ofLists(scope.anonymous(), 1, LATE,
-        batch -> seen.add(assertThrows(AskCycleException.class, () -> self.get().waitForExit(Patience.LONG))));
+    Actor<String> log = Batch.ofLists(scope.anonymous(), 1, ONE_DAY,
+        batch -> received.add(assertThrows(AskCycleException.class, () -> self.get().waitForExit(Patience.LONG))));
     self.complete(log);
 
     log.sendMessage("a");
     log.close();
 
-    assertInstanceOf(AskCycleException.class, seen.getFirst());
+    assertInstanceOf(AskCycleException.class, received.getFirst());
   }
 
   record Ping() implements Request<Ping, String> {}
 
   @Test
-  void aRequestIsGatheredAndHasNoReply() {
-    Actor<Object> log = Batch.ofLists(scope.anonymous(), 1, LATE, seen::add);
+  void requestIsGatheredAndGetsNoReply() {
+    Actor<Object> log = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, received::add);
 
     assertThrows(NoReplyException.class, () -> log.ask(new Ping()));
 
     log.close();
-    assertEquals(List.of(List.of(new Ping())), seen);
+    assertEquals(List.of(List.of(new Ping())), received);
   }
 
   @Test
   void tasksAndTimersWorkAsInAnyActor() {
-    Actor<String> log = Batch.ofLists(scope.anonymous(), 1, LATE, seen::add);
+    Actor<String> log = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, received::add);
 
-    log.execute(() -> seen.add("task"));
-    quiet();
+    log.execute(() -> received.add("task"));
+    awaitQuiet();
     log.sendMessageLater("later", Duration.ofMillis(1));
-    Patience.eventually(() -> seen.size() == 2);
+    Patience.eventually(() -> received.size() == 2);
 
-    assertEquals(List.of("task", List.of("later")), seen);
+    assertEquals(List.of("task", List.of("later")), received);
   }
 
   @Test
@@ -291,15 +292,15 @@ class BatchEndTest {
     Actor<String> log = log("FIBER");
     var watcher = scope.anonymous().newActor((Object message, ActorContext<Object> context) -> {
       if (message.equals("watch")) context.watch(log, reason -> reason);
-      else seen.add(message);
+      else received.add(message);
     });
     watcher.sendMessage("watch");
-    quiet();
+    awaitQuiet();
 
     log.close();
-    Patience.eventually(() -> !seen.isEmpty());
+    Patience.eventually(() -> !received.isEmpty());
 
-    assertEquals(List.of(new ExitReason.Finished()), seen);
+    assertEquals(List.of(new ExitReason.Finished()), received);
   }
 
   @Test
@@ -314,8 +315,8 @@ class BatchEndTest {
   }
 
   @Test
-  void noThreadIsLeft() {
-    Actor<String> log = Batch.ofLists(scope.named("threaded").strategy(Strategy.THREAD), 2, LATE, seen::add);
+  void closedBatchLeavesNoThread() {
+    Actor<String> log = Batch.ofLists(scope.named("threaded").strategy(Strategy.THREAD), 2, ONE_DAY, received::add);
     log.sendMessage("a");
 
     log.close();
@@ -327,7 +328,7 @@ class BatchEndTest {
   @Test
   void endedBatchIsGarbage() {
     var message = new Object();
-    var log = new AtomicReference<>(Batch.<Object>ofLists(scope.anonymous(), 2, LATE, batch -> {}));
+    var log = new AtomicReference<>(Batch.<Object>ofLists(scope.anonymous(), 2, ONE_DAY, batch -> {}));
     log.get().sendMessage(message);
     log.get().close();
     var references = List.of(new WeakReference<>(message), new WeakReference<Object>(log.getAndSet(null)));
@@ -337,8 +338,8 @@ class BatchEndTest {
   }
 
   @Test
-  void idleBatchThatNobodyKnowsIsGarbage() {
-    var log = new AtomicReference<>(Batch.<Object>ofLists(ActorSystem.anonymous(), 1, LATE, batch -> {}));
+  void unreferencedIdleBatchIsGarbage() {
+    var log = new AtomicReference<>(Batch.<Object>ofLists(ActorSystem.anonymous(), 1, ONE_DAY, batch -> {}));
     log.get().sendMessage("a");
     var reference = new WeakReference<Object>(log.getAndSet(null));
 

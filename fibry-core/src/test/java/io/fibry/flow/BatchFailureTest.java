@@ -13,8 +13,8 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Logged;
@@ -31,14 +31,14 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A failure loses no message, and repeats none. */
+/** Tests that a failure loses no message of a batch and repeats none. */
 class BatchFailureTest {
-  private static final Duration LATE = Duration.ofDays(1);
+  private static final Duration ONE_DAY = Duration.ofDays(1);
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
       ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofHours(1)));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void close() {
@@ -46,25 +46,25 @@ class BatchFailureTest {
     scope.closeWithin(Patience.LONG);
   }
 
-  private void quiet() {
+  private void awaitQuiet() {
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
-  /** The earlier library kept a failed batch, and sent it again with the next one. */
+  /** The first version of the library kept a failed batch and sent it again with the next batch. */
   @Promise("22.11")
   @Test
   void failedBatchIsSingleDeadLetterAndIsNotHandledAgain() {
     var failure = new IOException("disk full");
     Actor<Integer> log =
-        Batch.ofLists(scope.named("log").onFailure(FailurePolicy.resume().withoutLog()), 2, LATE, batch -> {
-          seen.add(batch);
+        Batch.ofLists(scope.named("log").onFailure(FailurePolicy.resume().withoutLog()), 2, ONE_DAY, batch -> {
+          received.add(batch);
           if (batch.contains(1)) throw failure;
         });
 
     for (int i = 1; i <= 4; i++) log.sendMessage(i);
     log.close();
 
-    assertEquals(List.of(List.of(1, 2), List.of(3, 4)), seen);
+    assertEquals(List.of(List.of(1, 2), List.of(3, 4)), received);
     assertEquals(List.of(List.of(1, 2)), letters.messages());
     assertEquals(List.of("log/batch", Reason.FAILED, failure), List.of(letters.all.getFirst().actor(),
         letters.all.getFirst().reason(), letters.all.getFirst().cause().orElseThrow()));
@@ -72,61 +72,61 @@ class BatchFailureTest {
   }
 
   @Test
-  void theLogNamesTheFailingBatch() {
+  void logNamesFailedBatch() {
     try (var logged = new Logged()) {
-      Actor<Integer> log = Batch.ofLists(scope.named("log"), 2, LATE, batch -> {
+      Actor<Integer> log = Batch.ofLists(scope.named("log"), 2, ONE_DAY, batch -> {
         throw new IOException("disk full");
       });
       log.sendMessages(List.of(1, 2));
       log.close();
 
-      assertTrue(logged.text().contains("actor 'log/batch' failed at [1, 2]; it goes on"), logged.text());
+      assertTrue(logged.text().contains("actor 'log/batch' failed at [1, 2]; it continues"), logged.text());
     }
   }
 
   @Test
-  void aFailingBatchCanBeSentAgain() {
+  void failedBatchCanBeSentAgain() {
     var tries = new AtomicInteger();
     Actor<Integer> log =
-        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, LATE, batch -> {
+        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, ONE_DAY, batch -> {
           if (tries.incrementAndGet() == 1) throw new IOException("disk full");
-          seen.add(batch);
+          received.add(batch);
         });
     log.sendMessages(List.of(1, 2));
-    quiet();
+    awaitQuiet();
 
     assertTrue(letters.all.getFirst().resend());
-    quiet();
+    awaitQuiet();
 
-    assertEquals(List.of(List.of(1, 2)), seen);
+    assertEquals(List.of(List.of(1, 2)), received);
   }
 
   @Test
-  void retriesGiveTheBatchToTheHandlerAgain() {
+  void retryHandlesTheSameBatchAgain() {
     var tries = new AtomicInteger();
     Actor<Integer> log =
-        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(2)), 2, LATE, batch -> {
+        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(2)), 2, ONE_DAY, batch -> {
           if (tries.incrementAndGet() <= 2) throw new IOException("disk full");
-          seen.add(batch);
+          received.add(batch);
         });
 
     log.sendMessages(List.of(1, 2));
     log.close();
 
-    assertEquals(List.of(List.of(1, 2)), seen);
+    assertEquals(List.of(List.of(1, 2)), received);
     assertEquals(List.of(), letters.all);
   }
 
   @Test
-  void aPolicyThatStopsEndsAllWithWhatWasThrown() {
+  void stopPolicyEndsBatchWithFailureOfHandler() {
     var failure = new IOException("disk full");
     Actor<Integer> log =
-        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()), 2, LATE, batch -> {
+        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()), 2, ONE_DAY, batch -> {
           throw failure;
         });
     log.sendMessages(List.of(1, 2, 3));
 
-    Patience.ended(log::waitForExit);
+    Patience.awaitEnd(log::waitForExit);
 
     assertEquals(new ExitReason.Failed(failure), log.onExit().resultNow());
     assertFalse(log.sendMessage(4));
@@ -135,36 +135,36 @@ class BatchFailureTest {
   }
 
   @Test
-  void aMessageWhoseKeyCannotBeToldFailsAlone() {
-    Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, LATE,
-        word -> word.charAt(0), (a, b) -> a + b, seen::add);
+  void messageWhoseKeyFunctionThrowsFailsAlone() {
+    Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, ONE_DAY,
+        word -> word.charAt(0), (a, b) -> a + b, received::add);
 
     for (var word : List.of("", "a", "", "b")) words.sendMessage(word);
     words.close();
 
-    assertEquals(List.of(Map.of('a', "a", 'b', "b")), seen);
+    assertEquals(List.of(Map.of('a', "a", 'b', "b")), received);
     assertEquals(List.of("", ""), letters.messages(Reason.FAILED));
   }
 
   @Test
-  void aMessageThatCannotBeMergedFailsAlone() {
-    Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 3, LATE,
+  void messageThatCannotBeMergedFailsAlone() {
+    Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 3, ONE_DAY,
         word -> word.charAt(0), (a, b) -> {
           if (b.equals("a2")) throw new IllegalStateException("no");
           return b.equals("a3") ? null : a + b;
-        }, seen::add);
+        }, received::add);
 
     for (var word : List.of("a1", "a2", "a3", "a4", "b")) words.sendMessage(word);
     words.close();
 
-    assertEquals(List.of(Map.of('a', "a1a4", 'b', "b")), seen);
+    assertEquals(List.of(Map.of('a', "a1a4", 'b', "b")), received);
     assertEquals(List.of("a2", "a3"), letters.messages(Reason.FAILED));
   }
 
   @Test
   void nullKeyIsNamedInFailure() {
-    Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 3, LATE,
-        word -> null, (a, b) -> b, seen::add);
+    Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 3, ONE_DAY,
+        word -> null, (a, b) -> b, received::add);
 
     words.sendMessage("a");
     words.close();
@@ -174,63 +174,63 @@ class BatchFailureTest {
 
   @Test
   void restartOfGathererLosesNoMessage() {
-    Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()), 3, LATE,
-        word -> word.charAt(0), (a, b) -> b, seen::add);
+    Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()), 3, ONE_DAY,
+        word -> word.charAt(0), (a, b) -> b, received::add);
 
     for (var word : List.of("a", "", "b")) words.sendMessage(word);
     words.close();
 
-    assertEquals(List.of(Map.of('a', "a"), Map.of('b', "b")), seen);
+    assertEquals(List.of(Map.of('a', "a"), Map.of('b', "b")), received);
   }
 
-  /** The handler waits for the gatherer's room before the gatherer waits for the handler. */
+  /** The handler waits for capacity of the gatherer before the gatherer waits for the handler. */
   @Test
-  void aHandlerThatWaitsForRoomInItsOwnBatchIsGivenIt() throws Exception {
-    var handling = new Gate();
-    var gathering = new Gate();
+  void handlerWaitingForCapacityOfItsOwnBatchGetsIt() throws Exception {
+    var handlerGate = new Gate();
+    var gathererGate = new Gate();
     var sender = new CompletableFuture<Thread>();
     var self = new CompletableFuture<Actor<Integer>>();
     Actor<Integer> log =
-        Batch.ofMerged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 1, LATE, message -> {
-          if (message == 3) BatchTest.pass(gathering);
+        Batch.ofMerged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 1, ONE_DAY, message -> {
+          if (message == 3) BatchTest.pass(gathererGate);
           return message;
         }, (a, b) -> b, batch -> {
-          seen.addAll(batch.keySet());
+          received.addAll(batch.keySet());
           if (!batch.containsKey(1)) return;
-          handling.pass();
+          handlerGate.pass();
           sender.complete(Thread.currentThread());
           assertTrue(self.get().sendMessage(5));
         });
     self.complete(log);
     for (int i = 1; i <= 4; i++) log.sendMessage(i);
-    Patience.await(handling.entered);
-    Patience.await(gathering.entered);
+    Patience.await(handlerGate.entered);
+    Patience.await(gathererGate.entered);
 
-    handling.open();
-    Patience.parked(Patience.value(sender));
-    gathering.open();
-    quiet();
+    handlerGate.open();
+    Patience.awaitParked(Patience.value(sender));
+    gathererGate.open();
+    awaitQuiet();
 
     log.close();
-    assertEquals(List.of(1, 2, 3, 4, 5), seen);
+    assertEquals(List.of(1, 2, 3, 4, 5), received);
     assertEquals(List.of(), letters.all);
   }
 
-  /** The handler waits, through another actor, for the end, which waits for the handler. */
+  /** The handler waits, through a sink, for the end of its actor, which waits for the handler. */
   @Test
-  void aHandlerThatWaitsForTheEndHangsNobodyAndNothingIsForgotten() throws Exception {
+  void handlerWaitingForEndOfItsBatchLosesNoMessage() throws Exception {
     var gate = new Gate();
     var self = new CompletableFuture<Actor<Integer>>();
     var waiter = new CompletableFuture<Thread>();
-    var other = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newSink();
+    var sink = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newSink();
     Actor<Integer> log =
-        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, LATE, batch -> {
+        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, ONE_DAY, batch -> {
           if (batch.contains(1)) {
             gate.pass();
             waiter.complete(Thread.currentThread());
-            other.execAndWait(nothing -> self.get().waitForExit());
+            sink.execAndWait(state -> self.get().waitForExit());
           }
-          seen.addAll(batch);
+          received.addAll(batch);
         });
     self.complete(log);
     log.sendMessages(List.of(1, 2, 3, 4, 5));
@@ -238,47 +238,48 @@ class BatchFailureTest {
     Patience.eventually(() -> scope.report().handled() >= 5);
 
     gate.open();
-    Patience.parked(Patience.value(waiter));
+    Patience.awaitParked(Patience.value(waiter));
     log.askExit();
-    Patience.ended(log::waitForExit);
+    Patience.awaitEnd(log::waitForExit);
 
-    var ended = new ArrayList<Object>(seen);
-    ended.addAll(BatchEndTest.members(letters.messages()));
-    assertEquals(List.of(1, 2, 3, 4, 5), ended.stream().sorted().toList());
-    var told = letters.all.stream().filter(letter -> letter.message().equals(List.of(1, 2))).findFirst().orElseThrow();
-    assertInstanceOf(AskCycleException.class, told.cause().orElseThrow());
+    var messages = new ArrayList<Object>(received);
+    messages.addAll(BatchEndTest.members(letters.messages()));
+    assertEquals(List.of(1, 2, 3, 4, 5), messages.stream().sorted().toList());
+    var failedBatch = letters.all.stream().filter(letter -> letter.message().equals(List.of(1, 2))).findFirst()
+        .orElseThrow();
+    assertInstanceOf(AskCycleException.class, failedBatch.cause().orElseThrow());
   }
 
-  /** The handler waits for the gatherer's room, and the gatherer for the handler. */
+  /** The handler waits for capacity of the gatherer while the gatherer waits for the handler. */
   @Test
-  void aHandlerThatFeedsItsOwnFullMailboxHangsNobody() throws Exception {
+  void handlerSendingToItsOwnFullBatchDoesNotHang() throws Exception {
     var self = new CompletableFuture<Actor<Integer>>();
-    var told = new AtomicInteger();
+    var cycleCount = new AtomicInteger();
     var handled = new CopyOnWriteArrayList<Integer>();
     Actor<Integer> log = Batch.ofLists(
         scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).onFailure(FailurePolicy.resume().withoutLog()), 2,
-        LATE, batch -> {
+        ONE_DAY, batch -> {
           handled.addAll(batch);
           for (int message : batch) {
             if (message >= 1_000) continue;
             try {
               self.get().sendMessage(message + 1_000);
-            } catch (AskCycleException full) {
-              told.incrementAndGet();
+            } catch (AskCycleException cycle) {
+              cycleCount.incrementAndGet();
             }
           }
         });
     self.complete(log);
 
     for (int i = 0; i < 500; i++) log.sendMessage(i);
-    quiet();
+    awaitQuiet();
     log.close();
 
-    var ended = new ArrayList<Object>(BatchEndTest.members(letters.messages()));
-    ended.addAll(handled);
+    var messages = new ArrayList<Object>(BatchEndTest.members(letters.messages()));
+    messages.addAll(handled);
     assertEquals(IntStream.range(0, 500).boxed().toList(),
-        ended.stream().filter(one -> one instanceof Integer n && n < 1_000).sorted().toList());
+        messages.stream().filter(member -> member instanceof Integer n && n < 1_000).sorted().toList());
     assertEquals(handled.stream().filter(n -> n < 1_000).count(),
-        told.get() + ended.stream().filter(one -> one instanceof Integer n && n >= 1_000).count());
+        cycleCount.get() + messages.stream().filter(member -> member instanceof Integer n && n >= 1_000).count());
   }
 }

@@ -7,8 +7,8 @@ import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.StressHarness;
 import io.fibry.Variants;
@@ -30,30 +30,31 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Each message is in one batch or one dead letter, and the messages of one sender are in order.
+ * Tests that each message is in one batch or one dead letter, and that messages of one sender are
+ * handled in order.
  */
 class BatchStressTest {
   private static final long SEED = StressHarness.seed();
-  private static final long LONG = TimeUnit.SECONDS.toNanos(Soak.ON ? 120 : 1);
-  private static final int EACH = 200;
+  private static final long MIN_NANOS = TimeUnit.SECONDS.toNanos(Soak.ON ? 120 : 1);
+  private static final int MESSAGES_PER_SENDER = 200;
 
   record Message(int sender, int number) {}
 
   static final class Episode {
     final Random random;
     final List<String> strategies;
-    final Letters letters = new Letters();
+    final RecordedLetters letters = new RecordedLetters();
     final ActorScope scope =
         ActorSystem.openScope("stress", o -> o.withDeadLetters(letters).withKillGrace(Patience.LONG));
     final Queue<Message> handled = new ConcurrentLinkedQueue<>();
-    final int senders;
-    final boolean counting;
+    final int senderCount;
+    final boolean countsMessages;
 
     Episode(long seed, List<String> strategies) {
       this.strategies = strategies;
       random = new Random(seed);
-      senders = 1 + random.nextInt(3);
-      counting = random.nextBoolean();
+      senderCount = 1 + random.nextInt(3);
+      countsMessages = random.nextBoolean();
     }
 
     void play() {
@@ -66,13 +67,13 @@ class BatchStressTest {
       int end = random.nextInt(4);
       var log = open(Variants.STRATEGIES.get(strategy), mailbox, size, wait);
 
-      var sending =
-          IntStream.range(0, senders).mapToObj(sender -> Patience.startFiber(() -> send(log, sender))).toList();
-      if (random.nextBoolean()) sending.forEach(Patience::joined);
+      var senders =
+          IntStream.range(0, senderCount).mapToObj(sender -> Patience.startFiber(() -> send(log, sender))).toList();
+      if (random.nextBoolean()) senders.forEach(Patience::awaitEnd);
       else LockSupport.parkNanos(random.nextInt(3_000_000));
       end(log, end);
-      sending.forEach(Patience::joined);
-      Patience.ended(log::waitForExit);
+      senders.forEach(Patience::awaitEnd);
+      Patience.awaitEnd(log::waitForExit);
       scope.closeWithin(Patience.LONG);
 
       check(strategy + ", " + mailbox + ", size " + size + ", wait " + wait + ", end " + end);
@@ -81,7 +82,7 @@ class BatchStressTest {
     private Actor<Message> open(Strategy strategy, Mailbox<Object> mailbox, int size, Duration wait) {
       var builder =
           scope.anonymous().strategy(strategy).mailbox(mailbox).onFailure(FailurePolicy.resume().withoutLog());
-      return counting ? Batch.ofCounts(builder, size, wait, batch -> handle(batch.keySet(), size))
+      return countsMessages ? Batch.ofCounts(builder, size, wait, batch -> handle(batch.keySet(), size))
           : Batch.ofLists(builder, size, wait, batch -> handle(batch, size));
     }
 
@@ -99,7 +100,7 @@ class BatchStressTest {
     }
 
     private void send(Actor<Message> log, int sender) {
-      for (int i = 0; i < EACH; i++) {
+      for (int i = 0; i < MESSAGES_PER_SENDER; i++) {
         log.sendMessage(new Message(sender, i));
         if (i % 50 == 49) LockSupport.parkNanos(300_000);
       }
@@ -112,42 +113,42 @@ class BatchStressTest {
       else scope.closeWithin(Patience.LONG);
     }
 
-    private void check(String what) {
-      Patience.eventually(() -> ended().size() >= senders * EACH);
-      assertEquals(senders * EACH, ended().stream().distinct().count(), what);
-      assertEquals(senders * EACH, ended().size(), what);
-      for (int i = 0; i < senders; i++) {
+    private void check(String label) {
+      Patience.eventually(() -> handledOrDead().size() >= senderCount * MESSAGES_PER_SENDER);
+      assertEquals(senderCount * MESSAGES_PER_SENDER, handledOrDead().stream().distinct().count(), label);
+      assertEquals(senderCount * MESSAGES_PER_SENDER, handledOrDead().size(), label);
+      for (int i = 0; i < senderCount; i++) {
         int sender = i;
         var numbers = handled.stream().filter(message -> message.sender() == sender).map(Message::number).toList();
-        assertEquals(numbers.stream().sorted().toList(), numbers, what);
+        assertEquals(numbers.stream().sorted().toList(), numbers, label);
       }
     }
 
-    /** Handled or dead letters, alone or in a batch. */
-    private List<Message> ended() {
-      var all = new ArrayList<>(handled);
+    /** Returns the messages that were handled or became dead letters, alone or in a batch. */
+    private List<Message> handledOrDead() {
+      var messages = new ArrayList<>(handled);
       for (var letter : letters.messages()) {
-        if (letter instanceof Message message) all.add(message);
-        else if (letter instanceof List<?> batch) batch.forEach(message -> all.add((Message) message));
-        else if (letter instanceof Map<?, ?> batch) batch.keySet().forEach(message -> all.add((Message) message));
+        if (letter instanceof Message message) messages.add(message);
+        else if (letter instanceof List<?> batch) batch.forEach(message -> messages.add((Message) message));
+        else if (letter instanceof Map<?, ?> batch) batch.keySet().forEach(message -> messages.add((Message) message));
       }
-      return all;
+      return messages;
     }
   }
 
   @Promise("22.10")
   @Test
-  void noMessageIsForgottenOrHandledTwice() {
+  void noMessageIsLostOrHandledTwice() {
     System.out.println("BatchStressTest: -Dfibry.seed=" + SEED);
     var seeds = new Random(SEED);
-    int episodes = 0;
+    int episodeCount = 0;
 
-    for (long begun = System.nanoTime(); episodes == 0 || System.nanoTime() - begun < LONG; episodes++) {
+    for (long start = System.nanoTime(); episodeCount == 0 || System.nanoTime() - start < MIN_NANOS; episodeCount++) {
       long seed = seeds.nextLong();
       try {
         new Episode(seed, List.copyOf(Variants.STRATEGIES.keySet())).play();
       } catch (Throwable failure) {
-        throw new AssertionError("episode " + episodes + " of seed " + SEED, failure);
+        throw new AssertionError("episode " + episodeCount + " of seed " + SEED, failure);
       }
     }
   }

@@ -11,8 +11,8 @@ import io.fibry.ActorSystem;
 import io.fibry.Clock;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -33,15 +33,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** See also {@link BatchFailureTest} and {@link BatchEndTest}. */
+/** Tests how messages are gathered; see also {@link BatchFailureTest} and {@link BatchEndTest}. */
 class BatchTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
   private final ManualScheduler clock = new ManualScheduler();
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
       ActorSystem.openScope("batches", o -> o.withScheduler(clock).withDeadLetters(letters));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   static List<String> strategies() {
     return List.copyOf(Variants.STRATEGIES.keySet());
@@ -53,7 +53,7 @@ class BatchTest {
     scope.closeWithin(Patience.LONG);
   }
 
-  private void quiet() {
+  private void awaitQuiet() {
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
@@ -63,7 +63,7 @@ class BatchTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void everyMessageIsInOneBatchInItsOrder(String strategy) {
-    var batches = new ArrayList<List<Integer>>(); // plain: one thread at a time
+    var batches = new ArrayList<List<Integer>>(); // needs no lock, because one thread at a time adds batches
     Actor<Integer> log =
         Batch.ofLists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, batches::add);
 
@@ -78,86 +78,86 @@ class BatchTest {
   @MethodSource("strategies")
   void batchIsHandledWhenFirstMessageHasWaitedLongEnough(String strategy) {
     Actor<String> log =
-        Batch.ofLists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, seen::add);
+        Batch.ofLists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, received::add);
     log.sendMessage("a");
-    quiet();
+    awaitQuiet();
     clock.advance(Duration.ofMillis(600));
     log.sendMessage("b");
-    quiet();
+    awaitQuiet();
 
     clock.advance(Duration.ofMillis(400));
-    quiet();
+    awaitQuiet();
 
-    assertEquals(List.of(List.of("a", "b")), seen);
+    assertEquals(List.of(List.of("a", "b")), received);
   }
 
   @Test
-  void aFullBatchIsHandledAtOnce() {
-    Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 2, SECOND, seen::add);
+  void fullBatchIsHandledAtOnce() {
+    Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 2, SECOND, received::add);
 
     log.sendMessage("a");
-    assertEquals(List.of(), seen);
+    assertEquals(List.of(), received);
     log.sendMessage("b");
 
-    assertEquals(List.of(List.of("a", "b")), seen);
+    assertEquals(List.of(List.of("a", "b")), received);
   }
 
   @Test
   void timeOfFullBatchDoesNotShortenNextBatch() {
-    Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 2, SECOND, seen::add);
+    Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 2, SECOND, received::add);
     log.sendMessage("a");
     clock.advance(Duration.ofMillis(900));
     log.sendMessage("b");
     log.sendMessage("c");
 
     clock.advance(Duration.ofMillis(900));
-    assertEquals(List.of(List.of("a", "b")), seen);
+    assertEquals(List.of(List.of("a", "b")), received);
     clock.advance(Duration.ofMillis(100));
 
-    assertEquals(List.of(List.of("a", "b"), List.of("c")), seen);
+    assertEquals(List.of(List.of("a", "b"), List.of("c")), received);
   }
 
-  /** The timer's message waits already when its batch is handed over. */
+  /** The timer's message is already in the mailbox when its batch is handed over. */
   @Test
   void lateTimerMessageDoesNotShortenNextBatch() {
     var gate = new Gate();
     Actor<String> log = Batch.ofMerged(scope.anonymous(), 5, SECOND, message -> {
       if (message.equals("x")) pass(gate);
       return message;
-    }, (a, b) -> b, batch -> seen.add(batch.keySet()));
+    }, (a, b) -> b, batch -> received.add(batch.keySet()));
     for (var message : List.of("a", "x", "b", "c")) log.sendMessage(message);
     Patience.await(gate.entered);
 
     clock.advance(SECOND);
     gate.open();
-    quiet();
+    awaitQuiet();
 
-    assertEquals(List.of(Set.of("a", "x")), seen);
+    assertEquals(List.of(Set.of("a", "x")), received);
   }
 
   @Test
-  void theTimeBeginsWithTheFirstMessageOfABatch() {
-    Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 3, SECOND, seen::add);
+  void timeOfBatchBeginsWithItsFirstMessage() {
+    Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 3, SECOND, received::add);
     clock.advance(Duration.ofMillis(900));
     log.sendMessage("a");
     clock.advance(Duration.ofMillis(900));
-    assertEquals(List.of(), seen);
+    assertEquals(List.of(), received);
 
     clock.advance(Duration.ofMillis(100));
 
-    assertEquals(List.of(List.of("a")), seen);
+    assertEquals(List.of(List.of("a")), received);
   }
 
   @Test
   void batchesOfOneAreHandledOneByOne() {
-    Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 1, SECOND, seen::add);
+    Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 1, SECOND, received::add);
 
     log.sendMessages(List.of("a", "b"));
 
-    assertEquals(List.of(List.of("a"), List.of("b")), seen);
+    assertEquals(List.of(List.of("a"), List.of("b")), received);
   }
 
-  /** The first message of the full mailbox finds the batch due. */
+  /** The full mailbox loses the timer's message. The next message finds the batch due. */
   @Test
   void nextMessageEndsBatchWhenTimerMessageIsLost() throws Exception {
     var gate = new Gate();
@@ -165,7 +165,7 @@ class BatchTest {
         message -> message, (a, b) -> {
           pass(gate);
           return b;
-        }, seen::add);
+        }, received::add);
     log.sendMessage("a");
     log.sendMessage("a");
     Patience.await(gate.entered);
@@ -173,9 +173,9 @@ class BatchTest {
 
     clock.advance(SECOND);
     gate.open();
-    quiet();
+    awaitQuiet();
 
-    assertEquals(List.of(Map.of("a", "a")), seen);
+    assertEquals(List.of(Map.of("a", "a")), received);
   }
 
   static void pass(Gate gate) {
@@ -187,63 +187,65 @@ class BatchTest {
   }
 
   @Test
-  void anEmptyBatchHasNoTimer() {
-    var timers = new AtomicInteger();
-    var counting = new Clock() {
+  void emptyBatchHasNoTimer() {
+    var timerCount = new AtomicInteger();
+    var countingClock = new Clock() {
       @Override
       public Timer schedule(Duration delay, Runnable task) {
-        timers.incrementAndGet();
+        timerCount.incrementAndGet();
         var timer = super.schedule(delay, task);
         return () -> {
-          timers.decrementAndGet();
+          timerCount.decrementAndGet();
           return timer.cancel();
         };
       }
     };
-    try (var own = ActorSystem.openScope("own", o -> o.withScheduler(counting).withStrategy(Strategy.CALLER))) {
-      Actor<String> log = Batch.ofLists(own.anonymous(), 2, SECOND, seen::add);
-      assertEquals(0, timers.get());
+    try (var ownScope =
+        ActorSystem.openScope("own", o -> o.withScheduler(countingClock).withStrategy(Strategy.CALLER))) {
+      Actor<String> log = Batch.ofLists(ownScope.anonymous(), 2, SECOND, received::add);
+      assertEquals(0, timerCount.get());
       log.sendMessage("a");
-      assertEquals(1, timers.get());
+      assertEquals(1, timerCount.get());
 
       log.sendMessage("b");
 
-      assertEquals(0, timers.get());
+      assertEquals(0, timerCount.get());
     }
   }
 
   @ParameterizedTest
   @ValueSource(longs = {Long.MAX_VALUE, Long.MAX_VALUE / 1_000_000_000})
-  void aWaitWithoutAnEndEndsWithTheBatch(long seconds) {
-    Actor<String> log = Batch.ofLists(scope.anonymous(), 2, Duration.ofSeconds(seconds), seen::add);
+  void endlessWaitEndsWhenBatchIsClosed(long seconds) {
+    Actor<String> log = Batch.ofLists(scope.anonymous(), 2, Duration.ofSeconds(seconds), received::add);
 
     log.sendMessage("a");
     log.close();
 
-    assertEquals(List.of(List.of("a")), seen);
+    assertEquals(List.of(List.of("a")), received);
   }
 
   @Test
-  void equalMessagesAreCountedInTheOrderOfTheirFirst() {
+  void equalMessagesAreCountedInOrderOfFirstOccurrence() {
     Actor<String> clicks =
-        Batch.ofCounts(scope.anonymous(), 5, SECOND, counts -> seen.add(List.copyOf(counts.entrySet())));
+        Batch.ofCounts(scope.anonymous(), 5, SECOND, counts -> received.add(List.copyOf(counts.entrySet())));
 
     for (var page : List.of("home", "shop", "home", "about", "home", "shop")) clicks.sendMessage(page);
     clicks.close();
 
     assertEquals(List.of(List.of(Map.entry("home", 3L), Map.entry("shop", 1L), Map.entry("about", 1L)),
-        List.of(Map.entry("shop", 1L))), seen);
+        List.of(Map.entry("shop", 1L))), received);
   }
 
   @Test
   void messagesOfOneKeyAreMergedInTheirOrder() {
     Actor<String> words = Batch.ofMerged(scope.anonymous(), 4, SECOND, word -> word.charAt(0),
-        (before, after) -> before + after, merged -> seen.add(List.copyOf(merged.entrySet())));
+        (a, b) -> a + b, merged -> received.add(List.copyOf(merged.entrySet())));
 
     for (var word : List.of("b1", "a1", "b2", "b3", "a2")) words.sendMessage(word);
     words.close();
 
-    assertEquals(List.of(List.of(Map.entry('b', "b1b2b3"), Map.entry('a', "a1")), List.of(Map.entry('a', "a2"))), seen);
+    assertEquals(List.of(List.of(Map.entry('b', "b1b2b3"), Map.entry('a', "a1")), List.of(Map.entry('a', "a2"))),
+        received);
   }
 
   @Test
@@ -255,46 +257,46 @@ class BatchTest {
 
     log.sendMessage("a");
     counts.sendMessage("a");
-    quiet();
+    awaitQuiet();
 
     assertEquals(List.of(), letters.all);
   }
 
   @Test
-  void theNextBatchIsGatheredWhileOneIsHandled() {
+  void nextBatchIsGatheredWhileAnotherIsHandled() {
     var gate = new Gate();
-    var gathered = new CopyOnWriteArrayList<Integer>();
+    var gatheredMessages = new CopyOnWriteArrayList<Integer>();
     Actor<Integer> log = Batch.ofMerged(scope.anonymous(), 2, SECOND, message -> {
-      gathered.add(message);
+      gatheredMessages.add(message);
       return message;
     }, (a, b) -> b, batch -> gate.pass());
     log.sendMessages(List.of(1, 2));
     Patience.await(gate.entered);
 
     log.sendMessages(List.of(3, 4, 5));
-    Patience.eventually(() -> gathered.contains(5));
+    Patience.eventually(() -> gatheredMessages.contains(5));
 
-    assertEquals(List.of(1, 2, 3, 4, 5), gathered);
+    assertEquals(List.of(1, 2, 3, 4, 5), gatheredMessages);
   }
 
   /** One batch is handled, one waits, the gatherer holds one, and two messages wait. */
   @Test
-  void aSlowHandlerHoldsTheSendersBack() {
+  void slowHandlerBlocksSenders() {
     var gate = new Gate();
     Actor<Integer> log =
         Batch.ofLists(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 10, SECOND, batch -> gate.pass());
-    var sent = new AtomicInteger();
+    var sentCount = new AtomicInteger();
 
     var sender = Patience.startFiber(() -> IntStream.range(0, 40).forEach(i -> {
       log.sendMessage(i);
-      sent.incrementAndGet();
+      sentCount.incrementAndGet();
     }));
-    Patience.eventually(() -> sent.get() == 32);
-    Patience.parked(sender);
+    Patience.eventually(() -> sentCount.get() == 32);
+    Patience.awaitParked(sender);
 
-    assertEquals(32, sent.get());
+    assertEquals(32, sentCount.get());
     gate.open();
-    Patience.joined(sender);
+    Patience.awaitEnd(sender);
   }
 
   @Test
@@ -303,22 +305,22 @@ class BatchTest {
     Actor<Integer> log = Batch.ofLists(scope.anonymous(), 1, SECOND, batch -> gate.pass());
     log.sendMessage(1);
     Patience.await(gate.entered);
-    var sent = new AtomicInteger();
+    var sentCount = new AtomicInteger();
 
     var sender = Patience.startFiber(() -> IntStream.range(0, 2_000).forEach(i -> {
       log.sendMessage(i);
-      sent.incrementAndGet();
+      sentCount.incrementAndGet();
     }));
-    Patience.eventually(() -> sent.get() == 1026);
-    Patience.parked(sender);
+    Patience.eventually(() -> sentCount.get() == 1026);
+    Patience.awaitParked(sender);
 
-    assertEquals(1026, sent.get());
+    assertEquals(1026, sentCount.get());
     gate.open();
-    Patience.joined(sender);
+    Patience.awaitEnd(sender);
   }
 
   @Test
-  void theMailboxOfTheBuilderDecidesWhatIsTooMuch() {
+  void fullMailboxOfBuilderRejectsMessages() {
     var gate = new Gate();
     Actor<Integer> log =
         Batch.ofLists(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), 1, SECOND, batch -> gate.pass());

@@ -58,7 +58,7 @@ class CircuitBreakerTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  /** Judges by the latest four calls, two of which must have failed. */
+  /** Returns an actor whose breaker opens if two of the latest four calls have failed. */
   private ActorWithReturn<Object, Object> service(UnaryOperator<Options> options) {
     breaker = CircuitBreaker.of("payments", scope.anonymous(),
         o -> options.apply(o.withWindow(4, 4).withPause(PAUSE).withProbes(2).withListener(changes::add)));
@@ -77,17 +77,17 @@ class CircuitBreakerTest {
       assertThrows(IOException.class, () -> service.ask(new IOException("planned")));
   }
 
-  private ActorWithReturn<Object, Object> open() {
+  private ActorWithReturn<Object, Object> openBreaker() {
     var service = service(o -> o);
     fail(service, 4);
     assertEquals(State.OPEN, breaker.state());
     return service;
   }
 
-  private void refuses(ActorWithReturn<Object, Object> service) {
-    int before = calls.get();
+  private void assertRefuses(ActorWithReturn<Object, Object> service) {
+    int callsBefore = calls.get();
     assertThrows(CircuitOpenException.class, () -> service.ask("refused"));
-    assertEquals(before, calls.get());
+    assertEquals(callsBefore, calls.get());
   }
 
   @Promise("24.6")
@@ -102,41 +102,41 @@ class CircuitBreakerTest {
     fail(service, 1);
 
     assertEquals(State.OPEN, breaker.state());
-    refuses(service);
+    assertRefuses(service);
     assertEquals(List.of(State.OPEN), changes);
     assertEquals("circuit breaker 'payments', OPEN", breaker.toString());
   }
 
   @Promise("24.6")
   @Test
-  void aRefusalIsNoFailureOfTheActor() {
+  void refusedCallIsNoFailureOfTheActor() {
     breaker = CircuitBreaker.of("bank", scope.anonymous(), o -> o.withWindow(1, 1));
     var account = breaker.around(scope.anonymous()).onFailure(FailurePolicy.restart().withoutLog())
-        .initialState(() -> new int[1]).newActorWithReturn((int[] balance, Integer by) -> {
-          if (by < 0) throw new IOException("planned");
-          return balance[0] += by;
+        .initialState(() -> new int[1]).newActorWithReturn((int[] balance, Integer amount) -> {
+          if (amount < 0) throw new IOException("planned");
+          return balance[0] += amount;
         });
     account.ask(5);
-    assertThrows(IOException.class, () -> account.ask(-1)); // restarts
+    assertThrows(IOException.class, () -> account.ask(-1)); // restarts the account
     assertThrows(CircuitOpenException.class, () -> account.ask(7));
-    var refused = assertThrows(CircuitOpenException.class, () -> account.ask(8));
+    var refusal = assertThrows(CircuitOpenException.class, () -> account.ask(8));
     clock.advance(PAUSE);
 
     assertEquals(3, account.ask(3));
     assertEquals(2, scope.report().unhandled().get(Reason.NESTED_REQUEST_FAILED));
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
     assertEquals("circuit breaker 'bank' is open, since too many calls failed; "
-        + "try again after its pause of 5 s", refused.getMessage());
-    assertEquals("bank", refused.actor());
-    assertEquals(8, refused.request());
+        + "try again after its pause of 5 s", refusal.getMessage());
+    assertEquals("bank", refusal.actor());
+    assertEquals(8, refusal.request());
   }
 
   @Promise("24.7")
   @Test
   void successfulProbesCloseBreakerAfterPause() {
-    var service = open();
+    var service = openBreaker();
     clock.advance(PAUSE.minusNanos(1));
-    refuses(service);
+    assertRefuses(service);
     clock.advance(Duration.ofNanos(1));
 
     assertEquals("probe", service.ask("probe"));
@@ -152,7 +152,7 @@ class CircuitBreakerTest {
   @Promise("24.7")
   @Test
   void failedProbeOpensBreakerForAnotherPause() {
-    var service = open();
+    var service = openBreaker();
     clock.advance(PAUSE);
     assertEquals("probe", service.ask("probe"));
 
@@ -160,7 +160,7 @@ class CircuitBreakerTest {
 
     assertEquals(State.OPEN, breaker.state());
     clock.advance(PAUSE.minusNanos(1));
-    refuses(service);
+    assertRefuses(service);
     clock.advance(Duration.ofNanos(1));
     assertEquals("probe", service.ask("probe"));
   }
@@ -168,38 +168,38 @@ class CircuitBreakerTest {
   @Promise("24.7")
   @Test
   void concurrentProbesAreLimitedAndHungProbesAreReplaced() {
-    var service = open();
+    var service = openBreaker();
     clock.advance(PAUSE);
-    var first = service.sendMessageReturn(gate);
-    var second = service.sendMessageReturn(gate);
+    var firstProbe = service.sendMessageReturn(gate);
+    var secondProbe = service.sendMessageReturn(gate);
     Patience.eventually(() -> calls.get() == 6);
-    var refused = assertThrows(CircuitOpenException.class, () -> service.ask("refused"));
+    var refusal = assertThrows(CircuitOpenException.class, () -> service.ask("refused"));
     assertEquals(6, calls.get());
     assertEquals("circuit breaker 'payments' is half open, and its 2 probes have begun; "
-        + "try again when they have ended", refused.getMessage());
+        + "try again when they have ended", refusal.getMessage());
 
     clock.advance(PAUSE);
     assertEquals("new", service.ask("new"));
     assertEquals("new", service.ask("new"));
     assertEquals(State.CLOSED, breaker.state());
 
-    gate.open(); // says nothing about this period
-    Patience.value(first);
-    Patience.value(second);
+    gate.open(); // these probes belong to an earlier period and do not count
+    Patience.value(firstProbe);
+    Patience.value(secondProbe);
     assertEquals(State.CLOSED, breaker.state());
   }
 
   @Test
   void callBegunBeforeOpeningDoesNotCountAfterwards() {
     var service = service(o -> o);
-    var early = service.sendMessageReturn(gate);
+    var earlyCall = service.sendMessageReturn(gate);
     Patience.await(gate.entered);
     fail(service, 4);
     clock.advance(PAUSE);
     assertEquals("probe", service.ask("probe"));
 
     gate.open();
-    Patience.value(early);
+    Patience.value(earlyCall);
 
     assertEquals(State.HALF_OPEN, breaker.state());
   }
@@ -226,7 +226,7 @@ class CircuitBreakerTest {
 
   @Promise("24.8")
   @Test
-  void slowCallsMayCount() {
+  void slowCallsCountAsFailuresIfConfigured() {
     var service = service(o -> o.withSlowCalls(Duration.ofSeconds(1)));
     for (int i = 0; i < 2; i++) service.ask(Duration.ofSeconds(1));
     for (int i = 0; i < 2; i++) service.ask(Duration.ofSeconds(1).plusNanos(1));
@@ -264,7 +264,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void codeThatThrowsDoesNoHarm() {
+  void breakerWorksWhenFilterAndListenerThrow() {
     var service = service(o -> o.withFailureFilter(failure -> {
       throw new IllegalStateException("planned");
     }).withListener(state -> {
@@ -280,41 +280,42 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void openBreakerIs503OverHttp() throws Exception {
-    var service = open();
+  void openBreakerCausesHttpStatus503() throws Exception {
+    var service = openBreaker();
     var server = HttpServer.open(scope.anonymous(), 0,
         HttpRoutes.none().text("/pay", exchange -> service.ask("pay").toString()), o -> o);
     try (var client = HttpClient.newHttpClient()) {
       var uri = URI.create("http://localhost:" + server.port() + "/pay");
-      var answer = client.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
+      var response = client.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
 
-      assertEquals(503, answer.statusCode());
-      assertEquals("1", answer.headers().firstValue("Retry-After").orElse(""));
+      assertEquals(503, response.statusCode());
+      assertEquals("1", response.headers().firstValue("Retry-After").orElse(""));
     }
   }
 
   @Test
   void badInputIsRefused() {
-    var texts = new ArrayList<String>();
-    for (UnaryOperator<Options> bad : List.<UnaryOperator<Options>>of(o -> o.withWindow(3, 4), o -> o.withWindow(3, 0),
+    var messages = new ArrayList<String>();
+    for (UnaryOperator<Options> options : List.<UnaryOperator<Options>>of(
+        o -> o.withWindow(3, 4), o -> o.withWindow(3, 0),
         o -> o.withFailureRate(0), o -> o.withFailureRate(Double.NaN), o -> o.withPause(Duration.ZERO),
         o -> o.withProbes(0), o -> o.withSlowCalls(Duration.ZERO)))
-      texts.add(assertThrows(IllegalArgumentException.class,
-          () -> CircuitBreaker.of("x", scope.anonymous(), bad)).getMessage());
+      messages.add(assertThrows(IllegalArgumentException.class,
+          () -> CircuitBreaker.of("x", scope.anonymous(), options)).getMessage());
 
     assertEquals(List.of("of the latest 3 calls there are never 4; let the second be at most the first",
         "a breaker that judges by 0 calls; give at least 1",
         "a breaker cannot open at a share of 0.0 failures; give more than 0 and at most 1",
         "a breaker cannot open at a share of NaN failures; give more than 0 and at most 1",
-        "a breaker that opens for 0 s spares nobody anything; give more than zero",
+        "a breaker that opens for 0 s protects no service; give more than zero",
         "a breaker that closes after 0 probes; give at least 1",
-        "each call takes longer than 0 s; give more than zero"), texts);
+        "each call takes longer than 0 s; give more than zero"), messages);
     assertThrows(IllegalArgumentException.class, () -> CircuitBreaker.of(" ", scope.anonymous(), o -> o));
     assertEquals("builder",
         assertThrows(NullPointerException.class, () -> CircuitBreaker.of("x", null, o -> o)).getMessage());
   }
 
-  /** Many workers, a service that comes and goes. */
+  /** Four threads use one breaker, and a third of their calls fail at random. */
   @Test
   void halfOpenBreakerAdmitsOnlyProbes() {
     long seed = StressHarness.seed();
@@ -323,29 +324,29 @@ class CircuitBreakerTest {
     var circuit = new CircuitState(8, 4, 0.5, 10, 3);
     var faults = new CopyOnWriteArrayList<String>();
     var rounds = new LongAdder();
-    var probing = new AtomicInteger();
+    var probeCount = new AtomicInteger();
     var time = new AtomicInteger();
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < 4; i++) {
-      var own = random.split();
+      var threadRandom = random.split();
       threads.add(Patience.startFiber(() -> {
         for (int round = 0; round < 20_000; round++, rounds.increment()) {
           long period = circuit.enter(time.getAndIncrement() / 8);
           if (period == CircuitState.REFUSED) continue;
-          boolean probe = circuit.state() == State.HALF_OPEN;
-          if (probe && probing.incrementAndGet() > 6) faults.add("too many probes");
-          if (own.nextInt(8) == 0) Thread.yield();
-          boolean fails = own.nextInt(3) == 0;
-          if (own.nextInt(16) == 0) circuit.ignore(period);
+          boolean isProbe = circuit.state() == State.HALF_OPEN;
+          if (isProbe && probeCount.incrementAndGet() > 6) faults.add("too many probes");
+          if (threadRandom.nextInt(8) == 0) Thread.yield();
+          boolean fails = threadRandom.nextInt(3) == 0;
+          if (threadRandom.nextInt(16) == 0) circuit.ignore(period);
           else circuit.leave(period, time.get() / 8, fails);
-          if (probe) probing.decrementAndGet();
+          if (isProbe) probeCount.decrementAndGet();
         }
       }));
     }
     Patience.progress(rounds::sum, () -> threads.stream().noneMatch(Thread::isAlive));
 
     assertEquals(List.of(), faults);
-    // it recovers from each situation
+    // successful calls close the breaker from any state
     for (int i = 0; i < 1_000 && circuit.state() != State.CLOSED; i++) {
       long period = circuit.enter(time.addAndGet(8) / 8);
       if (period != CircuitState.REFUSED) circuit.leave(period, time.get() / 8, false);
@@ -357,14 +358,14 @@ class CircuitBreakerTest {
   void breakerIsSharedByAllItsActors() {
     breaker = CircuitBreaker.of("shared", scope.anonymous(), o -> o.withWindow(2, 2));
     var builder = breaker.around(scope.anonymous()).onFailure(FailurePolicy.resume().withoutLog());
-    var bad = builder.newActorWithReturn((Object message) -> {
+    var failingActor = builder.newActorWithReturn((Object message) -> {
       throw new IOException("planned");
     });
-    var good = builder.newActorWithReturn((Object message) -> message);
-    for (int i = 0; i < 2; i++) assertThrows(IOException.class, () -> bad.ask("fails"));
+    var echoActor = builder.newActorWithReturn((Object message) -> message);
+    for (int i = 0; i < 2; i++) assertThrows(IOException.class, () -> failingActor.ask("fails"));
 
     assertInstanceOf(CircuitOpenException.class,
-        Patience.failure((CompletableFuture<?>) good.sendMessageReturn("refused")));
+        Patience.failure((CompletableFuture<?>) echoActor.sendMessageReturn("refused")));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 }

@@ -11,7 +11,7 @@ import io.fibry.ActorWithReturn;
 import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.spi.BlockBuilder;
@@ -27,9 +27,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Generators, map-reduce and bridges on every strategy. */
+/** Tests generators, map-reduces and Reactive Streams bridges on every strategy. */
 class FlowsContractTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("flows", o -> o.withDeadLetters(letters));
 
   static Set<String> strategies() {
@@ -41,7 +41,7 @@ class FlowsContractTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void awaitActorsAndCloseScope() {
     Gate.openAll();
     Patience.eventually(() -> scope.dump().lines().count() == 1);
     assertEquals(List.of(), letters.messages(), "dead letters");
@@ -50,9 +50,9 @@ class FlowsContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void aGeneratorGivesAllElements(String strategy) {
-    for (int ahead : new int[] {1, 10, 1_000}) {
-      Generator<Integer> generator = Generator.of(builder(strategy), ahead,
+  void generatorYieldsAllElements(String strategy) {
+    for (int bufferSize : new int[] {1, 10, 1_000}) {
+      Generator<Integer> generator = Generator.of(builder(strategy), bufferSize,
           out -> IntStream.range(0, 300).forEach(out::yield), out -> IntStream.range(300, 600).forEach(out::yield));
 
       assertEquals(IntStream.range(0, 600).boxed().toList(), generator.stream().sorted().toList());
@@ -61,35 +61,35 @@ class FlowsContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void aProducersFailureReachesItsReader(String strategy) {
+  void failureOfProducerReachesReader(String strategy) {
     var failure = new IOException("no more");
-    var read = new ArrayList<Integer>();
+    var elements = new ArrayList<Integer>();
     Generator<Integer> generator = Generator.of(builder(strategy), 2, out -> {
       for (int i = 0; i < 10; i++) out.yield(i);
       throw failure;
     });
 
-    var thrown = assertThrows(IOException.class, () -> generator.forEach(read::add));
+    var thrown = assertThrows(IOException.class, () -> generator.forEach(elements::add));
 
     assertSame(failure, thrown);
-    assertEquals(10, read.size());
+    assertEquals(10, elements.size());
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void aClosedIterationEndsItsProducers(String strategy) {
+  void closedIterationEndsItsProducers(String strategy) {
     Generator<Integer> generator = Generator.of(builder(strategy), 2, out -> {
       for (int i = 0;; i++) out.yield(i);
     });
 
-    try (var reading = generator.iterator()) {
-      assertEquals(0, reading.next());
+    try (var iterator = generator.iterator()) {
+      assertEquals(0, iterator.next());
     }
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void aMapReduceFoldsAllInOrder(String strategy) {
+  void mapReduceReducesAllItemsInOrder(String strategy) {
     var items = IntStream.range(0, 200).boxed().toList();
 
     var text = MapReduce.start(builder(strategy), 4, items, i -> "" + (char) ('a' + i % 26), "", String::concat);
@@ -99,11 +99,11 @@ class FlowsContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void theFirstFailureEndsAMapReduce(String strategy) {
+  void firstFailureEndsMapReduce(String strategy) {
     var failure = new IOException("the thirteenth");
-    Iterable<Integer> endless = () -> IntStream.iterate(0, i -> i + 1).iterator();
+    Iterable<Integer> endlessItems = () -> IntStream.iterate(0, i -> i + 1).iterator();
 
-    var sum = MapReduce.start(builder(strategy), 3, endless, i -> {
+    var sum = MapReduce.start(builder(strategy), 3, endlessItems, i -> {
       if (i == 13) throw failure;
       return i;
     }, 0, Integer::sum);
@@ -113,69 +113,70 @@ class FlowsContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void aStreamFeedsAnActor(String strategy) {
-    var seen = new ArrayList<Integer>();
+  void streamSendsAllElementsToActor(String strategy) {
+    var received = new ArrayList<Integer>();
     var actor = builder(strategy).newActor((Integer i) -> {
-      seen.add(i);
+      received.add(i);
     });
 
     try (var publisher = new SubmissionPublisher<Integer>()) {
       publisher.subscribe(Flows.subscriber(actor, 3));
       for (int i = 0; i < 100; i++) publisher.submit(i);
     }
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
-    assertEquals(IntStream.range(0, 100).boxed().toList(), seen);
+    assertEquals(IntStream.range(0, 100).boxed().toList(), received);
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void aSequenceIsPublished(String strategy) {
-    var before = BlockBuilder.of(ActorSystem.anonymous()).strategy();
-    var seen = new ArrayList<Integer>();
+  void sequenceIsPublishedInOrder(String strategy) {
+    var defaultStrategy = BlockBuilder.of(ActorSystem.anonymous()).strategy();
+    var received = new ArrayList<Integer>();
     var actor = scope.anonymous().newActor((Integer i) -> {
-      seen.add(i);
+      received.add(i);
     });
     ActorSystem.setDefaultStrategy(Variants.STRATEGIES.get(strategy));
     try {
       Flows.publisher(IntStream.range(0, 1_000).boxed().toList()).subscribe(Flows.subscriber(actor, 7));
     } finally {
-      ActorSystem.setDefaultStrategy(before);
+      ActorSystem.setDefaultStrategy(defaultStrategy);
     }
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
-    assertEquals(IntStream.range(0, 1_000).boxed().toList(), seen);
+    assertEquals(IntStream.range(0, 1_000).boxed().toList(), received);
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
   void askAllAsksEachActor(String strategy) {
-    var squares =
+    var actors =
         IntStream.range(0, 5).mapToObj(i -> builder(strategy).newActorWithReturn((Integer n) -> n * i)).toList();
 
-    var all = Flows.askAll(squares, 10, Patience.LONG);
-    var first = Flows.askFirst(squares, 10, Patience.LONG);
+    var answers = Flows.askAll(actors, 10, Patience.LONG);
+    var firstAnswer = Flows.askFirst(actors, 10, Patience.LONG);
 
-    assertEquals(List.of(0, 10, 20, 30, 40), all);
-    assertEquals(0, first % 10);
-    squares.forEach(ActorWithReturn::close);
+    assertEquals(List.of(0, 10, 20, 30, 40), answers);
+    assertEquals(0, firstAnswer % 10);
+    actors.forEach(ActorWithReturn::close);
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void lateActorIsNamedInTimeout(String strategy) {
-    // the asking thread itself would be late
+  void lateActorCausesTimeout(String strategy) {
+    // on CALLER the asking thread itself would wait at the gate
     if (Variants.STRATEGIES.get(strategy) == Strategy.CALLER) return;
     var gate = new Gate();
-    var late = builder(strategy).newActorWithReturn((Integer n) -> {
-      gate.passDeaf();
+    var lateActor = builder(strategy).newActorWithReturn((Integer n) -> {
+      gate.passUninterruptibly();
       return n;
     });
 
-    var thrown = assertThrows(AskTimeoutException.class, () -> Flows.askAll(List.of(late), 1, Duration.ofMillis(1)));
+    var thrown =
+        assertThrows(AskTimeoutException.class, () -> Flows.askAll(List.of(lateActor), 1, Duration.ofMillis(1)));
 
-    assertEquals(Duration.ofMillis(1), thrown.waited());
+    assertEquals(Duration.ofMillis(1), thrown.limit());
     gate.open();
-    late.close();
+    lateActor.close();
   }
 }

@@ -7,7 +7,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
 import io.fibry.StressHarness;
 import io.fibry.Variants;
 import io.fibry.flow.Generator.Output;
@@ -24,17 +24,17 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Random generators and map-reduces that end, fail, or are cancelled at any moment. */
+/** Tests random generators and map-reduces that end, fail, or are cancelled at random moments. */
 class FlowsStressTest {
   private static final int ROUNDS = Soak.ON ? 50_000 : 150;
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("stress", o -> o.withDeadLetters(letters));
   private final long seed = StressHarness.seed();
   private final SplittableRandom random = new SplittableRandom(seed);
   private List<String> strategies = List.copyOf(Variants.STRATEGIES.keySet());
 
-  /** For a simulation, which has no threads but its own. */
+  /** Returns a test for a simulation, which can use only strategies with simulated threads. */
   static FlowsStressTest of(List<String> strategies) {
     var test = new FlowsStressTest();
     test.strategies = strategies;
@@ -42,12 +42,12 @@ class FlowsStressTest {
   }
 
   @BeforeEach
-  void tellsItsSeed() {
+  void printSeed() {
     System.out.println("flows: -Dfibry.seed=" + seed);
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void awaitActorsAndCloseScope() {
     Patience.eventually(() -> scope.dump().lines().count() == 1);
     assertEquals(List.of(), letters.messages(), "dead letters");
     scope.close();
@@ -69,95 +69,99 @@ class FlowsStressTest {
   }
 
   @Test
-  void generators() {
+  void randomGeneratorsDeliverTheExpectedElements() {
     for (int round = 0; round < ROUNDS; round++) generator(random.split(), "round " + round);
   }
 
-  void generator(SplittableRandom own, String what) {
-    int elements = own.nextInt(60);
-    int failing = own.nextInt(4) == 0 ? own.nextInt(elements + 1) : -1;
-    // each may hold a thread of the pool
-    int producers = failing < 0 ? 1 + own.nextInt(2) : 1;
+  void generator(SplittableRandom random, String label) {
+    int elementCount = random.nextInt(60);
+    int failureIndex = random.nextInt(4) == 0 ? random.nextInt(elementCount + 1) : -1;
+    // each producer may occupy a thread of the executor
+    int producers = failureIndex < 0 ? 1 + random.nextInt(2) : 1;
     Generator<Integer> generator =
-        Generator.of(builder(own), 1 + own.nextInt(12), producers(producers, elements, failing, own));
-    int closed = own.nextInt(3) == 0 ? own.nextInt(elements + 1) : -1;
+        Generator.of(builder(random), 1 + random.nextInt(12), producers(producers, elementCount, failureIndex, random));
+    int closeIndex = random.nextInt(3) == 0 ? random.nextInt(elementCount + 1) : -1;
 
-    var end = read(generator, closed, own);
+    var result = read(generator, closeIndex, random);
 
-    if (closed >= 0 && (failing < 0 || closed <= failing)) assertEquals(closed, end.read, what);
-    else assertEquals(failing < 0 ? producers * elements : failing, end.read, what);
-    assertEquals(failing >= 0 && (closed < 0 || closed > failing) ? "failed" : "none", end.failure, what);
+    if (closeIndex >= 0 && (failureIndex < 0 || closeIndex <= failureIndex))
+      assertEquals(closeIndex, result.readCount, label);
+    else assertEquals(failureIndex < 0 ? producers * elementCount : failureIndex, result.readCount, label);
+    assertEquals(failureIndex >= 0 && (closeIndex < 0 || closeIndex > failureIndex) ? "failed" : "none",
+        result.failure, label);
   }
 
-  private record End(int read, String failure) {}
+  private record ReadResult(int readCount, String failure) {}
 
-  private static End read(Generator<Integer> generator, int closed, SplittableRandom random) {
-    int read = 0;
-    try (var reading = generator.iterator()) {
-      while (read != closed && reading.hasNext()) {
-        reading.next();
-        read++;
+  private static ReadResult read(Generator<Integer> generator, int closeIndex, SplittableRandom random) {
+    int readCount = 0;
+    try (var iterator = generator.iterator()) {
+      while (readCount != closeIndex && iterator.hasNext()) {
+        iterator.next();
+        readCount++;
         pause(random);
       }
     } catch (IllegalStateException failure) {
-      return new End(read, failure.getMessage());
+      return new ReadResult(readCount, failure.getMessage());
     }
-    return new End(read, "none");
+    return new ReadResult(readCount, "none");
   }
 
-  private static Handler<Output<Integer>>[] producers(int count, int elements, int failing, SplittableRandom random) {
+  private static Handler<Output<Integer>>[] producers(int count, int elementCount, int failureIndex,
+      SplittableRandom random) {
     var seeds = IntStream.range(0, count).mapToObj(i -> random.split()).toList();
-    @SuppressWarnings({"unchecked", "rawtypes"}) Handler<Output<Integer>>[] all = new Handler[count];
-    for (int p = 0; p < count; p++) {
-      var own = seeds.get(p);
-      all[p] = out -> {
-        for (int i = 0; i <= elements; i++) {
-          if (i == failing) throw new IllegalStateException("failed");
-          if (i < elements) out.yield(i);
-          pause(own);
+    @SuppressWarnings({"unchecked", "rawtypes"}) Handler<Output<Integer>>[] handlers = new Handler[count];
+    for (int index = 0; index < count; index++) {
+      var producerRandom = seeds.get(index);
+      handlers[index] = out -> {
+        for (int i = 0; i <= elementCount; i++) {
+          if (i == failureIndex) throw new IllegalStateException("failed");
+          if (i < elementCount) out.yield(i);
+          pause(producerRandom);
         }
       };
     }
-    return all;
+    return handlers;
   }
 
   @Test
-  void mapReduces() {
+  void randomMapReducesHaveAnAllowedOutcome() {
     for (int round = 0; round < ROUNDS; round++) mapReduce(random.split(), "round " + round);
   }
 
-  void mapReduce(SplittableRandom own, String what) {
-    int items = own.nextInt(60);
-    int failing = own.nextInt(4) == 0 ? own.nextInt(60) : -1;
-    int cancelled = own.nextInt(4) == 0 ? own.nextInt(60) : -1;
-    var result = new CompletableFuture<CompletableFuture<List<Integer>>>();
-    var inside = new AtomicInteger();
-    int parallel = 1 + own.nextInt(6);
-    var delays = new SplittableRandom(own.nextLong());
+  void mapReduce(SplittableRandom random, String label) {
+    int itemCount = random.nextInt(60);
+    int failureIndex = random.nextInt(4) == 0 ? random.nextInt(60) : -1;
+    int cancelIndex = random.nextInt(4) == 0 ? random.nextInt(60) : -1;
+    var future = new CompletableFuture<CompletableFuture<List<Integer>>>();
+    var activeCount = new AtomicInteger();
+    int maxParallel = 1 + random.nextInt(6);
+    var delayRandom = new SplittableRandom(random.nextLong());
 
-    result.complete(MapReduce.start(builder(own), parallel, IntStream.range(0, items).boxed().toList(), i -> {
-      if (inside.incrementAndGet() > parallel) throw new AssertionError("more than " + parallel + " at once");
-      synchronized (delays) {
-        pause(delays);
+    future.complete(MapReduce.start(builder(random), maxParallel, IntStream.range(0, itemCount).boxed().toList(), i -> {
+      if (activeCount.incrementAndGet() > maxParallel)
+        throw new AssertionError("more than " + maxParallel + " at once");
+      synchronized (delayRandom) {
+        pause(delayRandom);
       }
-      inside.decrementAndGet();
-      if (i == failing) throw new IllegalStateException("failed");
-      if (i == cancelled && result.isDone()) result.join().cancel(true);
+      activeCount.decrementAndGet();
+      if (i == failureIndex) throw new IllegalStateException("failed");
+      if (i == cancelIndex && future.isDone()) future.join().cancel(true);
       return List.of(i);
-    }, List.<Integer>of(), FlowsStressTest::joined));
+    }, List.<Integer>of(), FlowsStressTest::concat));
 
-    var outcome = Patience.value(result.join().handle((value, failure) -> failure == null ? value
+    var outcome = Patience.value(future.join().handle((value, failure) -> failure == null ? value
         : failure instanceof CancellationException ? "cancelled" : failure.getMessage()));
-    boolean fails = failing >= 0 && failing < items;
-    var complete = IntStream.range(0, items).boxed().toList();
-    var allowed = new ArrayList<Object>(List.of(fails ? "failed" : complete));
-    if (cancelled >= 0 && cancelled < items) allowed.addAll(List.of("cancelled"));
-    assertEquals(true, allowed.contains(outcome), what + ": " + outcome);
+    boolean fails = failureIndex >= 0 && failureIndex < itemCount;
+    var expected = IntStream.range(0, itemCount).boxed().toList();
+    var allowedOutcomes = new ArrayList<Object>(List.of(fails ? "failed" : expected));
+    if (cancelIndex >= 0 && cancelIndex < itemCount) allowedOutcomes.addAll(List.of("cancelled"));
+    assertEquals(true, allowedOutcomes.contains(outcome), label + ": " + outcome);
   }
 
-  private static List<Integer> joined(List<Integer> left, List<Integer> right) {
-    var both = new ArrayList<>(left);
-    both.addAll(right);
-    return both;
+  private static List<Integer> concat(List<Integer> left, List<Integer> right) {
+    var list = new ArrayList<>(left);
+    list.addAll(right);
+    return list;
   }
 }

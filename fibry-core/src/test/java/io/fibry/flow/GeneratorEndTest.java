@@ -12,8 +12,8 @@ import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Handler;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.flow.Generator.Output;
 import io.fibry.support.Logged;
@@ -29,37 +29,37 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** An iteration ends by failure or by close, and leaves nothing; see {@link GeneratorLeakTest}. */
+/** Tests how a failure or a close ends an iteration; see also {@link GeneratorLeakTest}. */
 class GeneratorEndTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
       ActorSystem.openScope("generators", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofHours(1)));
-  private final FailurePolicy silent = FailurePolicy.resume().withoutLog();
+  private final FailurePolicy silentPolicy = FailurePolicy.resume().withoutLog();
 
   @AfterEach
-  void nothingIsLeft() {
+  void awaitActorsAndCloseScope() {
     Gate.openAll();
-    awaitNobody();
+    awaitNoActors();
     assertEquals(List.of(), letters.messages(), "dead letters");
     scope.close();
   }
 
-  private void awaitNobody() {
+  private void awaitNoActors() {
     Patience.eventually(() -> scope.dump().lines().count() == 1);
   }
 
-  private static Handler<Output<Integer>> endless(CountDownLatch ended) {
-    return endless(new CountDownLatch(1), ended);
+  private static Handler<Output<Integer>> endlessProducer(CountDownLatch endLatch) {
+    return endlessProducer(new CountDownLatch(1), endLatch);
   }
 
-  /** Tells its begin and end. */
-  private static Handler<Output<Integer>> endless(CountDownLatch begun, CountDownLatch ended) {
+  /** Returns a producer that yields forever. The latches show its start and its end. */
+  private static Handler<Output<Integer>> endlessProducer(CountDownLatch startLatch, CountDownLatch endLatch) {
     return out -> {
-      begun.countDown();
+      startLatch.countDown();
       try {
         for (int i = 0;; i++) out.yield(i);
       } finally {
-        ended.countDown();
+        endLatch.countDown();
       }
     };
   }
@@ -68,77 +68,79 @@ class GeneratorEndTest {
 
   @Promise("22.5")
   @Test
-  void aFailureComesAfterTheElementsBeforeItAsItselfAndOnce() {
-    var checked = new IOException("no more");
-    Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silent), 10, out -> {
+  void failureIsThrownOnceAndUnchangedAfterEarlierElements() {
+    var failure = new IOException("no more");
+    Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silentPolicy), 10, out -> {
       out.yield(1);
       out.yield(2);
-      throw checked;
+      throw failure;
     });
 
-    try (var reading = generator.iterator()) {
-      var read = List.of(reading.next(), reading.next());
-      var thrown = assertThrows(Exception.class, reading::hasNext);
+    try (var iterator = generator.iterator()) {
+      var elements = List.of(iterator.next(), iterator.next());
+      var thrown = assertThrows(Exception.class, iterator::hasNext);
 
-      assertEquals(List.of(1, 2), read);
-      assertSame(checked, thrown);
+      assertEquals(List.of(1, 2), elements);
+      assertSame(failure, thrown);
       assertEquals("read here", thrown.getSuppressed()[0].getMessage());
-      assertFalse(reading.hasNext());
+      assertFalse(iterator.hasNext());
     }
   }
 
   @Test
-  void theJdksOwnExceptionsComeAsTheyWereThrown() {
-    for (var own : List.of(new CancellationException("mine"),
+  void jdkExceptionsOfProducersAreThrownUnchanged() {
+    for (var exception : List.of(new CancellationException("mine"),
         new java.util.concurrent.CompletionException("mine", new IOException()))) {
-      Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silent), 10, out -> {
-        throw own;
+      Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silentPolicy), 10, out -> {
+        throw exception;
       });
 
-      assertSame(own, assertThrows(RuntimeException.class, generator.iterator()::next));
+      assertSame(exception, assertThrows(RuntimeException.class, generator.iterator()::next));
     }
   }
 
   @Test
-  void exceptionThrownAgainAndAgainKeepsFourReaders() {
-    var always = new IllegalStateException("always");
-    Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silent), 10, out -> {
-      throw always;
+  void exceptionThrownRepeatedlyRecordsAtMostFourReaders() {
+    var exception = new IllegalStateException("always");
+    Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silentPolicy), 10, out -> {
+      throw exception;
     });
 
     for (int i = 0; i < 10; i++) assertThrows(IllegalStateException.class, generator.iterator()::next);
 
-    assertEquals(4, always.getSuppressed().length);
+    assertEquals(4, exception.getSuppressed().length);
   }
 
   @Test
   void theFirstFailureEndsTheOtherProducers() {
-    var begun = new CountDownLatch(2);
-    var ended = new CountDownLatch(2);
+    var startLatch = new CountDownLatch(2);
+    var endLatch = new CountDownLatch(2);
     try (var logged = new Logged()) {
       Generator<Integer> generator =
-          Generator.of(scope.anonymous(), 1, endless(begun, ended), endless(begun, ended), out -> {
-            begun.await();
-            throw new IOException("the first");
-          });
-      var reading = generator.iterator();
+          Generator.of(scope.anonymous(), 1, endlessProducer(startLatch, endLatch),
+              endlessProducer(startLatch, endLatch), out -> {
+                startLatch.await();
+                throw new IOException("the first");
+              });
+      var iterator = generator.iterator();
 
       var thrown = assertThrows(IOException.class, () -> {
-        while (reading.hasNext()) reading.next();
+        while (iterator.hasNext()) iterator.next();
       });
-      Patience.await(ended);
-      awaitNobody();
+      Patience.await(endLatch);
+      awaitNoActors();
 
       assertEquals("the first", thrown.getMessage());
-      assertEquals(1, logged.about("GeneratorEndTest").lines().filter(line -> line.contains("failed at")).count(),
+      assertEquals(1,
+          logged.entriesAbout("GeneratorEndTest").lines().filter(line -> line.contains("failed at")).count(),
           logged::text);
     }
   }
 
   @Test
-  void retriedProducerBeginsAnew() {
+  void retriedProducerStartsFromTheBeginning() {
     var tries = new AtomicInteger();
-    Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silent.withRetries(1)), 10, out -> {
+    Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silentPolicy.withRetries(1)), 10, out -> {
       out.yield(1);
       if (tries.incrementAndGet() == 1) throw new IOException("once");
       out.yield(2);
@@ -148,30 +150,31 @@ class GeneratorEndTest {
   }
 
   @Test
-  void theReaderIsToldWhenOthersEndAProducer() {
-    var started = new CountDownLatch(1);
-    var below = scope.openScope("below", o -> o.withStrategy(Strategy.FIBER).withDrainLimit(Duration.ZERO));
-    Generator<Integer> generator = Generator.of(below.anonymous(), 2, out -> {
+  void readerGetsCancellationWhenScopeEndsProducer() {
+    var startLatch = new CountDownLatch(1);
+    var childScope = scope.openScope("below", o -> o.withStrategy(Strategy.FIBER).withDrainLimit(Duration.ZERO));
+    Generator<Integer> generator = Generator.of(childScope.anonymous(), 2, out -> {
       out.yield(1);
-      started.countDown();
+      startLatch.countDown();
       for (;;) out.yield(2);
     });
 
-    var reading = generator.iterator();
-    Patience.await(started);
-    below.close();
+    var iterator = generator.iterator();
+    Patience.await(startLatch);
+    childScope.close();
 
-    assertEquals(1, reading.next());
+    assertEquals(1, iterator.next());
     assertThrows(CancellationException.class, () -> {
-      while (reading.hasNext()) reading.next();
+      while (iterator.hasNext()) iterator.next();
     });
   }
 
   @Test
-  void theReaderIsToldWhenAProducerNeverRuns() {
-    var pool = Executors.newSingleThreadExecutor();
-    pool.shutdown();
-    Generator<Integer> generator = Generator.of(scope.anonymous().strategy(Strategy.of(pool)), 1, out -> out.yield(1));
+  void readerFailsWhenProducerGetsNoThread() {
+    var executor = Executors.newSingleThreadExecutor();
+    executor.shutdown();
+    Generator<Integer> generator =
+        Generator.of(scope.anonymous().strategy(Strategy.of(executor)), 1, out -> out.yield(1));
 
     assertThrows(ActorStoppedException.class, generator.iterator()::hasNext);
   }
@@ -180,191 +183,195 @@ class GeneratorEndTest {
 
   @Promise("22.6")
   @Test
-  void closeEndsProducersThatWaitForRoomAndWaitsForThem() {
+  void closeEndsProducersWaitingForCapacityAndAwaitsTheirEnd() {
     for (var strategy : List.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER)) {
-      var begun = new CountDownLatch(2);
-      var ended = new CountDownLatch(2);
+      var startLatch = new CountDownLatch(2);
+      var endLatch = new CountDownLatch(2);
       try (var logged = new Logged()) {
-        var reading = Generator
-            .of(scope.named("endless").strategy(strategy), 1, endless(begun, ended), endless(begun, ended)).iterator();
-        reading.next();
-        Patience.await(begun);
-        reading.close();
+        var iterator = Generator
+            .of(scope.named("endless").strategy(strategy), 1, endlessProducer(startLatch, endLatch),
+                endlessProducer(startLatch, endLatch))
+            .iterator();
+        iterator.next();
+        Patience.await(startLatch);
+        iterator.close();
 
-        assertEquals(0, ended.getCount());
-        awaitNobody();
-        assertEquals("", logged.about("endless", "Generator"));
+        assertEquals(0, endLatch.getCount());
+        awaitNoActors();
+        assertEquals("", logged.entriesAbout("endless", "Generator"));
       }
     }
   }
 
   @Test
-  void closeEndsProducersOnAnExecutorThatWaitForRoom() {
-    var ended = new CountDownLatch(1);
-    try (var pool = Executors.newSingleThreadExecutor(); var logged = new Logged()) {
-      var reading = Generator.of(scope.anonymous().strategy(Strategy.of(pool)), 1, endless(ended)).iterator();
-      reading.next();
-      reading.close();
+  void closeEndsExecutorProducersWaitingForCapacity() {
+    var endLatch = new CountDownLatch(1);
+    try (var executor = Executors.newSingleThreadExecutor(); var logged = new Logged()) {
+      var iterator = Generator.of(scope.anonymous().strategy(Strategy.of(executor)), 1, endlessProducer(endLatch))
+          .iterator();
+      iterator.next();
+      iterator.close();
 
-      assertEquals(0, ended.getCount());
-      assertEquals("", logged.about("endless", "Generator"));
+      assertEquals(0, endLatch.getCount());
+      assertEquals("", logged.entriesAbout("endless", "Generator"));
     }
   }
 
   @Test
-  void closeInterruptsAProducerAtItsWork() {
+  void closeInterruptsProducerThatIsWorking() {
     var gate = new Gate();
-    var interrupted = new CountDownLatch(1);
+    var interruptLatch = new CountDownLatch(1);
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1, out -> {
       try {
         gate.pass();
-      } catch (InterruptedException told) {
-        interrupted.countDown();
-        throw told;
+      } catch (InterruptedException interrupt) {
+        interruptLatch.countDown();
+        throw interrupt;
       }
     });
-    var reading = generator.iterator();
+    var iterator = generator.iterator();
     Patience.await(gate.entered);
 
-    reading.close();
+    iterator.close();
 
-    assertEquals(0, interrupted.getCount());
+    assertEquals(0, interruptLatch.getCount());
   }
 
   @Test
-  void closeDoesNotWaitLongerThanTheGrace() {
+  void closeDoesNotWaitLongerThanTheKillGrace() {
     var gate = new Gate();
-    var hasty = scope.openScope("hasty", o -> o.withKillGrace(Duration.ofMillis(1)));
-    Generator<Integer> generator = Generator.of(hasty.anonymous(), 1, out -> gate.passDeaf());
+    var hastyScope = scope.openScope("hasty", o -> o.withKillGrace(Duration.ofMillis(1)));
+    Generator<Integer> generator = Generator.of(hastyScope.anonymous(), 1, out -> gate.passUninterruptibly());
     try (var logged = new Logged()) {
-      var reading = generator.iterator();
+      var iterator = generator.iterator();
       Patience.await(gate.entered);
 
-      reading.close();
+      iterator.close();
 
       Patience.eventually(() -> logged.text().contains("it is cut off"));
     }
     gate.open();
-    hasty.close();
+    hastyScope.close();
   }
 
   @Test
-  void readingWhatWasClosedIsRefused() {
-    var reading = Generator.of(scope.anonymous(), 100, endless(new CountDownLatch(1))).iterator();
-    reading.next();
-    reading.close();
-    reading.close();
+  void readingClosedIterationIsRefused() {
+    var iterator = Generator.of(scope.anonymous(), 100, endlessProducer(new CountDownLatch(1))).iterator();
+    iterator.next();
+    iterator.close();
+    iterator.close();
 
-    var refused = assertThrows(CancellationException.class, reading::hasNext);
+    var refusal = assertThrows(CancellationException.class, iterator::hasNext);
 
-    assertEquals("the iteration was closed before its end", refused.getMessage());
-    assertThrows(CancellationException.class, reading::next);
+    assertEquals("the iteration was closed before its end", refusal.getMessage());
+    assertThrows(CancellationException.class, iterator::next);
   }
 
   @Test
   void closeAfterTheEndDoesNothing() {
-    var reading = Generator.of(scope.anonymous(), 1, out -> {}).iterator();
-    var over = reading.hasNext();
-    reading.close();
+    var iterator = Generator.of(scope.anonymous(), 1, out -> {}).iterator();
+    var hasElement = iterator.hasNext();
+    iterator.close();
 
-    assertFalse(over);
-    assertFalse(reading.hasNext());
+    assertFalse(hasElement);
+    assertFalse(iterator.hasNext());
   }
 
   @Test
-  void aReaderThatWaitsIsToldOfTheClose() {
+  void closeFailsWaitingReader() {
     var gate = new Gate();
-    var told = new CompletableFuture<Throwable>();
-    var reading = Generator.<Integer>of(scope.anonymous(), 1, out -> gate.pass()).iterator();
-    var reader = Patience.startFiber(() -> told.complete(assertThrows(CancellationException.class, reading::hasNext)));
+    var readerFailure = new CompletableFuture<Throwable>();
+    var iterator = Generator.<Integer>of(scope.anonymous(), 1, out -> gate.pass()).iterator();
+    var reader =
+        Patience.startFiber(() -> readerFailure.complete(assertThrows(CancellationException.class, iterator::hasNext)));
     Patience.await(gate.entered);
-    Patience.parked(reader);
+    Patience.awaitParked(reader);
 
-    reading.close();
+    iterator.close();
 
-    assertEquals("the iteration was closed before its end", Patience.value(told).getMessage());
+    assertEquals("the iteration was closed before its end", Patience.value(readerFailure).getMessage());
   }
 
   @Test
-  void anInterruptedCloserWaitsNoLongerAndTheProducersEndAllTheSame() {
-    var ended = new CountDownLatch(1);
-    var reading = Generator.of(scope.anonymous(), 1, endless(ended)).iterator();
-    reading.next();
+  void interruptedCloseReturnsAndProducersStillEnd() {
+    var endLatch = new CountDownLatch(1);
+    var iterator = Generator.of(scope.anonymous(), 1, endlessProducer(endLatch)).iterator();
+    iterator.next();
 
     Thread.currentThread().interrupt();
     try {
-      reading.close();
-    } catch (CancellationException interrupted) {
-      // unless they ended before
+      iterator.close();
+    } catch (CancellationException cancellation) {
+      // thrown unless the producers have ended already
     }
 
     assertTrue(Thread.interrupted());
-    Patience.await(ended);
+    Patience.await(endLatch);
   }
 
   @Test
-  void aStreamEndsItsProducersWhenItIsClosed() {
-    var ended = new CountDownLatch(1);
-    List<Integer> first;
+  void closedStreamEndsItsProducers() {
+    var endLatch = new CountDownLatch(1);
+    List<Integer> elements;
 
-    try (var stream = Generator.of(scope.anonymous(), 1, endless(ended)).stream()) {
-      first = stream.limit(3).toList();
+    try (var stream = Generator.of(scope.anonymous(), 1, endlessProducer(endLatch)).stream()) {
+      elements = stream.limit(3).toList();
     }
 
-    assertEquals(List.of(0, 1, 2), first);
-    assertEquals(0, ended.getCount());
+    assertEquals(List.of(0, 1, 2), elements);
+    assertEquals(0, endLatch.getCount());
   }
 
   // ---- waiting
 
   @Promise("22.6")
   @Test
-  void aReaderThatWaitsIsParked() {
+  void waitingReaderIsParked() {
     var gate = new Gate();
-    var read = new CompletableFuture<Integer>();
+    var element = new CompletableFuture<Integer>();
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1, out -> {
       gate.pass();
       out.yield(1);
     });
-    var reader = Thread.ofPlatform().daemon().start(() -> read.complete(generator.iterator().next()));
+    var reader = Thread.ofPlatform().daemon().start(() -> element.complete(generator.iterator().next()));
     Patience.await(gate.entered);
 
-    Patience.parked(reader);
+    Patience.awaitParked(reader);
     gate.open();
 
-    assertEquals(1, Patience.value(read));
+    assertEquals(1, Patience.value(element));
   }
 
   @Test
-  void anInterruptedReaderKeepsTheFlagAndMayReadOn() {
+  void interruptedReaderKeepsInterruptFlagAndMayContinue() {
     var gate = new Gate();
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1, out -> {
       gate.pass();
       out.yield(1);
     });
-    var reading = generator.iterator();
+    var iterator = generator.iterator();
 
     Thread.currentThread().interrupt();
-    var told = assertThrows(CancellationException.class, reading::hasNext);
+    var cancellation = assertThrows(CancellationException.class, iterator::hasNext);
 
-    assertEquals("interrupted while waiting for an element of a generator", told.getMessage());
+    assertEquals("interrupted while waiting for an element of a generator", cancellation.getMessage());
     assertTrue(Thread.interrupted());
     gate.open();
-    assertEquals(1, reading.next());
+    assertEquals(1, iterator.next());
   }
 
   @Test
-  void aSecondReaderIsRefused() {
+  void concurrentReaderIsRefused() {
     var gate = new Gate();
-    var reading = Generator.<Integer>of(scope.anonymous(), 1, out -> gate.pass()).iterator();
-    var reader = Patience.startFiber(() -> assertFalse(reading.hasNext()));
+    var iterator = Generator.<Integer>of(scope.anonymous(), 1, out -> gate.pass()).iterator();
+    var reader = Patience.startFiber(() -> assertFalse(iterator.hasNext()));
     Patience.await(gate.entered);
-    Patience.parked(reader);
+    Patience.awaitParked(reader);
 
-    var refused = assertThrows(IllegalStateException.class, reading::hasNext);
+    var refusal = assertThrows(IllegalStateException.class, iterator::hasNext);
 
-    assertTrue(refused.getMessage().startsWith("an iteration is read by two threads at once"), refused::getMessage);
+    assertTrue(refusal.getMessage().startsWith("an iteration is read by two threads at once"), refusal::getMessage);
     gate.open();
-    Patience.joined(reader);
+    Patience.awaitEnd(reader);
   }
 }

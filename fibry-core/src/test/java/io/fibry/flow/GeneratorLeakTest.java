@@ -22,85 +22,85 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** An unreferenced iteration ends its producers, unless a reader waits in it. */
+/** Tests that an unreferenced iteration ends its producers unless a reader waits in it. */
 class GeneratorLeakTest {
   private static final int CALLS = Soak.ON ? 20_000 : 4_000;
 
   private final ActorScope scope = ActorSystem.openScope("generators");
 
   @AfterEach
-  void nothingIsLeft() {
+  void awaitActorsAndCloseScope() {
     Gate.openAll();
     Patience.eventually(() -> scope.dump().lines().count() == 1);
     scope.close();
   }
 
-  /** Tells its end. */
-  private static Handler<Output<Integer>> endless(CountDownLatch ended) {
+  /** Returns a producer that yields forever, and counts the latch down when it ends. */
+  private static Handler<Output<Integer>> endlessProducer(CountDownLatch endLatch) {
     return out -> {
       try {
         for (int i = 0;; i++) out.yield(i);
       } finally {
-        ended.countDown();
+        endLatch.countDown();
       }
     };
   }
 
   @Promise("22.6")
   @Test
-  void aForgottenIterationEndsItsProducers() {
-    var ended = new CountDownLatch(3);
-    var generator = Generator.of(scope.anonymous(), 1, endless(ended));
+  void unreferencedIterationEndsItsProducers() {
+    var endLatch = new CountDownLatch(3);
+    var generator = Generator.of(scope.anonymous(), 1, endlessProducer(endLatch));
 
     for (int i : generator) if (i == 3) break;
-    int found = generator.stream().filter(i -> i > 5).findFirst().orElseThrow();
-    long limited = generator.stream().limit(3).count();
+    int firstMatch = generator.stream().filter(i -> i > 5).findFirst().orElseThrow();
+    long limitedCount = generator.stream().limit(3).count();
 
-    assertEquals(List.of(6L, 3L), List.of((long) found, limited));
-    assertTrue(LeakProbe.eventually(() -> ended.getCount() == 0));
+    assertEquals(List.of(6L, 3L), List.of((long) firstMatch, limitedCount));
+    assertTrue(LeakProbe.eventually(() -> endLatch.getCount() == 0));
   }
 
   @Test
-  void aReaderThatWaitsIsNotForgotten() {
+  void iterationOfWaitingReaderDoesNotEnd() {
     var gate = new Gate();
-    var read = new CompletableFuture<Integer>();
+    var result = new CompletableFuture<Integer>();
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1, out -> {
       gate.pass();
       out.yield(1);
     });
-    var made = new AtomicInteger();
+    var callCount = new AtomicInteger();
     var reader = Thread.ofPlatform().daemon().start(() -> {
       int sum = 0;
-      // until it is compiled: a build has the first compiler only, which takes 200 calls
-      for (int i = 0; i < CALLS; i++, made.incrementAndGet())
+      // enough calls to get the code compiled: a build has only the C1 compiler, which needs 200
+      for (int i = 0; i < CALLS; i++, callCount.incrementAndGet())
         sum += Generator.of(ActorSystem.anonymous(), 1, (Output<Integer> out) -> {}).iterator().hasNext() ? 1 : 0;
-      read.complete(sum + generator.iterator().next());
+      result.complete(sum + generator.iterator().next());
     });
-    Patience.progress(made::get, () -> gate.entered.getCount() == 0);
-    Patience.parked(reader);
+    Patience.progress(callCount::get, () -> gate.entered.getCount() == 0);
+    Patience.awaitParked(reader);
 
     for (int i = 0; i < 5; i++) LeakProbe.used();
     gate.open();
 
-    assertEquals(1, Patience.value(read));
+    assertEquals(1, Patience.value(result));
   }
 
   @Test
-  void anIterationThatWasReadKeepsNothing() {
-    var kept = new ArrayList<WeakReference<Object>>();
+  void completedIterationKeepsNoElements() {
+    var references = new ArrayList<WeakReference<Object>>();
     Generator<Object> generator = Generator.of(scope.anonymous(), 10, out -> {
       for (int i = 0; i < 100; i++) {
         var element = new Object();
-        synchronized (kept) {
-          kept.add(new WeakReference<>(element));
+        synchronized (references) {
+          references.add(new WeakReference<>(element));
         }
         out.yield(element);
       }
     });
-    var reading = generator.iterator();
-    while (reading.hasNext()) reading.next();
+    var iterator = generator.iterator();
+    while (iterator.hasNext()) iterator.next();
 
-    assertTrue(LeakProbe.collected(kept));
-    assertFalse(reading.hasNext());
+    assertTrue(LeakProbe.collected(references));
+    assertFalse(iterator.hasNext());
   }
 }

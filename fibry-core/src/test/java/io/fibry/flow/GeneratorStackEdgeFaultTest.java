@@ -14,24 +14,25 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A producer that recurses too deep fails; its reader is told, and does not hang. */
+/** Tests that a stack overflow of a producer reaches its reader, which does not hang. */
 class GeneratorStackEdgeFaultTest {
   private static final int ROUNDS = Soak.ON ? 1_000 : 30;
 
   @Promise("22.5")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void theReaderIsToldOfAnOverflow(boolean onFiber) {
+  void readerGetsStackOverflowOfProducer(boolean onFiber) {
     long seed = StressHarness.seed();
     System.out.println("overflows of producers: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int i = 0; i < ROUNDS; i++) {
-      // a fiber that parks now and then does not overflow soon: its stack is on the heap
-      int ahead = onFiber ? 10_000_000 : 1 + random.nextInt(300);
-      var how = ActorSystem.anonymous().strategy(onFiber ? Strategy.FIBER : Strategy.THREAD)
+      // a fiber must not park: each park moves its stack to the heap, which delays the overflow
+      int bufferSize = onFiber ? 10_000_000 : 1 + random.nextInt(300);
+      var builder = ActorSystem.anonymous().strategy(onFiber ? Strategy.FIBER : Strategy.THREAD)
           .onFailure(FailurePolicy.resume().withoutLog());
       var reader = new FutureTask<Object>(() -> {
-        for (var read : Generator.<Integer>of(how, ahead, out -> walk(out, 0))) if (read < 0) return read;
+        for (var element : Generator.<Integer>of(builder, bufferSize, out -> yieldRecursively(out, 0)))
+          if (element < 0) return element;
         return "ended";
       });
 
@@ -41,8 +42,8 @@ class GeneratorStackEdgeFaultTest {
     }
   }
 
-  private static void walk(Generator.Output<Integer> out, int level) {
+  private static void yieldRecursively(Generator.Output<Integer> out, int level) {
     out.yield(level);
-    walk(out, level + 1);
+    yieldRecursively(out, level + 1);
   }
 }

@@ -26,6 +26,7 @@ import java.util.Set;
 import java.util.Spliterator;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -36,75 +37,76 @@ class GeneratorTest {
   private final ActorScope scope = ActorSystem.openScope("generators");
 
   @AfterEach
-  void nothingIsLeft() {
+  void awaitActorsAndCloseScope() {
     Gate.openAll();
     Patience.eventually(() -> scope.dump().lines().count() == 1);
     scope.close();
   }
 
-  private static Handler<Output<Integer>> upTo(int end) {
+  private static Handler<Output<Integer>> numbersBelow(int end) {
     return out -> {
       for (int i = 0; i < end; i++) out.yield(i);
     };
   }
 
-  private static <T> List<T> read(Iterable<T> elements) {
-    var all = new ArrayList<T>();
-    elements.forEach(all::add);
-    return all;
+  private static <T> List<T> readAll(Iterable<T> elements) {
+    var list = new ArrayList<T>();
+    elements.forEach(list::add);
+    return list;
   }
 
   @Test
-  void elementsComeInTheOrderInWhichTheyWereMade() {
-    for (int ahead : new int[] {1, 2, 3, 4, 7, 100, Integer.MAX_VALUE}) {
-      var read = read(Generator.of(scope.anonymous(), ahead, upTo(1_000)));
+  void elementsComeInTheOrderInWhichTheyWereYielded() {
+    for (int bufferSize : new int[] {1, 2, 3, 4, 7, 100, Integer.MAX_VALUE}) {
+      var elements = readAll(Generator.of(scope.anonymous(), bufferSize, numbersBelow(1_000)));
 
-      assertEquals(IntStream.range(0, 1_000).boxed().toList(), read, "ahead " + ahead);
+      assertEquals(IntStream.range(0, 1_000).boxed().toList(), elements, "buffer size " + bufferSize);
     }
   }
 
   @Test
-  void everyIterationStartsTheProducersAnew() {
-    var started = new AtomicInteger();
-    Generator<Integer> generator = Generator.of(scope.anonymous(), 10, out -> out.yield(started.incrementAndGet()));
+  void everyIterationStartsTheProducersAgain() {
+    var startCount = new AtomicInteger();
+    Generator<Integer> generator = Generator.of(scope.anonymous(), 10, out -> out.yield(startCount.incrementAndGet()));
 
-    var read = List.of(read(generator), read(generator), generator.stream().toList());
+    var iterations = List.of(readAll(generator), readAll(generator), generator.stream().toList());
 
-    assertEquals(List.of(List.of(1), List.of(2), List.of(3)), read);
+    assertEquals(List.of(List.of(1), List.of(2), List.of(3)), iterations);
   }
 
   @Test
-  void nothingRunsBeforeItIsRead() {
-    var started = new AtomicInteger();
-    Generator<Integer> generator = Generator.of(scope.anonymous(), 10, out -> started.incrementAndGet());
+  void producersDoNotStartBeforeStreamIsRead() {
+    var startCount = new AtomicInteger();
+    Generator<Integer> generator = Generator.of(scope.anonymous(), 10, out -> startCount.incrementAndGet());
 
     generator.stream().map(i -> i + 1).close();
 
-    assertEquals(0, started.get());
+    assertEquals(0, startCount.get());
     assertEquals(1, scope.dump().lines().count());
   }
 
   @Test
   void elementsOfSeveralProducersKeepOrderOfEachProducer() {
-    Generator<Integer> generator = Generator.of(scope.anonymous(), 5, upTo(1_000), upTo(1_000), upTo(1_000));
+    Generator<Integer> generator =
+        Generator.of(scope.anonymous(), 5, numbersBelow(1_000), numbersBelow(1_000), numbersBelow(1_000));
 
-    var read = read(generator);
+    var elements = readAll(generator);
 
-    var next = new int[1_000]; // how often each number came
-    for (int i : read) {
-      if (i > 0) assertTrue(next[i] < next[i - 1], "some producer made " + i + " before " + (i - 1));
-      next[i]++;
+    var counts = new int[1_000]; // how often each number has been read
+    for (int i : elements) {
+      if (i > 0) assertTrue(counts[i] < counts[i - 1], "a producer yielded " + i + " before " + (i - 1));
+      counts[i]++;
     }
-    assertEquals(3_000, read.size());
+    assertEquals(3_000, elements.size());
   }
 
   @Test
-  void iterationsAtTheSameTimeDoNotShareNames() {
-    Generator<Integer> generator = Generator.of(scope.named("squares"), 1, upTo(3), upTo(3));
+  void producersOfConcurrentIterationsHaveDifferentNames() {
+    Generator<Integer> generator = Generator.of(scope.named("squares"), 1, numbersBelow(3), numbersBelow(3));
 
-    try (var one = generator.iterator(); var other = generator.iterator()) {
-      one.next();
-      other.next();
+    try (var firstIterator = generator.iterator(); var secondIterator = generator.iterator()) {
+      firstIterator.next();
+      secondIterator.next();
       var names = scope.dump().lines().filter(line -> line.contains("squares/producer-"))
           .map(line -> line.strip().split(" ")[0]).toList();
 
@@ -115,74 +117,79 @@ class GeneratorTest {
   @Promise("22.5")
   @Test
   void producersRunAheadUpToBufferSize() {
-    var made = new AtomicInteger();
+    var yieldCount = new AtomicInteger();
     var producer = new CompletableFuture<Thread>();
     Generator<Integer> generator = Generator.of(scope.anonymous(), 8, out -> {
       producer.complete(Thread.currentThread());
       for (int i = 0; i < 100; i++) {
         out.yield(i);
-        made.incrementAndGet();
+        yieldCount.incrementAndGet();
       }
     });
 
-    try (var reading = generator.iterator()) {
-      Patience.parked(Patience.value(producer));
-      int unread = made.get();
-      reading.hasNext();
-      Patience.parked(producer.join());
-      int afterALook = made.get();
-      for (int i = 0; i < 4; i++) reading.next();
-      Patience.eventually(() -> made.get() == 12);
-      Patience.parked(producer.join());
+    try (var iterator = generator.iterator()) {
+      Patience.awaitParked(Patience.value(producer));
+      int countBeforeReading = yieldCount.get();
+      iterator.hasNext();
+      Patience.awaitParked(producer.join());
+      int countAfterHasNext = yieldCount.get();
+      for (int i = 0; i < 4; i++) iterator.next();
+      Patience.eventually(() -> yieldCount.get() == 12);
+      Patience.awaitParked(producer.join());
 
-      assertEquals(List.of(8, 8, 12), List.of(unread, afterALook, made.get()));
+      assertEquals(List.of(8, 8, 12), List.of(countBeforeReading, countAfterHasNext, yieldCount.get()));
     }
   }
 
   @Test
   void elementsTakenButNotReadCountAsUnread() {
-    var made = new AtomicInteger();
-    int read = 0;
-    int most = 0;
+    var yieldCount = new AtomicInteger();
+    int readCount = 0;
+    int maxUnread = 0;
     Generator<Integer> generator = Generator.of(scope.anonymous(), 64, out -> {
       for (int i = 0; i < 20_000; i++) {
         out.yield(i);
-        made.incrementAndGet();
+        yieldCount.incrementAndGet();
       }
     });
 
     for (int i : generator) {
       if (i % 64 == 0) Thread.yield();
-      most = Math.max(most, made.get() - ++read);
+      maxUnread = Math.max(maxUnread, yieldCount.get() - ++readCount);
     }
 
-    assertTrue(most <= 64, most + " were made and not read");
+    assertTrue(maxUnread <= 64, maxUnread + " elements were yielded and not read");
   }
 
   @Test
-  void producersGoOnWhenHalfOfBufferIsFree() {
-    var made = new AtomicInteger();
+  void producersContinueWhenHalfOfBufferIsFree() {
+    var threads = new CopyOnWriteArrayList<Thread>();
+    var yieldCount = new AtomicInteger();
     var gate = new Gate();
-    Handler<Output<Integer>> one = out -> {
+    Handler<Output<Integer>> producer = out -> {
+      threads.add(Thread.currentThread());
       out.yield(1);
-      made.incrementAndGet();
+      yieldCount.incrementAndGet();
       gate.pass();
     };
     Generator<Integer> generator =
-        Generator.of(scope.anonymous(), 8, IntStream.range(0, 12).mapToObj(i -> one).toArray(GeneratorTest::handlers));
+        Generator.of(scope.anonymous(), 8,
+            IntStream.range(0, 12).mapToObj(i -> producer).toArray(GeneratorTest::handlers));
 
-    try (var reading = generator.iterator()) {
-      Patience.eventually(() -> made.get() == 8);
-      for (int i = 0; i < 4; i++) reading.next();
+    try (var iterator = generator.iterator()) {
+      // a producer that came after the first elements were read would take the free space
+      Patience.eventually(() -> threads.size() == 12 && threads.stream().allMatch(Patience::isParked));
+      assertEquals(8, yieldCount.get());
+      for (int i = 0; i < 4; i++) iterator.next();
 
-      Patience.eventually(() -> made.get() == 12);
+      Patience.eventually(() -> yieldCount.get() == 12);
     }
   }
 
   @Test
-  void allProducersThatWaitForRoomGoOn() {
+  void allProducersThatWaitForCapacityContinue() {
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1,
-        IntStream.range(0, 50).mapToObj(i -> upTo(20)).toArray(GeneratorTest::handlers));
+        IntStream.range(0, 50).mapToObj(i -> numbersBelow(20)).toArray(GeneratorTest::handlers));
 
     assertEquals(1_000, generator.stream().count());
   }
@@ -199,33 +206,34 @@ class GeneratorTest {
       for (var helper : helpers) helper.join();
     });
 
-    assertEquals(Set.of(0, 1, 2, 3), new HashSet<>(read(generator)));
+    assertEquals(Set.of(0, 1, 2, 3), new HashSet<>(readAll(generator)));
   }
 
   @Test
-  void anOutputIsClosedWhenItsProducerReturns() {
-    var kept = new AtomicReference<Output<Integer>>();
-    var late = new CompletableFuture<Throwable>();
+  void outputIsClosedWhenItsProducerReturns() {
+    var output = new AtomicReference<Output<Integer>>();
+    var helperFailure = new CompletableFuture<Throwable>();
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1, out -> {
-      kept.set(out);
+      output.set(out);
       out.yield(1);
-      // while it waits for room
+      // the producer returns while this call waits for capacity
       var helper =
-          Patience.startFiber(() -> late.complete(assertThrows(IllegalStateException.class, () -> out.yield(2))));
-      Patience.parked(helper);
+          Patience.startFiber(() -> helperFailure.complete(assertThrows(IllegalStateException.class,
+              () -> out.yield(2))));
+      Patience.awaitParked(helper);
     });
 
-    try (var reading = generator.iterator()) {
-      var waited = Patience.value(late);
-      var read = reading.next();
-      var afterwards = assertThrows(IllegalStateException.class, () -> kept.get().yield(3));
+    try (var iterator = generator.iterator()) {
+      var failureOfWaitingCall = Patience.value(helperFailure);
+      var element = iterator.next();
+      var failureOfLaterCall = assertThrows(IllegalStateException.class, () -> output.get().yield(3));
 
-      assertEquals(1, read);
-      assertFalse(reading.hasNext());
+      assertEquals(1, element);
+      assertFalse(iterator.hasNext());
       assertEquals(
           "the producer has returned, so nothing more can be yielded; let it wait for the threads that yield for it",
-          afterwards.getMessage());
-      assertEquals(afterwards.getMessage(), waited.getMessage());
+          failureOfLaterCall.getMessage());
+      assertEquals(failureOfLaterCall.getMessage(), failureOfWaitingCall.getMessage());
     }
   }
 
@@ -234,49 +242,49 @@ class GeneratorTest {
     try (var logged = new Logged()) {
       Generator<Integer> generator = Generator.of(scope.anonymous(), 1, out -> out.yield(null));
 
-      var refused = assertThrows(NullPointerException.class, () -> read(generator));
+      var refusal = assertThrows(NullPointerException.class, () -> readAll(generator));
 
-      assertEquals("element", refused.getMessage());
+      assertEquals("element", refusal.getMessage());
       Patience.eventually(() -> logged.text().contains("failed at the output of a producer"));
     }
   }
 
   @Test
-  void readingBehindTheEndIsRefused() {
-    var reading = Generator.of(scope.anonymous(), 1, upTo(1)).iterator();
+  void readingPastTheEndIsRefused() {
+    var iterator = Generator.of(scope.anonymous(), 1, numbersBelow(1)).iterator();
 
-    reading.next();
+    iterator.next();
 
-    assertThrows(NoSuchElementException.class, reading::next);
-    assertFalse(reading.hasNext());
+    assertThrows(NoSuchElementException.class, iterator::next);
+    assertFalse(iterator.hasNext());
   }
 
   @Test
   void handlerMayReadGenerator() {
-    Generator<Integer> generator = Generator.of(scope.anonymous(), 1, upTo(10));
-    try (var sum =
+    Generator<Integer> generator = Generator.of(scope.anonymous(), 1, numbersBelow(10));
+    try (var summingActor =
         scope.anonymous().newActorWithReturn((String question) -> generator.stream().mapToInt(i -> i).sum())) {
 
-      assertEquals(45, sum.ask("sum?"));
+      assertEquals(45, summingActor.ask("sum?"));
     }
   }
 
   @Test
   void streamIsOrderedOnlyWithSingleProducer() {
-    try (var one = Generator.of(scope.anonymous(), 1, upTo(3)).stream();
-        var two = Generator.of(scope.anonymous(), 1, upTo(3), upTo(3)).stream()) {
-      var ordered = one.spliterator();
-      var mixed = two.spliterator();
+    try (var streamOfOneProducer = Generator.of(scope.anonymous(), 1, numbersBelow(3)).stream();
+        var streamOfTwoProducers = Generator.of(scope.anonymous(), 1, numbersBelow(3), numbersBelow(3)).stream()) {
+      var orderedSpliterator = streamOfOneProducer.spliterator();
+      var unorderedSpliterator = streamOfTwoProducers.spliterator();
 
-      assertTrue(ordered.hasCharacteristics(Spliterator.ORDERED | Spliterator.NONNULL));
-      assertFalse(ordered.hasCharacteristics(Spliterator.SIZED));
-      assertFalse(mixed.hasCharacteristics(Spliterator.ORDERED));
+      assertTrue(orderedSpliterator.hasCharacteristics(Spliterator.ORDERED | Spliterator.NONNULL));
+      assertFalse(orderedSpliterator.hasCharacteristics(Spliterator.SIZED));
+      assertFalse(unorderedSpliterator.hasCharacteristics(Spliterator.ORDERED));
     }
   }
 
   @Test
-  void aParallelStreamReadsAll() {
-    long sum = Generator.of(scope.anonymous(), 100, upTo(10_000)).stream().parallel().mapToLong(i -> i).sum();
+  void parallelStreamReadsAllElements() {
+    long sum = Generator.of(scope.anonymous(), 100, numbersBelow(10_000)).stream().parallel().mapToLong(i -> i).sum();
 
     assertEquals(49_995_000, sum);
   }
@@ -285,19 +293,19 @@ class GeneratorTest {
   void mailboxOfBuilderIsIgnored() {
     var builder = scope.anonymous().mailbox(Mailbox.priority((Integer a, Integer b) -> a - b));
 
-    assertEquals(List.of(0, 1, 2), read(Generator.of(builder, 1, upTo(3))));
+    assertEquals(List.of(0, 1, 2), readAll(Generator.of(builder, 1, numbersBelow(3))));
   }
 
   @Test
   void directStrategyIsRefusedWhenProducerWouldWait() {
     var builder = scope.anonymous().strategy(Runnable::run).onFailure(FailurePolicy.resume().withoutLog());
-    Generator<Integer> generator = Generator.of(builder, 2, upTo(3));
+    Generator<Integer> generator = Generator.of(builder, 2, numbersBelow(3));
 
-    var reading = generator.iterator();
-    var read = List.of(reading.next(), reading.next());
-    var failure = assertThrows(IllegalStateException.class, reading::next);
+    var iterator = generator.iterator();
+    var elements = List.of(iterator.next(), iterator.next());
+    var failure = assertThrows(IllegalStateException.class, iterator::next);
 
-    assertEquals(List.of(0, 1), read);
+    assertEquals(List.of(0, 1), elements);
     assertEquals(
         "a producer would have to wait for its reader on the reader's own thread, after 2 elements; give the "
             + "generator a strategy that has threads, such as Strategy.FIBER",
@@ -305,56 +313,56 @@ class GeneratorTest {
   }
 
   @Test
-  void onCallersThreadProducersHaveFibers() {
-    var where = new CompletableFuture<Thread>();
+  void producersOfCallerStrategyRunOnFibers() {
+    var producerThread = new CompletableFuture<Thread>();
     Generator<Integer> generator = Generator.of(scope.anonymous().strategy(Strategy.CALLER), 1, out -> {
-      where.complete(Thread.currentThread());
+      producerThread.complete(Thread.currentThread());
       for (int i = 0; i < 10; i++) out.yield(i);
     });
 
-    var read = read(generator);
+    var elements = readAll(generator);
 
-    assertEquals(10, read.size());
-    assertTrue(Patience.value(where).isVirtual());
+    assertEquals(10, elements.size());
+    assertTrue(Patience.value(producerThread).isVirtual());
   }
 
   @Test
   void badInputIsRefused() {
     var builder = scope.anonymous();
 
-    var noRoom = assertThrows(IllegalArgumentException.class, () -> Generator.of(builder, 0, upTo(1)));
-    var nobody = assertThrows(IllegalArgumentException.class, () -> Generator.<Integer>of(builder, 1));
+    var noCapacity = assertThrows(IllegalArgumentException.class, () -> Generator.of(builder, 0, numbersBelow(1)));
+    var noProducer = assertThrows(IllegalArgumentException.class, () -> Generator.<Integer>of(builder, 1));
 
-    assertEquals("producers that may be 0 elements ahead could never hand one over; give at least 1",
-        noRoom.getMessage());
-    assertEquals("a generator without a producer makes nothing; give at least one", nobody.getMessage());
-    assertNullRefused("builder", () -> Generator.of(null, 1, upTo(1)));
-    assertNullRefused("a producer", () -> Generator.of(builder, 1, upTo(1), null));
+    assertEquals("producers that may be 0 elements ahead could never deliver one; give at least 1",
+        noCapacity.getMessage());
+    assertEquals("a generator without a producer makes nothing; give at least one", noProducer.getMessage());
+    assertNullRefused("builder", () -> Generator.of(null, 1, numbersBelow(1)));
+    assertNullRefused("a producer", () -> Generator.of(builder, 1, numbersBelow(1), null));
   }
 
   @Test
   void closedScopeRefusesIteration() {
-    var closed = ActorSystem.openScope("closed");
-    var generator = Generator.of(closed.anonymous(), 1, upTo(1));
-    closed.close();
+    var closedScope = ActorSystem.openScope("closed");
+    var generator = Generator.of(closedScope.anonymous(), 1, numbersBelow(1));
+    closedScope.close();
 
     assertInstanceOf(IllegalStateException.class, assertThrows(RuntimeException.class, generator::iterator));
   }
 
   @Test
   void startedProducerEndsWhenAnotherCannotStart() {
-    var begun = new CountDownLatch(1);
-    var ended = new CountDownLatch(1);
-    var threads = new AtomicInteger();
-    var onlyOne = new Strategy() {
+    var startLatch = new CountDownLatch(1);
+    var endLatch = new CountDownLatch(1);
+    var threadCount = new AtomicInteger();
+    var oneThreadStrategy = new Strategy() {
       @Override
       public void activate(Runnable activation) {
-        if (threads.incrementAndGet() == 1) {
+        if (threadCount.incrementAndGet() == 1) {
           Strategy.RESIDENT_FIBER.activate(activation);
           return;
         }
-        Patience.await(begun);
-        throw new IllegalStateException("no thread (a test)");
+        Patience.await(startLatch);
+        throw new IllegalStateException("no thread (planned by the test)");
       }
 
       @Override
@@ -362,17 +370,17 @@ class GeneratorTest {
         return true;
       }
     };
-    Generator<Integer> generator = Generator.of(scope.anonymous().strategy(onlyOne), 1, out -> {
-      begun.countDown();
+    Generator<Integer> generator = Generator.of(scope.anonymous().strategy(oneThreadStrategy), 1, out -> {
+      startLatch.countDown();
       try {
         for (int i = 0;; i++) out.yield(i);
       } finally {
-        ended.countDown();
+        endLatch.countDown();
       }
-    }, upTo(1));
+    }, numbersBelow(1));
 
     assertThrows(IllegalStateException.class, generator::iterator);
 
-    Patience.await(ended);
+    Patience.await(endLatch);
   }
 }

@@ -15,8 +15,8 @@ import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.LeakProbe;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -38,10 +38,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class HooksTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
       ActorSystem.openScope("hooks", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofHours(1)));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> calls = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void close() {
@@ -49,9 +49,9 @@ class HooksTest {
     scope.closeWithin(Patience.LONG);
   }
 
-  private HookedFunction<Integer, Integer> half() {
+  private HookedFunction<Integer, Integer> halvingFunction() {
     return HookedFunction.around(scope.anonymous(), n -> {
-      seen.add("body");
+      calls.add("body");
       if (n % 2 != 0) throw new IOException(n + " is odd");
       return n / 2;
     });
@@ -59,149 +59,149 @@ class HooksTest {
 
   @Test
   void hooksRunInTheirOrderAroundTheBody() throws Exception {
-    var half = half().after((n, r) -> seen.add("after " + r)).before(n -> seen.add("before " + n))
-        .before(n -> seen.add("before too")).after((n, r) -> seen.add("after too"))
-        .onError((n, failure) -> seen.add("error"));
+    var function = halvingFunction().after((n, r) -> calls.add("after " + r)).before(n -> calls.add("before " + n))
+        .before(n -> calls.add("before too")).after((n, r) -> calls.add("after too"))
+        .onError((n, failure) -> calls.add("error"));
 
-    int three = half.handle(6);
+    int result = function.handle(6);
 
-    assertEquals(3, three);
-    assertEquals(List.of("before 6", "before too", "body", "after 3", "after too"), seen);
+    assertEquals(3, result);
+    assertEquals(List.of("before 6", "before too", "body", "after 3", "after too"), calls);
   }
 
   @Test
   void failureOfBodyGoesToErrorHooksAndCallerUnchanged() {
-    var half = half().onError((n, failure) -> seen.add(failure)).onError((n, failure) -> seen.add(n))
-        .after((n, r) -> seen.add("after"));
+    var function = halvingFunction().onError((n, failure) -> calls.add(failure)).onError((n, failure) -> calls.add(n))
+        .after((n, r) -> calls.add("after"));
 
-    var thrown = assertThrows(IOException.class, () -> half.handle(7));
+    var thrown = assertThrows(IOException.class, () -> function.handle(7));
 
-    assertEquals(List.of("body", thrown, 7), seen);
+    assertEquals(List.of("body", thrown, 7), calls);
   }
 
   @Test
   void errorOfBodyIsTreatedLikeException() {
     var failure = new StackOverflowError();
-    var fails = HookedFunction.<Integer, Integer>around(scope.anonymous(), n -> {
+    var failingFunction = HookedFunction.<Integer, Integer>around(scope.anonymous(), n -> {
       throw failure;
-    }).onError((n, thrown) -> seen.add(thrown));
+    }).onError((n, thrown) -> calls.add(thrown));
 
-    assertSame(failure, assertThrows(StackOverflowError.class, () -> fails.handle(1)));
+    assertSame(failure, assertThrows(StackOverflowError.class, () -> failingFunction.handle(1)));
 
-    assertEquals(List.of(failure), seen);
+    assertEquals(List.of(failure), calls);
   }
 
   @Test
-  void anAnswerOfNullIsAnError() {
-    var nothing =
-        HookedFunction.<Integer, Integer>around(scope.anonymous(), n -> null).after((n, r) -> seen.add("after"))
-            .onError((n, failure) -> seen.add(failure.getMessage()));
+  void nullAnswerOfBodyIsAnError() {
+    var nullFunction =
+        HookedFunction.<Integer, Integer>around(scope.anonymous(), n -> null).after((n, r) -> calls.add("after"))
+            .onError((n, failure) -> calls.add(failure.getMessage()));
 
-    assertThrows(NullPointerException.class, () -> nothing.handle(1));
+    assertThrows(NullPointerException.class, () -> nullFunction.handle(1));
 
-    assertEquals(List.of("the body answered null; let it answer an Optional"), seen);
+    assertEquals(List.of("the body answered null; let it answer an Optional"), calls);
   }
 
   @Promise("22.13")
   @Test
-  void aHookThatThrowsIsLoggedAndHarmsNobody() throws Exception {
+  void failedHookIsLoggedAndChangesNothingElse() throws Exception {
     try (var logged = new Logged()) {
-      var half = half().before(n -> {
+      var function = halvingFunction().before(n -> {
         throw new IOException("loud one");
-      }).before(n -> seen.add("before")).after((n, r) -> {
+      }).before(n -> calls.add("before")).after((n, r) -> {
         throw new StackOverflowError("loud two");
-      }).after((n, r) -> seen.add("after")).onError((n, failure) -> {
+      }).after((n, r) -> calls.add("after")).onError((n, failure) -> {
         throw new IllegalStateException("loud three");
-      }).onError((n, failure) -> seen.add("error"));
+      }).onError((n, failure) -> calls.add("error"));
 
-      assertEquals(2, half.handle(4));
-      assertEquals("5 is odd", assertThrows(IOException.class, () -> half.handle(5)).getMessage());
+      assertEquals(2, function.handle(4));
+      assertEquals("5 is odd", assertThrows(IOException.class, () -> function.handle(5)).getMessage());
 
-      assertEquals(List.of("before", "body", "after", "before", "body", "error"), seen);
-      for (var said : List.of("the hook before 4 failed", "loud one", "the hook after 4 failed", "loud two",
+      assertEquals(List.of("before", "body", "after", "before", "body", "error"), calls);
+      for (var text : List.of("the hook before 4 failed", "loud one", "the hook after 4 failed", "loud two",
           "the hook on the error at 5 failed", "loud three"))
-        assertTrue(logged.text().contains(said), logged.text());
+        assertTrue(logged.text().contains(text), logged.text());
     }
   }
 
   @Test
-  void anInterruptThatEndedAHookIsLeftForTheBody() throws Exception {
+  void bodySeesInterruptFlagAfterInterruptedHook() throws Exception {
     try (var logged = new Logged()) {
-      var flag = HookedFunction.<Integer, Boolean>around(scope.anonymous(), n -> Thread.interrupted())
+      var interruptReader = HookedFunction.<Integer, Boolean>around(scope.anonymous(), n -> Thread.interrupted())
           .before(n -> new CountDownLatch(1).await());
       Thread.currentThread().interrupt();
 
-      assertTrue(flag.handle(1));
+      assertTrue(interruptReader.handle(1));
 
       assertTrue(logged.text().contains("the hook before 1 failed"), logged.text());
     }
   }
 
   @Test
-  void eachStepIsACopy() throws Exception {
-    var half = half();
+  void addingAHookReturnsACopy() throws Exception {
+    var function = halvingFunction();
 
-    var hooked = half.before(n -> seen.add("before"));
+    var functionWithHook = function.before(n -> calls.add("before"));
 
-    assertNotSame(half, hooked);
-    half.handle(2);
-    assertEquals(List.of("body"), seen);
+    assertNotSame(function, functionWithHook);
+    function.handle(2);
+    assertEquals(List.of("body"), calls);
   }
 
   @ParameterizedTest
   @MethodSource("io.fibry.flow.BatchTest#strategies")
   void hookedFunctionIsHandlerOfAnyActor(String strategy) {
-    var half = half().before(n -> seen.add("before")).after((n, r) -> seen.add("after"));
+    var function = halvingFunction().before(n -> calls.add("before")).after((n, r) -> calls.add("after"));
     var actor = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))
-        .onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn(half);
+        .onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn(function);
 
     assertEquals(4, actor.ask(8));
     assertEquals("3 is odd", assertThrows(IOException.class, () -> actor.ask(3)).getMessage());
 
-    assertEquals(List.of("before", "body", "after", "before", "body"), seen);
+    assertEquals(List.of("before", "body", "after", "before", "body"), calls);
   }
 
   @ParameterizedTest
   @MethodSource("io.fibry.flow.BatchTest#strategies")
-  void asynchronousHooksRunOnTheStrategyOfTheirBuilder(String strategy) throws Exception {
+  void asynchronousHooksUseTheStrategyOfTheirBuilder(String strategy) throws Exception {
     var threads = new CopyOnWriteArrayList<Thread>();
-    var half = HookedFunction
+    var function = HookedFunction
         .<Integer, Integer>around(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), n -> n / 2)
         .beforeAsync(n -> threads.add(Thread.currentThread()))
         .afterAsync((n, r) -> threads.add(Thread.currentThread()));
 
-    half.handle(2);
+    function.handle(2);
     Patience.eventually(() -> threads.size() == 2);
 
     assertEquals(strategy.equals("CALLER"), threads.contains(Thread.currentThread()));
   }
 
   @Test
-  void nobodyWaitsForAnAsynchronousHook() throws Exception {
+  void callerDoesNotWaitForAsynchronousHooks() throws Exception {
     var gate = new Gate();
-    var half = half().beforeAsync(n -> gate.pass()).afterAsync((n, r) -> {
+    var function = halvingFunction().beforeAsync(n -> gate.pass()).afterAsync((n, r) -> {
       gate.pass();
-      seen.add(r);
+      calls.add(r);
     }).onErrorAsync((n, failure) -> {
       gate.pass();
-      seen.add(failure.getMessage());
+      calls.add(failure.getMessage());
     });
 
-    assertEquals(2, half.handle(4));
-    assertThrows(IOException.class, () -> half.handle(5));
-    assertEquals(List.of("body", "body"), seen);
+    assertEquals(2, function.handle(4));
+    assertThrows(IOException.class, () -> function.handle(5));
+    assertEquals(List.of("body", "body"), calls);
     gate.open();
-    Patience.eventually(() -> seen.size() == 4);
+    Patience.eventually(() -> calls.size() == 4);
 
     assertEquals(List.of(2, "5 is odd"),
-        seen.subList(2, 4).stream().sorted((a, b) -> a instanceof Integer ? -1 : 1).toList());
+        calls.subList(2, 4).stream().sorted((a, b) -> a instanceof Integer ? -1 : 1).toList());
   }
 
   @Test
-  void anAsynchronousHookThatThrowsIsForTheFailurePolicy() throws Exception {
+  void failurePolicyHandlesFailedAsynchronousHook() throws Exception {
     try (var logged = new Logged()) {
       var tries = new AtomicInteger();
-      var half =
+      var function =
           HookedFunction
               .<Integer, Integer>around(scope.named("half").onFailure(FailurePolicy.resume().withRetries(1)),
                   n -> n / 2)
@@ -209,77 +209,78 @@ class HooksTest {
                 throw new IOException("try " + tries.incrementAndGet());
               });
 
-      assertEquals(2, half.handle(4));
+      assertEquals(2, function.handle(4));
       assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       assertEquals(List.of("half/hook-1", "hook after 4", Reason.FAILED), List.of(letters.all.getFirst().actor(),
           letters.all.getFirst().message().toString(), letters.all.getFirst().reason()));
-      assertTrue(logged.text().contains("actor 'half/hook-1' failed at hook after 4; it goes on"), logged.text());
+      assertTrue(logged.text().contains("actor 'half/hook-1' failed at hook after 4; it continues"), logged.text());
       assertEquals(2, tries.get());
     }
   }
 
   @Test
-  void manyAsynchronousHooksOfANamedBuilderRunAtOnce() throws Exception {
-    var all = new CountDownLatch(20);
-    var half = HookedFunction.<Integer, Integer>around(scope.named("half"), n -> n / 2).afterAsync((n, r) -> {
-      all.countDown();
-      all.await();
+  void manyAsynchronousHooksOfNamedBuilderRunAtOnce() throws Exception {
+    var allRunning = new CountDownLatch(20);
+    var function = HookedFunction.<Integer, Integer>around(scope.named("half"), n -> n / 2).afterAsync((n, r) -> {
+      allRunning.countDown();
+      allRunning.await();
     });
 
-    for (int i = 0; i < 20; i++) half.handle(i);
+    for (int i = 0; i < 20; i++) function.handle(i);
 
-    Patience.await(all);
+    Patience.await(allRunning);
   }
 
   @ParameterizedTest
   @MethodSource("io.fibry.flow.BatchTest#strategies")
-  void theActorOfAHookEndsAfterIt(String strategy) throws Exception {
-    var half =
+  void actorOfHookEndsAfterTheHook(String strategy) throws Exception {
+    var function =
         HookedFunction
             .<Integer, Integer>around(scope.named("half").strategy(Variants.STRATEGIES.get(strategy)), n -> n / 2)
-            .beforeAsync(n -> seen.add(n));
+            .beforeAsync(n -> calls.add(n));
 
-    half.handle(2);
+    function.handle(2);
 
-    Patience.eventually(() -> seen.size() == 1 && !scope.dump().contains("half"));
+    Patience.eventually(() -> calls.size() == 1 && !scope.dump().contains("half"));
   }
 
   @Test
-  void theMailboxOfTheBuilderDoesNotMatter() throws Exception {
-    var done = new CountDownLatch(1);
-    var half =
+  void mailboxOfBuilderIsIgnored() throws Exception {
+    var hookLatch = new CountDownLatch(1);
+    var function =
         HookedFunction
             .<Integer, Integer>around(scope.anonymous().mailbox(Mailbox.<Integer>priority((a, b) -> 0)), n -> n / 2)
-            .beforeAsync(n -> done.countDown());
+            .beforeAsync(n -> hookLatch.countDown());
 
-    half.handle(2);
+    function.handle(2);
 
-    Patience.await(done);
+    Patience.await(hookLatch);
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void hookRefusedByClosedScopeIsLogged(boolean named) throws Exception {
-    var closed = ActorSystem.openScope("closed");
-    var half = HookedFunction.<Integer, Integer>around(named ? closed.named("half") : closed.anonymous(), n -> n / 2)
-        .beforeAsync(n -> seen.add("hook"));
-    closed.close();
+  void hookRefusedByClosedScopeIsLogged(boolean hasName) throws Exception {
+    var closedScope = ActorSystem.openScope("closed");
+    var function = HookedFunction
+        .<Integer, Integer>around(hasName ? closedScope.named("half") : closedScope.anonymous(), n -> n / 2)
+        .beforeAsync(n -> calls.add("hook"));
+    closedScope.close();
 
     try (var logged = new Logged()) {
-      assertEquals(2, half.handle(4));
+      assertEquals(2, function.handle(4));
 
       assertTrue(logged.text().contains("the hook before 4 failed"), logged.text());
       assertTrue(logged.text().contains("scope 'closed' is closed"), logged.text());
     }
-    assertEquals(List.of(), seen);
+    assertEquals(List.of(), calls);
   }
 
   @Test
-  void theScopeEndsHooksThatRun() throws Exception {
+  void closingScopeEndsRunningHooks() throws Exception {
     var gate = new Gate();
-    var half = half().afterAsync((n, r) -> gate.pass());
-    half.handle(20);
+    var function = halvingFunction().afterAsync((n, r) -> gate.pass());
+    function.handle(20);
     Patience.await(gate.entered);
 
     try (var logged = new Logged()) {
@@ -287,73 +288,74 @@ class HooksTest {
 
       assertEquals(List.of(), report.unresponsive());
       assertEquals(1, report.undelivered().size());
-      assertEquals("", logged.about("hook after 20", "scope 'hooks'"));
+      assertEquals("", logged.entriesAbout("hook after 20", "scope 'hooks'"));
     }
   }
 
   @Test
-  void aKillOfTheActorLeavesItsAsynchronousHooks() {
+  void killedActorDoesNotEndItsAsynchronousHooks() {
     var gate = new Gate();
-    var actor = scope.anonymous().newActorWithReturn(half().afterAsync((n, r) -> {
+    var actor = scope.anonymous().newActorWithReturn(halvingFunction().afterAsync((n, r) -> {
       gate.pass();
-      seen.add("done");
+      calls.add("done");
     }));
     actor.ask(2);
     Patience.await(gate.entered);
 
     actor.kill();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     gate.open();
 
     assertEquals(new ExitReason.Killed(), actor.onExit().resultNow());
-    Patience.eventually(() -> seen.contains("done"));
+    Patience.eventually(() -> calls.contains("done"));
   }
 
   @Test
-  void tenThousandAsynchronousHooksWaitAtOnceWithoutPlatformThreads() throws Exception {
-    int hooks = 10_000;
-    var begun = new CountDownLatch(hooks);
-    var open = new CountDownLatch(1);
-    var done = new CountDownLatch(hooks);
-    var half = HookedFunction.<Integer, Integer>around(ActorSystem.anonymous().strategy(Strategy.FIBER), n -> n / 2)
+  void tenThousandAsynchronousHooksNeedFewPlatformThreads() throws Exception {
+    int hookCount = 10_000;
+    var startLatch = new CountDownLatch(hookCount);
+    var gateLatch = new CountDownLatch(1);
+    var endLatch = new CountDownLatch(hookCount);
+    var function = HookedFunction.<Integer, Integer>around(ActorSystem.anonymous().strategy(Strategy.FIBER), n -> n / 2)
         .afterAsync((n, r) -> {
-          begun.countDown();
-          open.await();
-          done.countDown();
+          startLatch.countDown();
+          gateLatch.await();
+          endLatch.countDown();
         });
 
-    for (int i = 0; i < hooks; i++) half.handle(i);
-    Patience.await(begun);
-    int threads = ManagementFactory.getThreadMXBean().getThreadCount();
-    open.countDown();
+    for (int i = 0; i < hookCount; i++) function.handle(i);
+    Patience.await(startLatch);
+    int platformThreads = ManagementFactory.getThreadMXBean().getThreadCount();
+    gateLatch.countDown();
 
-    Patience.await(done);
-    assertTrue(threads < hooks / 10, threads + " platform threads");
+    Patience.await(endLatch);
+    assertTrue(platformThreads < hookCount / 10, platformThreads + " platform threads");
   }
 
   @Test
-  void nothingIsLeftOfAHookThatRan() throws Exception {
+  void completedHookKeepsNoMessage() throws Exception {
     var message = new AtomicReference<>(new Object());
-    var ran = new CountDownLatch(1);
-    var hooks =
-        HookedFunction.around(ActorSystem.anonymous(), (Object given) -> true)
-            .afterAsync((given, reply) -> ran.countDown());
-    hooks.handle(message.get());
-    Patience.await(ran);
+    var hookLatch = new CountDownLatch(1);
+    var function =
+        HookedFunction.around(ActorSystem.anonymous(), (Object argument) -> true)
+            .afterAsync((argument, reply) -> hookLatch.countDown());
+    function.handle(message.get());
+    Patience.await(hookLatch);
     var reference = new WeakReference<>(message.getAndSet(null));
 
     assertTrue(LeakProbe.collected(reference));
-    assertTrue(hooks.handle(1));
+    assertTrue(function.handle(1));
   }
 
   @Test
-  void nullIsRefusedByItsName() {
-    var half = half();
+  void nullArgumentsAreRefusedByName() {
+    var function = halvingFunction();
 
     assertNullRefused("builder", () -> HookedFunction.around(null, n -> n));
     assertNullRefused("body", () -> HookedFunction.around(scope.anonymous(), null));
-    for (Runnable step : List.<Runnable>of(() -> half.before(null), () -> half.beforeAsync(null),
-        () -> half.after(null), () -> half.afterAsync(null), () -> half.onError(null), () -> half.onErrorAsync(null)))
+    for (Runnable step : List.<Runnable>of(() -> function.before(null), () -> function.beforeAsync(null),
+        () -> function.after(null), () -> function.afterAsync(null), () -> function.onError(null),
+        () -> function.onErrorAsync(null)))
       assertNullRefused("hook", step::run);
   }
 }

@@ -12,8 +12,8 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.LeakProbe;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
@@ -34,15 +34,15 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A map-reduce that fails, is cancelled, or loses actors stops and tells it. */
+/** Tests map-reduces that fail, are cancelled, or lose actors; see also {@link MapReduceTest}. */
 class MapReduceEndTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("map-reduce", o -> o.withDeadLetters(letters));
-  private final FailurePolicy silent = FailurePolicy.resume().withoutLog();
-  private final Iterable<Integer> endless = () -> IntStream.iterate(0, i -> i + 1).iterator();
+  private final FailurePolicy silentPolicy = FailurePolicy.resume().withoutLog();
+  private final Iterable<Integer> endlessItems = () -> IntStream.iterate(0, i -> i + 1).iterator();
 
   @AfterEach
-  void nothingIsLeft() {
+  void awaitActorsAndCloseScope() {
     Gate.openAll();
     try (scope) {
       Patience.eventually(() -> scope.dump().lines().count() == 1);
@@ -50,15 +50,16 @@ class MapReduceEndTest {
     }
   }
 
-  /** Maps until it is interrupted. */
-  private static Handler.Returning<Integer, Integer> standing(CountDownLatch entered, CountDownLatch interrupted) {
+  /** Returns a mapper that blocks until it is interrupted. */
+  private static Handler.Returning<Integer, Integer> blockingMapper(CountDownLatch entryLatch,
+      CountDownLatch interruptLatch) {
     return i -> {
-      entered.countDown();
+      entryLatch.countDown();
       try {
         new Gate().pass();
-      } catch (InterruptedException told) {
-        interrupted.countDown();
-        throw told;
+      } catch (InterruptedException interrupt) {
+        interruptLatch.countDown();
+        throw interrupt;
       }
       return i;
     };
@@ -68,51 +69,52 @@ class MapReduceEndTest {
   @Test
   void failureInMapFailsFutureAndInterruptsOtherActors() {
     var failure = new IOException("the last");
-    var entered = new CountDownLatch(3);
-    var interrupted = new CountDownLatch(3);
+    var entryLatch = new CountDownLatch(3);
+    var interruptLatch = new CountDownLatch(3);
     try (var logged = new Logged()) {
-      var sum = MapReduce.start(scope.anonymous(), 4, endless, i -> {
-        if (i < 3) return standing(entered, interrupted).handle(i);
-        entered.await();
+      var sum = MapReduce.start(scope.anonymous(), 4, endlessItems, i -> {
+        if (i < 3) return blockingMapper(entryLatch, interruptLatch).handle(i);
+        entryLatch.await();
         throw failure;
       }, 0, Integer::sum);
 
       assertSame(failure, Patience.failure(sum));
-      Patience.await(interrupted);
+      Patience.await(interruptLatch);
       Patience.eventually(() -> scope.dump().lines().count() == 1);
-      assertEquals(1, logged.about("MapReduceEndTest").lines().filter(line -> line.contains("failed at")).count(),
+      assertEquals(1,
+          logged.entriesAbout("MapReduceEndTest").lines().filter(line -> line.contains("failed at")).count(),
           logged::text);
     }
   }
 
   @Test
-  void failureInMapIsForFailurePolicy() {
-    var escalated = ActorSystem.openScope("around", o -> o.withFailurePolicy(FailurePolicy.stop()));
-    var below = escalated.openScope("below", o -> o.withFailurePolicy(FailurePolicy.escalate()));
+  void failurePolicyHandlesFailureInMap() {
+    var escalatedScope = ActorSystem.openScope("around", o -> o.withFailurePolicy(FailurePolicy.stop()));
+    var childScope = escalatedScope.openScope("below", o -> o.withFailurePolicy(FailurePolicy.escalate()));
     try (var logged = new Logged()) {
-      var sum = MapReduce.start(below.anonymous().onFailure(FailurePolicy.escalate()), 1, endless, i -> {
+      var sum = MapReduce.start(childScope.anonymous().onFailure(FailurePolicy.escalate()), 1, endlessItems, i -> {
         throw new IOException("up");
       }, 0, Integer::sum);
 
       assertEquals("up", Patience.failure(sum).getMessage());
       Patience.eventually(() -> logged.text().contains("decides: it stops"));
     }
-    escalated.close();
+    escalatedScope.close();
   }
 
   @Test
   void interceptorThatSkipsItemFailsFuture() {
-    var builder = scope.anonymous().onFailure(silent).intercept((Integer item, Handler.Task next) -> {
+    var builder = scope.anonymous().onFailure(silentPolicy).intercept((Integer item, Handler.Task next) -> {
       if (item < 3) next.run();
     });
 
     assertInstanceOf(io.fibry.NoReplyException.class,
-        Patience.failure(MapReduce.start(builder, 2, endless, i -> i, 0, Integer::sum)));
+        Patience.failure(MapReduce.start(builder, 2, endlessItems, i -> i, 0, Integer::sum)));
   }
 
   @Test
   void failureInReduceFailsFuture() {
-    var sum = MapReduce.start(scope.anonymous(), 4, endless, i -> i, 0, (a, b) -> {
+    var sum = MapReduce.start(scope.anonymous(), 4, endlessItems, i -> i, 0, (a, b) -> {
       if (a == 100 || b == 100) throw new IllegalStateException("a hundred");
       return b;
     });
@@ -147,52 +149,54 @@ class MapReduceEndTest {
         failures.stream().map(Patience::failure).map(Throwable::getMessage).toList());
   }
 
-  // ---- from outside
+  // ---- ends from outside
 
   @Promise("22.7")
   @Test
-  void completingTheFutureInAnyWayInterruptsThoseAtWork() {
-    for (Consumer<CompletableFuture<Integer>> way : List.<Consumer<CompletableFuture<Integer>>>of(f -> f.cancel(false),
-        f -> f.complete(1), f -> f.completeExceptionally(new IOException()))) {
-      var entered = new CountDownLatch(2);
-      var interrupted = new CountDownLatch(2);
+  void completingFutureInterruptsActorsAtWork() {
+    for (Consumer<CompletableFuture<Integer>> completion : List.<Consumer<CompletableFuture<Integer>>>of(
+        f -> f.cancel(false), f -> f.complete(1), f -> f.completeExceptionally(new IOException()))) {
+      var entryLatch = new CountDownLatch(2);
+      var interruptLatch = new CountDownLatch(2);
       try (var logged = new Logged()) {
-        var sum = MapReduce.start(scope.anonymous(), 2, endless, standing(entered, interrupted), 0, Integer::sum);
-        Patience.await(entered);
+        var sum = MapReduce.start(scope.anonymous(), 2, endlessItems, blockingMapper(entryLatch, interruptLatch), 0,
+            Integer::sum);
+        Patience.await(entryLatch);
 
-        way.accept(sum);
+        completion.accept(sum);
 
-        Patience.await(interrupted);
+        Patience.await(interruptLatch);
         Patience.eventually(() -> scope.dump().lines().count() == 1);
-        assertEquals("", logged.about("map-reduce", "MapReduce"));
+        assertEquals("", logged.entriesAbout("map-reduce", "MapReduce"));
       }
     }
   }
 
   @Test
-  void aTimeOutOfTheFutureInterruptsThoseAtWork() {
-    var entered = new CountDownLatch(1);
-    var interrupted = new CountDownLatch(1);
-    var sum = MapReduce.start(scope.anonymous(), 1, endless, standing(entered, interrupted), 0, Integer::sum);
-    Patience.await(entered);
+  void timeoutOfFutureInterruptsActorsAtWork() {
+    var entryLatch = new CountDownLatch(1);
+    var interruptLatch = new CountDownLatch(1);
+    var sum = MapReduce.start(scope.anonymous(), 1, endlessItems, blockingMapper(entryLatch, interruptLatch), 0,
+        Integer::sum);
+    Patience.await(entryLatch);
 
     sum.orTimeout(1, TimeUnit.MILLISECONDS);
 
-    Patience.await(interrupted);
+    Patience.await(interruptLatch);
     assertInstanceOf(TimeoutException.class, Patience.failure(sum));
   }
 
   @Test
   void actorThatWaitsForItemIsInterruptedByCancel() {
     var gate = new Gate();
-    var interrupted = new CountDownLatch(1);
-    Iterable<Integer> slow = () -> new Iterator<>() {
+    var interruptLatch = new CountDownLatch(1);
+    Iterable<Integer> slowItems = () -> new Iterator<>() {
       @Override
       public boolean hasNext() {
         try {
           gate.pass();
-        } catch (InterruptedException told) {
-          interrupted.countDown();
+        } catch (InterruptedException interrupt) {
+          interruptLatch.countDown();
         }
         return false;
       }
@@ -202,42 +206,42 @@ class MapReduceEndTest {
         throw new AssertionError();
       }
     };
-    var sum = MapReduce.start(scope.anonymous(), 1, slow, i -> i, 0, Integer::sum);
+    var sum = MapReduce.start(scope.anonymous(), 1, slowItems, i -> i, 0, Integer::sum);
     Patience.await(gate.entered);
 
     sum.cancel(true);
 
-    Patience.await(interrupted);
+    Patience.await(interruptLatch);
   }
 
   @Test
   void mappedGeneratorEndsWithMapReduce() {
     for (var strategy : List.of(Strategy.FIBER,
         Strategy.of(Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory())))) {
-      var begun = new CountDownLatch(1);
-      var ended = new CountDownLatch(1);
-      Generator<Integer> never = Generator.of(scope.anonymous(), 1, out -> {
-        begun.countDown();
+      var startLatch = new CountDownLatch(1);
+      var endLatch = new CountDownLatch(1);
+      Generator<Integer> generator = Generator.of(scope.anonymous(), 1, out -> {
+        startLatch.countDown();
         try {
           new Gate().pass();
         } finally {
-          ended.countDown();
+          endLatch.countDown();
         }
       });
-      var sum = MapReduce.start(scope.anonymous().strategy(strategy), 2, never, i -> i, 0, Integer::sum);
-      Patience.await(begun);
+      var sum = MapReduce.start(scope.anonymous().strategy(strategy), 2, generator, i -> i, 0, Integer::sum);
+      Patience.await(startLatch);
 
       sum.cancel(true);
 
-      Patience.await(ended);
+      Patience.await(endLatch);
     }
   }
 
   @Test
-  void itemsThatCanBeClosedAreClosedOnce() {
-    class Lines implements Iterator<Integer>, AutoCloseable {
+  void closeableIteratorIsClosedOnce() {
+    class CloseableItems implements Iterator<Integer>, AutoCloseable {
       private int next;
-      private volatile int closed;
+      private volatile int closeCount;
 
       @Override
       public boolean hasNext() {
@@ -251,27 +255,28 @@ class MapReduceEndTest {
 
       @Override
       public void close() {
-        closed++;
+        closeCount++;
       }
     }
-    var toTheEnd = new Lines();
-    var failing = new Lines();
+    var exhaustedIterator = new CloseableItems();
+    var failedIterator = new CloseableItems();
 
-    Patience.value(MapReduce.start(scope.anonymous(), 2, () -> toTheEnd, i -> i, 0, Integer::sum));
-    Patience.failure(MapReduce.start(scope.anonymous().onFailure(silent), 2, () -> failing, i -> Integer.parseInt("?"),
-        0, Integer::sum));
+    Patience.value(MapReduce.start(scope.anonymous(), 2, () -> exhaustedIterator, i -> i, 0, Integer::sum));
+    Patience.failure(MapReduce.start(scope.anonymous().onFailure(silentPolicy), 2, () -> failedIterator,
+        i -> Integer.parseInt("?"), 0, Integer::sum));
 
-    Patience.eventually(() -> toTheEnd.closed == 1 && failing.closed == 1);
+    Patience.eventually(() -> exhaustedIterator.closeCount == 1 && failedIterator.closeCount == 1);
   }
 
   @Test
   void futureFailsWhenScopeEndsActors() {
-    var entered = new CountDownLatch(1);
-    var below = scope.openScope("below", o -> o.withDrainLimit(Duration.ZERO));
-    var sum = MapReduce.start(below.anonymous(), 1, endless, standing(entered, new CountDownLatch(1)), 0, Integer::sum);
-    Patience.await(entered);
+    var entryLatch = new CountDownLatch(1);
+    var childScope = scope.openScope("below", o -> o.withDrainLimit(Duration.ZERO));
+    var sum = MapReduce.start(childScope.anonymous(), 1, endlessItems,
+        blockingMapper(entryLatch, new CountDownLatch(1)), 0, Integer::sum);
+    Patience.await(entryLatch);
 
-    below.close();
+    childScope.close();
 
     var failure = Patience.failure(sum);
     assertTrue(failure instanceof InterruptedException || failure instanceof ActorStoppedException, failure::toString);
@@ -280,12 +285,12 @@ class MapReduceEndTest {
   @Test
   void futureFailsWhenActorThatWaitsForItemIsKilled() {
     var gate = new Gate();
-    var below = scope.openScope("below", o -> o.withDrainLimit(Duration.ZERO));
-    Generator<Integer> never = Generator.of(scope.anonymous(), 1, out -> gate.pass());
-    var sum = MapReduce.start(below.anonymous(), 1, never, i -> i, 0, Integer::sum);
+    var childScope = scope.openScope("below", o -> o.withDrainLimit(Duration.ZERO));
+    Generator<Integer> generator = Generator.of(scope.anonymous(), 1, out -> gate.pass());
+    var sum = MapReduce.start(childScope.anonymous(), 1, generator, i -> i, 0, Integer::sum);
     Patience.await(gate.entered);
 
-    below.close();
+    childScope.close();
 
     assertInstanceOf(CancellationException.class, cause(sum));
   }
@@ -293,16 +298,16 @@ class MapReduceEndTest {
   @Test
   void futureFailsWhenActorIsCutOff() {
     var gate = new Gate();
-    var below = scope.openScope("below", o -> o.withDrainLimit(Duration.ZERO).withKillGrace(Duration.ofMillis(1)));
-    Iterable<Integer> deaf = () -> {
-      gate.passDeaf();
+    var childScope = scope.openScope("below", o -> o.withDrainLimit(Duration.ZERO).withKillGrace(Duration.ofMillis(1)));
+    Iterable<Integer> deafItems = () -> {
+      gate.passUninterruptibly();
       return List.<Integer>of().iterator();
     };
     try (var logged = new Logged()) {
-      var sum = MapReduce.start(below.anonymous(), 1, deaf, i -> i, 0, Integer::sum);
+      var sum = MapReduce.start(childScope.anonymous(), 1, deafItems, i -> i, 0, Integer::sum);
       Patience.await(gate.entered);
 
-      below.close();
+      childScope.close();
 
       assertTrue(cause(sum).getMessage().contains("of a map-reduce ended before its work did: "),
           () -> "" + cause(sum));
@@ -311,40 +316,41 @@ class MapReduceEndTest {
     gate.open();
   }
 
-  /** A CancellationException makes a future cancelled. */
+  /** Returns the failure of the future, or the CancellationException of a cancelled future. */
   private static Throwable cause(CompletableFuture<?> future) {
     return Patience.value(future.handle((value, failure) -> failure));
   }
 
   @Test
   void futureFailsWhenActorsGetNoThread() {
-    var pool = Executors.newSingleThreadExecutor();
-    pool.shutdown();
+    var executor = Executors.newSingleThreadExecutor();
+    executor.shutdown();
 
-    var sum = MapReduce.start(scope.anonymous().strategy(Strategy.of(pool)), 1, endless, i -> i, 0, Integer::sum);
+    var sum =
+        MapReduce.start(scope.anonymous().strategy(Strategy.of(executor)), 1, endlessItems, i -> i, 0, Integer::sum);
 
     assertInstanceOf(RejectedExecutionException.class, Patience.failure(sum));
-    letters.all.clear(); // the task that begins
+    letters.all.clear(); // the refused first task of the map-reduce
   }
 
   @Test
-  void mapThatIgnoresInterruptsDelaysNoOne() {
+  void mapThatIgnoresInterruptsDoesNotDelayFailure() {
     var gate = new Gate();
-    var sum = MapReduce.start(scope.anonymous().onFailure(silent), 2, endless, i -> {
+    var sum = MapReduce.start(scope.anonymous().onFailure(silentPolicy), 2, endlessItems, i -> {
       if (i == 0) {
-        gate.passDeaf();
+        gate.passUninterruptibly();
         return i;
       }
       Patience.await(gate.entered);
-      throw new IOException("the other one");
+      throw new IOException("another item");
     }, 0, Integer::sum);
 
-    assertEquals("the other one", Patience.failure(sum).getMessage());
+    assertEquals("another item", Patience.failure(sum).getMessage());
     gate.open();
   }
 
   @Test
-  void nothingIsKeptAfterwards() {
+  void completedMapReduceKeepsNoItem() {
     var item = new Object();
     var reference = new WeakReference<>(item);
     var sum = MapReduce.start(scope.anonymous(), 2, List.of(item), i -> 1, 0, Integer::sum);

@@ -21,7 +21,7 @@ import io.fibry.Gate;
 import io.fibry.MailboxFullException;
 import io.fibry.Promise;
 import io.fibry.Strategy;
-import io.fibry.Waits;
+import io.fibry.StressWaits;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Logged;
@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Test;
 
 class MultiAskTest {
   private static final Duration LONG = Patience.LONG;
-  private static final Duration LIMIT = Duration.ofHours(1); // on the clock that only the tests move
+  private static final Duration LIMIT = Duration.ofHours(1); // on the manual clock
 
   private final ManualScheduler clock = new ManualScheduler();
   private final ThreadLocal<String> user = new ThreadLocal<>();
@@ -74,20 +74,20 @@ class MultiAskTest {
     return scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
   }
 
-  private ActorWithReturn<String, String> answering(String answer) {
+  private ActorWithReturn<String, String> responder(String answer) {
     return builder().newActorWithReturn((String question) -> answer);
   }
 
-  private ActorWithReturn<String, String> failing(Exception failure) {
+  private ActorWithReturn<String, String> thrower(Exception failure) {
     return builder().newActorWithReturn((String question) -> {
       throw failure;
     });
   }
 
-  /** Waits at the gate before it answers. */
-  private ActorWithReturn<String, String> slow() {
+  /** Returns an actor that waits at the gate before it answers. */
+  private ActorWithReturn<String, String> newSlowActor() {
     return scope.named("slow").newActorWithReturn((String question) -> {
-      gate.passDeaf();
+      gate.passUninterruptibly();
       handled.add(question);
       return question;
     });
@@ -108,15 +108,15 @@ class MultiAskTest {
   @Promise("22.8")
   @Test
   void theFirstAnswerIsTakenAndTheOtherRequestsAreCancelled() {
-    var slow = slow();
-    slow.sendMessage("busy");
+    var slowActor = newSlowActor();
+    slowActor.sendMessage("busy");
     Patience.await(gate.entered);
 
-    var first = Flows.askFirst(List.of(slow, answering("quick")), "?", LONG);
+    var firstAnswer = Flows.askFirst(List.of(slowActor, responder("quick")), "?", LONG);
     gate.open();
-    slow.close();
+    slowActor.close();
 
-    assertEquals("quick", first);
+    assertEquals("quick", firstAnswer);
     assertEquals(List.of("busy"), handled);
     assertEquals(1, scope.report().unhandled().get(DeadLetter.Reason.CANCELLED));
   }
@@ -125,161 +125,162 @@ class MultiAskTest {
   @Test
   void theFirstFailureIsThrownAndTheOtherRequestsAreCancelled() {
     var failure = new IOException("no");
-    var slow = slow();
-    slow.sendMessage("busy");
+    var slowActor = newSlowActor();
+    slowActor.sendMessage("busy");
     Patience.await(gate.entered);
 
-    var thrown = assertThrows(IOException.class, () -> Flows.askAll(List.of(slow, failing(failure)), "?", LONG));
+    var thrown = assertThrows(IOException.class, () -> Flows.askAll(List.of(slowActor, thrower(failure)), "?", LONG));
     gate.open();
-    slow.close();
+    slowActor.close();
 
     assertSame(failure, thrown);
-    assertTrue(Arrays.stream(thrown.getSuppressed()).anyMatch(at -> at.getMessage().equals("asked here")));
+    assertTrue(Arrays.stream(thrown.getSuppressed()).anyMatch(marker -> marker.getMessage().equals("asked here")));
     assertEquals(List.of("busy"), handled);
   }
 
   @Test
   void endedActorAndFullMailboxFailGroupRequest() {
-    var ended = answering("never");
-    ended.close();
-    ActorWithReturn<String, String> full =
+    var endedActor = responder("never");
+    endedActor.close();
+    ActorWithReturn<String, String> fullActor =
         builder().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn((String question) -> {
-          gate.passDeaf();
+          gate.passUninterruptibly();
           return question;
         });
-    full.sendMessage("busy");
+    fullActor.sendMessage("busy");
     Patience.await(gate.entered);
-    full.sendMessage("waits");
+    fullActor.sendMessage("waits");
 
-    assertThrows(ActorStoppedException.class, () -> Flows.askAll(List.of(answering("a"), ended), "?", LONG));
-    assertThrows(MailboxFullException.class, () -> Flows.askAll(List.of(answering("a"), full), "?", LONG));
+    assertThrows(ActorStoppedException.class, () -> Flows.askAll(List.of(responder("a"), endedActor), "?", LONG));
+    assertThrows(MailboxFullException.class, () -> Flows.askAll(List.of(responder("a"), fullActor), "?", LONG));
   }
 
   @Test
-  void failuresDoNotCountWhileSomebodyAnswers() {
+  void askFirstIgnoresFailuresIfAnActorAnswers() {
     var answer = Flows.askFirst(
-        List.of(failing(new IOException("no")), answering("yes"), failing(new IOException("nor this"))), "?", LONG);
+        List.of(thrower(new IOException("no")), responder("yes"), thrower(new IOException("nor this"))), "?", LONG);
 
     assertEquals("yes", answer);
   }
 
   @Test
-  void whenAllFailTheFirstIsThrownAndTheOthersAreSuppressed() {
-    var one = new IOException("one");
-    var other = new IllegalStateException("other");
+  void askFirstThrowsOneFailureAndSuppressesOthersIfAllFail() {
+    var firstFailure = new IOException("one");
+    var secondFailure = new IllegalStateException("other");
 
     var thrown = assertThrows(Exception.class,
-        () -> Flows.askFirst(List.of(failing(one), failing(other), failing(one)), "?", LONG));
+        () -> Flows.askFirst(List.of(thrower(firstFailure), thrower(secondFailure), thrower(firstFailure)), "?", LONG));
 
-    var all = new ArrayList<Throwable>(List.of(thrown.getSuppressed()));
-    all.add(thrown);
-    assertTrue(all.containsAll(List.of(one, other)), all::toString);
+    var exceptions = new ArrayList<Throwable>(List.of(thrown.getSuppressed()));
+    exceptions.add(thrown);
+    assertTrue(exceptions.containsAll(List.of(firstFailure, secondFailure)), exceptions::toString);
   }
 
   @Test
-  void theJdksOwnExceptionsAreThrownAsTheyAre() {
-    for (var own : List.of(new CancellationException("mine"),
+  void jdkExceptionsOfHandlersAreThrownUnchanged() {
+    for (var thrown : List.of(new CancellationException("mine"),
         new java.util.concurrent.CompletionException("mine", new IOException())))
-      assertSame(own, assertThrows(RuntimeException.class, () -> Flows.askAll(List.of(failing(own)), "?", LONG)));
+      assertSame(thrown, assertThrows(RuntimeException.class, () -> Flows.askAll(List.of(thrower(thrown)), "?", LONG)));
   }
 
   // ---- limits
 
-  /** The time-out of a question for which the time passes once this has come true. */
-  private AskTimeoutException late(Callable<?> question, BooleanSupplier moment) {
-    var late = new CompletableFuture<AskTimeoutException>();
-    Patience.startFiber(() -> late.complete(assertThrows(AskTimeoutException.class, question::call)));
-    Patience.eventually(moment);
+  /** Returns the time-out of the question. The clock advances once the condition is true. */
+  private AskTimeoutException awaitTimeout(Callable<?> question, BooleanSupplier condition) {
+    var timeout = new CompletableFuture<AskTimeoutException>();
+    Patience.startFiber(() -> timeout.complete(assertThrows(AskTimeoutException.class, question::call)));
+    Patience.eventually(condition);
     Patience.eventually(() -> {
       clock.advance(LIMIT);
-      return late.isDone();
+      return timeout.isDone();
     });
-    return late.join();
+    return timeout.join();
   }
 
   @Test
   void timeoutNamesActorsThatDidNotAnswer() {
-    // on the asker's thread, so it has answered before the other one is asked
-    var quick = builder().strategy(Strategy.CALLER).newActorWithReturn((String question) -> "a");
-    var slow = slow();
+    // runs on the asker's thread, so it has answered before the slow actor is asked
+    var quickActor = builder().strategy(Strategy.CALLER).newActorWithReturn((String question) -> "a");
+    var slowActor = newSlowActor();
 
-    var late = late(() -> Flows.askAll(List.of(quick, slow), "how are you?", LIMIT),
+    var timeout = awaitTimeout(() -> Flows.askAll(List.of(quickActor, slowActor), "how are you?", LIMIT),
         () -> gate.entered.getCount() == 0);
 
-    assertEquals(LIMIT, late.waited());
-    assertTrue(late.getMessage().contains("\"how are you?\" (of 2 actors; not answered by [slow])"), late::getMessage);
+    assertEquals(LIMIT, timeout.limit());
+    assertTrue(timeout.getMessage().contains("\"how are you?\" (of 2 actors; not answered by [slow])"),
+        timeout::getMessage);
   }
 
   @Test
   void timeoutHidesMessageWhenScopeHidesContents() {
-    try (var silent = ActorSystem.openScope("silent", o -> o.withScheduler(clock).withMessageContents(false))) {
-      var slow = silent.named("slow").newActorWithReturn((String question) -> {
-        gate.passDeaf();
+    try (var silentScope = ActorSystem.openScope("silent", o -> o.withScheduler(clock).withMessageContents(false))) {
+      var slowActor = silentScope.named("slow").newActorWithReturn((String question) -> {
+        gate.passUninterruptibly();
         return question;
       });
 
-      var late =
-          late(() -> Flows.askAll(List.of(slow), "my password", LIMIT), () -> gate.entered.getCount() == 0);
+      var timeout = awaitTimeout(() -> Flows.askAll(List.of(slowActor), "my password", LIMIT),
+          () -> gate.entered.getCount() == 0);
       gate.open();
 
-      assertTrue(!late.getMessage().contains("password"), late::getMessage);
+      assertTrue(!timeout.getMessage().contains("password"), timeout::getMessage);
     }
   }
 
   @Test
-  void actorsOfAScopeThatIsClosedAreAskedInVain() {
-    var slow = slow();
+  void askingActorsOfClosedScopeFails() {
+    var slowActor = newSlowActor();
     scope.close();
 
-    assertThrows(ActorStoppedException.class, () -> Flows.askAll(List.of(slow), "?", LONG));
-    assertThrows(ActorStoppedException.class, () -> Flows.askFirst(List.of(slow), "?", LONG));
+    assertThrows(ActorStoppedException.class, () -> Flows.askAll(List.of(slowActor), "?", LONG));
+    assertThrows(ActorStoppedException.class, () -> Flows.askFirst(List.of(slowActor), "?", LONG));
   }
 
   @Test
-  void whenTheTimeIsOverForTheFirstAnswerFailuresAreSuppressed() {
+  void timeoutOfAskFirstHasFailuresAsSuppressed() {
     var failure = new IOException("no");
-    // on the asker's thread, so its failure is known before that waits
-    ActorWithReturn<String, String> failing =
+    // runs on the asker's thread, so it has failed before the asker waits
+    ActorWithReturn<String, String> failingActor =
         builder().strategy(Strategy.CALLER).newActorWithReturn((String question) -> {
           throw failure;
         });
-    var slow = slow();
-    slow.sendMessage("busy");
+    var slowActor = newSlowActor();
+    slowActor.sendMessage("busy");
     Patience.await(gate.entered);
 
-    var late = late(() -> Flows.askFirst(List.of(slow, failing), "?", LIMIT),
+    var timeout = awaitTimeout(() -> Flows.askFirst(List.of(slowActor, failingActor), "?", LIMIT),
         () -> scope.report().unhandled().getOrDefault(DeadLetter.Reason.FAILED, 0L) == 1);
     gate.open();
-    slow.close();
+    slowActor.close();
 
-    assertEquals(List.of(failure), List.of(late.getSuppressed()));
+    assertEquals(List.of(failure), List.of(timeout.getSuppressed()));
     assertEquals(List.of("busy"), handled);
   }
 
   @Test
-  void aLimitThatLeavesNoTimeSendsNothing() {
-    var slow = slow();
+  void zeroLimitIsRefusedAndSendsNothing() {
+    var slowActor = newSlowActor();
 
-    assertThrows(IllegalArgumentException.class, () -> Flows.askAll(List.of(slow), "?", Duration.ZERO));
-    slow.close();
+    assertThrows(IllegalArgumentException.class, () -> Flows.askAll(List.of(slowActor), "?", Duration.ZERO));
+    slowActor.close();
 
     assertEquals(0, scope.report().sent());
   }
 
   @Test
-  void insideAHandlerTheLimitOfItsRequestHolds() {
-    var slow = slow();
-    var asking = scope.anonymous().newActorWithReturn((String question) -> {
-      var late = assertThrows(AskTimeoutException.class, () -> Flows.askAll(List.of(slow), "?", LONG));
-      handled.add(late.waited());
+  void groupRequestInHandlerObeysLimitOfHandledRequest() {
+    var slowActor = newSlowActor();
+    var asker = scope.anonymous().newActorWithReturn((String question) -> {
+      var timeout = assertThrows(AskTimeoutException.class, () -> Flows.askAll(List.of(slowActor), "?", LONG));
+      handled.add(timeout.limit());
       return "done";
     });
 
-    var asked = asking.sendMessageReturn("?", LIMIT);
+    var answer = asker.sendMessageReturn("?", LIMIT);
     Patience.await(gate.entered);
     Patience.eventually(() -> {
       clock.advance(LIMIT);
-      return asked.isDone() && !handled.isEmpty(); // either time-out may come first
+      return answer.isDone() && !handled.isEmpty(); // either time-out may come first
     });
 
     assertTrue(((Duration) handled.getFirst()).compareTo(LIMIT) <= 0, handled::toString);
@@ -288,62 +289,62 @@ class MultiAskTest {
   // ---- the asker
 
   @Test
-  void actorThatAsksItsOwnFullMailboxIsToldWithoutLog() {
+  void askingOwnFullMailboxThrowsCycleExceptionWithoutLog() {
     var self = new CompletableFuture<ActorWithReturn<String, String>>();
-    var asking = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActorWithReturn((String question) -> {
+    var asker = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActorWithReturn((String question) -> {
       gate.pass();
       if (question.equals("begun"))
         handled.add(assertThrows(AskCycleException.class, () -> Flows.askAll(List.of(self.join()), "?", LONG)));
       return question;
     });
-    self.complete(asking);
+    self.complete(asker);
     try (var logged = new Logged()) {
-      asking.sendMessage("begun");
+      asker.sendMessage("begun");
       Patience.await(gate.entered);
-      asking.sendMessage("waits");
+      asker.sendMessage("waits");
       gate.open();
       Patience.eventually(() -> !handled.isEmpty());
 
-      assertEquals("", logged.about("'asked'", "begun", "waits", "MultiAsk"));
+      assertEquals("", logged.entriesAbout("'asked'", "begun", "waits", "MultiAsk"));
     }
   }
 
   @Test
-  void anInterruptIsACancellationAndTheFlagIsKept() {
-    var slow = slow();
-    slow.sendMessage("busy");
+  void interruptedAskerGetsCancellationAndKeepsInterruptFlag() {
+    var slowActor = newSlowActor();
+    slowActor.sendMessage("busy");
     Patience.await(gate.entered);
-    var told = new CompletableFuture<Boolean>();
+    var interruptFlag = new CompletableFuture<Boolean>();
     var asker = Patience.startFiber(() -> {
-      assertThrows(CancellationException.class, () -> Flows.askAll(List.of(slow, answering("a")), "?", LONG));
-      told.complete(Thread.currentThread().isInterrupted());
+      assertThrows(CancellationException.class, () -> Flows.askAll(List.of(slowActor, responder("a")), "?", LONG));
+      interruptFlag.complete(Thread.currentThread().isInterrupted());
     });
-    Patience.parked(asker);
+    Patience.awaitParked(asker);
 
     asker.interrupt();
 
-    assertTrue(Patience.value(told));
+    assertTrue(Patience.value(interruptFlag));
     gate.open();
-    slow.close();
+    slowActor.close();
     assertEquals(List.of("busy"), handled);
   }
 
   @Test
-  void requestsTakeAlongWhatTheAskersThreadHas() {
-    var who = builder().newActorWithReturn((String question) -> String.valueOf(user.get()));
+  void requestsCarryContextOfAskersThread() {
+    var userReporter = builder().newActorWithReturn((String question) -> String.valueOf(user.get()));
     user.set("alice");
 
-    assertEquals(List.of("alice", "alice"), Flows.askAll(List.of(who, who), "who?", LONG));
+    assertEquals(List.of("alice", "alice"), Flows.askAll(List.of(userReporter, userReporter), "who?", LONG));
   }
 
   @Test
-  void actorsOnTheCallersThreadAnswerThereInOrder() {
-    var here = Thread.currentThread();
-    var order = new ArrayList<Integer>(); // all on this thread
+  void callerStrategyActorsAnswerOnCallersThreadInOrder() {
+    var callerThread = Thread.currentThread();
+    var order = new ArrayList<Integer>(); // used by this thread only
     var actors = IntStream.range(0, 10)
         .mapToObj(i -> scope.anonymous().strategy(Strategy.CALLER).newActorWithReturn((String question) -> {
           order.add(i);
-          return Thread.currentThread() == here;
+          return Thread.currentThread() == callerThread;
         })).toList();
 
     var answers = Flows.askAll(actors, "?", LONG);
@@ -362,14 +363,14 @@ class MultiAskTest {
 
   @Test
   void badInputIsRefused() {
-    var actors = List.of(answering("a"));
+    var actors = List.of(responder("a"));
     var withNull = new ArrayList<>(actors);
     withNull.add(null);
 
-    var nobody = assertThrows(IllegalArgumentException.class,
+    var refusal = assertThrows(IllegalArgumentException.class,
         () -> Flows.askFirst(List.<ActorWithReturn<String, String>>of(), "?", LONG));
 
-    assertEquals("no actors, so none can answer first; give at least one", nobody.getMessage());
+    assertEquals("no actors, so none can answer first; give at least one", refusal.getMessage());
     assertNullRefused("actors", () -> Flows.askAll((List<ActorWithReturn<String, String>>) null, "?", LONG));
     assertNullRefused("an actor", () -> Flows.askAll(withNull, "?", LONG));
     assertNullRefused("message", () -> Flows.askAll(actors, null, LONG));
@@ -377,12 +378,12 @@ class MultiAskTest {
   }
 
   @Test
-  void groupRequestLogsAndLosesNothing() {
+  void failedGroupRequestLogsNothingAndLeavesNoDeadLetter() {
     try (var logged = new Logged()) {
       assertInstanceOf(IOException.class, assertThrows(Exception.class,
-          () -> Flows.askAll(List.of(failing(new IOException()), answering("a")), "?", LONG)));
+          () -> Flows.askAll(List.of(thrower(new IOException()), responder("a")), "?", LONG)));
 
-      assertEquals("", logged.about("'asked'", "MultiAsk"));
+      assertEquals("", logged.entriesAbout("'asked'", "MultiAsk"));
       assertEquals(List.of(), scope.deadLetters());
     }
   }

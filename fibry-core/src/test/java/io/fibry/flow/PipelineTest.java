@@ -14,8 +14,8 @@ import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Handler;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -38,17 +38,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class PipelineTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
       ActorSystem.openScope("pipes", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(200)));
-  private final List<Object> out = Collections.synchronizedList(new ArrayList<>());
+  private final List<Object> results = Collections.synchronizedList(new ArrayList<>());
 
   static Set<String> strategies() {
     return Variants.STRATEGIES.keySet();
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void closeScopeAndCheckReport() {
     Gate.openAll();
 
     var report = scope.closeWithin(Patience.LONG);
@@ -65,98 +65,98 @@ class PipelineTest {
   @Promise("22.4")
   @ParameterizedTest
   @MethodSource("strategies")
-  void allGoThroughAllStagesInOrder(String strategy) {
+  void messagesGoThroughAllStagesInOrder(String strategy) {
     var builder = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy));
-    // two threads, and stages that wait for room
+    // these have two threads: too few for stages that wait for capacity
     if (strategy.equals("of(fixed pool)") || strategy.equals("of(ForkJoinPool)"))
       builder = builder.mailbox(Mailbox.unbounded());
-    var in =
+    var input =
         Pipeline.of(builder, (Integer n) -> n + 1).withCapacity(1000).then(n -> n * 2).then(n -> "n" + n)
-            .into(out::add);
+            .into(results::add);
 
-    IntStream.range(0, 500).forEach(in::sendMessage);
-    in.close();
+    IntStream.range(0, 500).forEach(input::sendMessage);
+    input.close();
 
-    assertEquals(IntStream.range(0, 500).mapToObj(n -> (Object) ("n" + (n + 1) * 2)).toList(), out);
+    assertEquals(IntStream.range(0, 500).mapToObj(n -> (Object) ("n" + (n + 1) * 2)).toList(), results);
     assertEquals(List.of(), letters.all);
   }
 
   @Promise("22.1")
   @Test
   void stagesWorkAtTheSameTime() {
-    var both = new CyclicBarrier(2);
-    var in = Pipeline.of(scope.anonymous(), (Integer n) -> n == 2 ? met(both, n) : n)
-        .then(n -> n == 1 ? met(both, n) : n).into(out::add);
+    var barrier = new CyclicBarrier(2);
+    var input = Pipeline.of(scope.anonymous(), (Integer n) -> n == 2 ? awaitBarrier(barrier, n) : n)
+        .then(n -> n == 1 ? awaitBarrier(barrier, n) : n).into(results::add);
 
-    in.sendMessage(1); // in the second stage it meets the other, which is in the first
-    in.sendMessage(2);
-    in.close();
+    input.sendMessage(1); // in the second stage it waits for message 2, which is in the first stage
+    input.sendMessage(2);
+    input.close();
 
-    assertEquals(List.of(1, 2), out);
+    assertEquals(List.of(1, 2), results);
     assertEquals(List.of(), letters.all);
   }
 
-  private static int met(CyclicBarrier both, int n) throws Exception {
-    both.await();
+  private static int awaitBarrier(CyclicBarrier barrier, int n) throws Exception {
+    barrier.await();
     return n;
   }
 
   @Promise("22.2")
   @Test
   void aParallelStageKeepsTheOrder() {
-    var in = Pipeline.of(scope.anonymous(), n -> n).then(4, PipelineTest::pass).into(out::add);
+    var input = Pipeline.of(scope.anonymous(), n -> n).then(4, PipelineTest::pass).into(results::add);
     var gates = IntStream.range(0, 4).mapToObj(i -> new Gate()).toList();
-    gates.forEach(in::sendMessage);
-    gates.forEach(gate -> Patience.await(gate.entered)); // four at once
+    gates.forEach(input::sendMessage);
+    gates.forEach(gate -> Patience.await(gate.entered)); // all four are handled at the same time
 
     gates.reversed().forEach(Gate::open);
-    in.close();
+    input.close();
 
-    assertEquals(gates, out);
+    assertEquals(gates, results);
   }
 
   @Promise("22.2")
   @Test
-  void anUnorderedStagePassesOnWhatIsReadyFirst() {
-    var in = Pipeline.of(scope.anonymous(), n -> n).thenUnordered(3, PipelineTest::pass).into(out::add);
-    var slow = new Gate();
+  void unorderedStagePassesOnFinishedMessagesFirst() {
+    var input = Pipeline.of(scope.anonymous(), n -> n).thenUnordered(3, PipelineTest::pass).into(results::add);
+    var slowMessage = new Gate();
 
-    in.sendMessage(slow);
-    Patience.await(slow.entered);
-    in.sendMessage(1);
-    in.sendMessage(2);
+    input.sendMessage(slowMessage);
+    Patience.await(slowMessage.entered);
+    input.sendMessage(1);
+    input.sendMessage(2);
 
-    Patience.eventually(() -> out.size() == 2);
-    slow.open();
-    in.close();
-    assertEquals(slow, out.getLast());
+    Patience.eventually(() -> results.size() == 2);
+    slowMessage.open();
+    input.close();
+    assertEquals(slowMessage, results.getLast());
   }
 
   @Promise("22.1")
   @ParameterizedTest
   @MethodSource("kinds")
-  void aSlowStageHoldsBackThoseWhoSend(Kind kind) {
-    var slow = new Gate();
-    var in = kind.then()
+  void slowStageBlocksSenders(Kind kind) {
+    var gate = new Gate();
+    var input = kind.addStage()
         .apply(Pipeline.of(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.BLOCK)), n -> n).withCapacity(2))
-        .into((Object n) -> slow.pass());
-    var sent = new AtomicInteger();
+        .into((Object n) -> gate.pass());
+    var sentCount = new AtomicInteger();
 
     var sender = Patience.startFiber(() -> IntStream.range(0, 1000).forEach(n -> {
-      in.sendMessage(n);
-      sent.incrementAndGet();
+      input.sendMessage(n);
+      sentCount.incrementAndGet();
     }));
-    Patience.await(slow.entered);
-    Patience.parked(sender);
+    Patience.await(gate.entered);
+    Patience.awaitParked(sender);
 
-    assertTrue(sent.get() <= kind.most(), "sent " + sent);
-    slow.open();
-    Patience.joined(sender);
-    in.close();
-    assertEquals(1000, sent.get());
+    assertTrue(sentCount.get() <= kind.maxSent(), "sent " + sentCount);
+    gate.open();
+    Patience.awaitEnd(sender);
+    input.close();
+    assertEquals(1000, sentCount.get());
   }
 
-  record Kind(String label, Function<Pipeline<Object, Object>, Pipeline<Object, Object>> then, int most) {
+  record Kind(String label, Function<Pipeline<Object, Object>, Pipeline<Object, Object>> addStage, int maxSent) {
     @Override
     public String toString() {
       return label;
@@ -172,87 +172,88 @@ class PipelineTest {
   @Promise("22.3")
   @ParameterizedTest
   @MethodSource("kinds")
-  void failureIsDeadLetterOfItsStageAndOtherMessagesGoOn(Kind kind) {
+  void failureIsDeadLetterOfItsStageAndOtherMessagesContinue(Kind kind) {
     var builder = scope.named("orders").onFailure(FailurePolicy.resume().withoutLog());
-    var before = Pipeline.of(builder, (Object n) -> n);
-    var in = kind.then().apply(before).then(n -> n).into(out::add);
-    var failing = kind.label.equals("one") ? before.then(PipelineTest::odd)
-        : kind.label.equals("ordered") ? before.then(3, PipelineTest::odd) : before.thenUnordered(3, PipelineTest::odd);
-    in.close();
-    var odd = failing.into(out::add);
+    var firstStage = Pipeline.of(builder, (Object n) -> n);
+    var input = kind.addStage().apply(firstStage).then(n -> n).into(results::add);
+    var failingPipeline = kind.label.equals("one") ? firstStage.then(PipelineTest::requireOdd)
+        : kind.label.equals("ordered") ? firstStage.then(3, PipelineTest::requireOdd)
+            : firstStage.thenUnordered(3, PipelineTest::requireOdd);
+    input.close();
+    var failingInput = failingPipeline.into(results::add);
 
-    IntStream.range(0, 10).forEach(odd::sendMessage);
-    odd.close();
+    IntStream.range(0, 10).forEach(failingInput::sendMessage);
+    failingInput.close();
 
-    assertEquals(Set.of(1, 3, 5, 7, 9), Set.copyOf(out));
+    assertEquals(Set.of(1, 3, 5, 7, 9), Set.copyOf(results));
     assertEquals(Set.of(0, 2, 4, 6, 8), Set.copyOf(letters.messages(Reason.FAILED)));
     assertTrue(letters.all.getFirst().actor().startsWith("orders/2"), letters.all.toString());
     assertEquals("even", letters.all.getFirst().cause().orElseThrow().getMessage());
   }
 
-  private static Object odd(Object n) {
+  private static Object requireOdd(Object n) {
     if ((int) n % 2 == 0) throw new IllegalStateException("even");
     return n;
   }
 
   @Promise("22.2")
   @Test
-  void retriedMessageKeepsItsTurn() {
+  void retriedMessageKeepsItsPosition() {
     var tries = new AtomicInteger();
-    var in =
+    var input =
         Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(3).withoutLog()), (Integer n) -> n)
             .then(4, n -> {
               if (n == 2 && tries.incrementAndGet() < 3) throw new IllegalStateException("not yet");
               return n;
-            }).into(out::add);
+            }).into(results::add);
 
-    IntStream.range(0, 20).forEach(in::sendMessage);
-    in.close();
+    IntStream.range(0, 20).forEach(input::sendMessage);
+    input.close();
 
-    assertEquals(IntStream.range(0, 20).boxed().toList(), out);
+    assertEquals(IntStream.range(0, 20).boxed().toList(), results);
     assertEquals(3, tries.get());
   }
 
   @Test
   void sameObjectMayBeSentAgain() {
-    var in =
+    var input =
         Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(1).withoutLog()), (String n) -> n)
-            .then(3, n -> n + "!").into(out::add);
+            .then(3, n -> n + "!").into(results::add);
 
-    for (int i = 0; i < 30; i++) in.sendMessage(i % 3 == 0 ? "a" : "b");
-    in.close();
+    for (int i = 0; i < 30; i++) input.sendMessage(i % 3 == 0 ? "a" : "b");
+    input.close();
 
-    assertEquals(IntStream.range(0, 30).mapToObj(i -> i % 3 == 0 ? "a!" : "b!").toList(), out);
+    assertEquals(IntStream.range(0, 30).mapToObj(i -> i % 3 == 0 ? "a!" : "b!").toList(), results);
   }
 
   @Promise("22.3")
   @Test
-  void aStageThatItsPolicyStopsEndsThePipeline() {
-    var stop = FailurePolicy.stop().withoutLog();
-    var in = Pipeline.of(scope.anonymous().onFailure(stop), (Integer n) -> n).then(n -> {
+  void stageStoppedByItsPolicyEndsThePipeline() {
+    var stopPolicy = FailurePolicy.stop().withoutLog();
+    var input = Pipeline.of(scope.anonymous().onFailure(stopPolicy), (Integer n) -> n).then(n -> {
       if (n == 2) throw new IllegalStateException("two");
       return n;
-    }).into(out::add);
+    }).into(results::add);
 
-    in.sendMessage(1);
-    in.sendMessage(2);
+    input.sendMessage(1);
+    input.sendMessage(2);
 
-    Patience.ended(in::waitForExit);
-    assertEquals(List.of(1), out);
-    assertFalse(in.sendMessage(3));
+    Patience.awaitEnd(input::waitForExit);
+    assertEquals(List.of(1), results);
+    assertFalse(input.sendMessage(3));
   }
 
   @Test
-  void anAnswerOfNullIsAFailure() {
-    var in =
+  void nullAnswerIsFailure() {
+    var input =
         Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), (Integer n) -> n == 1 ? null : n)
-            .into(out::add);
+            .into(results::add);
 
-    in.sendMessage(1);
-    in.sendMessage(2);
-    in.close();
+    input.sendMessage(1);
+    input.sendMessage(2);
+    input.close();
 
-    assertEquals(List.of(2), out);
+    assertEquals(List.of(2), results);
     assertEquals("stage 1 of the pipeline answered null to java.lang.Integer; let it answer an Optional",
         letters.all.getFirst().cause().orElseThrow().getMessage());
   }
@@ -260,77 +261,78 @@ class PipelineTest {
   @Promise("22.4")
   @Test
   void askExitLeavesMailboxOfFirstStageAndDrainsOtherStages() {
-    var in = Pipeline.of(scope.anonymous(), PipelineTest::pass).then(2, n -> n).into(out::add);
-    Gate.occupy(in);
-    in.sendMessage("waits");
+    var input = Pipeline.of(scope.anonymous(), PipelineTest::pass).then(2, n -> n).into(results::add);
+    Gate.occupy(input);
+    input.sendMessage("waits");
 
-    in.askExit();
+    input.askExit();
     Gate.openAll();
 
-    Patience.ended(in::waitForExit);
-    assertEquals(1, out.size());
+    Patience.awaitEnd(input::waitForExit);
+    assertEquals(1, results.size());
     assertEquals(List.of("waits"), letters.messages(Reason.UNDELIVERED));
   }
 
   @Promise("22.4")
   @Test
-  void killEndsTheLaterStagesTooAfterTheGrace() {
-    var interrupted = new CountDownLatch(1);
-    var stuck = new CountDownLatch(1);
-    var in = Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), (Integer n) -> n).into(n -> {
-      stuck.countDown();
-      try {
-        new CountDownLatch(1).await();
-      } catch (InterruptedException expected) {
-        interrupted.countDown();
-      }
-    });
-    in.sendMessage(1);
-    Patience.await(stuck);
+  void killEndsLaterStagesAfterTheKillGrace() {
+    var interruptLatch = new CountDownLatch(1);
+    var entryLatch = new CountDownLatch(1);
+    var input = Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), (Integer n) -> n)
+        .into(n -> {
+          entryLatch.countDown();
+          try {
+            new CountDownLatch(1).await();
+          } catch (InterruptedException expected) {
+            interruptLatch.countDown();
+          }
+        });
+    input.sendMessage(1);
+    Patience.await(entryLatch);
 
-    in.kill();
+    input.kill();
 
-    Patience.ended(in::waitForExit);
-    Patience.await(interrupted);
-    assertInstanceOf(ExitReason.Killed.class, in.onExit().join());
-    // the first waited for the others
+    Patience.awaitEnd(input::waitForExit);
+    Patience.await(interruptLatch);
+    assertInstanceOf(ExitReason.Killed.class, input.onExit().join());
+    // the first stage has waited for the other stages
     Patience.eventually(() -> scope.report().unresponsive().isEmpty());
   }
 
   @Test
-  void pipelineOpensManyTimes() {
+  void pipelineMayBeOpenedManyTimes() {
     var pipeline = Pipeline.of(scope.anonymous(), (Integer n) -> n + 1);
-    var other = new CopyOnWriteArrayList<Integer>();
-    Actor<Integer> one = pipeline.into(out::add);
-    Actor<Integer> two = pipeline.into(other::add);
+    var otherResults = new CopyOnWriteArrayList<Integer>();
+    Actor<Integer> firstInput = pipeline.into(results::add);
+    Actor<Integer> secondInput = pipeline.into(otherResults::add);
 
-    one.sendMessage(1);
-    two.sendMessage(2);
-    one.close();
-    two.close();
+    firstInput.sendMessage(1);
+    secondInput.sendMessage(2);
+    firstInput.close();
+    secondInput.close();
 
-    assertEquals(List.of(2), out);
-    assertEquals(List.of(3), other);
+    assertEquals(List.of(2), results);
+    assertEquals(List.of(3), otherResults);
   }
 
   @Test
-  void stagesBearTheNameAndTheirNumber() {
-    var threads = new CopyOnWriteArrayList<String>();
-    Handler.Returning<Integer, Integer> who = n -> {
-      threads.add(Thread.currentThread().getName());
+  void stagesAreNamedByPipelineAndNumber() {
+    var threadNames = new CopyOnWriteArrayList<String>();
+    Handler.Returning<Integer, Integer> recordThread = n -> {
+      threadNames.add(Thread.currentThread().getName());
       return n;
     };
-    var in = Pipeline.of(scope.named("orders"), who).then(2, who).thenUnordered(2, who)
-        .into(n -> threads.add(Thread.currentThread().getName()));
+    var input = Pipeline.of(scope.named("orders"), recordThread).then(2, recordThread).thenUnordered(2, recordThread)
+        .into(n -> threadNames.add(Thread.currentThread().getName()));
 
-    in.sendMessage(1);
-    in.close();
+    input.sendMessage(1);
+    input.close();
 
-    assertEquals(List.of("orders/1", "orders/2/work/1", "orders/3/1", "orders/4"), threads);
+    assertEquals(List.of("orders/1", "orders/2/work/1", "orders/3/1", "orders/4"), threadNames);
   }
 
   @Test
-  void aNameThatIsTakenOpensNothing() {
+  void takenNameOpensNoStage() {
     scope.named("orders/1").newActor(n -> {});
 
     assertThrows(IllegalArgumentException.class,
@@ -347,7 +349,7 @@ class PipelineTest {
 
     assertEquals("a stage that handles 0 messages at once handles none; give at least 1",
         assertThrows(IllegalArgumentException.class, () -> pipeline.then(0, n -> n)).getMessage());
-    assertEquals("with room for 0 messages none could go from stage to stage; give at least 1",
+    assertEquals("with capacity for 0 messages none could go from stage to stage; give at least 1",
         assertThrows(IllegalArgumentException.class, () -> pipeline.withCapacity(0)).getMessage());
     assertThrows(NullPointerException.class, () -> pipeline.then(null));
     assertThrows(NullPointerException.class, () -> pipeline.into(null));
@@ -355,14 +357,14 @@ class PipelineTest {
   }
 
   @Test
-  void threadsDoIt() {
-    var in = Pipeline.of(scope.anonymous().strategy(Strategy.THREAD), (Integer n) -> n + 1).then(3, n -> n * 2)
-        .thenUnordered(2, n -> n).into(out::add);
+  void pipelineRunsOnPlatformThreads() {
+    var input = Pipeline.of(scope.anonymous().strategy(Strategy.THREAD), (Integer n) -> n + 1).then(3, n -> n * 2)
+        .thenUnordered(2, n -> n).into(results::add);
 
-    IntStream.range(0, 200).forEach(in::sendMessage);
-    in.close();
+    IntStream.range(0, 200).forEach(input::sendMessage);
+    input.close();
 
-    assertEquals(200, out.size());
-    assertEquals(200, Set.copyOf(out).size());
+    assertEquals(200, results.size());
+    assertEquals(200, Set.copyOf(results).size());
   }
 }

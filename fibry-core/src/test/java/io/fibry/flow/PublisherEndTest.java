@@ -1,8 +1,8 @@
 package io.fibry.flow;
 
-import static io.fibry.flow.RecordingSubscriber.closing;
+import static io.fibry.flow.RecordingSubscriber.closeable;
+import static io.fibry.flow.RecordingSubscriber.numbersBelow;
 import static io.fibry.flow.RecordingSubscriber.read;
-import static io.fibry.flow.RecordingSubscriber.upTo;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -22,7 +22,7 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A subscription ends, and leaves nothing. */
+/** Tests that the end of a subscription releases its sequence, threads and subscriber. */
 class PublisherEndTest {
   @AfterEach
   void cleanUp() {
@@ -31,117 +31,117 @@ class PublisherEndTest {
   }
 
   @Test
-  void anIteratorThatCanBeClosedIsClosedAtTheEnd() {
-    var closed = new CountDownLatch(3);
+  void closeableIteratorIsClosedAtTheEnd() {
+    var closeLatch = new CountDownLatch(3);
 
-    read(closing(upTo(3), closed), 10);
-    var cancels = read(closing(upTo(10), closed), 1);
-    var breaksTheRules = read(closing(upTo(10), closed), 1);
-    Patience.eventually(() -> cancels.seen.size() + breaksTheRules.seen.size() == 2);
-    cancels.subscription.cancel();
-    breaksTheRules.subscription.request(-1);
+    read(closeable(numbersBelow(3), closeLatch), 10);
+    var cancellingReader = read(closeable(numbersBelow(10), closeLatch), 1);
+    var faultyReader = read(closeable(numbersBelow(10), closeLatch), 1);
+    Patience.eventually(() -> cancellingReader.received.size() + faultyReader.received.size() == 2);
+    cancellingReader.subscription.cancel();
+    faultyReader.subscription.request(-1);
 
-    Patience.await(closed);
+    Patience.await(closeLatch);
   }
 
   @Test
-  void cancelInterruptsASequenceThatWaits() {
-    var ended = new CountDownLatch(1);
-    var begun = new CountDownLatch(1);
-    Generator<Integer> never = Generator.of(ActorSystem.anonymous(), 1, out -> {
-      begun.countDown();
+  void cancelInterruptsWaitingSequence() {
+    var endLatch = new CountDownLatch(1);
+    var startLatch = new CountDownLatch(1);
+    Generator<Integer> generator = Generator.of(ActorSystem.anonymous(), 1, out -> {
+      startLatch.countDown();
       try {
         new Gate().pass();
       } finally {
-        ended.countDown();
+        endLatch.countDown();
       }
     });
     try (var logged = new Logged()) {
-      var reader = read(never, 1);
-      Patience.await(begun);
+      var reader = read(generator, 1);
+      Patience.await(startLatch);
 
       reader.subscription.cancel();
 
-      Patience.await(ended);
+      Patience.await(endLatch);
       assertFalse(reader.end.isDone());
-      assertEquals("", logged.about("subscri", "Generator", "PublisherEndTest"));
+      assertEquals("", logged.entriesAbout("subscri", "Generator", "PublisherEndTest"));
     }
   }
 
   @Test
-  void cancelInsideOnNextIsTheLastOfIt() {
-    var flag = new CompletableFuture<Boolean>();
-    var closed = new CountDownLatch(1);
+  void cancelInsideOnNextEndsStreamWithoutInterrupt() {
+    var interruptFlag = new CompletableFuture<Boolean>();
+    var closeLatch = new CountDownLatch(1);
     var reader = read(new RecordingSubscriber() {
       @Override
       public void onNext(Integer element) {
         super.onNext(element);
         subscription.cancel();
         subscription.request(10);
-        flag.complete(Thread.currentThread().isInterrupted());
+        interruptFlag.complete(Thread.currentThread().isInterrupted());
       }
-    }, closing(upTo(10), closed), 10);
-    Patience.await(closed);
+    }, closeable(numbersBelow(10), closeLatch), 10);
+    Patience.await(closeLatch);
 
-    assertFalse(Patience.value(flag));
-    assertEquals(List.of(0), reader.seen);
+    assertFalse(Patience.value(interruptFlag));
+    assertEquals(List.of(0), reader.received);
     assertFalse(reader.end.isDone());
   }
 
   @Test
   void cancelDoesNotInterruptTheSubscriber() {
     var gate = new Gate();
-    var closed = new CountDownLatch(1);
-    var passed = new CompletableFuture<Boolean>();
+    var closeLatch = new CountDownLatch(1);
+    var wasNotInterrupted = new CompletableFuture<Boolean>();
     var reader = read(new RecordingSubscriber() {
       @Override
       public void onNext(Integer element) {
-        gate.passDeaf();
-        passed.complete(!Thread.currentThread().isInterrupted());
+        gate.passUninterruptibly();
+        wasNotInterrupted.complete(!Thread.currentThread().isInterrupted());
       }
-    }, closing(upTo(10), closed), 10);
+    }, closeable(numbersBelow(10), closeLatch), 10);
     Patience.await(gate.entered);
 
     reader.subscription.cancel();
     gate.open();
 
-    assertTrue(Patience.value(passed));
-    Patience.await(closed);
+    assertTrue(Patience.value(wasNotInterrupted));
+    Patience.await(closeLatch);
   }
 
   @Test
-  void aThreadOfItsOwnEndsWithTheSubscription() {
+  void threadOfSubscriptionEndsWithIt() {
     ActorSystem.setDefaultStrategy(Strategy.THREAD);
-    var where = new CompletableFuture<Thread>();
+    var readerThread = new CompletableFuture<Thread>();
     var reader = read(new RecordingSubscriber() {
       @Override
       public void onNext(Integer element) {
-        where.complete(Thread.currentThread());
+        readerThread.complete(Thread.currentThread());
       }
-    }, upTo(10), 1);
-    var thread = Patience.value(where);
+    }, numbersBelow(10), 1);
+    var thread = Patience.value(readerThread);
 
     reader.subscription.cancel();
 
-    Patience.joined(thread);
+    Patience.awaitEnd(thread);
   }
 
   @Test
-  void whenItsExecutorIsShutDownTheSubscriberIsTold() {
-    ExecutorService pool = Executors.newSingleThreadExecutor();
-    ActorSystem.setDefaultStrategy(Strategy.of(pool));
-    var reader = read(upTo(10), 1);
-    Patience.eventually(() -> reader.seen.size() == 1);
+  void subscriberGetsFailureWhenExecutorIsShutDown() {
+    ExecutorService executor = Executors.newSingleThreadExecutor();
+    ActorSystem.setDefaultStrategy(Strategy.of(executor));
+    var reader = read(numbersBelow(10), 1);
+    Patience.eventually(() -> reader.received.size() == 1);
 
-    pool.close();
+    executor.close();
     reader.subscription.request(1);
 
     assertEquals("the actor that read the sequence was ended", ((Throwable) Patience.value(reader.end)).getMessage());
   }
 
   @Test
-  void aCancelledSubscriptionKeepsNothing() {
-    var reader = read(upTo(10), 1);
+  void cancelledSubscriptionKeepsNoSubscriber() {
+    var reader = read(numbersBelow(10), 1);
     var subscription = reader.subscription;
     var reference = new WeakReference<>(reader);
     reader = null;
@@ -153,24 +153,24 @@ class PublisherEndTest {
   }
 
   @Test
-  void aSubscriptionThatIsForgottenEndsTheProducersOfItsGenerator() {
-    var ended = new CountDownLatch(1);
+  void unreferencedSubscriptionEndsProducersOfItsGenerator() {
+    var endLatch = new CountDownLatch(1);
     Generator<Integer> generator = Generator.of(ActorSystem.anonymous(), 1, out -> {
       try {
         for (int i = 0;; i++) out.yield(i);
       } finally {
-        ended.countDown();
+        endLatch.countDown();
       }
     });
-    var first = new CountDownLatch(1);
+    var firstElement = new CountDownLatch(1);
     read(new RecordingSubscriber() {
       @Override
       public void onNext(Integer element) {
-        first.countDown();
+        firstElement.countDown();
       }
     }, generator, 1);
-    Patience.await(first);
+    Patience.await(firstElement);
 
-    assertTrue(LeakProbe.eventually(() -> ended.getCount() == 0));
+    assertTrue(LeakProbe.eventually(() -> endLatch.getCount() == 0));
   }
 }

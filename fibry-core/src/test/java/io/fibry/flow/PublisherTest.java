@@ -1,9 +1,9 @@
 package io.fibry.flow;
 
 import static io.fibry.flow.NullAssertion.assertNullRefused;
-import static io.fibry.flow.RecordingSubscriber.closing;
+import static io.fibry.flow.RecordingSubscriber.closeable;
 import static io.fibry.flow.RecordingSubscriber.read;
-import static io.fibry.flow.RecordingSubscriber.upTo;
+import static io.fibry.flow.RecordingSubscriber.numbersBelow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -26,7 +26,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The rules of Reactive Streams are tested in {@code fibry-proof}. */
+/** Tests published sequences; {@code fibry-proof} tests the rules of Reactive Streams. */
 class PublisherTest {
   @AfterEach
   void cleanUp() {
@@ -35,33 +35,33 @@ class PublisherTest {
   }
 
   @Test
-  void eachSubscriberReadsTheWholeAtItsOwnPace() {
-    var publisher = Flows.publisher(upTo(10));
-    var slow = new RecordingSubscriber();
-    var quick = new RecordingSubscriber();
-    publisher.subscribe(slow);
-    publisher.subscribe(quick);
+  void eachSubscriberReadsAllElementsAtItsOwnPace() {
+    var publisher = Flows.publisher(numbersBelow(10));
+    var slowReader = new RecordingSubscriber();
+    var quickReader = new RecordingSubscriber();
+    publisher.subscribe(slowReader);
+    publisher.subscribe(quickReader);
 
-    slow.subscription.request(2);
-    quick.subscription.request(Long.MAX_VALUE);
-    Patience.eventually(() -> slow.seen.size() == 2);
+    slowReader.subscription.request(2);
+    quickReader.subscription.request(Long.MAX_VALUE);
+    Patience.eventually(() -> slowReader.received.size() == 2);
 
-    assertEquals("complete", Patience.value(quick.end));
-    assertEquals(10, quick.seen.size());
-    assertFalse(slow.end.isDone());
-    slow.subscription.request(8);
-    assertEquals("complete", Patience.value(slow.end));
+    assertEquals("complete", Patience.value(quickReader.end));
+    assertEquals(10, quickReader.received.size());
+    assertFalse(slowReader.end.isDone());
+    slowReader.subscription.request(8);
+    assertEquals("complete", Patience.value(slowReader.end));
   }
 
   @Promise("22.9")
   @Test
-  void noMoreComesThanWasAskedFor() {
-    var reader = read(upTo(1_000), 3, 4);
+  void publisherSendsOnlyRequestedElements() {
+    var reader = read(numbersBelow(1_000), 3, 4);
 
-    Patience.eventually(() -> reader.seen.size() == 7);
-    LeakProbe.used(); // some time
+    Patience.eventually(() -> reader.received.size() == 7);
+    LeakProbe.used(); // takes time, in which a wrong element could arrive
 
-    assertEquals(7, reader.seen.size());
+    assertEquals(7, reader.received.size());
     reader.subscription.cancel();
   }
 
@@ -70,26 +70,26 @@ class PublisherTest {
     var reader = read(new RecordingSubscriber() {
       @Override
       public void onSubscribe(Flow.Subscription subscription) {
-        // in 64 bits, none
+        // their sum in 64 bits is zero
         for (long n : new long[] {Long.MAX_VALUE, Long.MAX_VALUE, 2}) subscription.request(n);
       }
-    }, upTo(1_000));
+    }, numbersBelow(1_000));
 
     assertEquals("complete", Patience.value(reader.end));
-    assertEquals(1_000, reader.seen.size());
+    assertEquals(1_000, reader.received.size());
   }
 
   @Test
-  void theEndNeedNotBeAskedFor() {
-    var nothing = read(List.of());
-    var exact = read(upTo(3), 3);
+  void endOfSequenceNeedsNoRequest() {
+    var readerOfNothing = read(List.of());
+    var exactReader = read(numbersBelow(3), 3);
 
-    assertEquals("complete", Patience.value(nothing.end));
-    assertEquals("complete", Patience.value(exact.end));
+    assertEquals("complete", Patience.value(readerOfNothing.end));
+    assertEquals("complete", Patience.value(exactReader.end));
   }
 
   @Test
-  void aRequestInsideOnNextDoesNotOverflowTheStack() {
+  void requestInsideOnNextDoesNotOverflowTheStack() {
     for (var strategy : List.of(Strategy.FIBER, Strategy.CALLER)) {
       ActorSystem.setDefaultStrategy(strategy);
       var reader = read(new RecordingSubscriber() {
@@ -99,30 +99,30 @@ class PublisherTest {
         public void onNext(Integer element) {
           count++;
           subscription.request(1);
-          if (count == 100_000) seen.add(count);
+          if (count == 100_000) received.add(count);
         }
-      }, upTo(100_000), 1);
+      }, numbersBelow(100_000), 1);
 
       assertEquals("complete", Patience.value(reader.end));
-      assertEquals(List.of(100_000), reader.seen);
+      assertEquals(List.of(100_000), reader.received);
     }
   }
 
   @Test
-  void nothingComesBeforeTheSubscriberKnowsItsSubscription() {
-    var early = new CopyOnWriteArrayList<Integer>();
+  void noElementArrivesBeforeOnSubscribeReturns() {
+    var earlyElements = new CopyOnWriteArrayList<Integer>();
     var reader = read(new RecordingSubscriber() {
       @Override
       public void onSubscribe(Flow.Subscription subscription) {
         subscription.request(10);
-        LeakProbe.used(); // some time
-        early.addAll(seen);
+        LeakProbe.used(); // takes time, in which a wrong element could arrive
+        earlyElements.addAll(received);
         super.onSubscribe(subscription);
       }
-    }, upTo(5));
+    }, numbersBelow(5));
 
     assertEquals("complete", Patience.value(reader.end));
-    assertEquals(List.of(), early);
+    assertEquals(List.of(), earlyElements);
   }
 
   @Test
@@ -135,7 +135,7 @@ class PublisherTest {
       if (i == 3) throw failure;
       return i;
     }).iterator();
-    Iterable<Integer> nullInside = () -> new ArrayList<Integer>() {
+    Iterable<Integer> nullElement = () -> new ArrayList<Integer>() {
       private static final long serialVersionUID = 1;
 
       {
@@ -143,18 +143,19 @@ class PublisherTest {
       }
     }.iterator();
 
-    var noneReader = read(noIterator, 10);
-    var someReader = read(noNext, 10);
-    var nullReader = read(nullInside, 10);
+    var noIteratorReader = read(noIterator, 10);
+    var noNextReader = read(noNext, 10);
+    var nullElementReader = read(nullElement, 10);
 
-    assertSame(failure, Patience.value(noneReader.end));
-    assertSame(failure, Patience.value(someReader.end));
-    assertEquals(List.of(0, 1, 2), someReader.seen);
-    assertEquals("an element of the sequence is null", ((Throwable) Patience.value(nullReader.end)).getMessage());
+    assertSame(failure, Patience.value(noIteratorReader.end));
+    assertSame(failure, Patience.value(noNextReader.end));
+    assertEquals(List.of(0, 1, 2), noNextReader.received);
+    assertEquals("an element of the sequence is null",
+        ((Throwable) Patience.value(nullElementReader.end)).getMessage());
   }
 
   @Test
-  void aProducersFailureIsTheFailureOfTheStream() {
+  void failureOfProducerFailsStream() {
     var failure = new java.io.IOException("cut");
     try (var scope = ActorSystem.openScope("published")) {
       Generator<Integer> generator =
@@ -166,14 +167,14 @@ class PublisherTest {
       var reader = read(generator, 10);
 
       assertSame(failure, Patience.value(reader.end));
-      assertEquals(List.of(1), reader.seen);
+      assertEquals(List.of(1), reader.received);
     }
   }
 
   @Test
-  void askingForNothingIsAgainstTheRules() {
+  void requestForZeroElementsFailsStream() {
     for (long n : new long[] {0, -1}) {
-      var reader = read(upTo(10), n);
+      var reader = read(numbersBelow(10), n);
 
       var failure = assertInstanceOf(IllegalArgumentException.class, Patience.value(reader.end));
 
@@ -183,28 +184,28 @@ class PublisherTest {
   }
 
   @Test
-  void aSubscriberThatThrowsIsLoggedAndCancelled() {
-    var closed = new CountDownLatch(2);
+  void subscriberThatThrowsIsLoggedAndCancelled() {
+    var closeLatch = new CountDownLatch(2);
     try (var logged = new Logged()) {
       read(new RecordingSubscriber() {
         @Override
         public void onNext(Integer element) {
           throw new IllegalStateException("onNext");
         }
-      }, closing(upTo(10), closed), 10);
+      }, closeable(numbersBelow(10), closeLatch), 10);
       read(new RecordingSubscriber() {
         @Override
         public void onComplete() {
           throw new IllegalStateException("onComplete");
         }
-      }, closing(upTo(10), closed), 10);
-      Flows.publisher(upTo(10)).subscribe(new RecordingSubscriber() {
+      }, closeable(numbersBelow(10), closeLatch), 10);
+      Flows.publisher(numbersBelow(10)).subscribe(new RecordingSubscriber() {
         @Override
         public void onSubscribe(Flow.Subscription subscription) {
           throw new IllegalStateException("onSubscribe");
         }
       });
-      Patience.await(closed);
+      Patience.await(closeLatch);
 
       for (var text : List.of("onNext", "onComplete", "onSubscribe"))
         assertTrue(logged.text().contains("IllegalStateException: " + text), logged::text);
@@ -214,6 +215,6 @@ class PublisherTest {
   @Test
   void badInputIsRefused() {
     assertNullRefused("sequence", () -> Flows.publisher(null));
-    assertNullRefused("subscriber", () -> Flows.publisher(upTo(1)).subscribe(null));
+    assertNullRefused("subscriber", () -> Flows.publisher(numbersBelow(1)).subscribe(null));
   }
 }

@@ -10,7 +10,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -21,10 +21,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A wait for the rate that ends before its token comes. */
+/** Tests waits for a token that end before the token is available. */
 class RateLimitEndTest {
-  private final RateLimitTest.Waits clock = new RateLimitTest.Waits();
-  private final Letters letters = new Letters();
+  private final RateLimitTest.RecordingClock clock = new RateLimitTest.RecordingClock();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("rates", o -> o.withScheduler(clock).withDeadLetters(letters));
 
   @AfterEach
@@ -33,32 +33,32 @@ class RateLimitEndTest {
   }
 
   @Test
-  void aKillEndsTheWait() {
-    var actor = waiting(Strategy.FIBER);
+  void killEndsTheWait() {
+    var actor = newWaitingActor(Strategy.FIBER);
 
     actor.kill();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
     assertEquals(new ExitReason.Killed(), actor.onExit().resultNow());
     Patience.eventually(() -> letters.all.size() == 2);
     assertEquals(List.of("2nd"), letters.messages(Reason.FAILED));
     assertInstanceOf(InterruptedException.class, letters.all.getFirst().cause().orElseThrow());
     assertEquals(List.of("3rd"), letters.messages(Reason.UNDELIVERED));
-    Patience.eventually(clock.due::isEmpty);
+    Patience.eventually(clock.dueTimes::isEmpty);
   }
 
-  /** One that has let a message pass, and waits with the second. */
-  private Actor<String> waiting(Strategy strategy) {
+  /** Returns an actor that has handled one message and waits for a token for the second. */
+  private Actor<String> newWaitingActor(Strategy strategy) {
     var actor = RateLimit.around(scope.anonymous().strategy(strategy), 1, Duration.ofDays(1))
         .newActor((String message) -> {});
     for (var message : List.of("1st", "2nd", "3rd")) actor.sendMessage(message);
-    Patience.eventually(() -> clock.due.size() == 1);
+    Patience.eventually(() -> clock.dueTimes.size() == 1);
     return actor;
   }
 
   @Test
-  void aScopeThatClosesDoesNotWaitForTokens() {
-    var actor = waiting(Strategy.THREAD);
+  void closingScopeDoesNotWaitForTokens() {
+    var actor = newWaitingActor(Strategy.THREAD);
 
     var report = scope.closeWithin(Duration.ZERO);
 
@@ -67,36 +67,37 @@ class RateLimitEndTest {
   }
 
   @Test
-  void aRequestWhoseAskerGaveUpBeforeItsTurnTakesNoToken() {
+  void cancelledWaitingRequestTakesNoToken() {
     var gate = new CountDownLatch(1);
     var actor = RateLimit.around(scope.anonymous(), 2, Duration.ofDays(1)).newActorWithReturn((String message) -> {
       gate.await();
       return message;
     });
-    var first = actor.sendMessageReturn("first");
-    var second = actor.sendMessageReturn("second");
-    var third = actor.sendMessageReturn("third");
+    var firstAnswer = actor.sendMessageReturn("first");
+    var secondAnswer = actor.sendMessageReturn("second");
+    var thirdAnswer = actor.sendMessageReturn("third");
 
-    second.cancel(false);
+    secondAnswer.cancel(false);
     gate.countDown();
 
-    assertEquals("first", Patience.value(first));
-    assertEquals("third", Patience.value(third));
+    assertEquals("first", Patience.value(firstAnswer));
+    assertEquals("third", Patience.value(thirdAnswer));
   }
 
   @Test
-  void anInterruptedAskIsACancellation() {
+  void interruptedAskIsCancelled() {
     var actor =
         RateLimit.around(scope.anonymous(), 1, Duration.ofDays(1)).newActorWithReturn((String message) -> message);
     Patience.value(actor.sendMessageReturn("first"));
-    var ended = new AtomicReference<Throwable>();
+    var cancellation = new AtomicReference<Throwable>();
 
     var asker =
-        Patience.startFiber(() -> ended.set(assertThrows(CancellationException.class, () -> actor.ask("second"))));
-    Patience.parked(asker);
+        Patience.startFiber(() -> cancellation.set(assertThrows(CancellationException.class,
+            () -> actor.ask("second"))));
+    Patience.awaitParked(asker);
     asker.interrupt();
-    Patience.joined(asker);
+    Patience.awaitEnd(asker);
 
-    assertInstanceOf(CancellationException.class, ended.get());
+    assertInstanceOf(CancellationException.class, cancellation.get());
   }
 }

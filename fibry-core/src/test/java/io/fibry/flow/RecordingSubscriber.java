@@ -9,7 +9,7 @@ import java.util.concurrent.Flow;
 import java.util.stream.IntStream;
 
 class RecordingSubscriber implements Flow.Subscriber<Integer> {
-  final List<Integer> seen = new CopyOnWriteArrayList<>();
+  final List<Integer> received = new CopyOnWriteArrayList<>();
   final CompletableFuture<Object> end = new CompletableFuture<>();
   Flow.Subscription subscription;
 
@@ -20,21 +20,21 @@ class RecordingSubscriber implements Flow.Subscriber<Integer> {
 
   @Override
   public void onNext(Integer element) {
-    seen.add(element);
+    received.add(element);
   }
 
   @Override
   public void onError(Throwable failure) {
-    if (!end.complete(failure)) throw new AssertionError("a second end", failure);
+    if (!end.complete(failure)) throw new AssertionError("the stream ended twice", failure);
   }
 
   @Override
   public void onComplete() {
-    if (!end.complete("complete")) throw new AssertionError("a second end");
+    if (!end.complete("complete")) throw new AssertionError("the stream ended twice");
   }
 
-  static Iterable<Integer> upTo(int end) {
-    return () -> IntStream.range(0, end).iterator();
+  static Iterable<Integer> numbersBelow(int limit) {
+    return () -> IntStream.range(0, limit).iterator();
   }
 
   static RecordingSubscriber read(Iterable<Integer> sequence, long... requests) {
@@ -47,26 +47,26 @@ class RecordingSubscriber implements Flow.Subscriber<Integer> {
     return reader;
   }
 
-  /** Its iterators can be closed. */
-  static Iterable<Integer> closing(Iterable<Integer> sequence, CountDownLatch closed) {
-    class Closing implements Iterator<Integer>, AutoCloseable {
-      private final Iterator<Integer> inner = sequence.iterator();
+  /** Returns a sequence whose iterators count the latch down when they are closed. */
+  static Iterable<Integer> closeable(Iterable<Integer> sequence, CountDownLatch closeLatch) {
+    class CloseableIterator implements Iterator<Integer>, AutoCloseable {
+      private final Iterator<Integer> iterator = sequence.iterator();
 
       @Override
       public boolean hasNext() {
-        return inner.hasNext();
+        return iterator.hasNext();
       }
 
       @Override
       public Integer next() {
-        return inner.next();
+        return iterator.next();
       }
 
       @Override
       public void close() {
-        closed.countDown();
+        closeLatch.countDown();
       }
     }
-    return Closing::new;
+    return CloseableIterator::new;
   }
 }

@@ -7,28 +7,28 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Refuses concurrent calls. */
+/** Records the calls of a subscriber, and fails if two calls are concurrent. */
 final class RecordingSubscription implements Flow.Subscription {
-  final List<Object> told = new CopyOnWriteArrayList<>();
-  private final AtomicInteger inside = new AtomicInteger();
+  final List<Object> calls = new CopyOnWriteArrayList<>();
+  private final AtomicInteger activeCount = new AtomicInteger();
 
   @Override
   public void request(long n) {
-    tell(n);
+    record(n);
   }
 
   @Override
   public void cancel() {
-    tell("cancel");
+    record("cancel");
   }
 
-  private void tell(Object what) {
-    assertEquals(1, inside.incrementAndGet(), "calls on a subscription come one after the other");
-    told.add(what);
-    inside.decrementAndGet();
+  private void record(Object call) {
+    assertEquals(1, activeCount.incrementAndGet(), "concurrent calls of a subscription");
+    calls.add(call);
+    activeCount.decrementAndGet();
   }
 
-  long requested() {
-    return told.stream().filter(Long.class::isInstance).mapToLong(n -> (long) n).sum();
+  long requestedCount() {
+    return calls.stream().filter(Long.class::isInstance).mapToLong(n -> (long) n).sum();
   }
 }

@@ -23,15 +23,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The publisher or the callback misbehaves. */
+/** Tests subscribers whose publisher or callback breaks its rules or throws. */
 class SubscriberFaultTest {
   private final ActorScope scope = ActorSystem.openScope("fed");
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
   private final List<Optional<Throwable>> ends = new CopyOnWriteArrayList<>();
   private final RecordingSubscription publisher = new RecordingSubscription();
 
   @AfterEach
-  void nothingIsLeft() {
+  void awaitActorsAndCloseScope() {
     Gate.openAll();
     Patience.eventually(() -> scope.dump().lines().count() == 1);
     scope.close();
@@ -40,18 +40,18 @@ class SubscriberFaultTest {
   private Actor<Object> actor(Mailbox<Object> mailbox) {
     return scope.anonymous().mailbox(mailbox).newActor((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
-      else seen.add(m);
+      else received.add(m);
     });
   }
 
-  private Flow.Subscriber<Object> subscriber(Actor<Object> actor, int ahead) {
-    Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, ahead, ends::add);
+  private Flow.Subscriber<Object> subscriber(Actor<Object> actor, int bufferSize) {
+    Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, bufferSize, ends::add);
     subscriber.onSubscribe(publisher);
     return subscriber;
   }
 
   @Test
-  void aPublisherThatAnswersInsideRequestDoesNotOverflowTheStack() {
+  void publisherThatSendsInsideRequestDoesNotOverflowStack() {
     for (var strategy : List.of(Strategy.FIBER, Strategy.CALLER)) {
       var count = new AtomicInteger();
       var actor = scope.anonymous().strategy(strategy).newActor((Integer i) -> {
@@ -78,21 +78,21 @@ class SubscriberFaultTest {
   }
 
   @Test
-  void aSubscriptionIsCancelledAfterTheRequestThatIsBeingMade() {
+  void subscriptionIsCancelledAfterRequestInProgress() {
     var actor = actor(Mailbox.unbounded());
     var gate = new Gate();
-    var told = new CopyOnWriteArrayList<String>();
+    var calls = new CopyOnWriteArrayList<String>();
     Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4, ends::add);
-    var subscribing = Patience.startFiber(() -> subscriber.onSubscribe(new Flow.Subscription() {
+    var subscribingThread = Patience.startFiber(() -> subscriber.onSubscribe(new Flow.Subscription() {
       @Override
       public void request(long n) {
-        gate.passDeaf();
-        told.add("request");
+        gate.passUninterruptibly();
+        calls.add("request");
       }
 
       @Override
       public void cancel() {
-        told.add("cancel");
+        calls.add("cancel");
       }
     }));
     Patience.await(gate.entered);
@@ -100,13 +100,13 @@ class SubscriberFaultTest {
     actor.askExit();
     Patience.eventually(() -> !ends.isEmpty());
     gate.open();
-    Patience.joined(subscribing);
+    Patience.awaitEnd(subscribingThread);
 
-    assertEquals(List.of("request", "cancel"), told);
+    assertEquals(List.of("request", "cancel"), calls);
   }
 
   @Test
-  void aPublisherThatThrowsIsCutOff() {
+  void publisherThatThrowsEndsStream() {
     var actor = actor(Mailbox.unbounded());
     Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4, ends::add);
 
@@ -122,7 +122,7 @@ class SubscriberFaultTest {
           throw new IllegalStateException("cancel");
         }
       });
-      Patience.ended(actor::waitForExit);
+      Patience.awaitEnd(actor::waitForExit);
 
       assertEquals("request", ends.getFirst().orElseThrow().getMessage());
       assertTrue(logged.text().contains("IllegalStateException: cancel"), logged::text);
@@ -134,12 +134,12 @@ class SubscriberFaultTest {
     try (var logged = new Logged()) {
       var actor = actor(Mailbox.unbounded());
       Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4, end -> {
-        throw new IllegalStateException("told");
+        throw new IllegalStateException("planned");
       });
 
       subscriber.onSubscribe(publisher);
       subscriber.onComplete();
-      Patience.ended(actor::waitForExit);
+      Patience.awaitEnd(actor::waitForExit);
 
       assertTrue(logged.text().contains("the callback for the end of the stream of actor"), logged::text);
     }
@@ -150,9 +150,9 @@ class SubscriberFaultTest {
     var actor = actor(Mailbox.unbounded());
     var subscriber = subscriber(actor, 1);
 
-    var none = assertThrows(IllegalArgumentException.class, () -> Flows.subscriber(actor, 0));
+    var refusal = assertThrows(IllegalArgumentException.class, () -> Flows.subscriber(actor, 0));
 
-    assertEquals("an actor that may be sent 0 messages ahead is never sent one; give at least 1", none.getMessage());
+    assertEquals("an actor that may be sent 0 messages ahead is never sent one; give at least 1", refusal.getMessage());
     assertNullRefused("actor", () -> Flows.subscriber(null, 1));
     assertNullRefused("end", () -> Flows.subscriber(actor, 1, null));
     assertNullRefused("subscription", () -> subscriber.onSubscribe(null));
@@ -162,7 +162,7 @@ class SubscriberFaultTest {
   }
 
   @Test
-  void aStreamThatEndedKeepsNothingOfItsPublisher() {
+  void endedStreamKeepsNoSubscription() {
     var actor = actor(Mailbox.unbounded());
     Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4);
     Flow.Subscription subscription = new RecordingSubscription();

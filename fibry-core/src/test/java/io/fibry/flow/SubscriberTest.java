@@ -8,8 +8,8 @@ import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Logged;
@@ -27,16 +27,16 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The rules of Reactive Streams are tested in {@code fibry-proof}. */
+/** Tests actors as subscribers; {@code fibry-proof} tests the rules of Reactive Streams. */
 class SubscriberTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("fed", o -> o.withDeadLetters(letters));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
   private final List<Optional<Throwable>> ends = new CopyOnWriteArrayList<>();
   private final RecordingSubscription publisher = new RecordingSubscription();
 
   @AfterEach
-  void nothingIsLeft() {
+  void awaitActorsAndCloseScope() {
     Gate.openAll();
     Patience.eventually(() -> scope.dump().lines().count() == 1);
     scope.close();
@@ -45,12 +45,12 @@ class SubscriberTest {
   private Actor<Object> actor(Mailbox<Object> mailbox) {
     return scope.anonymous().mailbox(mailbox).newActor((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
-      else seen.add(m);
+      else received.add(m);
     });
   }
 
-  private Flow.Subscriber<Object> subscriber(Actor<Object> actor, int ahead) {
-    Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, ahead, ends::add);
+  private Flow.Subscriber<Object> subscriber(Actor<Object> actor, int bufferSize) {
+    Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, bufferSize, ends::add);
     subscriber.onSubscribe(publisher);
     return subscriber;
   }
@@ -63,94 +63,94 @@ class SubscriberTest {
 
     subscriber.onNext(gate);
     for (int i = 1; i < 8; i++) subscriber.onNext(i);
-    var before = List.copyOf(publisher.told);
+    var firstRequests = List.copyOf(publisher.calls);
     gate.open();
-    Patience.eventually(() -> publisher.requested() == 13);
+    Patience.eventually(() -> publisher.requestedCount() == 13);
 
-    assertEquals(List.of(8L), before);
-    assertEquals(List.of(8L, 5L), publisher.told);
+    assertEquals(List.of(8L), firstRequests);
+    assertEquals(List.of(8L, 5L), publisher.calls);
     subscriber.onComplete();
   }
 
   @Promise("22.9")
   @Test
   void unhandledMessagesAreLimited() {
-    for (int ahead : new int[] {1, 2, 3, 10}) {
-      var unhandled = new AtomicInteger();
-      var most = new AtomicInteger();
+    for (int bufferSize : new int[] {1, 2, 3, 10}) {
+      var unhandledCount = new AtomicInteger();
+      var maxUnhandled = new AtomicInteger();
       var actor = scope.anonymous().newActor((Integer i) -> {
-        unhandled.decrementAndGet();
+        unhandledCount.decrementAndGet();
       });
       Flow.Publisher<Integer> source = Flows.publisher(() -> IntStream.range(0, 2_000).iterator());
-      var inner = Flows.<Integer>subscriber(actor, ahead);
+      var subscriber = Flows.<Integer>subscriber(actor, bufferSize);
 
       source.subscribe(new Flow.Subscriber<>() {
         @Override
         public void onSubscribe(Flow.Subscription subscription) {
-          inner.onSubscribe(subscription);
+          subscriber.onSubscribe(subscription);
         }
 
         @Override
         public void onNext(Integer i) {
-          most.accumulateAndGet(unhandled.incrementAndGet(), Math::max);
-          inner.onNext(i);
+          maxUnhandled.accumulateAndGet(unhandledCount.incrementAndGet(), Math::max);
+          subscriber.onNext(i);
         }
 
         @Override
         public void onError(Throwable failure) {
-          inner.onError(failure);
+          subscriber.onError(failure);
         }
 
         @Override
         public void onComplete() {
-          inner.onComplete();
+          subscriber.onComplete();
         }
       });
-      Patience.ended(actor::waitForExit);
+      Patience.awaitEnd(actor::waitForExit);
 
-      assertTrue(most.get() <= ahead, most + " unhandled, " + ahead + " ahead");
-      assertEquals(0, unhandled.get());
+      assertTrue(maxUnhandled.get() <= bufferSize, maxUnhandled + " unhandled messages with a buffer of " + bufferSize);
+      assertEquals(0, unhandledCount.get());
     }
   }
 
   @Test
-  void theEndIsAPillBehindAllMessages() {
+  void endOfStreamIsPillBehindAllMessages() {
     var actor = actor(Mailbox.unbounded());
     var subscriber = subscriber(actor, 8);
 
     subscriber.onNext(1);
     subscriber.onNext(2);
     subscriber.onComplete();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
-    assertEquals(List.of(1, 2), seen);
+    assertEquals(List.of(1, 2), received);
     assertEquals(List.of(Optional.empty()), ends);
-    assertEquals(List.of(8L), publisher.told);
+    assertEquals(List.of(8L), publisher.calls);
   }
 
   @Test
-  void aFailureIsToldAndTheActorEnds() {
+  void failureOfStreamReachesCallbackAndEndsActor() {
     var failure = new IOException("cut");
     var actor = actor(Mailbox.unbounded());
     var subscriber = subscriber(actor, 8);
 
     subscriber.onNext(1);
     subscriber.onError(failure);
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
-    assertEquals(List.of(1), seen);
+    assertEquals(List.of(1), received);
     assertEquals(List.of(Optional.of(failure)), ends);
   }
 
   @Test
-  void aFailureThatNobodyIsToldIsLogged() {
+  void failureWithoutCallbackIsLogged() {
     try (var logged = new Logged()) {
       var actor = actor(Mailbox.unbounded());
       Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 8);
       subscriber.onSubscribe(publisher);
 
       subscriber.onError(new IOException("cut"));
-      Patience.ended(actor::waitForExit);
+      Patience.awaitEnd(actor::waitForExit);
 
       assertTrue(logged.text().contains("is cut off; the actor handles what waits, and ends")
           && logged.text().contains("java.io.IOException: cut"), logged::text);
@@ -166,88 +166,88 @@ class SubscriberTest {
     subscriber.onNext(1);
     subscriber.onError(new IOException());
     subscriber.onComplete();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
-    assertEquals(List.of(), seen);
+    assertEquals(List.of(), received);
     assertEquals(1, ends.size());
-    assertEquals(List.of(8L), publisher.told);
+    assertEquals(List.of(8L), publisher.calls);
   }
 
   @Test
-  void aSecondSubscriptionIsCancelled() {
-    var second = new RecordingSubscription();
+  void secondSubscriptionIsCancelled() {
+    var secondSubscription = new RecordingSubscription();
     var subscriber = subscriber(actor(Mailbox.unbounded()), 8);
 
-    subscriber.onSubscribe(second);
+    subscriber.onSubscribe(secondSubscription);
 
-    assertEquals(List.of("cancel"), second.told);
-    assertEquals(List.of(8L), publisher.told);
+    assertEquals(List.of("cancel"), secondSubscription.calls);
+    assertEquals(List.of(8L), publisher.calls);
     subscriber.onComplete();
   }
 
   @Test
-  void anActorThatEndsFirstCancels() {
+  void actorThatEndsBeforeItsStreamCancels() {
     var actor = actor(Mailbox.unbounded());
     subscriber(actor, 8);
 
     actor.askExit();
     Patience.eventually(() -> !ends.isEmpty());
 
-    assertEquals(List.of(8L, "cancel"), publisher.told);
-    var why = assertInstanceOf(CancellationException.class, ends.getFirst().orElseThrow());
-    assertTrue(why.getMessage().endsWith("ended before its stream did: Stopped"), why::getMessage);
+    assertEquals(List.of(8L, "cancel"), publisher.calls);
+    var cause = assertInstanceOf(CancellationException.class, ends.getFirst().orElseThrow());
+    assertTrue(cause.getMessage().endsWith("ended before its stream did: Stopped"), cause::getMessage);
   }
 
   @Test
-  void anActorThatHasEndedCancelsAtOnce() {
+  void endedActorCancelsSubscriptionAtOnce() {
     var actor = actor(Mailbox.unbounded());
     actor.close();
 
     subscriber(actor, 8);
 
-    assertEquals(List.of("cancel"), publisher.told);
+    assertEquals(List.of("cancel"), publisher.calls);
     assertEquals(1, ends.size());
   }
 
   @Test
-  void mailboxWithRoomForRequestedAndTwoMoreLosesNothing() {
+  void mailboxWithTwoMoreThanRequestedLosesNoMessage() {
     for (var overflow : Overflow.values()) {
-      int ahead = 4;
-      var actor = actor(Mailbox.bounded(ahead + 2, overflow));
-      seen.clear();
+      int bufferSize = 4;
+      var actor = actor(Mailbox.bounded(bufferSize + 2, overflow));
+      received.clear();
 
       try (var source = new SubmissionPublisher<Integer>()) {
-        source.subscribe(Flows.subscriber(actor, ahead));
+        source.subscribe(Flows.subscriber(actor, bufferSize));
         for (int i = 0; i < 1_000; i++) source.submit(i);
       }
-      Patience.ended(actor::waitForExit);
+      Patience.awaitEnd(actor::waitForExit);
 
-      assertEquals(IntStream.range(0, 1_000).boxed().toList(), seen, () -> overflow + " lost some");
+      assertEquals(IntStream.range(0, 1_000).boxed().toList(), received, () -> overflow + " lost messages");
     }
     assertEquals(List.of(), letters.messages());
   }
 
   @Test
-  void aMarkThatIsRefusedIsTriedAgainBehindTheNextMessage() {
+  void refusedMarkIsSentAgainAfterNextMessage() {
     var actor = actor(Mailbox.bounded(3, Overflow.REJECT));
     var subscriber = subscriber(actor, 4);
     var gate = new Gate();
 
     subscriber.onNext(gate);
     Patience.await(gate.entered);
-    actor.sendMessage("another one's");
-    for (int i = 1; i <= 2; i++) subscriber.onNext(i); // no room for the mark
+    actor.sendMessage("from another sender");
+    for (int i = 1; i <= 2; i++) subscriber.onNext(i); // the mailbox has no capacity for the mark
     gate.open();
-    Patience.eventually(() -> seen.size() == 3);
+    Patience.eventually(() -> received.size() == 3);
     subscriber.onNext(3);
-    Patience.eventually(() -> publisher.requested() == 8);
+    Patience.eventually(() -> publisher.requestedCount() == 8);
 
     assertEquals(List.of(), ends);
     subscriber.onComplete();
   }
 
   @Test
-  void aMessageThatIsRefusedCancels() {
+  void refusedMessageCancelsSubscription() {
     var actor = actor(Mailbox.bounded(1, Overflow.REJECT));
     var subscriber = subscriber(actor, 8);
     var gate = new Gate();
@@ -257,19 +257,19 @@ class SubscriberTest {
     subscriber.onNext(1);
     subscriber.onNext(2);
     gate.open();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
-    assertEquals(List.of(8L, "cancel"), publisher.told);
-    assertEquals(List.of(1), seen);
+    assertEquals(List.of(8L, "cancel"), publisher.calls);
+    assertEquals(List.of(1), received);
     assertEquals(List.of(2), letters.messages());
-    var why = assertInstanceOf(RejectedExecutionException.class, ends.getFirst().orElseThrow());
+    var cause = assertInstanceOf(RejectedExecutionException.class, ends.getFirst().orElseThrow());
     assertTrue(
-        why.getMessage().endsWith("refused a message of its stream; give its mailbox room for 9 messages"),
-        why::getMessage);
+        cause.getMessage().endsWith("refused a message of its stream; give its mailbox capacity for 9 messages"),
+        cause::getMessage);
   }
 
   @Test
-  void aMailboxThatDropsTheOldestDoesNotStopTheStream() {
+  void mailboxThatDropsOldestDoesNotStopTheStream() {
     var actor = actor(Mailbox.bounded(1, Overflow.DROP_OLDEST));
     var gate = new Gate();
     try (var source = new SubmissionPublisher<Object>()) {
@@ -280,7 +280,7 @@ class SubscriberTest {
       gate.open();
       for (int i = 0; i < 1_000; i++) source.submit(i);
     }
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     Patience.eventually(() -> !ends.isEmpty());
 
     assertEquals(List.of(Optional.empty()), ends);

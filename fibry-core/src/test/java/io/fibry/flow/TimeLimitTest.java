@@ -35,7 +35,7 @@ class TimeLimitTest {
 
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("limited", o -> o.withScheduler(clock));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void close() {
@@ -50,23 +50,23 @@ class TimeLimitTest {
     var builder = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog());
     var actor = TimeLimit.around(builder, LIMIT).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
-      else seen.add(message + " " + Thread.currentThread().isInterrupted());
+      else received.add(message + " " + Thread.currentThread().isInterrupted());
     });
     Gate.occupy(actor);
     Patience.startFiber(() -> actor.sendMessage("next"));
 
     clock.advance(LIMIT.minusNanos(1));
-    assertEquals(List.of(), seen);
+    assertEquals(List.of(), received);
     clock.advance(Duration.ofNanos(1));
 
-    Patience.eventually(() -> seen.size() == 1);
-    assertEquals(List.of("next false"), seen);
+    Patience.eventually(() -> received.size() == 1);
+    assertEquals(List.of("next false"), received);
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
   }
 
   @Promise("24.9")
   @Test
-  void askerLearnsLimitAndExceptionOfHandler() {
+  void askerGetsLimitAndExceptionOfHandler() {
     var actor = TimeLimit.around(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), LIMIT)
         .newActorWithReturn((Gate gate) -> {
           gate.pass();
@@ -78,17 +78,18 @@ class TimeLimitTest {
 
     clock.advance(LIMIT);
 
-    var late = assertInstanceOf(TimeoutException.class, Patience.failure(answer));
-    assertTrue(late.getMessage().startsWith("it took longer than 300 ms to handle io.fibry.Gate@"), late.getMessage());
-    assertTrue(late.getMessage().endsWith(", so it was interrupted"), late.getMessage());
-    assertInstanceOf(InterruptedException.class, late.getCause());
+    var timeout = assertInstanceOf(TimeoutException.class, Patience.failure(answer));
+    assertTrue(timeout.getMessage().startsWith("it took longer than 300 ms to handle io.fibry.Gate@"),
+        timeout.getMessage());
+    assertTrue(timeout.getMessage().endsWith(", so it was interrupted"), timeout.getMessage());
+    assertInstanceOf(InterruptedException.class, timeout.getCause());
   }
 
   @Promise("24.9")
   @Test
-  void aHandlerThatIgnoresTheInterruptHasHandledItsMessage() {
+  void messageIsHandledIfHandlerIgnoresInterrupt() {
     var actor = TimeLimit.around(scope.anonymous(), LIMIT).newActorWithReturn((Gate gate) -> {
-      gate.passDeaf();
+      gate.passUninterruptibly();
       return "passed";
     });
     var gate = new Gate();
@@ -108,13 +109,13 @@ class TimeLimitTest {
 
     assertThrows(NumberFormatException.class, () -> actor.ask("four"));
     assertEquals(4, actor.ask("4"));
-    assertTrue(clock.untilNext().isEmpty(), "a timer was left");
+    assertTrue(clock.untilNext().isEmpty(), "a timer is pending");
   }
 
-  /** In a test that moves the clock, all that follows has been done once the scope is quiet. */
+  /** When the scope is quiet after an advance of the clock, the handler has been interrupted. */
   @Promise("24.9")
   @Test
-  void aHandlerThatSleepsIsInterruptedWhenTheClockIsMoved() {
+  void sleepingHandlerIsInterruptedWhenClockAdvances() {
     var actor = TimeLimit.around(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), LIMIT)
         .newActorWithReturn((String message) -> {
           clock.sleepUntil(clock.nanoTime() + Duration.ofHours(1).toNanos());
@@ -127,7 +128,7 @@ class TimeLimitTest {
       clock.advance(LIMIT);
       assertTrue(scope.awaitQuiescence(Patience.LONG));
 
-      assertTrue(answer.isDone(), "at " + i);
+      assertTrue(answer.isDone(), "not interrupted in round " + i);
     }
   }
 
@@ -151,51 +152,51 @@ class TimeLimitTest {
 
   @Promise("24.9")
   @Test
-  void eachWorkerOfAPoolIsInterruptedForItself() {
+  void eachWorkerOfAPoolHasItsOwnLimit() {
     var pool = TimeLimit.around(Pools.fixed(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2), LIMIT)
         .newActor((Object message) -> {
           if (message instanceof Gate gate) gate.pass();
-          else seen.add(message);
+          else received.add(message);
         });
     Gate.occupy(pool);
     clock.advance(Duration.ofMillis(200));
-    var second = Gate.occupy(pool);
+    var secondGate = Gate.occupy(pool);
 
     clock.advance(Duration.ofMillis(100));
-    pool.sendMessage("the first worker's");
+    pool.sendMessage("for the first worker");
 
-    Patience.eventually(() -> seen.size() == 1);
+    Patience.eventually(() -> received.size() == 1);
     assertFalse(scope.awaitQuiescence(Duration.ofMillis(1)));
-    second.open();
+    secondGate.open();
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
   }
 
-  /** Handlers that end at about their limit: no interrupt may reach the message after. */
+  /** Handlers end at about their limit, and no interrupt may reach the next message. */
   @Promise("24.9")
   @Test
   void noInterruptReachesTheNextMessage() {
     long seed = StressHarness.seed();
     System.out.println("time limit: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
-    var real = ActorSystem.openScope("real");
-    var leaked = new AtomicInteger();
-    var late = new AtomicInteger();
-    var limited = TimeLimit.around(real.anonymous(), Duration.ofNanos(200_000));
-    var actor = limited.intercept((nanos, next) -> { // around the limit
+    var realTimeScope = ActorSystem.openScope("real");
+    var leakCount = new AtomicInteger();
+    var lateCount = new AtomicInteger();
+    var builder = TimeLimit.around(realTimeScope.anonymous(), Duration.ofNanos(200_000));
+    var actor = builder.intercept((nanos, next) -> { // this interceptor surrounds the limit
       next.run();
-      if (Thread.currentThread().isInterrupted()) leaked.incrementAndGet();
+      if (Thread.currentThread().isInterrupted()) leakCount.incrementAndGet();
     }).newActorWithReturn((Long nanos) -> {
       long end = System.nanoTime() + nanos;
       while (System.nanoTime() < end) LockSupport.parkNanos(end - System.nanoTime());
-      if (Thread.currentThread().isInterrupted()) late.incrementAndGet();
+      if (Thread.currentThread().isInterrupted()) lateCount.incrementAndGet();
       return nanos;
     });
-    // until a handler was late, too: before that nothing is shown
-    for (int i = 0; i < 3_000 || late.get() == 0; i++) actor.ask(random.nextLong(400_000));
-    real.close();
+    // continues until a handler has exceeded its limit, or the test would show nothing
+    for (int i = 0; i < 3_000 || lateCount.get() == 0; i++) actor.ask(random.nextLong(400_000));
+    realTimeScope.close();
 
-    assertEquals(0, leaked.get(), () -> "-Dfibry.seed=" + seed);
+    assertEquals(0, leakCount.get(), () -> "-Dfibry.seed=" + seed);
   }
 
   @Test

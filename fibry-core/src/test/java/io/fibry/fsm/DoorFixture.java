@@ -4,7 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
 import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.time.ManualScheduler;
@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Doors as state machines, in a scope with a manual clock. */
+/** Creates doors as state machines, in a scope with a manual clock. */
 final class DoorFixture implements AutoCloseable {
   sealed interface Door {}
   record Closed() implements Door {}
@@ -25,11 +25,11 @@ final class DoorFixture implements AutoCloseable {
   record Unlock(int code) implements Event, Request<Unlock, Boolean> {}
   record Look() implements Event, Request<Look, Door> {}
 
-  static final Duration AWHILE = Duration.ofSeconds(10);
+  static final Duration OPEN_TIMEOUT = Duration.ofSeconds(10);
 
-  final Letters letters = new Letters();
+  final RecordedLetters letters = new RecordedLetters();
   final ManualScheduler clock = new ManualScheduler();
-  final List<String> seen = new CopyOnWriteArrayList<>();
+  final List<String> records = new CopyOnWriteArrayList<>();
   final ActorScope scope;
 
   DoorFixture(Strategy strategy) {
@@ -38,30 +38,31 @@ final class DoorFixture implements AutoCloseable {
             .withKillGrace(Duration.ofMillis(1)));
   }
 
-  /** Answers {@code Look} in any state, and postpones {@code Lock} while it is open. */
+  /** Returns a door that answers each {@code Look}, and postpones {@code Lock} while open. */
   Fsm<Door, Event> door() {
     return Fsm.of(Door.class, Event.class, new Closed())
         .on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
         .on(Closed.class, Lock.class, (closed, lock) -> new Locked(lock.code()))
         .on(Locked.class, Unlock.class, (locked, unlock, context) -> {
-          boolean fits = locked.code() == unlock.code();
-          context.reply(unlock, fits);
-          return fits ? new Closed() : locked;
+          boolean isCodeRight = locked.code() == unlock.code();
+          context.reply(unlock, isCodeRight);
+          return isCodeRight ? new Closed() : locked;
         })
         .on(Door.class, Look.class, (door, look, context) -> {
           context.reply(look, door);
           return door;
         })
         .postpone(Open.class, Lock.class)
-        .onTimeout(Open.class, AWHILE, open -> new Closed());
+        .onTimeout(Open.class, OPEN_TIMEOUT, open -> new Closed());
   }
 
-  /** Records the states that it enters and leaves. */
-  Fsm<Door, Event> tellingDoor() {
-    return door().onEnter(Door.class, door -> seen.add("+" + door)).onLeave(Door.class, door -> seen.add("-" + door));
+  /** Returns a door that records the states that it enters and leaves. */
+  Fsm<Door, Event> recordingDoor() {
+    return door().onEnter(Door.class, door -> records.add("+" + door)).onLeave(Door.class,
+        door -> records.add("-" + door));
   }
 
-  Actor<Event> make(Fsm<Door, Event> machine) {
+  Actor<Event> newDoor(Fsm<Door, Event> machine) {
     return machine.newActor(scope.named("door").onFailure(FailurePolicy.resume().withoutLog()));
   }
 

@@ -34,20 +34,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Code that throws, and restarts. */
+/** Tests state machines whose code throws, and restarts of their actors. */
 class FsmFailureTest {
   private static final FailurePolicy RESTART = FailurePolicy.restart().withoutLog();
 
   private final DoorFixture doors = new DoorFixture(Strategy.CALLER);
 
   @AfterEach
-  void closes() {
+  void close() {
     Gate.openAll();
     doors.close();
   }
 
-  private Fsm<Door, Event> failing() {
-    return doors.tellingDoor().on(Open.class, Push.class, (open, push) -> {
+  private Fsm<Door, Event> failingDoor() {
+    return doors.recordingDoor().on(Open.class, Push.class, (open, push) -> {
       throw new IllegalStateException("jammed");
     });
   }
@@ -59,29 +59,29 @@ class FsmFailureTest {
   @Promise("23.1")
   @Test
   void stateStaysWhenTransitionThrows() {
-    var door = doors.make(failing());
+    var door = doors.newDoor(failingDoor());
     door.sendMessage(new Push("Ada"));
-    doors.seen.clear();
+    doors.records.clear();
 
     door.sendMessage(new Push("Bob"));
 
     assertEquals(new Open("Ada"), door.ask(new Look()));
-    assertEquals(List.of(), doors.seen);
+    assertEquals(List.of(), doors.records);
   }
 
   @Test
   void askerGetsExceptionOfTransition() {
-    var thrown = new IllegalStateException("jammed");
-    var door = doors.make(doors.door().on(Closed.class, Unlock.class, (closed, unlock) -> {
-      throw thrown;
+    var exception = new IllegalStateException("jammed");
+    var door = doors.newDoor(doors.door().on(Closed.class, Unlock.class, (closed, unlock) -> {
+      throw exception;
     }));
 
-    assertSame(thrown, assertThrows(IllegalStateException.class, () -> door.ask(new Unlock(1))));
+    assertSame(exception, assertThrows(IllegalStateException.class, () -> door.ask(new Unlock(1))));
   }
 
   @Test
-  void aNextStateOfNullIsAFailureAndTheStateStays() {
-    var door = doors.make(doors.door().on(Closed.class, Unlock.class, (closed, unlock) -> null));
+  void nullAsNextStateFailsAndStateStays() {
+    var door = doors.newDoor(doors.door().on(Closed.class, Unlock.class, (closed, unlock) -> null));
 
     var failure = assertThrows(NullPointerException.class, () -> door.ask(new Unlock(1)));
 
@@ -92,9 +92,10 @@ class FsmFailureTest {
 
   @Test
   @SuppressWarnings({"unchecked", "rawtypes"})
-  void aNextStateOfAnotherMachineIsAFailureAndTheStateStays() {
+  void nextStateOfWrongTypeFailsAndStateStays() {
     var door =
-        doors.make(doors.door().on(Closed.class, Unlock.class, (Fsm.Transition) (closed, unlock, context) -> "open"));
+        doors
+            .newDoor(doors.door().on(Closed.class, Unlock.class, (Fsm.Transition) (closed, unlock, context) -> "open"));
 
     assertThrows(IllegalArgumentException.class, () -> door.ask(new Unlock(1)));
 
@@ -102,30 +103,31 @@ class FsmFailureTest {
   }
 
   @Test
-  void stateStaysAndItsTimeoutRunsOnWhenLeavingThrows() {
-    var tries = new AtomicInteger();
+  void stateAndItsTimeoutStayWhenLeavingThrows() {
+    var attempts = new AtomicInteger();
     var door =
-        doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()).onLeave(Open.class, open -> {
-          if (tries.incrementAndGet() == 1) throw new IllegalStateException("jammed");
-        }));
+        doors
+            .newDoor(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()).onLeave(Open.class, open -> {
+              if (attempts.incrementAndGet() == 1) throw new IllegalStateException("jammed");
+            }));
     door.sendMessage(new Push("Ada"));
 
     door.sendMessage(new Push("Ada"));
-    var before = door.ask(new Look());
-    doors.clock.advance(DoorFixture.AWHILE);
+    var openState = door.ask(new Look());
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
-    assertEquals(List.of(new Open("Ada"), new Closed()), List.of(before, door.ask(new Look())));
+    assertEquals(List.of(new Open("Ada"), new Closed()), List.of(openState, door.ask(new Look())));
   }
 
   @Test
   void stateIsEnteredAndMessageFailsWhenEnteringThrows() {
-    var door = doors.make(doors.door().onEnter(Open.class, open -> {
+    var door = doors.newDoor(doors.door().onEnter(Open.class, open -> {
       throw new IllegalStateException("jammed");
     }));
 
     door.sendMessage(new Push("Ada"));
     var open = door.ask(new Look());
-    doors.clock.advance(DoorFixture.AWHILE);
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
     assertEquals(List.of(new Push("Ada")), doors.letters.messages(Reason.FAILED));
     assertEquals(List.of(new Open("Ada"), new Closed()), List.of(open, door.ask(new Look())));
@@ -133,7 +135,7 @@ class FsmFailureTest {
 
   @Test
   void exceptionOnEnteringInitialStateIsFailureOfBeginning() {
-    var door = doors.make(doors.door().onEnter(Closed.class, closed -> {
+    var door = doors.newDoor(doors.door().onEnter(Closed.class, closed -> {
       throw new IllegalStateException("jammed");
     }));
 
@@ -143,57 +145,57 @@ class FsmFailureTest {
 
   @Test
   void stopPolicyEndsFsmActor() {
-    var door = make(failing(), FailurePolicy.stop().withoutLog());
+    var door = make(failingDoor(), FailurePolicy.stop().withoutLog());
     door.sendMessage(new Push("Ada"));
-    doors.seen.clear();
+    doors.records.clear();
 
     door.sendMessage(new Push("Bob"));
 
     assertInstanceOf(ExitReason.Failed.class, door.onExit().join());
-    assertEquals(List.of(), doors.seen, "the end of an actor leaves no state");
+    assertEquals(List.of(), doors.records, "the end of an actor must not run the code for leaving a state");
     assertEquals(List.of(new Push("Bob")), doors.letters.messages());
   }
 
   @Test
   void restartEntersInitialStateWithoutWaitingForMessage() {
-    var door = make(failing(), RESTART);
+    var door = make(failingDoor(), RESTART);
     door.sendMessage(new Push("Ada"));
-    doors.seen.clear();
+    doors.records.clear();
 
     door.sendMessage(new Push("Bob"));
 
-    assertEquals(List.of("+Closed[]"), doors.seen);
+    assertEquals(List.of("+Closed[]"), doors.records);
     assertEquals(new Closed(), door.ask(new Look()));
   }
 
   @Test
-  void aRestartEndsTheTimeOfTheStateBefore() {
-    var door = make(failing(), RESTART);
+  void restartCancelsTimeoutOfPreviousState() {
+    var door = make(failingDoor(), RESTART);
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Push("Bob"));
-    long before = doors.scope.report().sent();
+    long sentBefore = doors.scope.report().sent();
 
-    doors.clock.advance(DoorFixture.AWHILE.multipliedBy(3));
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT.multipliedBy(3));
 
-    assertEquals(before, doors.scope.report().sent());
+    assertEquals(sentBefore, doors.scope.report().sent());
   }
 
   @Test
-  void aMachineDrivenByItsTimesAloneGoesOnAfterARestart() {
+  void machineWithOnlyTimeoutsContinuesAfterRestart() {
     var rounds = new AtomicInteger();
-    make(doors.door().onTimeout(Closed.class, DoorFixture.AWHILE, closed -> {
+    make(doors.door().onTimeout(Closed.class, DoorFixture.OPEN_TIMEOUT, closed -> {
       if (rounds.incrementAndGet() < 3) throw new IllegalStateException("jammed");
       return new Open("the wind");
-    }).onEnter(Open.class, open -> doors.seen.add("open")), RESTART);
+    }).onEnter(Open.class, open -> doors.records.add("open")), RESTART);
 
-    doors.clock.advance(DoorFixture.AWHILE.multipliedBy(3));
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT.multipliedBy(3));
 
-    assertEquals(List.of("open"), doors.seen);
+    assertEquals(List.of("open"), doors.records);
   }
 
   @Test
   void postponedMessageComesAfterRestart() {
-    var door = make(failing(), RESTART);
+    var door = make(failingDoor(), RESTART);
     door.sendMessages(List.of(new Push("Ada"), new Lock(5)));
 
     door.sendMessage(new Push("Bob"));
@@ -203,10 +205,10 @@ class FsmFailureTest {
 
   @ParameterizedTest
   @EnumSource(Overflow.class)
-  void aRestartWithAFullMailboxBeginsAllTheSame(Overflow overflow) {
+  void restartWithFullMailboxEntersInitialState(Overflow overflow) {
     try (var logged = new Logged(); var doors = new DoorFixture(Strategy.FIBER)) {
       var gate = new Gate();
-      var machine = doors.door().onEnter(Closed.class, closed -> doors.seen.add("+")).on(Open.class, Push.class,
+      var machine = doors.door().onEnter(Closed.class, closed -> doors.records.add("+")).on(Open.class, Push.class,
           (open, push) -> {
             gate.pass();
             throw new IllegalStateException("jammed");
@@ -216,33 +218,33 @@ class FsmFailureTest {
       door.sendMessages(List.of(new Push("Ada"), new Push("Bob")));
       Patience.await(gate.entered);
       door.sendMessageReturn(new Look());
-      var last = door.sendMessageReturn(new Look());
+      var answer = door.sendMessageReturn(new Look());
 
       gate.open();
 
-      assertEquals(new Closed(), Patience.value(last));
-      assertEquals(List.of("+", "+"), doors.seen);
-      assertEquals("", logged.about("'door'", "Fsm", "jammed", "Look", "Push"));
+      assertEquals(new Closed(), Patience.value(answer));
+      assertEquals(List.of("+", "+"), doors.records);
+      assertEquals("", logged.entriesAbout("'door'", "Fsm", "jammed", "Look", "Push"));
     }
   }
 
   @Test
-  void killedActorIsInterruptedAndLeavesNoState() throws Exception {
+  void killedActorIsInterruptedAndRunsNoLeaveCode() throws Exception {
     var doors = new DoorFixture(Strategy.FIBER);
-    var entered = new CountDownLatch(1);
-    var door = doors.make(doors.tellingDoor().on(Locked.class, Lock.class, (locked, lock) -> {
-      entered.countDown();
+    var handlerEntered = new CountDownLatch(1);
+    var door = doors.newDoor(doors.recordingDoor().on(Locked.class, Lock.class, (locked, lock) -> {
+      handlerEntered.countDown();
       new CountDownLatch(1).await();
       return locked;
     }));
     door.sendMessages(List.of(new Lock(1), new Lock(2)));
-    entered.await();
-    doors.seen.clear();
+    handlerEntered.await();
+    doors.records.clear();
 
     door.kill();
-    Patience.ended(door::waitForExit);
+    Patience.awaitEnd(door::waitForExit);
 
-    assertEquals(List.of(), doors.seen);
+    assertEquals(List.of(), doors.records);
     doors.close();
   }
 }

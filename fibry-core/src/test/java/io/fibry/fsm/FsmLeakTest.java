@@ -18,44 +18,44 @@ import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
 
-/** Ended actors are garbage, although machine and clock live on. */
+/** Tests that actors become garbage although their machine and their clock are still used. */
 class FsmLeakTest {
   private static final Fsm<Door, Event> MACHINE = Fsm.of(Door.class, Event.class, new Closed())
       .on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
       .on(Door.class, Event.class, (door, event) -> door)
       .postpone(Open.class, Look.class)
-      .onTimeout(Open.class, DoorFixture.AWHILE, open -> new Closed());
+      .onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, open -> new Closed());
 
   @Test
-  void actorsThatEndedAreForgottenByMachineAndClock() {
+  void machineAndClockDoNotKeepEndedActors() {
     var clock = new ManualScheduler();
-    var ended = new ArrayList<WeakReference<Object>>();
+    var references = new ArrayList<WeakReference<Object>>();
     try (var scope = ActorSystem.openScope("leaks", o -> o.withScheduler(clock))) {
-      for (int i = 0; i < 100; i++) ended.add(ended(scope, i));
+      for (int i = 0; i < 100; i++) references.add(newEndedDoor(scope, i));
 
-      assertTrue(LeakProbe.collected(ended));
+      assertTrue(LeakProbe.collected(references));
     }
   }
 
-  private static WeakReference<Object> ended(ActorScope scope, int number) {
+  private static WeakReference<Object> newEndedDoor(ActorScope scope, int number) {
     var door = MACHINE.newActor(scope.anonymous());
     door.sendMessage(new Push("Ada"));
-    scope.awaitQuiescence(Patience.LONG); // a dead letter would keep its actor
+    scope.awaitQuiescence(Patience.LONG); // a dead letter would keep its actor in memory
     if (number % 2 == 0) door.close();
-    else end(door);
+    else killAndWait(door);
     return new WeakReference<>(door);
   }
 
-  private static void end(Exitable door) {
+  private static void killAndWait(Exitable door) {
     door.kill();
     door.waitForExit();
   }
 
   @Test
-  void idleActorsThatNobodyKnowsAreGarbage() {
-    var idle = new ArrayList<WeakReference<Object>>();
-    for (int i = 0; i < 100; i++) idle.add(new WeakReference<>(MACHINE.newActor(ActorSystem.anonymous())));
+  void unreferencedIdleActorsAreGarbage() {
+    var references = new ArrayList<WeakReference<Object>>();
+    for (int i = 0; i < 100; i++) references.add(new WeakReference<>(MACHINE.newActor(ActorSystem.anonymous())));
 
-    assertTrue(LeakProbe.collected(idle));
+    assertTrue(LeakProbe.collected(references));
   }
 }

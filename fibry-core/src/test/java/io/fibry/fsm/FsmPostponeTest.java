@@ -30,32 +30,32 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Messages that wait for another state. */
+/** Tests messages that a state postpones until another state. */
 class FsmPostponeTest {
   private final DoorFixture doors = new DoorFixture(Strategy.CALLER);
 
   @AfterEach
-  void closes() {
+  void close() {
     doors.close();
   }
 
-  /** Postpones locks and unlocks while open, and records messages while closed. */
-  private Fsm<Door, Event> patient() {
+  /** Returns a machine that postpones locks and unlocks if open, and records messages if closed. */
+  private Fsm<Door, Event> postponingMachine() {
     return Fsm.of(Door.class, Event.class, new Open("Ada"))
         .postpone(Open.class, Lock.class)
         .postpone(Open.class, Unlock.class)
         .on(Open.class, Push.class, (open, push) -> push.by().equals("Ada") ? open : new Closed())
         .on(Closed.class, Lock.class, (closed, lock) -> {
-          doors.seen.add("lock " + lock.code());
+          doors.records.add("lock " + lock.code());
           return closed;
         })
         .on(Closed.class, Unlock.class, (closed, unlock, context) -> {
-          doors.seen.add("unlock " + unlock.code());
+          doors.records.add("unlock " + unlock.code());
           context.reply(unlock, true);
           return closed;
         })
         .on(Closed.class, Push.class, (closed, push) -> {
-          doors.seen.add("push");
+          doors.records.add("push");
           return closed;
         })
         .on(Door.class, Look.class, (door, look, context) -> {
@@ -64,8 +64,9 @@ class FsmPostponeTest {
         });
   }
 
-  private Actor<Event> waiting(int... codes) {
-    var door = doors.make(patient());
+  /** Creates an open door, which postpones a lock for each code. */
+  private Actor<Event> newDoorWithLocks(int... codes) {
+    var door = doors.newDoor(postponingMachine());
     IntStream.of(codes).forEach(code -> door.sendMessage(new Lock(code)));
     return door;
   }
@@ -73,11 +74,11 @@ class FsmPostponeTest {
   @Promise("23.2")
   @Test
   void postponedMessagesComeInOrderInNextState() {
-    var door = waiting(1, 2, 3);
+    var door = newDoorWithLocks(1, 2, 3);
 
     door.sendMessage(new Push("Bob"));
 
-    assertEquals(List.of("lock 1", "lock 2", "lock 3"), doors.seen);
+    assertEquals(List.of("lock 1", "lock 2", "lock 3"), doors.records);
   }
 
   @Promise("23.2")
@@ -85,48 +86,49 @@ class FsmPostponeTest {
   void postponedMessageComesBeforeLaterMessages() {
     try (var doors = new DoorFixture(Strategy.FIBER)) {
       var door =
-          patient().onEnter(Closed.class, closed -> this.doors.seen.add("closed")).newActor(doors.scope.anonymous());
+          postponingMachine().onEnter(Closed.class, closed -> this.doors.records.add("closed"))
+              .newActor(doors.scope.anonymous());
 
       door.sendMessages(List.of(new Lock(1), new Push("Bob"), new Push("Ada"), new Lock(2)));
       door.close();
 
-      assertEquals(List.of("closed", "lock 1", "push", "lock 2"), this.doors.seen);
+      assertEquals(List.of("closed", "lock 1", "push", "lock 2"), this.doors.records);
     }
   }
 
   @Test
-  void postponedMessageWaitsOnWhenStateStays() {
-    var door = waiting(1);
+  void postponedMessageStillWaitsWhenStateStays() {
+    var door = newDoorWithLocks(1);
 
     door.sendMessage(new Push("Ada"));
 
-    assertEquals(List.of(), doors.seen);
+    assertEquals(List.of(), doors.records);
   }
 
   @Test
   void postponedMessageComesAfterStateTimeout() {
-    var door = doors.make(patient().onTimeout(Open.class, DoorFixture.AWHILE, open -> new Closed()));
+    var door = doors.newDoor(postponingMachine().onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, open -> new Closed()));
     door.sendMessage(new Lock(1));
 
-    doors.clock.advance(DoorFixture.AWHILE);
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
-    assertEquals(List.of("lock 1"), doors.seen);
+    assertEquals(List.of("lock 1"), doors.records);
   }
 
   @Test
-  void postponedMessageWaitsOnWhenNextStatePostponesIt() {
-    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
+  void postponedMessageStillWaitsWhenNextStatePostponesIt() {
+    var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
     door.sendMessages(List.of(new Push("Ada"), new Lock(7), new Push("Bob")));
 
     var open = door.ask(new Look());
-    doors.clock.advance(DoorFixture.AWHILE);
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
     assertEquals(List.of(new Open("Bob"), new Locked(7)), List.of(open, door.ask(new Look())));
   }
 
   @Test
-  void aRequestMayBePostponedAndAnswered() {
-    var door = waiting();
+  void postponedRequestIsAnsweredInNextState() {
+    var door = newDoorWithLocks();
     var answer = door.sendMessageReturn(new Unlock(1));
     assertFalse(answer.isDone());
 
@@ -136,20 +138,20 @@ class FsmPostponeTest {
   }
 
   @Test
-  void aPostponedRequestThatIsCancelledNeverComes() {
-    var door = waiting();
+  void cancelledPostponedRequestIsNotHandled() {
+    var door = newDoorWithLocks();
     var answer = door.sendMessageReturn(new Unlock(1));
 
     answer.cancel(true);
     door.sendMessage(new Push("Bob"));
 
-    assertEquals(List.of(), doors.seen);
+    assertEquals(List.of(), doors.records);
   }
 
   @Test
-  void aPostponedRequestEndsByItsLimit() {
+  void postponedRequestExpiresAtItsLimit() {
     try (var doors = new DoorFixture(Strategy.FIBER)) {
-      var door = patient().newActor(doors.scope.anonymous());
+      var door = postponingMachine().newActor(doors.scope.anonymous());
       var asker = Patience.startFiber(
           () -> assertThrows(AskTimeoutException.class, () -> door.ask(new Unlock(1), Duration.ofSeconds(1))));
 
@@ -162,7 +164,7 @@ class FsmPostponeTest {
 
   @Test
   void postponedMessagesAreUndeliveredAtEnd() {
-    var door = waiting(1, 2);
+    var door = newDoorWithLocks(1, 2);
     var answer = door.sendMessageReturn(new Unlock(3));
 
     door.close();
@@ -172,24 +174,25 @@ class FsmPostponeTest {
   }
 
   @Test
-  void postponedMessagesTakeNoRoomInBoundedMailbox() {
-    var door = patient().newActor(doors.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)));
+  void postponedMessagesUseNoCapacityOfMailbox() {
+    var door = postponingMachine().newActor(doors.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)));
 
-    boolean taken = door.sendMessage(new Lock(1)) && door.sendMessage(new Lock(2)) && door.sendMessage(new Push("Bob"));
+    boolean isAccepted = door.sendMessage(new Lock(1)) && door.sendMessage(new Lock(2))
+        && door.sendMessage(new Push("Bob"));
 
-    assertTrue(taken);
-    assertEquals(List.of("lock 1", "lock 2"), doors.seen);
+    assertTrue(isAccepted);
+    assertEquals(List.of("lock 1", "lock 2"), doors.records);
   }
 
   @Test
-  void aMachineThatPostponesNothingKeepsThePlainMailbox() {
-    var plain =
+  void machineWithoutPostponingKeepsPlainMailbox() {
+    var actor =
         Fsm.of(Door.class, Event.class, new Closed()).on(Closed.class, Event.class, (closed, event, context) -> {
           context.stash();
           return closed;
         }).newActor(doors.scope.named("plain"));
 
-    plain.sendMessage(new Push("Ada"));
+    actor.sendMessage(new Push("Ada"));
 
     assertEquals(
         "actor 'plain' cannot stash: its mailbox does not let the handler choose; make it with "
@@ -199,14 +202,14 @@ class FsmPostponeTest {
 
   @Test
   void failureOnEnteringDoesNotHoldBackPostponedMessages() {
-    var door = doors.make(patient().onEnter(Closed.class, closed -> {
+    var door = doors.newDoor(postponingMachine().onEnter(Closed.class, closed -> {
       throw new IllegalStateException("jammed");
     }));
     door.sendMessage(new Lock(1));
 
     door.sendMessage(new Push("Bob"));
 
-    assertEquals(List.of("lock 1"), doors.seen);
+    assertEquals(List.of("lock 1"), doors.records);
     assertEquals(List.of(new Push("Bob")), doors.letters.messages(Reason.FAILED));
   }
 }

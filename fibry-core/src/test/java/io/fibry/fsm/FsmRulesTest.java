@@ -20,153 +20,159 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** Rules and machines that are refused before an actor is made. */
+/** Tests which rules and machines are refused before an actor is created. */
 class FsmRulesTest {
   private final DoorFixture doors = new DoorFixture(Strategy.CALLER);
-  private final Fsm<Door, Event> empty = Fsm.of(Door.class, Event.class, new Closed());
-  private final Fsm<Door, Event> all = empty.on(Door.class, Event.class, (any, event) -> any);
+  private final Fsm<Door, Event> emptyMachine = Fsm.of(Door.class, Event.class, new Closed());
+  private final Fsm<Door, Event> fullMachine = emptyMachine.on(Door.class, Event.class, (any, event) -> any);
 
   @AfterEach
-  void closes() {
+  void close() {
     doors.close();
   }
 
-  private static void refused(String text, Executable code) {
+  private static void assertRefused(String text, Executable code) {
     assertEquals(text, assertThrows(IllegalArgumentException.class, code).getMessage());
   }
 
-  private void impossible(String text, Fsm<?, Event> machine) {
+  private void assertNotCreated(String text, Fsm<?, Event> machine) {
     assertEquals(text,
         assertThrows(IllegalStateException.class, () -> machine.newActor(doors.scope.named("never"))).getMessage());
   }
 
-  private static void nameless(String what, Executable code) {
-    assertEquals(what, assertThrows(NullPointerException.class, code).getMessage());
+  private static void assertNullRefused(String parameter, Executable code) {
+    assertEquals(parameter, assertThrows(NullPointerException.class, code).getMessage());
   }
 
   @Test
   void messageHasSingleRulePerState() {
-    refused(
-        "the machine of Door cannot be told twice what to do: it has on(Door, Event) already; leave one of them out",
-        () -> all.on(Door.class, Event.class, (any, event) -> new Closed()));
-    refused(
-        "the machine of Door cannot be told twice what to do: it has postpone(Door, Event) already; leave one of "
+    assertRefused(
+        "the machine of Door cannot have two rules for one case: it has on(Door, Event) already; leave one of them out",
+        () -> fullMachine.on(Door.class, Event.class, (any, event) -> new Closed()));
+    assertRefused(
+        "the machine of Door cannot have two rules for one case: it has postpone(Door, Event) already; leave one of "
             + "them out",
-        () -> all.postpone(Door.class, Event.class));
-    refused("the machine of Door cannot be told twice what to do: it has on(Open, Lock) already; leave one of them out",
-        () -> empty.postpone(Open.class, Lock.class).on(Open.class, Lock.class, (open, lock) -> open));
+        () -> fullMachine.postpone(Door.class, Event.class));
+    assertRefused(
+        "the machine of Door cannot have two rules for one case: it has on(Open, Lock) already; leave one of them out",
+        () -> emptyMachine.postpone(Open.class, Lock.class).on(Open.class, Lock.class, (open, lock) -> open));
   }
 
   @Test
   void stateHasSingleTimeout() {
-    var timed = all.onTimeout(Open.class, DoorFixture.AWHILE, open -> new Closed());
+    var machineWithTimeout = fullMachine.onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, open -> new Closed());
 
-    refused("the machine of Door cannot be told twice what to do: Open has a time already; leave one of them out",
-        () -> timed.onTimeout(Open.class, DoorFixture.AWHILE, open -> open));
+    assertRefused(
+        "the machine of Door cannot have two rules for one case: Open has a time already; leave one of them out",
+        () -> machineWithTimeout.onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, open -> open));
   }
 
   @Test
   void stateHasSingleEnterAndLeaveCode() {
-    refused(
-        "the machine of Door cannot be told twice what to do: it has code for entering Open already; leave one of "
+    assertRefused(
+        "the machine of Door cannot have two rules for one case: it has code for entering Open already; leave one of "
             + "them out",
-        () -> all.onEnter(Open.class, open -> {}).onEnter(Open.class, open -> {}));
-    refused(
-        "the machine of Door cannot be told twice what to do: it has code for leaving Open already; leave one of "
+        () -> fullMachine.onEnter(Open.class, open -> {}).onEnter(Open.class, open -> {}));
+    assertRefused(
+        "the machine of Door cannot have two rules for one case: it has code for leaving Open already; leave one of "
             + "them out",
-        () -> all.onLeave(Open.class, open -> {}).onLeave(Open.class, open -> {}));
+        () -> fullMachine.onLeave(Open.class, open -> {}).onLeave(Open.class, open -> {}));
   }
 
   @Test
   void stateTimeoutIsMoreThanZero() {
-    refused("the machine of Door cannot leave Open after 0 s: it would never be in it; give more than zero",
-        () -> all.onTimeout(Open.class, Duration.ZERO, open -> open));
-    refused("the machine of Door cannot leave Open after -1 s: it would never be in it; give more than zero",
-        () -> all.onTimeout(Open.class, Duration.ofSeconds(-1), open -> open));
+    assertRefused("the machine of Door cannot leave Open after 0 s: it would never be in it; give more than zero",
+        () -> fullMachine.onTimeout(Open.class, Duration.ZERO, open -> open));
+    assertRefused("the machine of Door cannot leave Open after -1 s: it would never be in it; give more than zero",
+        () -> fullMachine.onTimeout(Open.class, Duration.ofSeconds(-1), open -> open));
   }
 
   @Test
   @SuppressWarnings({"unchecked", "rawtypes"})
   void stateOrMessageOfAnotherMachineIsRefused() {
-    refused("the initial state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
+    assertRefused("the initial state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
         () -> Fsm.of((Class) Door.class, Event.class, "open"));
-    refused("the state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
-        () -> ((Fsm) all).postpone(String.class, Lock.class));
-    refused("the message is a java.lang.String, not a io.fibry.fsm.DoorFixture$Event",
-        () -> ((Fsm) all).postpone(Open.class, String.class));
-    refused("the state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
-        () -> ((Fsm) all).onEnter(String.class, state -> {}));
-    refused("the state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
-        () -> ((Fsm) all).onTimeout(String.class, DoorFixture.AWHILE, state -> state));
+    assertRefused("the state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
+        () -> ((Fsm) fullMachine).postpone(String.class, Lock.class));
+    assertRefused("the message is a java.lang.String, not a io.fibry.fsm.DoorFixture$Event",
+        () -> ((Fsm) fullMachine).postpone(Open.class, String.class));
+    assertRefused("the state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
+        () -> ((Fsm) fullMachine).onEnter(String.class, state -> {}));
+    assertRefused("the state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
+        () -> ((Fsm) fullMachine).onTimeout(String.class, DoorFixture.OPEN_TIMEOUT, state -> state));
   }
 
   @Test
   void nullIsRefusedByName() {
-    nameless("states", () -> Fsm.of(null, Event.class, new Closed()));
-    nameless("messages", () -> Fsm.of(Door.class, null, new Closed()));
-    nameless("initial", () -> Fsm.of(Door.class, Event.class, null));
-    nameless("state", () -> all.postpone(null, Lock.class));
-    nameless("message", () -> all.postpone(Open.class, null));
-    nameless("next", () -> all.on(Open.class, Lock.class, (Fsm.Transition<Open, Lock, Door, Event>) null));
-    nameless("next", () -> all.onTimeout(Open.class, DoorFixture.AWHILE, null));
-    nameless("time", () -> all.onTimeout(Open.class, null, open -> open));
-    nameless("state", () -> all.onTimeout((Class<Open>) null, DoorFixture.AWHILE, open -> open));
-    nameless("code", () -> all.onEnter(Open.class, null));
-    nameless("state", () -> all.onLeave((Class<Open>) null, open -> {}));
-    nameless("builder", () -> all.newActor(null));
+    assertNullRefused("states", () -> Fsm.of(null, Event.class, new Closed()));
+    assertNullRefused("messages", () -> Fsm.of(Door.class, null, new Closed()));
+    assertNullRefused("initial", () -> Fsm.of(Door.class, Event.class, null));
+    assertNullRefused("state", () -> fullMachine.postpone(null, Lock.class));
+    assertNullRefused("message", () -> fullMachine.postpone(Open.class, null));
+    assertNullRefused("next",
+        () -> fullMachine.on(Open.class, Lock.class, (Fsm.Transition<Open, Lock, Door, Event>) null));
+    assertNullRefused("next", () -> fullMachine.onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, null));
+    assertNullRefused("time", () -> fullMachine.onTimeout(Open.class, null, open -> open));
+    assertNullRefused("state", () -> fullMachine.onTimeout((Class<Open>) null, DoorFixture.OPEN_TIMEOUT, open -> open));
+    assertNullRefused("code", () -> fullMachine.onEnter(Open.class, null));
+    assertNullRefused("state", () -> fullMachine.onLeave((Class<Open>) null, open -> {}));
+    assertNullRefused("builder", () -> fullMachine.newActor(null));
   }
 
   @Test
   void machineThatNeverLeavesInitialStateIsRefused() {
-    impossible(
+    assertNotCreated(
         "the machine of Door would never leave its initial state: give it transitions by on(..) or onTimeout(..)",
-        empty);
-    impossible(
+        emptyMachine);
+    assertNotCreated(
         "the machine of Door would never leave its initial state: give it transitions by on(..) or onTimeout(..)",
-        empty.postpone(Closed.class, Event.class));
+        emptyMachine.postpone(Closed.class, Event.class));
   }
 
   @Promise("23.4")
   @Test
   void messageThatNoStateTakesIsRefused() {
-    var deaf = empty.on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
+    var machineWithoutLock = emptyMachine.on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
         .on(Door.class, Look.class, (any, look) -> any)
         .on(Locked.class, Unlock.class, (locked, unlock) -> new Closed());
 
-    impossible(
+    assertNotCreated(
         "the machine of Door takes Lock in no state; add a rule for one state or for all: "
             + "on(Door.class, Lock.class, ..)",
-        deaf);
-    impossible(
+        machineWithoutLock);
+    assertNotCreated(
         "the machine of Door takes Lock in no state; add a rule for one state or for all: "
             + "on(Door.class, Lock.class, ..)",
-        deaf.postpone(Open.class, Lock.class));
+        machineWithoutLock.postpone(Open.class, Lock.class));
   }
 
   @Promise("23.4")
   @Test
   void postponingInStateWithoutExitIsRefused() {
-    var trap = empty.on(Closed.class, Event.class, (closed, event) -> new Open("Ada")).postpone(Open.class, Lock.class);
+    var trappingMachine = emptyMachine.on(Closed.class, Event.class, (closed, event) -> new Open("Ada"))
+        .postpone(Open.class, Lock.class);
 
-    impossible("the machine of Door postpones Lock in Open, which nothing leads out of: it would wait forever", trap);
+    assertNotCreated("the machine of Door postpones Lock in Open, which nothing leads out of: it would wait forever",
+        trappingMachine);
   }
 
   @Test
   void postponingInStateWithTimeoutIsAllowed() {
-    empty.on(Closed.class, Event.class, (closed, event) -> new Open("Ada")).postpone(Open.class, Lock.class)
-        .onTimeout(Open.class, DoorFixture.AWHILE, open -> new Closed()).newActor(doors.scope.anonymous());
+    emptyMachine.on(Closed.class, Event.class, (closed, event) -> new Open("Ada")).postpone(Open.class, Lock.class)
+        .onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, open -> new Closed()).newActor(doors.scope.anonymous());
   }
 
   @Promise("23.4")
   @Test
   void ambiguousRulesAreRefused() {
-    var unclear =
-        all.on(Closed.class, Event.class, (closed, event) -> closed).on(Door.class, Push.class, (any, push) -> any);
+    var ambiguousMachine =
+        fullMachine.on(Closed.class, Event.class, (closed, event) -> closed)
+            .on(Door.class, Push.class, (any, push) -> any);
 
-    impossible(
+    assertNotCreated(
         "a message of class Push has the rules on(Door, Event) and on(Closed, Event) and on(Door, Push), and none "
             + "is the most specific; add a rule for that class itself",
-        unclear);
+        ambiguousMachine);
   }
 
   sealed interface Wheel permits Fast, Loud {}
@@ -178,37 +184,39 @@ class FsmRulesTest {
   void stateWithRulesOfTwoInterfacesIsRefused() {
     var wheel = Fsm.of(Wheel.class, Event.class, new Spinning()).on(Wheel.class, Event.class, (any, event) -> any);
 
-    impossible(
+    assertNotCreated(
         "a state of class Spinning has two times, onTimeout(Fast, 10 s) and onTimeout(Loud, 10 s), and none is the most "
             + "specific; add a rule for that class itself",
-        wheel.onTimeout(Fast.class, DoorFixture.AWHILE, fast -> fast).onTimeout(Loud.class, DoorFixture.AWHILE,
+        wheel.onTimeout(Fast.class, DoorFixture.OPEN_TIMEOUT, fast -> fast).onTimeout(Loud.class,
+            DoorFixture.OPEN_TIMEOUT,
             loud -> loud));
-    impossible(
+    assertNotCreated(
         "a state of class Spinning is entered with code for Fast and Loud, and none is the most specific; add a "
             + "rule for that class itself",
         wheel.onEnter(Fast.class, fast -> {}).onEnter(Loud.class, loud -> {}));
-    impossible(
+    assertNotCreated(
         "a state of class Spinning is left with code for Fast and Loud, and none is the most specific; add a "
             + "rule for that class itself",
         wheel.onLeave(Fast.class, fast -> {}).onLeave(Loud.class, loud -> {}));
   }
 
   @Test
-  void aPriorityMailboxCannotRankTheMachinesOwnMessages() {
-    var ordered = doors.scope.named("door").mailbox(Mailbox.priority((Event a, Event b) -> 0));
+  void priorityMailboxIsRefusedForInternalMessages() {
+    var builder = doors.scope.named("door").mailbox(Mailbox.priority((Event a, Event b) -> 0));
     String text =
         "the machine of Door sends itself messages, for its times and to begin, which a priority mailbox cannot "
             + "rank; give it another mailbox";
 
-    refused(text, () -> all.onTimeout(Open.class, DoorFixture.AWHILE, open -> open).newActor(ordered));
-    refused(text, () -> all.onEnter(Closed.class, closed -> {}).newActor(ordered));
-    all.onEnter(Open.class, open -> {}).newActor(ordered).sendMessage(new Push("Ada"));
+    assertRefused(text,
+        () -> fullMachine.onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, open -> open).newActor(builder));
+    assertRefused(text, () -> fullMachine.onEnter(Closed.class, closed -> {}).newActor(builder));
+    fullMachine.onEnter(Open.class, open -> {}).newActor(builder).sendMessage(new Push("Ada"));
   }
 
   @Test
-  void aMachineThatIsRefusedTakesNoName() {
-    assertThrows(IllegalStateException.class, () -> empty.newActor(doors.scope.named("door")));
+  void refusedMachineDoesNotOccupyName() {
+    assertThrows(IllegalStateException.class, () -> emptyMachine.newActor(doors.scope.named("door")));
 
-    doors.make(all);
+    doors.newDoor(fullMachine);
   }
 }

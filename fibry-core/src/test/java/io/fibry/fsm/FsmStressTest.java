@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
 import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.StressHarness;
@@ -18,10 +18,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 
-/** Messages, requests, times, failures and postponed messages together, on every strategy. */
+/** Sends messages and requests to a machine that postpones, fails and has timeouts. */
 class FsmStressTest {
   private static final int SENDERS = 3;
-  private static final int EACH = 200;
+  private static final int CARS_PER_SENDER = 200;
 
   sealed interface Light {}
   record Green(int round) implements Light {}
@@ -33,32 +33,32 @@ class FsmStressTest {
   record Count(int sender) implements Signal, Request<Count, Integer> {}
   record Crash() implements Signal {}
 
-  /** The crossings of one actor, in plain fields. */
+  /** The state of one actor, in plain fields. Stores the first violation. */
   private static final class Crossing {
-    private final int[] newest = new int[SENDERS];
-    private int passed;
-    private Light inside;
-    private String wrong;
+    private final int[] lastNumbers = new int[SENDERS];
+    private int passedCars;
+    private Light currentLight;
+    private String violation;
 
-    private void fault(String what) {
-      if (wrong == null) wrong = what;
+    private void report(String text) {
+      if (violation == null) violation = text;
     }
 
     private void enter(Light light) {
-      if (inside != null) fault(light + " entered inside of " + inside);
-      inside = light;
+      if (currentLight != null) report(light + " entered inside of " + currentLight);
+      currentLight = light;
     }
 
     private void leave(Light light) {
-      if (inside != light) fault(light + " left inside of " + inside);
-      inside = null;
+      if (currentLight != light) report(light + " left inside of " + currentLight);
+      currentLight = null;
     }
 
     private void pass(Green green, Car car) {
-      if (inside != green) fault(car + " passed at " + green + " inside of " + inside);
-      if (car.number <= newest[car.sender]) fault(car + " passed after " + newest[car.sender]);
-      newest[car.sender] = car.number;
-      passed++;
+      if (currentLight != green) report(car + " passed at " + green + " inside of " + currentLight);
+      if (car.number <= lastNumbers[car.sender]) report(car + " passed after " + lastNumbers[car.sender]);
+      lastNumbers[car.sender] = car.number;
+      passedCars++;
     }
 
     private Fsm<Light, Signal> machine() {
@@ -73,7 +73,7 @@ class FsmStressTest {
           })
           .postpone(Red.class, Car.class)
           .on(Green.class, Count.class, (green, count, context) -> {
-            context.reply(count, newest[count.sender]);
+            context.reply(count, lastNumbers[count.sender]);
             return green;
           })
           .postpone(Red.class, Count.class)
@@ -90,11 +90,11 @@ class FsmStressTest {
     long seed = StressHarness.seed();
     System.out.println("fsm stress: -Dfibry.seed=" + seed);
     for (var strategy : Variants.STRATEGIES.entrySet())
-      play(new SplittableRandom(seed), strategy.getKey() + ", -Dfibry.seed=" + seed, strategy.getValue());
+      runSenders(new SplittableRandom(seed), strategy.getKey() + ", -Dfibry.seed=" + seed, strategy.getValue());
   }
 
-  static void play(SplittableRandom random, String where, Strategy strategy) throws Exception {
-    var letters = new Letters();
+  static void runSenders(SplittableRandom random, String details, Strategy strategy) throws Exception {
+    var letters = new RecordedLetters();
     var crossing = new Crossing();
     var answers = new ConcurrentLinkedQueue<CompletableFuture<Integer>>();
     try (var scope = ActorSystem.openScope("crossing", o -> o.withStrategy(strategy).withDeadLetters(letters))) {
@@ -103,29 +103,29 @@ class FsmStressTest {
       for (int i = 0; i < SENDERS; i++) senders.add(sender(light, i, random.split(), answers));
       for (var sender : senders) sender.join();
       for (var answer : answers) answer.join();
-      // after all cars, also postponed ones
+      // answered after all cars, including postponed cars
       for (int i = 0; i < SENDERS; i++) light.ask(new Count(i));
       light.close();
-      int buried = (int) letters.messages().stream().filter(Car.class::isInstance).count();
-      var report = scope.report();
+      int deadCars = (int) letters.messages().stream().filter(Car.class::isInstance).count();
+      var scopeReport = scope.report();
 
-      assertEquals(null, crossing.wrong, where);
-      assertEquals(SENDERS * EACH, crossing.passed + buried, where);
-      assertEquals(report.sent(),
-          report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum(), where);
+      assertEquals(null, crossing.violation, details);
+      assertEquals(SENDERS * CARS_PER_SENDER, crossing.passedCars + deadCars, details);
+      assertEquals(scopeReport.sent(),
+          scopeReport.handled() + scopeReport.unhandled().values().stream().mapToLong(Long::longValue).sum(), details);
     }
-    assertTrue(answers.stream().allMatch(CompletableFuture::isDone), where);
+    assertTrue(answers.stream().allMatch(CompletableFuture::isDone), details);
   }
 
-  private static Thread sender(Actor<Signal> light, int number, SplittableRandom random,
+  private static Thread sender(Actor<Signal> light, int senderNumber, SplittableRandom random,
       ConcurrentLinkedQueue<CompletableFuture<Integer>> answers) {
     return Thread.ofPlatform().start(() -> {
-      for (int sent = 0; sent < EACH;) {
+      for (int sent = 0; sent < CARS_PER_SENDER;) {
         switch (random.nextInt(10)) {
           case 0 -> light.sendMessage(new Turn());
-          case 1 -> answers.add(light.sendMessageReturn(new Count(number)));
+          case 1 -> answers.add(light.sendMessageReturn(new Count(senderNumber)));
           case 2 -> light.sendMessage(new Crash());
-          default -> light.sendMessage(new Car(number, ++sent));
+          default -> light.sendMessage(new Car(senderNumber, ++sent));
         }
       }
     });

@@ -28,12 +28,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** States and transitions. */
+/** Tests the states and transitions of state machines. */
 class FsmTest {
   private DoorFixture doors = new DoorFixture(Strategy.CALLER);
 
   @AfterEach
-  void closes() {
+  void close() {
     doors.close();
   }
 
@@ -41,67 +41,66 @@ class FsmTest {
     return Variants.STRATEGIES.keySet();
   }
 
-  /** The contract. */
   @ParameterizedTest
   @MethodSource("strategies")
   void doorWorksOnAnyStrategy(String strategy) {
     doors.close();
     doors = new DoorFixture(Variants.STRATEGIES.get(strategy));
-    var door = doors.make(doors.tellingDoor());
+    var door = doors.newDoor(doors.recordingDoor());
 
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Lock(1234));
-    var wrong = door.sendMessageReturn(new Unlock(9));
-    var open = door.ask(new Look());
-    doors.clock.advance(DoorFixture.AWHILE);
+    var earlyUnlock = door.sendMessageReturn(new Unlock(9));
+    var openState = door.ask(new Look());
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
     Patience.eventually(() -> door.ask(new Look()) instanceof Locked);
-    boolean opened = door.ask(new Unlock(1234));
+    boolean isOpen = door.ask(new Unlock(1234));
     door.close();
 
-    assertInstanceOf(IllegalStateException.class, Patience.failure(wrong)); // not locked yet
-    assertEquals(new Open("Ada"), open);
-    assertTrue(opened);
+    assertInstanceOf(IllegalStateException.class, Patience.failure(earlyUnlock)); // the door was not locked yet
+    assertEquals(new Open("Ada"), openState);
+    assertTrue(isOpen);
     assertEquals(List.of("+Closed[]", "-Closed[]", "+Open[by=Ada]", "-Open[by=Ada]", "+Closed[]", "-Closed[]",
-        "+Locked[code=1234]", "-Locked[code=1234]", "+Closed[]"), doors.seen);
+        "+Locked[code=1234]", "-Locked[code=1234]", "+Closed[]"), doors.records);
     assertEquals(List.of(), doors.letters.messages());
   }
 
   @Test
-  void theInitialStateIsEnteredAsSoonAsTheActorIsMade() {
-    doors.make(doors.tellingDoor());
+  void initialStateIsEnteredWhenActorIsCreated() {
+    doors.newDoor(doors.recordingDoor());
 
-    assertEquals(List.of("+Closed[]"), doors.seen);
+    assertEquals(List.of("+Closed[]"), doors.records);
   }
 
   @Promise("23.7")
   @Test
   void sameStateObjectIsNeitherLeftNorEntered() {
-    var door = doors.make(doors.tellingDoor());
+    var door = doors.newDoor(doors.recordingDoor());
     door.sendMessage(new Lock(1));
-    doors.seen.clear();
+    doors.records.clear();
 
-    boolean opened = door.ask(new Unlock(2));
+    boolean isOpen = door.ask(new Unlock(2));
 
-    assertEquals(false, opened);
-    assertEquals(List.of(), doors.seen);
+    assertEquals(false, isOpen);
+    assertEquals(List.of(), doors.records);
   }
 
   @Promise("23.7")
   @Test
-  void anEqualStateThatIsAnotherObjectIsLeftAndEntered() {
-    var door = doors.make(doors.tellingDoor().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
+  void equalStateThatIsAnotherObjectIsLeftAndEntered() {
+    var door = doors.newDoor(doors.recordingDoor().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
     door.sendMessage(new Push("Ada"));
-    doors.seen.clear();
+    doors.records.clear();
 
     door.sendMessage(new Push("Ada"));
 
-    assertEquals(List.of("-Open[by=Ada]", "+Open[by=Ada]"), doors.seen);
+    assertEquals(List.of("-Open[by=Ada]", "+Open[by=Ada]"), doors.records);
   }
 
   @Promise("23.1")
   @Test
   void failureOfUnknownMessageNamesMessagesOfState() {
-    var door = doors.make(doors.door());
+    var door = doors.newDoor(doors.door());
 
     var failure = assertThrows(IllegalStateException.class, () -> door.ask(new Unlock(1)));
 
@@ -111,33 +110,33 @@ class FsmTest {
         failure.getMessage());
   }
 
-  /** W-33: the earlier library entered the present state again. */
   @Test
   void unknownMessageChangesNothing() {
-    var door = doors.make(doors.tellingDoor());
+    var door = doors.newDoor(doors.recordingDoor());
     door.sendMessage(new Lock(1));
-    doors.seen.clear();
+    doors.records.clear();
 
     door.sendMessage(new Push("Ada"));
 
     assertEquals(List.of(new Push("Ada")), doors.letters.messages(Reason.FAILED));
     assertEquals(new Locked(1), door.ask(new Look()));
-    assertEquals(List.of(), doors.seen);
+    assertEquals(List.of(), doors.records);
   }
 
   @Test
   void mostSpecificRuleWins() {
-    var door = doors.make(doors.door().on(Door.class, Push.class, (any, push) -> new Open("anybody")).on(Door.class,
+    var door = doors.newDoor(doors.door().on(Door.class, Push.class, (any, push) -> new Open("anybody")).on(Door.class,
         Event.class, (any, event) -> new Locked(0)));
 
-    door.sendMessage(new Push("Ada")); // named for Closed
-    var first = door.ask(new Look());
-    door.sendMessage(new Push("Bob")); // named for any door
-    var second = door.ask(new Look());
-    door.sendMessage(new Unlock(7)); // not named
-    var third = door.ask(new Look());
+    door.sendMessage(new Push("Ada")); // there is a rule for Push in Closed
+    var firstState = door.ask(new Look());
+    door.sendMessage(new Push("Bob")); // there is a rule for Push in any door
+    var secondState = door.ask(new Look());
+    door.sendMessage(new Unlock(7)); // there is a rule for any event only
+    var thirdState = door.ask(new Look());
 
-    assertEquals(List.of(new Open("Ada"), new Open("anybody"), new Locked(0)), List.of(first, second, third));
+    assertEquals(List.of(new Open("Ada"), new Open("anybody"), new Locked(0)),
+        List.of(firstState, secondState, thirdState));
   }
 
   sealed interface Lamp permits Off, Shining {}
@@ -152,67 +151,66 @@ class FsmTest {
     var lamp = Fsm.of(Lamp.class, Object.class, new Off())
         .on(Off.class, Switch.class, (off, event) -> new Red())
         .on(Shining.class, Object.class, (shining, any) -> new Off())
-        .onEnter(Shining.class, shining -> doors.seen.add("shines " + shining))
+        .onEnter(Shining.class, shining -> doors.records.add("shines " + shining))
         .newActor(doors.scope.anonymous());
 
     lamp.sendMessage(new Switch());
     lamp.sendMessage("anything");
     lamp.sendMessage(new Switch());
 
-    assertEquals(List.of("shines Red[]", "shines Red[]"), doors.seen);
+    assertEquals(List.of("shines Red[]", "shines Red[]"), doors.records);
   }
 
   @Test
-  void aRequestThatNobodyAnswersSaysSo() {
-    var door = doors.make(doors.door().on(Closed.class, Unlock.class, (closed, unlock) -> closed));
+  void unansweredRequestFails() {
+    var door = doors.newDoor(doors.door().on(Closed.class, Unlock.class, (closed, unlock) -> closed));
 
     assertThrows(NoReplyException.class, () -> door.ask(new Unlock(1)));
   }
 
   @Test
-  void eachActorOfOneMachineHasAStateOfItsOwn() {
+  void eachActorOfMachineHasItsOwnState() {
     var machine = doors.door();
-    var front = machine.newActor(doors.scope.named("front"));
-    var back = machine.newActor(doors.scope.named("back"));
+    var frontDoor = machine.newActor(doors.scope.named("front"));
+    var backDoor = machine.newActor(doors.scope.named("back"));
 
-    front.sendMessage(new Push("Ada"));
+    frontDoor.sendMessage(new Push("Ada"));
 
-    assertEquals(List.of(new Open("Ada"), new Closed()), List.of(front.ask(new Look()), back.ask(new Look())));
+    assertEquals(List.of(new Open("Ada"), new Closed()), List.of(frontDoor.ask(new Look()), backDoor.ask(new Look())));
   }
 
   @Test
   void interceptorSeesInternalMessagesOfMachine() {
-    var how = doors.scope.anonymous().intercept((Object message, Handler.Task next) -> {
-      doors.seen.add(message.toString());
+    var builder = doors.scope.anonymous().intercept((Object message, Handler.Task next) -> {
+      doors.records.add(message.toString());
       next.run();
     });
-    var door = doors.door().onEnter(Closed.class, closed -> {}).newActor(how);
+    var door = doors.door().onEnter(Closed.class, closed -> {}).newActor(builder);
 
     door.sendMessage(new Push("Ada"));
-    doors.clock.advance(DoorFixture.AWHILE);
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
     assertEquals(List.of("the beginning in Closed[]", "Push[by=Ada]", "the end of the time in Open[by=Ada]"),
-        doors.seen);
+        doors.records);
   }
 
   @Test
   void machineIsNotChangedByRulesOfItsCopies() {
     var door = doors.door();
-    doors.make(door.onEnter(Closed.class, closed -> doors.seen.add("told")));
+    doors.newDoor(door.onEnter(Closed.class, closed -> doors.records.add("entered")));
 
     door.newActor(doors.scope.anonymous());
 
-    assertEquals(List.of("told"), doors.seen);
+    assertEquals(List.of("entered"), doors.records);
   }
 
-  /** W-33: the earlier library checked, then acted, on any thread. */
   @Test
   void noTransitionOfManySendersIsLost() throws Exception {
     doors.close();
     doors = new DoorFixture(Strategy.FIBER);
-    var left = new AtomicInteger();
-    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()).onLeave(Door.class,
-        any -> left.incrementAndGet()));
+    var departures = new AtomicInteger();
+    var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()).onLeave(Door.class,
+        any -> departures.incrementAndGet()));
 
     var senders = new Thread[4];
     for (int i = 0; i < senders.length; i++) senders[i] = Thread.ofPlatform().start(() -> {
@@ -221,6 +219,6 @@ class FsmTest {
     for (var sender : senders) sender.join();
     door.close();
 
-    assertEquals(20_000, left.get());
+    assertEquals(20_000, departures.get());
   }
 }

@@ -21,15 +21,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Times in states. */
+/** Tests the timeouts of states. */
 class FsmTimesTest {
-  private static final Duration ALMOST = DoorFixture.AWHILE.minusNanos(1);
-  private static final Duration MOMENT = Duration.ofNanos(1);
+  private static final Duration ALMOST_TIMEOUT = DoorFixture.OPEN_TIMEOUT.minusNanos(1);
+  private static final Duration NANOSECOND = Duration.ofNanos(1);
 
   private final DoorFixture doors = new DoorFixture(Strategy.CALLER);
 
   @AfterEach
-  void closes() {
+  void close() {
     Gate.openAll();
     doors.close();
   }
@@ -37,22 +37,23 @@ class FsmTimesTest {
   @Promise("23.3")
   @Test
   void timeoutComesAfterItsTimeInState() {
-    var door = doors.make(doors.door());
+    var door = doors.newDoor(doors.door());
     door.sendMessage(new Push("Ada"));
 
-    doors.clock.advance(ALMOST);
-    var before = door.ask(new Look());
-    doors.clock.advance(MOMENT);
-    var after = door.ask(new Look());
+    doors.clock.advance(ALMOST_TIMEOUT);
+    var stateBefore = door.ask(new Look());
+    doors.clock.advance(NANOSECOND);
+    var stateAfter = door.ask(new Look());
 
-    assertEquals(List.of(new Open("Ada"), new Closed()), List.of(before, after));
+    assertEquals(List.of(new Open("Ada"), new Closed()), List.of(stateBefore, stateAfter));
   }
 
   @Test
   void timeoutOfInitialStateRunsFromBeginning() {
-    var door = doors.make(doors.door().onTimeout(Closed.class, DoorFixture.AWHILE, closed -> new Open("the wind")));
+    var door =
+        doors.newDoor(doors.door().onTimeout(Closed.class, DoorFixture.OPEN_TIMEOUT, closed -> new Open("the wind")));
 
-    doors.clock.advance(DoorFixture.AWHILE);
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
     assertEquals(new Open("the wind"), door.ask(new Look()));
   }
@@ -60,39 +61,39 @@ class FsmTimesTest {
   @Promise("23.3")
   @Test
   void timeoutOfLeftStateNeverComes() {
-    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()));
+    var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()));
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Push("Ada"));
-    long before = doors.scope.report().sent();
+    long sentBefore = doors.scope.report().sent();
 
-    doors.clock.advance(DoorFixture.AWHILE);
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
-    assertEquals(before, doors.scope.report().sent());
+    assertEquals(sentBefore, doors.scope.report().sent());
   }
 
   @Test
   void reenteredStateHasWholeTimeout() {
-    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
+    var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
     door.sendMessage(new Push("Ada"));
-    doors.clock.advance(ALMOST);
+    doors.clock.advance(ALMOST_TIMEOUT);
     door.sendMessage(new Push("Bob"));
 
-    doors.clock.advance(ALMOST);
-    var before = door.ask(new Look());
-    doors.clock.advance(MOMENT);
-    var after = door.ask(new Look());
+    doors.clock.advance(ALMOST_TIMEOUT);
+    var stateBefore = door.ask(new Look());
+    doors.clock.advance(NANOSECOND);
+    var stateAfter = door.ask(new Look());
 
-    assertEquals(List.of(new Open("Bob"), new Closed()), List.of(before, after));
+    assertEquals(List.of(new Open("Bob"), new Closed()), List.of(stateBefore, stateAfter));
   }
 
   @Test
   void unchangedStateKeepsRemainingTimeout() {
-    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> open));
+    var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> open));
     door.sendMessage(new Push("Ada"));
-    doors.clock.advance(ALMOST);
+    doors.clock.advance(ALMOST_TIMEOUT);
     door.sendMessage(new Push("Bob"));
 
-    doors.clock.advance(MOMENT);
+    doors.clock.advance(NANOSECOND);
 
     assertEquals(new Closed(), door.ask(new Look()));
   }
@@ -101,7 +102,7 @@ class FsmTimesTest {
   void messagesWaitingAtTimeoutComeFirst() {
     var doors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
-    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> {
+    var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> {
       gate.pass();
       return open;
     }));
@@ -109,12 +110,13 @@ class FsmTimesTest {
     door.sendMessage(new Push("Ada"));
     Patience.await(gate.entered);
 
-    var waiting = door.sendMessageReturn(new Look());
-    doors.clock.advance(DoorFixture.AWHILE);
-    var later = door.sendMessageReturn(new Look());
+    var earlierAnswer = door.sendMessageReturn(new Look());
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
+    var laterAnswer = door.sendMessageReturn(new Look());
     gate.open();
 
-    assertEquals(List.of(new Open("Ada"), new Closed()), List.of(Patience.value(waiting), Patience.value(later)));
+    assertEquals(List.of(new Open("Ada"), new Closed()),
+        List.of(Patience.value(earlierAnswer), Patience.value(laterAnswer)));
     doors.close();
   }
 
@@ -122,15 +124,15 @@ class FsmTimesTest {
   void earlierTimeoutIsIgnored() {
     var doors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
-    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> {
+    var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> {
       gate.pass();
       return new Open(push.by());
     }));
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Push("Bob"));
     Patience.await(gate.entered);
-    // Ada's time is over, but its end is queued behind Bob
-    doors.clock.advance(DoorFixture.AWHILE);
+    // Ada's timeout has expired, but its message is queued behind Bob's
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
     gate.open();
     var state = door.ask(new Look());
@@ -141,32 +143,32 @@ class FsmTimesTest {
 
   @Test
   void timeoutRepeatsWhileItsCodeKeepsState() {
-    var tries = new AtomicInteger();
-    var door = doors.make(doors.door().onTimeout(Closed.class, DoorFixture.AWHILE,
-        closed -> tries.incrementAndGet() < 3 ? closed : new Open("the wind")));
+    var attempts = new AtomicInteger();
+    var door = doors.newDoor(doors.door().onTimeout(Closed.class, DoorFixture.OPEN_TIMEOUT,
+        closed -> attempts.incrementAndGet() < 3 ? closed : new Open("the wind")));
 
-    doors.clock.advance(DoorFixture.AWHILE.multipliedBy(2));
-    var before = door.ask(new Look());
-    doors.clock.advance(DoorFixture.AWHILE);
-    var after = door.ask(new Look());
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT.multipliedBy(2));
+    var stateBefore = door.ask(new Look());
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
+    var stateAfter = door.ask(new Look());
 
-    assertEquals(List.of(new Closed(), new Open("the wind")), List.of(before, after));
+    assertEquals(List.of(new Closed(), new Open("the wind")), List.of(stateBefore, stateAfter));
   }
 
   @Test
   void timeoutCodeThatThrowsIsRetriedAfterSameTime() {
-    var tries = new AtomicInteger();
-    var door = doors.make(doors.door().onTimeout(Closed.class, DoorFixture.AWHILE, closed -> {
-      if (tries.incrementAndGet() < 2) throw new IllegalStateException("stuck");
+    var attempts = new AtomicInteger();
+    var door = doors.newDoor(doors.door().onTimeout(Closed.class, DoorFixture.OPEN_TIMEOUT, closed -> {
+      if (attempts.incrementAndGet() < 2) throw new IllegalStateException("stuck");
       return new Open("the wind");
     }));
 
-    doors.clock.advance(DoorFixture.AWHILE);
-    var before = door.ask(new Look());
-    doors.clock.advance(DoorFixture.AWHILE);
-    var after = door.ask(new Look());
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
+    var stateBefore = door.ask(new Look());
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
+    var stateAfter = door.ask(new Look());
 
-    assertEquals(List.of(new Closed(), new Open("the wind")), List.of(before, after));
+    assertEquals(List.of(new Closed(), new Open("the wind")), List.of(stateBefore, stateAfter));
     assertEquals("the end of the time in Closed[]", doors.letters.messages(Reason.FAILED).getFirst().toString());
   }
 
@@ -183,14 +185,14 @@ class FsmTimesTest {
     Patience.eventually(() -> door.sendMessage(new Push("Ada")));
     Patience.await(gate.entered);
     door.sendMessage(new Push("Ada"));
-    doors.clock.advance(DoorFixture.AWHILE); // no room
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT); // the mailbox is full
 
     gate.open();
     Patience.eventually(() -> doors.scope.awaitQuiescence(Patience.LONG) && door.ask(new Look()) instanceof Open);
-    doors.clock.advance(DoorFixture.AWHILE);
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
     Patience.eventually(() -> doors.scope.awaitQuiescence(Patience.LONG) && door.ask(new Look()) instanceof Closed);
-    // told on a thread of its own
+    // another thread reports the dead letter
     Patience.eventually(() -> doors.letters.all.stream()
         .anyMatch(letter -> letter.message().toString().equals("the end of the time in Open[by=Ada]")));
     doors.close();
@@ -198,11 +200,11 @@ class FsmTimesTest {
 
   @Test
   void timeoutsEndWithTheirActor() {
-    var door = doors.make(doors.door());
+    var door = doors.newDoor(doors.door());
     door.sendMessage(new Push("Ada"));
     door.close();
 
-    doors.clock.advance(DoorFixture.AWHILE);
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
     assertEquals(List.of(), doors.letters.messages());
   }
@@ -210,11 +212,11 @@ class FsmTimesTest {
   @Test
   void timeoutComesOnSystemClock() {
     try (var scope = ActorSystem.openScope("real")) {
-      var left = new CountDownLatch(1);
+      var stateChanged = new CountDownLatch(1);
       doors.door().onTimeout(Closed.class, Duration.ofMillis(5), closed -> new Open("the wind"))
-          .onEnter(Open.class, open -> left.countDown()).newActor(scope.anonymous());
+          .onEnter(Open.class, open -> stateChanged.countDown()).newActor(scope.anonymous());
 
-      Patience.await(left);
+      Patience.await(stateChanged);
     }
   }
 }

@@ -7,36 +7,36 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * The sockets, pipes and directory watches of this process. Open files do not count: the JDK opens
- * class path jars and pollers whenever it first needs them, and keeps them open.
+ * Counts the open sockets, pipes and directory watches of this process. Files do not count because
+ * the JDK opens class path jars and pollers when it first needs them, and keeps them open.
  */
 public final class Descriptors {
-  private static final Path OPEN = Path.of("/proc/self/fd");
+  private static final Path FOLDER = Path.of("/proc/self/fd");
 
   private Descriptors() {}
 
-  /** How many are open; skips the test where the system does not show them. */
-  public static long open() {
-    Assumptions.assumeTrue(Files.isDirectory(OPEN), "this system does not show its descriptors");
-    return openIfShown();
+  /** Returns the number of open descriptors; skips the test if the system does not show them. */
+  public static long countOpen() {
+    Assumptions.assumeTrue(Files.isDirectory(FOLDER), "this system does not show its descriptors");
+    return countOpenIfShown();
   }
 
-  private static boolean isMeant(Path descriptor) {
+  private static boolean isCounted(Path descriptor) {
     try {
-      var what = Files.readSymbolicLink(descriptor).toString();
-      return what.startsWith("socket:") || what.startsWith("pipe:") || what.equals("anon_inode:inotify");
-    } catch (IOException closedMeanwhile) {
+      var target = Files.readSymbolicLink(descriptor).toString();
+      return target.startsWith("socket:") || target.startsWith("pipe:") || target.equals("anon_inode:inotify");
+    } catch (IOException descriptorClosed) {
       return false;
     }
   }
 
-  /** How many are open; zero where the system does not show them. */
-  public static long openIfShown() {
-    if (!Files.isDirectory(OPEN)) return 0;
-    try (var all = Files.list(OPEN)) {
-      return all.filter(Descriptors::isMeant).count();
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
+  /** Returns the number of open descriptors, or zero if the system does not show them. */
+  public static long countOpenIfShown() {
+    if (!Files.isDirectory(FOLDER)) return 0;
+    try (var descriptors = Files.list(FOLDER)) {
+      return descriptors.filter(Descriptors::isCounted).count();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 }

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Promises on every strategy, refusals, and leaks. */
+/** Tests downloaders on every strategy, the refusal of invalid options, and leaks. */
 class DownloaderContractTest {
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withKillGrace(Duration.ofMillis(50)));
 
@@ -55,7 +55,7 @@ class DownloaderContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void downloadsAndRefuses(String strategy) throws IOException {
+  void downloaderReturnsBodyOrErrorStatus(String strategy) throws IOException {
     try (var web = web()) {
       var downloader = downloader(strategy, o -> o);
 
@@ -68,7 +68,7 @@ class DownloaderContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void closeFinishesWaitingDownloadsAndTakesNoMore(String strategy) {
+  void closeFinishesWaitingDownloadsAndRefusesMore(String strategy) {
     try (var web = web()) {
       var downloader = downloader(strategy, o -> o.withMaxParallel(1));
       var futures = IntStream.range(0, 5).mapToObj(i -> downloader.sendMessageReturn(web.uri("/" + i))).toList();
@@ -83,37 +83,37 @@ class DownloaderContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void killBreaksOffRunningDownloads(String strategy) {
-    var asked = new CountDownLatch(1);
+  void killCutsOffRunningDownloads(String strategy) {
+    var requestArrived = new CountDownLatch(1);
     try (var web = new ScriptedWebServer((head, out) -> {
-      asked.countDown();
+      requestArrived.countDown();
       while (true) {
-        // fails once the client is gone
+        // fails once the client has disconnected
         out.write("HTTP/1.1 100 Continue\r\n\r\n".getBytes());
         java.util.concurrent.locks.LockSupport.parkNanos(20_000_000);
       }
     })) {
       var downloader = downloader(strategy, o -> o);
-      var asking = Patience.startFiber(() -> assertThrows(Exception.class, () -> downloader.ask(web.uri("/"))));
-      Patience.await(asked);
+      var asker = Patience.startFiber(() -> assertThrows(Exception.class, () -> downloader.ask(web.uri("/"))));
+      Patience.await(requestArrived);
 
       downloader.kill();
-      Patience.ended(downloader::waitForExit);
-      Patience.joined(asking);
+      Patience.awaitEnd(downloader::waitForExit);
+      Patience.awaitEnd(asker);
 
-      Patience.eventually(web.open::isEmpty);
+      Patience.eventually(web.openSockets::isEmpty);
     }
   }
 
   @Test
   void parallelDownloadsAreLimited() {
-    var now = new AtomicInteger();
-    var most = new AtomicInteger();
-    var three = new CyclicBarrier(3); // of the 12, so that they come in threes
+    var runningRequests = new AtomicInteger();
+    var maxRunning = new AtomicInteger();
+    var barrier = new CyclicBarrier(3); // the 12 requests pass it in groups of three
     try (var web = new ScriptedWebServer((head, out) -> {
-      most.accumulateAndGet(now.incrementAndGet(), Math::max);
-      three.await();
-      now.decrementAndGet();
+      maxRunning.accumulateAndGet(runningRequests.incrementAndGet(), Math::max);
+      barrier.await();
+      runningRequests.decrementAndGet();
       out.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".getBytes());
     })) {
       var downloader = downloader("FIBER", o -> o.withMaxParallel(3));
@@ -121,21 +121,22 @@ class DownloaderContractTest {
       IntStream.range(0, 12).mapToObj(i -> downloader.sendMessageReturn(web.uri("/" + i))).toList()
           .forEach(Patience::value);
 
-      assertEquals(3, most.get());
+      assertEquals(3, maxRunning.get());
     }
   }
 
   @Test
-  void badInputIsRefusedAtOnce() {
+  void invalidOptionsAndArgumentsAreRefusedAtOnce() {
     var options = new Options();
 
-    refused("0 downloads at a time would load nothing; give at least 1", () -> options.withMaxParallel(0));
-    refused("downloads of at most 0 bytes; give at least 1", () -> options.withMaxBytes(0));
-    refused("0 tries would download nothing; give at least 1", () -> options.withMaxAttempts(0));
-    refused("a limit of 0 s leaves no time for a download; give more than zero",
+    assertRefused("0 downloads at a time would load nothing; give at least 1", () -> options.withMaxParallel(0));
+    assertRefused("downloads of at most 0 bytes; give at least 1", () -> options.withMaxBytes(0));
+    assertRefused("0 tries would download nothing; give at least 1", () -> options.withMaxAttempts(0));
+    assertRefused("a limit of 0 s leaves no time for a download; give more than zero",
         () -> options.withLimit(Duration.ZERO));
-    refused("a back-off of 0 s is none; give more than zero", () -> options.withBackoff(Duration.ZERO, Duration.ZERO));
-    refused("a back-off of 2 s that grows to 1 s; let the second be at least the first",
+    assertRefused("a back-off of 0 s is none; give more than zero",
+        () -> options.withBackoff(Duration.ZERO, Duration.ZERO));
+    assertRefused("a back-off of 2 s that grows to 1 s; let the second be at least the first",
         () -> options.withBackoff(Duration.ofSeconds(2), Duration.ofSeconds(1)));
     assertThrows(IllegalArgumentException.class, () -> options.withUserAgent("mine\r\nCookie: theirs"));
     assertThrows(IllegalArgumentException.class, () -> Downloader.open(Pools.fixed(scope.anonymous(), 2), o -> o));
@@ -147,39 +148,40 @@ class DownloaderContractTest {
             .getMessage());
   }
 
-  private static void refused(String text, Executable code) {
+  private static void assertRefused(String text, Executable code) {
     assertEquals(text, assertThrows(IllegalArgumentException.class, code).getMessage());
   }
 
   @Test
-  void limitsWithoutEndAreNoOverflow() throws IOException {
+  void maxDurationsDoNotOverflow() throws IOException {
     try (var web = web()) {
-      var longest = Duration.ofSeconds(Long.MAX_VALUE);
+      var maxDuration = Duration.ofSeconds(Long.MAX_VALUE);
 
       assertEquals("hi",
-          downloader("FIBER", o -> o.withLimit(longest).withBackoff(longest, longest)).ask(web.uri("/")).text());
+          downloader("FIBER", o -> o.withLimit(maxDuration).withBackoff(maxDuration, maxDuration)).ask(web.uri("/"))
+              .text());
     }
   }
 
   @Test
-  void manyDownloadersLeaveNothing() throws IOException {
+  void manyDownloadersLeaveNoThreadsOrDescriptors() throws IOException {
     try (var web = web()) {
-      round(web.uri("/")); // first use
-      Patience.eventually(() -> web.open.isEmpty());
-      long before = Descriptors.open();
+      downloadOnce(web.uri("/")); // the first use opens descriptors that stay
+      Patience.eventually(() -> web.openSockets.isEmpty());
+      long descriptorsBefore = Descriptors.countOpen();
 
-      WeakReference<?> last = null;
-      for (int i = 0; i < 20; i++) last = round(web.uri("/"));
+      WeakReference<?> reference = null;
+      for (int i = 0; i < 20; i++) reference = downloadOnce(web.uri("/"));
 
-      Patience.eventually(() -> web.open.isEmpty());
-      Patience.eventually(() -> Descriptors.open() <= before);
+      Patience.eventually(() -> web.openSockets.isEmpty());
+      Patience.eventually(() -> Descriptors.countOpen() <= descriptorsBefore);
       Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream()
           .noneMatch(thread -> thread.getName().startsWith("HttpClient-")));
-      assertTrue(LeakProbe.collected(last), "an ended downloader is kept by somebody");
+      assertTrue(LeakProbe.collected(reference), "an ended downloader is still reachable");
     }
   }
 
-  private static WeakReference<?> round(URI uri) throws IOException {
+  private static WeakReference<?> downloadOnce(URI uri) throws IOException {
     var downloader = Downloader.open(ActorSystem.anonymous(), o -> o);
     assertEquals("hi", downloader.ask(uri).text());
     downloader.close();

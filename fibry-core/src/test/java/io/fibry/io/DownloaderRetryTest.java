@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Clock;
-import io.fibry.DeafPort;
 import io.fibry.Promise;
+import io.fibry.RefusingPort;
 import io.fibry.io.Downloader.HttpStatusException;
 import io.fibry.io.Downloader.Options;
 import io.fibry.support.Patience;
@@ -31,13 +31,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Retries, pauses and giving up, on a manual clock. */
+/** Tests on a manual clock when downloads are retried, and when they fail. */
 class DownloaderRetryTest {
   private static final Duration LIMIT = Duration.ofSeconds(30);
-  private static final RandomGenerator NEVER_LESS = () -> 0; // full back-off
+  private static final RandomGenerator FULL_BACKOFF = () -> 0; // never shortens a backoff
 
   private final List<Duration> pauses = new CopyOnWriteArrayList<>();
-  private int passed; // of `pauses`
+  private int passedPauses; // counts elements of `pauses`
   private final Clock clock = new Clock() {
     @Override
     public Timer schedule(Duration delay, Runnable task) {
@@ -58,20 +58,20 @@ class DownloaderRetryTest {
     return new DownloadPool(scope.anonymous(), options.apply(new Options()), random);
   }
 
-  /** Answers with these statuses, then always with the last. */
+  /** Returns a server that responds with these statuses, and then always with the last. */
   private static ScriptedWebServer statuses(String header, int... statuses) {
-    var next = new AtomicInteger();
+    var index = new AtomicInteger();
     return new ScriptedWebServer(
-        (head, out) -> out.write(("HTTP/1.1 " + statuses[Math.min(next.getAndIncrement(), statuses.length - 1)]
+        (head, out) -> out.write(("HTTP/1.1 " + statuses[Math.min(index.getAndIncrement(), statuses.length - 1)]
             + " X\r\n" + header + "Content-Length: 2\r\n\r\nhi").getBytes()));
   }
 
-  /** Lets each pause pass once it has begun. */
+  /** Moves the clock past each pause once it has begun, until the future is done. */
   private void passTime(CompletableFuture<?> future) {
     while (true) {
-      Patience.eventually(() -> future.isDone() || pauses.size() > passed);
-      if (pauses.size() == passed) return;
-      clock.manual.advance(pauses.get(passed++));
+      Patience.eventually(() -> future.isDone() || pauses.size() > passedPauses);
+      if (pauses.size() == passedPauses) return;
+      clock.manual.advance(pauses.get(passedPauses++));
     }
   }
 
@@ -80,7 +80,7 @@ class DownloaderRetryTest {
   @ValueSource(ints = {429, 502, 503, 504})
   void transientStatusIsRetried(int status) {
     try (var web = statuses("", status, status, 200)) {
-      var future = downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/"));
+      var future = downloader(FULL_BACKOFF, o -> o).sendMessageReturn(web.uri("/"));
       passTime(future);
 
       assertEquals("hi", Patience.value(future).text());
@@ -92,35 +92,34 @@ class DownloaderRetryTest {
   @ValueSource(ints = {400, 403, 404, 408, 500, 501, 505})
   void permanentStatusIsNotRetried(int status) {
     try (var web = statuses("", status, 200)) {
-      var failure = Patience.failure(downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/")));
+      var failure = Patience.failure(downloader(FULL_BACKOFF, o -> o).sendMessageReturn(web.uri("/")));
 
       assertEquals(status, assertInstanceOf(HttpStatusException.class, failure).status());
-      assertEquals(1, web.heads.size());
+      assertEquals(1, web.requestHeads.size());
     }
   }
 
   @Promise("26.5")
   @Test
   void unreachableServerIsRetried() {
-    try (var deaf = new DeafPort()) {
-      var future = downloader(NEVER_LESS, o -> o.withMaxAttempts(3)).sendMessageReturn(deaf.uri());
+    try (var port = new RefusingPort()) {
+      var future = downloader(FULL_BACKOFF, o -> o.withMaxAttempts(3)).sendMessageReturn(port.uri());
       passTime(future);
 
       var failure = assertInstanceOf(ConnectException.class, Patience.failure(future));
-      assertTrue(failure.getMessage().startsWith(deaf.uri() + " could not be reached: "), failure.getMessage());
+      assertTrue(failure.getMessage().startsWith(port.uri() + " could not be reached: "), failure.getMessage());
       assertEquals(2, pauses.size());
     }
   }
 
-  /** W-26: the earlier library did not count its retries down. */
   @Test
   void downloadFailsWithLastStatusAfterMaxAttempts() {
     try (var web = statuses("", 503, 502, 504, 429)) {
-      var future = downloader(NEVER_LESS, o -> o.withMaxAttempts(3)).sendMessageReturn(web.uri("/"));
+      var future = downloader(FULL_BACKOFF, o -> o.withMaxAttempts(3)).sendMessageReturn(web.uri("/"));
       passTime(future);
 
       assertEquals(504, assertInstanceOf(HttpStatusException.class, Patience.failure(future)).status());
-      assertEquals(3, web.heads.size());
+      assertEquals(3, web.requestHeads.size());
     }
   }
 
@@ -128,7 +127,8 @@ class DownloaderRetryTest {
   void backoffDoublesUpToMax() {
     try (var web = statuses("", 503)) {
       var future =
-          downloader(NEVER_LESS, o -> o.withMaxAttempts(6).withBackoff(Duration.ofMillis(100), Duration.ofMillis(350)))
+          downloader(FULL_BACKOFF,
+              o -> o.withMaxAttempts(6).withBackoff(Duration.ofMillis(100), Duration.ofMillis(350)))
               .sendMessageReturn(web.uri("/"));
       passTime(future);
 
@@ -158,7 +158,7 @@ class DownloaderRetryTest {
   @Test
   void retryAfterHeaderIsObeyed() {
     try (var web = statuses("Retry-After: 7\r\n", 503, 200)) {
-      var future = downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/"));
+      var future = downloader(FULL_BACKOFF, o -> o).sendMessageReturn(web.uri("/"));
       passTime(future);
 
       assertEquals("hi", Patience.value(future).text());
@@ -169,7 +169,7 @@ class DownloaderRetryTest {
   @Test
   void retryAfterBeyondLimitFailsAtOnce() {
     try (var web = statuses("Retry-After: 3600\r\n", 429)) {
-      var failure = Patience.failure(downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/")));
+      var failure = Patience.failure(downloader(FULL_BACKOFF, o -> o).sendMessageReturn(web.uri("/")));
 
       assertEquals(429, assertInstanceOf(HttpStatusException.class, failure).status());
       assertEquals(List.of(), pauses);
@@ -178,16 +178,16 @@ class DownloaderRetryTest {
 
   @Test
   void retryAfterHeaderIsParsedLeniently() {
-    var soon = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).plusHours(1));
-    var past = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).minusHours(1));
+    var inOneHour = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).plusHours(1));
+    var oneHourAgo = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).minusHours(1));
 
     assertEquals(Duration.ofSeconds(120), DownloadRequest.retryDelay(" 120 "));
-    assertTrue(DownloadRequest.retryDelay(soon).compareTo(Duration.ofMinutes(59)) > 0, soon);
-    assertEquals(Duration.ZERO, DownloadRequest.retryDelay(past));
-    for (var ages : List.of("9999999999", "99999999999999999999"))
-      assertTrue(DownloadRequest.retryDelay(ages).compareTo(Duration.ofDays(364)) > 0, ages);
-    for (var nonsense : List.of("", "-5", "soon", "1e9", "Fri, 99 Nov 2026 00:00:00 GMT", "\u0663"))
-      assertEquals(Duration.ZERO, DownloadRequest.retryDelay(nonsense), nonsense);
+    assertTrue(DownloadRequest.retryDelay(inOneHour).compareTo(Duration.ofMinutes(59)) > 0, inOneHour);
+    assertEquals(Duration.ZERO, DownloadRequest.retryDelay(oneHourAgo));
+    for (var centuries : List.of("9999999999", "99999999999999999999"))
+      assertTrue(DownloadRequest.retryDelay(centuries).compareTo(Duration.ofDays(364)) > 0, centuries);
+    for (var invalidHeader : List.of("", "-5", "soon", "1e9", "Fri, 99 Nov 2026 00:00:00 GMT", "\u0663"))
+      assertEquals(Duration.ZERO, DownloadRequest.retryDelay(invalidHeader), invalidHeader);
   }
 
   @Promise("26.5")
@@ -195,49 +195,50 @@ class DownloaderRetryTest {
   void retriesAreLimitedToTenthOfDownloadsPlusTen() {
     try (var web = statuses("", 503)) {
       var downloader =
-          downloader(NEVER_LESS, o -> o.withMaxParallel(1).withBackoff(Duration.ofMillis(1), Duration.ofMillis(1)));
+          downloader(FULL_BACKOFF, o -> o.withMaxParallel(1).withBackoff(Duration.ofMillis(1), Duration.ofMillis(1)));
 
       for (int i = 0; i < 100; i++) passTime(downloader.sendMessageReturn(web.uri("/")));
 
-      assertEquals(100 + 10 + 9, web.heads.size()); // the first one cannot save more
+      assertEquals(100 + 10 + 9, web.requestHeads.size()); // the first download adds nothing to the full budget
     }
   }
 
   @Test
   void cancelEndsBackoffOfDownload() {
     try (var web = statuses("", 503)) {
-      var downloader = downloader(NEVER_LESS, o -> o.withMaxParallel(1));
+      var downloader = downloader(FULL_BACKOFF, o -> o.withMaxParallel(1));
       var future = downloader.sendMessageReturn(web.uri("/"));
       Patience.eventually(() -> pauses.size() == 1);
 
       future.cancel(true);
 
-      try (var good = statuses("", 200)) {
-        assertEquals("hi", Patience.value(downloader.sendMessageReturn(good.uri("/"))).text());
+      try (var healthyWeb = statuses("", 200)) {
+        assertEquals("hi", Patience.value(downloader.sendMessageReturn(healthyWeb.uri("/"))).text());
       }
-      assertEquals(1, web.heads.size());
+      assertEquals(1, web.requestHeads.size());
     }
   }
 
   @Test
-  void downloadInBackoffKeepsItsPlace() {
+  void downloadInBackoffIsNotOvertaken() {
     try (var web = statuses("", 503, 200)) {
-      var downloader = downloader(NEVER_LESS, o -> o.withMaxParallel(1));
-      var first = downloader.sendMessageReturn(web.uri("/first"));
+      var downloader = downloader(FULL_BACKOFF, o -> o.withMaxParallel(1));
+      var firstFuture = downloader.sendMessageReturn(web.uri("/first"));
       Patience.eventually(() -> pauses.size() == 1);
 
-      var second = downloader.sendMessageReturn(web.uri("/second"));
-      passTime(first);
-      Patience.value(second);
+      var secondFuture = downloader.sendMessageReturn(web.uri("/second"));
+      passTime(firstFuture);
+      Patience.value(secondFuture);
 
-      assertEquals(List.of("/first", "/first", "/second"), web.heads.stream().map(head -> head.split(" ")[1]).toList());
+      assertEquals(List.of("/first", "/first", "/second"),
+          web.requestHeads.stream().map(head -> head.split(" ")[1]).toList());
     }
   }
 
   @Test
-  void noTimerIsLeft() {
+  void finishedDownloadLeavesNoTimer() {
     try (var web = statuses("", 503, 200)) {
-      var future = downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/"));
+      var future = downloader(FULL_BACKOFF, o -> o).sendMessageReturn(web.uri("/"));
       passTime(future);
 
       Patience.value(future);
@@ -247,10 +248,10 @@ class DownloaderRetryTest {
 
   @Test
   void malformedResponseIsNotRetried() {
-    try (var web = ScriptedWebServer.saying("nonsense", "", "")) {
-      assertThrows(IOException.class, () -> downloader(NEVER_LESS, o -> o).ask(web.uri("/")));
+    try (var web = ScriptedWebServer.respondingWith("nonsense", "", "")) {
+      assertThrows(IOException.class, () -> downloader(FULL_BACKOFF, o -> o).ask(web.uri("/")));
 
-      assertEquals(1, web.heads.size());
+      assertEquals(1, web.requestHeads.size());
     }
   }
 }

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Hush;
+import io.fibry.SilencedStdErr;
 import io.fibry.Variants;
 import io.fibry.io.Downloader.Download;
 import io.fibry.support.Patience;
@@ -21,10 +21,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Servers that answer nonsense, and downloaders that end meanwhile. */
-@ExtendWith(Hush.class) // a kill on foreign threads is logged
+/** Tests downloads from servers with malformed responses, and downloaders that end early. */
+@ExtendWith(SilencedStdErr.class) // hides the log of kills on foreign threads
 class DownloaderStressTest {
-  private static final String[] ANSWERS = {
+  private static final String[] RESPONSES = {
     "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nhello",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
     "HTTP/1.1 302 Found\r\nLocation: /%41\r\nContent-Length: 0\r\n\r\n",
@@ -37,9 +37,9 @@ class DownloaderStressTest {
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
 
-  /** An answer with some bytes changed or cut off. */
-  private static byte[] nonsense(Random random) {
-    var bytes = ANSWERS[random.nextInt(ANSWERS.length)].getBytes(StandardCharsets.ISO_8859_1);
+  /** Returns a response with some bytes changed or cut off. */
+  private static byte[] malformedResponse(Random random) {
+    var bytes = RESPONSES[random.nextInt(RESPONSES.length)].getBytes(StandardCharsets.ISO_8859_1);
     for (int i = random.nextInt(4); i > 0; i--) bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
     return random.nextInt(4) == 0 ? java.util.Arrays.copyOf(bytes, random.nextInt(bytes.length)) : bytes;
   }
@@ -49,11 +49,11 @@ class DownloaderStressTest {
     System.out.println("DownloaderStressTest -Dfibry.seed=" + seed);
     var random = new Random(seed);
     try (var web = new ScriptedWebServer((head, out) -> {
-      byte[] answer;
+      byte[] response;
       synchronized (random) {
-        answer = nonsense(random);
+        response = malformedResponse(random);
       }
-      out.write(answer);
+      out.write(response);
     }); var downloader = Downloader.open(ActorSystem.anonymous(), o -> o.withMaxBytes(200).withMaxAttempts(1))) {
       for (int i = 0; i < DOWNLOADS; i++) {
         var future = downloader.sendMessageReturn(web.uri("/" + i));
@@ -75,14 +75,14 @@ class DownloaderStressTest {
     var random = new Random(seed);
     var strategies = new ArrayList<>(Variants.STRATEGIES.keySet());
     strategies.remove("CALLER"); // it downloads on the asking thread
-    for (int round = 0; round < ROUNDS; round++) round(random, strategies.get(random.nextInt(strategies.size())));
+    for (int round = 0; round < ROUNDS; round++) runRound(random, strategies.get(random.nextInt(strategies.size())));
   }
 
-  private void round(Random random, String strategy) {
-    var asked = new AtomicInteger();
-    int silentFrom = random.nextInt(20);
+  private void runRound(Random random, String strategy) {
+    var requests = new AtomicInteger();
+    int answeredRequests = random.nextInt(20);
     try (var web = new ScriptedWebServer((head, out) -> {
-      if (asked.incrementAndGet() <= silentFrom) out.write(ANSWERS[0].getBytes());
+      if (requests.incrementAndGet() <= answeredRequests) out.write(RESPONSES[0].getBytes());
       else LockSupport.parkNanos(100_000_000);
     }); ActorScope scope = ActorSystem.openScope("stress", o -> o.withKillGrace(Duration.ofMillis(20)))) {
       var downloader = Downloader.open(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)),
@@ -95,7 +95,7 @@ class DownloaderStressTest {
         case 1 -> downloader.kill();
         default -> scope.closeWithin(Duration.ZERO);
       }
-      Patience.ended(downloader::waitForExit);
+      Patience.awaitEnd(downloader::waitForExit);
 
       Patience.eventually(() -> futures.stream().allMatch(CompletableFuture::isDone));
     }

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Downloads, refusals, limits and cancellation. */
+/** Tests downloads: their bodies, their failures, their limits and their cancellation. */
 class DownloaderTest {
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withKillGrace(Duration.ofMillis(50)));
   private final Downloader downloader =
@@ -38,12 +38,13 @@ class DownloaderTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  // ---- what comes
+  // ---- bodies
 
   @Test
   void downloaderReturnsBody() throws IOException {
     try (var web =
-        ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Type: text/plain", "Content-Length: 5", "", "hello")) {
+        ScriptedWebServer.respondingWith("HTTP/1.1 200 OK", "Content-Type: text/plain", "Content-Length: 5", "",
+            "hello")) {
       var download = downloader.ask(web.uri("/greeting"));
 
       assertEquals(new Download(web.uri("/greeting"), Optional.of("text/plain"), "hello".getBytes()), download);
@@ -52,23 +53,24 @@ class DownloaderTest {
   }
 
   @Test
-  void answersWhatComesInChunksOrUntilTheEnd() throws IOException {
+  void chunkedBodyAndBodyWithoutLengthAreRead() throws IOException {
     try (
-        var chunks =
-            ScriptedWebServer.saying("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "3", "hel", "2", "lo", "0",
+        var chunkedWeb =
+            ScriptedWebServer.respondingWith("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "3", "hel", "2", "lo",
+                "0",
                 "", "");
-        var end = ScriptedWebServer.saying("HTTP/1.1 200 OK", "", "hello")) {
-      assertEquals("hello", downloader.ask(chunks.uri("/")).text());
-      assertEquals("hello", downloader.ask(end.uri("/")).text());
+        var endingWeb = ScriptedWebServer.respondingWith("HTTP/1.1 200 OK", "", "hello")) {
+      assertEquals("hello", downloader.ask(chunkedWeb.uri("/")).text());
+      assertEquals("hello", downloader.ask(endingWeb.uri("/")).text());
     }
   }
 
   @Test
-  void theTextIsInTheCharsetThatTheServerSays() {
-    var latin = "é".getBytes(StandardCharsets.ISO_8859_1);
+  void textIsDecodedWithCharsetOfResponse() {
+    var latin1 = "é".getBytes(StandardCharsets.ISO_8859_1);
     var uri = URI.create("http://localhost/");
 
-    assertEquals("é", new Download(uri, Optional.of("text/html; Charset=\"ISO-8859-1\""), latin).text());
+    assertEquals("é", new Download(uri, Optional.of("text/html; Charset=\"ISO-8859-1\""), latin1).text());
     assertEquals("é", new Download(uri, Optional.of("text/html"), "é".getBytes(StandardCharsets.UTF_8)).text());
     assertEquals("é",
         new Download(uri, Optional.of("text/html; charset=klingon"), "é".getBytes(StandardCharsets.UTF_8)).text());
@@ -77,18 +79,18 @@ class DownloaderTest {
 
   @Test
   void downloaderSendsUserAgent() throws IOException {
-    try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Length: 0", "", "");
-        var mine = Downloader.open(scope.anonymous(), o -> o.withUserAgent("mine/1"))) {
+    try (var web = ScriptedWebServer.respondingWith("HTTP/1.1 200 OK", "Content-Length: 0", "", "");
+        var customDownloader = Downloader.open(scope.anonymous(), o -> o.withUserAgent("mine/1"))) {
       downloader.ask(web.uri("/"));
-      mine.ask(web.uri("/"));
+      customDownloader.ask(web.uri("/"));
 
-      assertTrue(web.heads.get(0).contains("User-Agent: fibry"), web.heads.get(0));
-      assertTrue(web.heads.get(1).contains("User-Agent: mine/1"), web.heads.get(1));
+      assertTrue(web.requestHeads.get(0).contains("User-Agent: fibry"), web.requestHeads.get(0));
+      assertTrue(web.requestHeads.get(1).contains("User-Agent: mine/1"), web.requestHeads.get(1));
     }
   }
 
   @Test
-  void followsARedirectionAndSaysWhereItWasFound() throws IOException {
+  void downloadAfterRedirectionHasNewUri() throws IOException {
     try (var web = new ScriptedWebServer((head,
         out) -> out.write((head.startsWith("GET /old")
             ? "HTTP/1.1 302 Found\r\nLocation: /new\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -102,203 +104,204 @@ class DownloaderTest {
   @Test
   void redirectionLoopFails() {
     try (var web =
-        ScriptedWebServer.saying("HTTP/1.1 302 Found", "Location: /again", "Content-Length: 0", "Connection: close", "",
+        ScriptedWebServer.respondingWith("HTTP/1.1 302 Found", "Location: /again", "Content-Length: 0",
+            "Connection: close", "",
             "")) {
       assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
 
-      assertTrue(web.heads.size() <= 6, "it followed " + web.heads.size());
+      assertTrue(web.requestHeads.size() <= 6, "the downloader sent " + web.requestHeads.size() + " requests");
     }
   }
 
-  // ---- what is refused
+  // ---- refused URIs and error responses
 
   @ParameterizedTest
   @ValueSource(ints = {400, 401, 404, 410, 500, 501})
   void errorStatusIsExceptionWithStatusAndUri(int status) {
-    try (var web = ScriptedWebServer.saying("HTTP/1.1 " + status + " No", "Content-Length: 6", "", "secret")) {
-      var refused = assertThrows(HttpStatusException.class, () -> downloader.ask(web.uri("/x")));
+    try (var web = ScriptedWebServer.respondingWith("HTTP/1.1 " + status + " No", "Content-Length: 6", "", "secret")) {
+      var failure = assertThrows(HttpStatusException.class, () -> downloader.ask(web.uri("/x")));
 
-      assertEquals(web.uri("/x") + " was answered with status " + status, refused.getMessage());
-      assertEquals(status, refused.status());
-      assertEquals(web.uri("/x"), refused.uri());
+      assertEquals(web.uri("/x") + " was answered with status " + status, failure.getMessage());
+      assertEquals(status, failure.status());
+      assertEquals(web.uri("/x"), failure.uri());
     }
   }
 
   @Test
-  void errorStatusIsNoFailureOfActorAndIsNotLogged() {
-    try (var web = ScriptedWebServer.saying("HTTP/1.1 404 Not Found", "Content-Length: 0", "", "");
+  void errorStatusDoesNotFailActorAndIsNotLogged() {
+    try (var web = ScriptedWebServer.respondingWith("HTTP/1.1 404 Not Found", "Content-Length: 0", "", "");
         var logged = new Logged()) {
       assertThrows(HttpStatusException.class, () -> downloader.ask(web.uri("/")));
 
-      assertEquals("", logged.about("Refused", web.uri("/").toString()));
+      assertEquals("", logged.entriesAbout("Refused", web.uri("/").toString()));
     }
   }
 
   @Test
-  void onlyTheWebIsDownloaded() {
+  void onlyHttpUrisAreDownloaded() {
     for (var uri : new String[] {"file:///etc/passwd", "ftp://localhost/", "jar:http://localhost/x!/y", "localhost",
       "http:/nowhere", "mailto:me"}) {
-      var refused = assertThrows(IllegalArgumentException.class, () -> downloader.ask(URI.create(uri)));
+      var failure = assertThrows(IllegalArgumentException.class, () -> downloader.ask(URI.create(uri)));
 
       assertEquals(uri + " cannot be downloaded; give a URI that begins with http:// or https:// and names a host",
-          refused.getMessage());
+          failure.getMessage());
     }
   }
 
-  // ---- what is too long
+  // ---- bodies beyond the limit
 
   @Test
   void bodyWithTooLargeContentLengthIsNotRead() {
     try (var web = new ScriptedWebServer((head, out) -> {
       out.write("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n".getBytes());
-      forEver(out);
+      writeForever(out);
     })) {
-      var refused = assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
+      var failure = assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
 
-      assertTrue(refused.getMessage().contains("the body is longer than 1000 bytes"), refused.getMessage());
-      Patience.eventually(web.open::isEmpty);
+      assertTrue(failure.getMessage().contains("the body is longer than 1000 bytes"), failure.getMessage());
+      Patience.eventually(web.openSockets::isEmpty);
     }
   }
 
   @Test
-  void endlessBodyIsBrokenOff() {
+  void endlessBodyIsCutOff() {
     try (var web = new ScriptedWebServer((head, out) -> {
       out.write("HTTP/1.1 200 OK\r\n\r\n".getBytes());
-      forEver(out);
+      writeForever(out);
     })) {
-      var refused = assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
+      var failure = assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
 
-      assertTrue(refused.getMessage().contains("the body is longer than 1000 bytes"), refused.getMessage());
-      Patience.eventually(web.open::isEmpty);
+      assertTrue(failure.getMessage().contains("the body is longer than 1000 bytes"), failure.getMessage());
+      Patience.eventually(web.openSockets::isEmpty);
     }
   }
 
   @Test
   void bodyOfMaxLengthComesWhole() throws IOException {
-    try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Length: 1000", "", "x".repeat(1_000))) {
+    try (var web = ScriptedWebServer.respondingWith("HTTP/1.1 200 OK", "Content-Length: 1000", "", "x".repeat(1_000))) {
       assertEquals("x".repeat(1_000), downloader.ask(web.uri("/")).text());
     }
   }
 
   @Promise("26.6")
   @Test
-  void bodyWithByteTooManyIsRefused() {
-    try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "", "x".repeat(1_001))) {
+  void bodyOneByteAboveLimitIsRefused() {
+    try (var web = ScriptedWebServer.respondingWith("HTTP/1.1 200 OK", "", "x".repeat(1_001))) {
       assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
     }
   }
 
   @Test
-  void theEndlessTextOfAnErrorIsNotRead() {
+  void endlessBodyOfErrorResponseIsNotRead() {
     try (var web = new ScriptedWebServer((head, out) -> {
       out.write("HTTP/1.1 404 Not Found\r\n\r\n".getBytes());
-      forEver(out);
+      writeForever(out);
     })) {
       assertThrows(HttpStatusException.class, () -> downloader.ask(web.uri("/")));
 
-      Patience.eventually(web.open::isEmpty);
+      Patience.eventually(web.openSockets::isEmpty);
     }
   }
 
-  private static void forEver(OutputStream out) throws IOException {
+  private static void writeForever(OutputStream out) throws IOException {
     while (true) out.write(new byte[1_000]);
   }
 
   @Test
   void truncatedBodyIsFailure() {
-    try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Length: 500", "", "hello")) {
+    try (var web = ScriptedWebServer.respondingWith("HTTP/1.1 200 OK", "Content-Length: 500", "", "hello")) {
       var failure = assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
 
       assertTrue(failure.getMessage().startsWith(web.uri("/") + " could not be downloaded: "), failure.getMessage());
     }
   }
 
-  // ---- who waits no more
+  // ---- limits and cancellation
 
   @Test
   void expiredAskEndsDownload() {
-    var seen = new AtomicInteger();
-    try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen))) {
+    var steps = new AtomicInteger();
+    try (var web = new ScriptedWebServer((head, out) -> sendSlowly(out, steps))) {
       assertThrows(AskTimeoutException.class, () -> downloader.ask(web.uri("/"), Duration.ofMillis(200)));
 
-      Patience.eventually(web.open::isEmpty);
+      Patience.eventually(web.openSockets::isEmpty);
     }
   }
 
   @Promise("26.6")
   @Test
   void cancelledFutureEndsDownload() {
-    var seen = new AtomicInteger();
-    try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen))) {
+    var steps = new AtomicInteger();
+    try (var web = new ScriptedWebServer((head, out) -> sendSlowly(out, steps))) {
       var future = downloader.sendMessageReturn(web.uri("/"));
-      Patience.eventually(() -> seen.get() > 0);
+      Patience.eventually(() -> steps.get() > 0);
 
       future.cancel(true);
 
-      Patience.eventually(web.open::isEmpty);
+      Patience.eventually(web.openSockets::isEmpty);
     }
   }
 
   @Test
   void interruptedAskEndsDownload() {
-    var seen = new AtomicInteger();
-    try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen))) {
-      var interrupted = new AtomicInteger();
-      var asking = Thread.ofVirtual().start(() -> {
+    var steps = new AtomicInteger();
+    try (var web = new ScriptedWebServer((head, out) -> sendSlowly(out, steps))) {
+      var interruptFlag = new AtomicInteger();
+      var asker = Thread.ofVirtual().start(() -> {
         assertThrows(CancellationException.class, () -> downloader.ask(web.uri("/")));
-        if (Thread.currentThread().isInterrupted()) interrupted.set(1);
+        if (Thread.currentThread().isInterrupted()) interruptFlag.set(1);
       });
-      Patience.eventually(() -> seen.get() > 0);
+      Patience.eventually(() -> steps.get() > 0);
 
-      asking.interrupt();
-      Patience.joined(asking);
+      asker.interrupt();
+      Patience.awaitEnd(asker);
 
-      assertEquals(1, interrupted.get());
-      Patience.eventually(web.open::isEmpty);
+      assertEquals(1, interruptFlag.get());
+      Patience.eventually(web.openSockets::isEmpty);
     }
   }
 
   @Test
-  void aDownloadThatTakesTooLongIsBrokenOff() {
+  void downloadBeyondItsLimitIsCutOff() {
     var clock = new io.fibry.Clock();
-    var seen = new AtomicInteger();
-    try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen));
-        var inner = scope.openScope("by hand", o -> o.withScheduler(clock))) {
-      var slow = Downloader.open(inner.anonymous(), o -> o.withLimit(Duration.ofSeconds(5)));
-      var future = slow.sendMessageReturn(web.uri("/"));
-      Patience.eventually(() -> seen.get() > 0);
+    var steps = new AtomicInteger();
+    try (var web = new ScriptedWebServer((head, out) -> sendSlowly(out, steps));
+        var manualScope = scope.openScope("by hand", o -> o.withScheduler(clock))) {
+      var limitedDownloader = Downloader.open(manualScope.anonymous(), o -> o.withLimit(Duration.ofSeconds(5)));
+      var future = limitedDownloader.sendMessageReturn(web.uri("/"));
+      Patience.eventually(() -> steps.get() > 0);
 
       clock.manual.advance(Duration.ofSeconds(5));
 
-      var late = assertInstanceOf(HttpTimeoutException.class, Patience.failure(future));
-      assertEquals(web.uri("/") + " was not downloaded within 5 s", late.getMessage());
-      Patience.eventually(web.open::isEmpty);
+      var failure = assertInstanceOf(HttpTimeoutException.class, Patience.failure(future));
+      assertEquals(web.uri("/") + " was not downloaded within 5 s", failure.getMessage());
+      Patience.eventually(web.openSockets::isEmpty);
     }
   }
 
   @Test
-  void killEndsTheDownload() {
-    var seen = new AtomicInteger();
-    try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen));
-        var patient = scope.openScope("patient", o -> o.withKillGrace(Patience.LONG))) { // no download is cut off
-      var killed = Downloader.open(patient.named("web"), o -> o.withMaxAttempts(1));
-      var future = killed.sendMessageReturn(web.uri("/"));
-      Patience.eventually(() -> seen.get() > 0);
+  void killEndsDownload() {
+    var steps = new AtomicInteger();
+    try (var web = new ScriptedWebServer((head, out) -> sendSlowly(out, steps));
+        var patientScope = scope.openScope("patient", o -> o.withKillGrace(Patience.LONG))) { // no download is cut off
+      var killedDownloader = Downloader.open(patientScope.named("web"), o -> o.withMaxAttempts(1));
+      var future = killedDownloader.sendMessageReturn(web.uri("/"));
+      Patience.eventually(() -> steps.get() > 0);
 
-      killed.kill();
-      Patience.ended(killed::waitForExit);
+      killedDownloader.kill();
+      Patience.awaitEnd(killedDownloader::waitForExit);
 
       assertInstanceOf(InterruptedException.class, Patience.failure(future));
-      Patience.eventually(web.open::isEmpty);
+      Patience.eventually(web.openSockets::isEmpty);
     }
   }
 
-  /** Sends bytes slowly, below the limit, until the client is gone. */
-  private static void dripping(OutputStream out, AtomicInteger seen) throws IOException {
+  /** Sends up to 800 bytes slowly, fewer than the response announces. */
+  private static void sendSlowly(OutputStream out, AtomicInteger steps) throws IOException {
     out.write("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n".getBytes());
     while (true) {
-      if (seen.get() < 800) out.write('x');
-      seen.incrementAndGet();
+      if (steps.get() < 800) out.write('x');
+      steps.incrementAndGet();
       java.util.concurrent.locks.LockSupport.parkNanos(20_000_000);
     }
   }

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Programs, played by shell scripts. */
+/** Tests {@link Program} with shell scripts as programs. */
 class ProgramTest {
   private static final Path SHELL = Path.of("/bin/sh");
 
@@ -39,14 +39,14 @@ class ProgramTest {
   Path folder;
 
   @BeforeAll
-  static void thereIsAShell() {
+  static void skipWithoutShell() {
     Assumptions.assumeTrue(Files.isExecutable(SHELL), "this system has no /bin/sh");
   }
 
-  // ---- what it does
+  // ---- results, arguments and input
 
   @Test
-  void tellsWhatAProgramWroteAndHowItEnded() throws Exception {
+  void resultHasOutputAndExitCode() throws Exception {
     var result = shell.run("-c", "echo out; echo err >&2; exit 3");
 
     assertEquals("out\n", result.text());
@@ -57,7 +57,7 @@ class ProgramTest {
 
   @Promise("26.7")
   @Test
-  void argumentsArriveAsTheyAre() throws Exception {
+  void programGetsArgumentsUnchanged() throws Exception {
     var result = shell.run("-c", "printf '%s\n' \"$@\"", "name", "two words", "$HOME; rm -rf *", "\"quoted\"", "");
 
     assertEquals("two words\n$HOME; rm -rf *\n\"quoted\"\n\n", result.text());
@@ -79,18 +79,18 @@ class ProgramTest {
 
   @Test
   void programReadsGivenInput() throws Exception {
-    var input = "x".repeat(300_000); // more than a pipe holds
+    var input = "x".repeat(300_000); // more than fits into a pipe
 
     assertEquals(input, shell.run(input.getBytes(), List.of("-c", "cat")).text());
   }
 
   @Test
-  void unreadInputDelaysNoOne() throws Exception {
+  void unreadInputDoesNotDelayResult() throws Exception {
     assertEquals("done\n", shell.run(new byte[300_000], List.of("-c", "echo done")).text());
   }
 
   @Test
-  void runsWhereItIsTold() throws Exception {
+  void programRunsInGivenDirectory() throws Exception {
     assertEquals(folder.toRealPath() + "\n", shell.withDirectory(folder.toRealPath()).run("-c", "pwd").text());
   }
 
@@ -126,7 +126,7 @@ class ProgramTest {
   void timedOutProgramIsTerminatedAndKeepsItsOutput() throws Exception {
     var ready = folder.resolve("ready");
 
-    var result = shell.withWait(lateOnce(ready)).run("-c",
+    var result = shell.withWait(expiringOnceExists(ready)).run("-c",
         "trap 'echo bye; exit 7' TERM; echo begun; touch " + ready + "; while true; do sleep 0.01; done");
 
     assertEquals("begun\nbye\n", result.text());
@@ -134,8 +134,8 @@ class ProgramTest {
     assertTrue(result.isTimedOut());
   }
 
-  /** The limit is over as soon as the program has made a file. */
-  private static Program.ProcessWait lateOnce(Path file) {
+  /** Returns a wait whose limit expires as soon as the program has created the file. */
+  private static Program.ProcessWait expiringOnceExists(Path file) {
     return (process, limit) -> {
       Patience.eventually(() -> Files.exists(file));
       return false;
@@ -143,11 +143,11 @@ class ProgramTest {
   }
 
   @Test
-  void graceIsNotUsedUpByPauseOfMachine() throws Exception {
+  void pauseOfMachineDoesNotUseUpGrace() throws Exception {
     var steps = new AtomicInteger();
 
     assertTrue(ExitGrace.await(millis -> {
-      if (steps.incrementAndGet() == 1) LockSupport.parkNanos(2_100_000_000L); // a machine that is suspended
+      if (steps.incrementAndGet() == 1) LockSupport.parkNanos(2_100_000_000L); // as if the machine were suspended
       return steps.get() == ExitGrace.STEPS;
     }));
 
@@ -155,20 +155,20 @@ class ProgramTest {
   }
 
   @Test
-  void outputIsWholeThoughItsReaderComesLate() throws Exception {
-    var turn = new CountDownLatch(1);
+  void outputIsWholeWhenItsReaderIsLate() throws Exception {
+    var mayRead = new CountDownLatch(1);
     var in = new ByteArrayInputStream("late".getBytes()) {
       @Override
-      public int read(byte[] into, int offset, int length) {
-        Patience.await(turn);
-        return super.read(into, offset, length);
+      public int read(byte[] buffer, int offset, int length) {
+        Patience.await(mayRead);
+        return super.read(buffer, offset, length);
       }
     };
     var output = ProgramOutput.of(in, 100);
     var steps = new AtomicInteger();
 
     assertTrue(ExitGrace.await(millis -> {
-      if (steps.incrementAndGet() == ExitGrace.STEPS) turn.countDown();
+      if (steps.incrementAndGet() == ExitGrace.STEPS) mayRead.countDown();
       return output.await(steps.get() < ExitGrace.STEPS ? 0 : Patience.LONG.toMillis());
     }));
 
@@ -180,102 +180,104 @@ class ProgramTest {
     var result = shell.withLimit(Duration.ofMillis(100)).run("-c", "trap '' TERM; while true; do sleep 0.01; done");
 
     assertTrue(result.isTimedOut());
-    assertTrue(result.exitCode() != 0, "it ended well");
+    assertTrue(result.exitCode() != 0, "the exit code of a killed program is 0");
   }
 
   @Promise("26.7")
   @Test
   void childrenEndWithTheirProgram() throws Exception {
-    var file = folder.resolve("child");
+    var pidFile = folder.resolve("child");
 
-    shell.withWait(lateOnce(file)).run("-c",
-        "sleep 600 & echo $! > " + file + ".new; mv " + file + ".new " + file + "; wait");
+    shell.withWait(expiringOnceExists(pidFile)).run("-c",
+        "sleep 600 & echo $! > " + pidFile + ".new; mv " + pidFile + ".new " + pidFile + "; wait");
 
-    var child = child(file);
-    Patience.eventually(() -> !lives(child));
+    var childPid = readPid(pidFile);
+    Patience.eventually(() -> !isRunning(childPid));
   }
 
   @Promise("26.7")
   @Test
-  void childrenMayTidyUpWhenTheirProgramEndsAtOnce() throws Exception {
-    var tidy = folder.resolve("tidy");
-    var file = folder.resolve("child");
+  void childrenMayCleanUpWhenProgramEndsAtOnce() throws Exception {
+    var cleanedUp = folder.resolve("tidy");
+    var readyFile = folder.resolve("child");
 
-    shell.withWait(lateOnce(file)).run("-c", "(trap 'sleep 0.3; touch " + tidy + "; exit 0' TERM; touch "
-        + file + "; while true; do sleep 0.01; done) & trap 'exit 0' TERM; while true; do sleep 0.01; done");
+    shell.withWait(expiringOnceExists(readyFile)).run("-c", "(trap 'sleep 0.3; touch " + cleanedUp
+        + "; exit 0' TERM; touch " + readyFile
+        + "; while true; do sleep 0.01; done) & trap 'exit 0' TERM; while true; do sleep 0.01; done");
 
-    assertTrue(Files.exists(tidy), "it was killed");
+    assertTrue(Files.exists(cleanedUp), "the child was killed during its cleanup");
   }
 
   @Test
-  void childThatOutlivesProgramDelaysNoOne() throws Exception {
-    var file = folder.resolve("child");
+  void childThatOutlivesProgramDoesNotDelayResult() throws Exception {
+    var pidFile = folder.resolve("child");
 
-    var result = shell.run("-c", "sleep 600 & echo $! > " + file + "; echo done; sleep 0.1");
+    var result = shell.run("-c", "sleep 600 & echo $! > " + pidFile + "; echo done; sleep 0.1");
 
     assertEquals("done\n", result.text());
     assertEquals(0, result.exitCode());
-    ProcessHandle.of(child(file)).ifPresent(ProcessHandle::destroyForcibly);
-    Patience.eventually(() -> threads().isEmpty());
+    ProcessHandle.of(readPid(pidFile)).ifPresent(ProcessHandle::destroyForcibly);
+    Patience.eventually(() -> programThreads().isEmpty());
   }
 
   @Promise("26.7")
   @Test
   void interruptKillsProgramAndItsChildren() throws Exception {
-    var file = folder.resolve("child");
-    var thrown = new AtomicReference<Throwable>();
-    var running = Thread.ofVirtual().start(() -> {
-      thrown.set(assertThrows(CancellationException.class,
-          () -> shell.run("-c", "sleep 600 & echo $! > " + file + ".new; mv " + file + ".new " + file + "; wait")));
-      if (!Thread.currentThread().isInterrupted()) thrown.set(new AssertionError("the flag was not kept"));
+    var pidFile = folder.resolve("child");
+    var exception = new AtomicReference<Throwable>();
+    var caller = Thread.ofVirtual().start(() -> {
+      exception.set(assertThrows(CancellationException.class,
+          () -> shell.run("-c",
+              "sleep 600 & echo $! > " + pidFile + ".new; mv " + pidFile + ".new " + pidFile + "; wait")));
+      if (!Thread.currentThread().isInterrupted()) exception.set(new AssertionError("the interrupt flag is not set"));
     });
-    Patience.eventually(() -> Files.exists(file));
+    Patience.eventually(() -> Files.exists(pidFile));
 
-    running.interrupt();
-    Patience.joined(running);
+    caller.interrupt();
+    Patience.awaitEnd(caller);
 
     assertEquals("program /bin/sh was killed: the thread that waited for it was interrupted",
-        thrown.get().getMessage());
-    var child = child(file);
-    Patience.eventually(() -> !lives(child));
+        exception.get().getMessage());
+    var childPid = readPid(pidFile);
+    Patience.eventually(() -> !isRunning(childPid));
   }
 
   @Test
   void interruptedCallerStartsNoProgram() throws Exception {
-    var file = folder.resolve("made");
+    var createdFile = folder.resolve("made");
     Thread.currentThread().interrupt();
     try {
-      assertThrows(CancellationException.class, () -> shell.run("-c", "echo > " + file));
+      assertThrows(CancellationException.class, () -> shell.run("-c", "echo > " + createdFile));
     } finally {
       assertTrue(Thread.interrupted());
     }
 
-    assertFalse(Files.exists(file));
+    assertFalse(Files.exists(createdFile));
   }
 
-  private static long child(Path file) throws IOException {
-    return Long.parseLong(Files.readString(file).strip());
+  private static long readPid(Path pidFile) throws IOException {
+    return Long.parseLong(Files.readString(pidFile).strip());
   }
 
-  /** A zombie is not alive. */
-  private static boolean lives(long pid) {
+  /** Returns whether the process exists and is not a zombie. */
+  private static boolean isRunning(long pid) {
     try {
       return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isPresent()
           && !Files.readString(Path.of("/proc/" + pid + "/stat")).contains(") Z ");
-    } catch (IOException gone) {
+    } catch (IOException processEnded) {
       return false;
     }
   }
 
-  private static List<Thread> threads() {
+  private static List<Thread> programThreads() {
     return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("program-"))
         .toList();
   }
 
   @Test
-  void manyRunsLeaveNothing() throws Exception {
+  void manyRunsLeaveNoThreadsOrDescriptors() throws Exception {
     shell.run("-c", "echo");
-    long before = Descriptors.open();
+    long descriptorsBefore = Descriptors.countOpen();
 
     var runs = new ArrayList<Thread>();
     for (int i = 0; i < 20; i++) runs.add(Thread.ofVirtual().start(() -> {
@@ -285,29 +287,30 @@ class ProgramTest {
         throw new UncheckedIOException(failure);
       }
     }));
-    runs.forEach(Patience::joined);
+    runs.forEach(Patience::awaitEnd);
 
-    Patience.eventually(() -> threads().isEmpty());
-    Patience.eventually(() -> Descriptors.open() <= before);
+    Patience.eventually(() -> programThreads().isEmpty());
+    Patience.eventually(() -> Descriptors.countOpen() <= descriptorsBefore);
   }
 
-  // ---- bad input
+  // ---- invalid arguments
 
   @Test
-  void impossibleProgramIsRefused() {
-    refused("the program 'sh' could be anywhere; give its absolute path", () -> Program.of(Path.of("sh")));
-    refused(
+  void invalidProgramOrOptionIsRefused() {
+    assertRefused("the program 'sh' could be anywhere; give its absolute path", () -> Program.of(Path.of("sh")));
+    assertRefused(
         "the program '/a.BAT' is run by a shell, which interprets its arguments; give a program that needs none",
         () -> Program.of(Path.of("/a.BAT")));
-    refused("a limit of 0 s leaves no time to run; give more than zero", () -> shell.withLimit(Duration.ZERO));
-    refused("an output of at most -1 bytes; give zero or more", () -> shell.withMaxOutput(-1));
-    refused("'A=B' cannot be the name of a variable; give one without '='", () -> shell.withEnvironment("A=B", "c"));
+    assertRefused("a limit of 0 s leaves no time to run; give more than zero", () -> shell.withLimit(Duration.ZERO));
+    assertRefused("an output of at most -1 bytes; give zero or more", () -> shell.withMaxOutput(-1));
+    assertRefused("'A=B' cannot be the name of a variable; give one without '='",
+        () -> shell.withEnvironment("A=B", "c"));
     assertThrows(IOException.class, () -> Program.of(Path.of("/there/is/none")).run());
     assertThrows(IOException.class, () -> shell.run("-c", "echo \0"));
     assertEquals("input", assertThrows(NullPointerException.class, () -> shell.run(null, List.of())).getMessage());
   }
 
-  private static void refused(String text, Executable code) {
+  private static void assertRefused(String text, Executable code) {
     assertEquals(text, assertThrows(IllegalArgumentException.class, code).getMessage());
   }
 }

@@ -17,44 +17,45 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** A web server that sends the answers of a test, with one request per connection. */
+/** A web server that sends the responses of a test, with one request per connection. */
 final class ScriptedWebServer implements AutoCloseable {
   interface Page {
     void answer(String head, OutputStream out) throws Exception;
   }
 
-  final List<String> heads = new CopyOnWriteArrayList<>(); // of the requests
-  final Set<Socket> open = ConcurrentHashMap.newKeySet();
-  private final ServerSocket listening;
+  final List<String> requestHeads = new CopyOnWriteArrayList<>(); // the heads of the requests
+  final Set<Socket> openSockets = ConcurrentHashMap.newKeySet();
+  private final ServerSocket serverSocket;
   private final Page page;
-  private final Thread accepting;
+  private final Thread acceptor;
 
   ScriptedWebServer(Page page) {
     this.page = page;
     try {
-      listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    } catch (IOException none) {
-      throw new UncheckedIOException(none);
+      serverSocket = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
-    accepting = Thread.ofVirtual().start(this::accept);
+    acceptor = Thread.ofVirtual().start(this::accept);
   }
 
-  /** Sends the same answer to each request. */
-  static ScriptedWebServer saying(String... lines) {
+  /** Returns a server that sends the same response to each request. */
+  static ScriptedWebServer respondingWith(String... lines) {
     return new ScriptedWebServer((head, out) -> out.write(String.join("\r\n", lines).getBytes(StandardCharsets.UTF_8)));
   }
 
   URI uri(String path) {
-    return URI.create("http://" + listening.getInetAddress().getHostAddress() + ":" + listening.getLocalPort() + path);
+    return URI.create("http://" + serverSocket.getInetAddress().getHostAddress() + ":"
+        + serverSocket.getLocalPort() + path);
   }
 
   private void accept() {
-    while (!listening.isClosed()) {
+    while (!serverSocket.isClosed()) {
       try {
-        var socket = listening.accept();
-        open.add(socket);
+        var socket = serverSocket.accept();
+        openSockets.add(socket);
         Thread.ofVirtual().start(() -> serve(socket));
-      } catch (IOException closed) {
+      } catch (IOException socketClosed) {
         return;
       }
     }
@@ -67,29 +68,30 @@ final class ScriptedWebServer implements AutoCloseable {
       for (var line = in.readLine(); line != null && !line.isEmpty(); line = in.readLine()) head.add(line);
       if (head.isEmpty()) return;
       var text = String.join("\n", head);
-      heads.add(text);
+      requestHeads.add(text);
       page.answer(text, socket.getOutputStream());
       socket.shutdownOutput();
       while (in.read() >= 0) {
       }
-    } catch (Exception gone) {
-      // client or test
+    } catch (Exception failure) {
+      // the client or the test has closed the connection
     } finally {
-      open.remove(socket);
+      openSockets.remove(socket);
     }
   }
 
   /**
-   * No request is served after it: a virtual thread may accept one more connection after the close.
+   * Closes the server. No request is served afterwards, although the acceptor may still accept one
+   * connection after the close.
    */
   @Override
   public void close() {
     try {
-      listening.close();
-      Patience.joined(accepting);
-      for (var socket : open) socket.close();
-    } catch (IOException none) {
-      throw new UncheckedIOException(none);
+      serverSocket.close();
+      Patience.awaitEnd(acceptor);
+      for (var socket : openSockets) socket.close();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 }

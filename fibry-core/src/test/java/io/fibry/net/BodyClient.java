@@ -9,29 +9,29 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** A client with one or two uploads on a connection, and the judge of its answers. */
+/** A client that sends one or two uploads on a connection, and checks the responses. */
 final class BodyClient {
-  private static final int MOST_TRIES = 4;
+  private static final int MAX_ATTEMPTS = 4;
 
-  /** All clients have begun to send; all have sent what they will send. */
+  /** Latches that open when all clients have begun to send, and when all have sent everything. */
   record Turns(CountDownLatch begun, CountDownLatch sent) {
     Turns(int clients) {
       this(new CountDownLatch(clients), new CountDownLatch(clients));
     }
   }
 
-  private enum Way { AT_ONCE, IN_PIECES, STALLED }
+  private enum SendMode { AT_ONCE, IN_PIECES, STALLED }
 
   private final int port;
   private final List<BodyUpload> uploads;
   private final Turns turns;
   private final Consumer<String> faults;
   private final SplittableRandom random;
-  private final Way way;
-  private final boolean lingers; // before it leaves
-  private boolean begun;
-  private boolean sent;
-  private boolean busy; // the last try was refused
+  private final SendMode sendMode;
+  private final boolean lingers; // waits for the other clients before it disconnects
+  private boolean hasBegun;
+  private boolean hasSent;
+  private boolean wasRefused; // the last attempt was refused
   private int refusals;
 
   BodyClient(int port, List<BodyUpload> uploads, Turns turns, Consumer<String> faults, SplittableRandom random) {
@@ -40,116 +40,118 @@ final class BodyClient {
     this.turns = turns;
     this.faults = faults;
     this.random = random;
-    this.way = Way.values()[random.nextInt(Way.values().length)];
+    this.sendMode = SendMode.values()[random.nextInt(SendMode.values().length)];
     this.lingers = random.nextInt(3) > 0;
-    if (last().kind == Kind.GONE) uploads.forEach(BodyUpload::abandon);
+    if (lastUpload().kind == Kind.GONE) uploads.forEach(BodyUpload::abandon);
   }
 
-  private BodyUpload last() {
+  private BodyUpload lastUpload() {
     return uploads.getLast();
   }
 
   void run() {
     try {
       do {
-        var all = talk();
-        if (last().kind != Kind.GONE) judge(all);
-        sent();
+        var responses = exchange();
+        if (lastUpload().kind != Kind.GONE) checkResponses(responses);
+        markSent();
         Patience.await(turns.sent);
-      } while (busy && ++refusals < MOST_TRIES);
+      } while (wasRefused && ++refusals < MAX_ATTEMPTS);
     } catch (IOException | RuntimeException | AssertionError failure) {
       faults.accept(uploads + " failed: " + failure);
     } finally {
-      sent();
+      markSent();
     }
   }
 
-  private void begun() {
-    if (!begun) turns.begun.countDown();
-    begun = true;
+  private void markBegun() {
+    if (!hasBegun) turns.begun.countDown();
+    hasBegun = true;
   }
 
-  private void sent() {
-    begun();
-    if (!sent) turns.sent.countDown();
-    sent = true;
+  private void markSent() {
+    markBegun();
+    if (!hasSent) turns.sent.countDown();
+    hasSent = true;
   }
 
-  /** Returns all answers. */
-  private String talk() throws IOException {
+  /** Sends the uploads. Returns all responses. */
+  private String exchange() throws IOException {
     try (var client = new RawClient(port)) {
       var text = uploads.stream().map(upload -> upload.head + upload.wire).collect(Collectors.joining());
-      if (last().kind == Kind.TORN || last().kind == Kind.GONE)
+      if (lastUpload().kind == Kind.TORN || lastUpload().kind == Kind.GONE)
         text =
-            text.substring(0, text.length() - last().wire.length() + random.nextInt(Math.max(1, last().wire.length())));
-      var first = "";
-      if (last().expects) {
-        first = client.send(last().head).one();
-        if (!last().goesOnAfter(first)) return first + client.all();
-        text = text.substring(last().head.length());
+            text.substring(0, text.length() - lastUpload().wire.length()
+                + random.nextInt(Math.max(1, lastUpload().wire.length())));
+      var firstResponse = "";
+      if (lastUpload().expectsContinue) {
+        firstResponse = client.send(lastUpload().head).readResponse();
+        if (!lastUpload().continuesAfter(firstResponse)) return firstResponse + client.readToEnd();
+        text = text.substring(lastUpload().head.length());
       }
       try {
         send(client, text);
-        sent();
-        if (leaves(client)) return "";
-      } catch (IOException refused) {
-        if (uploads.stream().noneMatch(BodyUpload::breaksOff)) throw refused;
+        markSent();
+        if (disconnects(client)) return "";
+      } catch (IOException refusal) {
+        if (uploads.stream().noneMatch(BodyUpload::mayRespondBeforeFault)) throw refusal;
       }
-      return first + client.all();
+      return firstResponse + client.readToEnd();
     }
   }
 
   private void send(RawClient client, String text) throws IOException {
-    switch (way) {
+    switch (sendMode) {
       case AT_ONCE -> client.send(text);
       case IN_PIECES -> {
-        for (int at = 0, to; at < text.length(); at = to) {
-          to = Math.min(text.length(), at + 1 + random.nextInt(random.nextInt(4) == 0 ? 5 : 3_000));
-          client.send(text.substring(at, to));
+        for (int position = 0, end; position < text.length(); position = end) {
+          end = Math.min(text.length(), position + 1 + random.nextInt(random.nextInt(4) == 0 ? 5 : 3_000));
+          client.send(text.substring(position, end));
         }
       }
       case STALLED -> {
-        int half = random.nextInt(text.length() + 1);
-        client.send(text.substring(0, half));
-        begun();
+        int splitPosition = random.nextInt(text.length() + 1);
+        client.send(text.substring(0, splitPosition));
+        markBegun();
         Patience.await(turns.begun);
-        client.send(text.substring(half));
+        client.send(text.substring(splitPosition));
       }
     }
   }
 
-  /** Whether the connection is gone. */
-  private boolean leaves(RawClient client) throws IOException {
-    if (last().kind != Kind.TORN && last().kind != Kind.GONE) return false;
+  /** Ends a torn or abandoned upload. Returns whether the client reads no response. */
+  private boolean disconnects(RawClient client) throws IOException {
+    if (lastUpload().kind != Kind.TORN && lastUpload().kind != Kind.GONE) return false;
     if (lingers) Patience.await(turns.sent);
-    if (last().kind == Kind.TORN) client.socket.shutdownOutput();
+    if (lastUpload().kind == Kind.TORN) client.socket.shutdownOutput();
     else if (random.nextBoolean()) client.socket.setSoLinger(true, 0); // a reset
-    return last().kind == Kind.GONE;
+    return lastUpload().kind == Kind.GONE;
   }
 
-  private void judge(String all) {
-    var answers = RawAnswer.all(all);
-    if (!answers.isEmpty() && answers.getFirst().code() == 100 && last().expects)
-      answers = answers.subList(1, answers.size());
-    busy = !answers.isEmpty() && answers.getFirst().code() == 503;
-    boolean next = true; // must be answered
+  private void checkResponses(String text) {
+    var responses = RawResponse.parseAll(text);
+    if (!responses.isEmpty() && responses.getFirst().code() == 100 && lastUpload().expectsContinue)
+      responses = responses.subList(1, responses.size());
+    wasRefused = !responses.isEmpty() && responses.getFirst().code() == 503;
+    boolean needsResponse = true; // the next upload must get a response
     for (int i = 0; i < uploads.size(); i++) {
       var upload = uploads.get(i);
-      if (i == answers.size()) {
-        if (next && !(all.isEmpty() && upload.breaksOff())) faults.accept(upload + " has no answer: " + uploads);
+      if (i == responses.size()) {
+        if (needsResponse && !(text.isEmpty() && upload.mayRespondBeforeFault()))
+          faults.accept(upload + " has no response: " + uploads);
         return;
       }
-      var fault = upload.judge(answers.get(i));
+      var fault = upload.findResponseFault(responses.get(i));
       if (!fault.isEmpty()) faults.accept(fault);
-      next = !answers.get(i).closes() && upload.kind == Kind.GOOD;
-      if (!next && answers.size() > i + 1) faults.accept(uploads + " have too many answers: " + answers);
+      needsResponse = !responses.get(i).closesConnection() && upload.kind == Kind.GOOD;
+      if (!needsResponse && responses.size() > i + 1) faults.accept(uploads + " have too many responses: " + responses);
     }
-    if (answers.size() > uploads.size()) faults.accept(uploads + " have too many answers: " + answers);
+    if (responses.size() > uploads.size()) faults.accept(uploads + " have too many responses: " + responses);
   }
 
-  /** Whether the last try was not refused. */
+  /** Returns whether the last attempt was not refused. */
   boolean wasHandled() {
-    return !busy;
+    return !wasRefused;
   }
 
   int refusals() {

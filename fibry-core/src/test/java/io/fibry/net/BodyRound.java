@@ -28,12 +28,12 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A server with small limits, and many clients at once. Time is stopped while they send, so a
- * client that stalls is not cut off. Afterwards as many clients stall as can, and all places are
- * counted.
+ * Runs a server with small limits and many clients at once. The clock does not move while they
+ * send, so a client that stalls is not cut off. Afterwards as many clients stall as the limits
+ * allow, and the round checks that the server has kept none of its permits.
  */
 final class BodyRound implements AutoCloseable {
-  private static final int[] MAX_BODIES = {0, 1, 10, 100, 1_000, 9_000, 20_000};
+  private static final int[] MAX_BODY_SIZES = {0, 1, 10, 100, 1_000, 9_000, 20_000};
   private static final Duration NEVER = Duration.ofDays(10_000);
   private static final Duration BODY_LIMIT = Duration.ofSeconds(5);
 
@@ -45,18 +45,18 @@ final class BodyRound implements AutoCloseable {
   private final int clients;
   private final BodyClient.Turns turns;
   private final Gate gate = new Gate();
-  private final Gate together = new Gate(); // of those who stalled and went on
+  private final Gate resumeGate = new Gate(); // passed by handlers whose clients have resumed
   private volatile boolean stalling;
-  private final Map<Integer, BodyUpload> uploads = new ConcurrentHashMap<>(); // by number
-  private final AtomicInteger inside = new AtomicInteger(); // handlers
-  private final AtomicInteger atWork = new AtomicInteger(); // handlers that wait for no client
+  private final Map<Integer, BodyUpload> uploads = new ConcurrentHashMap<>(); // by their numbers
+  private final AtomicInteger begunHandlers = new AtomicInteger(); // including handlers that wait for their clients
+  private final AtomicInteger workingHandlers = new AtomicInteger(); // handlers that wait for no client
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
-  int answered; // clients
-  int refused; // clients, at each try
+  int answeredClients; // clients that got a response
+  int refusedAttempts; // refused attempts of clients
 
   BodyRound(SplittableRandom random) {
     this.random = random;
-    limits = new BodyLimits(1 + random.nextInt(4), MAX_BODIES[random.nextInt(MAX_BODIES.length)],
+    limits = new BodyLimits(1 + random.nextInt(4), MAX_BODY_SIZES[random.nextInt(MAX_BODY_SIZES.length)],
         1 + random.nextInt(40));
     clients = 8 + random.nextInt(13);
     turns = new BodyClient.Turns(clients);
@@ -68,53 +68,53 @@ final class BodyRound implements AutoCloseable {
   // ---- the server
 
   private HttpRoutes routes() {
-    var routes = HttpRoutes.none().text("/gate", exchange -> handled(() -> {
-      gate.passDeaf();
+    var routes = HttpRoutes.none().text("/gate", exchange -> countHandler(() -> {
+      gate.passUninterruptibly();
       return "passed";
     }));
     for (var route : Route.values()) {
       var path = "POST /" + route;
       routes = route == Route.PARTS || route == Route.EARLY ? routes.stream(path, this::stream)
-          : routes.text(path, exchange -> uploaded(exchange, upload -> text(exchange, upload)));
+          : routes.text(path, exchange -> handleUpload(exchange, upload -> text(exchange, upload)));
     }
     return routes;
   }
 
-  private <T> T uploaded(HttpExchange exchange, Handler.Returning<BodyUpload, T> handler) throws Exception {
+  private <T> T handleUpload(HttpExchange exchange, Handler.Returning<BodyUpload, T> handler) throws Exception {
     var upload = uploads.get(Integer.parseInt(exchange.queryParameter("n").orElseThrow()));
     upload.calls.incrementAndGet();
-    return handled(() -> handler.handle(upload));
+    return countHandler(() -> handler.handle(upload));
   }
 
-  private <T> T handled(Callable<T> handler) throws Exception {
-    int all = inside.incrementAndGet();
-    if (all > 2 * limits.maxExchanges()) faults.add(all + " handlers have begun");
-    work();
+  private <T> T countHandler(Callable<T> handler) throws Exception {
+    int count = begunHandlers.incrementAndGet();
+    if (count > 2 * limits.maxExchanges()) faults.add(count + " handlers have begun");
+    beginWork();
     try {
       return handler.call();
     } finally {
-      atWork.decrementAndGet();
-      inside.decrementAndGet();
+      workingHandlers.decrementAndGet();
+      begunHandlers.decrementAndGet();
     }
   }
 
-  private void work() {
-    int all = atWork.incrementAndGet();
-    if (all > limits.maxExchanges()) faults.add(all + " handlers are at work");
+  private void beginWork() {
+    int count = workingHandlers.incrementAndGet();
+    if (count > limits.maxExchanges()) faults.add(count + " handlers are at work");
   }
 
-  /** Waits for the client, and is not at work. */
-  private <T> T away(Callable<T> wait) throws Exception {
-    atWork.decrementAndGet();
+  /** Runs code that waits for the client; the handler does not count as working then. */
+  private <T> T waitForClient(Callable<T> wait) throws Exception {
+    workingHandlers.decrementAndGet();
     try {
       return wait.call();
     } finally {
-      work();
+      beginWork();
     }
   }
 
   private String text(HttpExchange exchange, BodyUpload upload) throws Exception {
-    if (upload.route.reads()) upload.seen.append(latin(away(() -> {
+    if (upload.route.readsBody()) upload.received.append(toLatin1(waitForClient(() -> {
       if (upload.route == Route.FORM) exchange.form();
       return exchange.bodyAsBytes();
     })));
@@ -123,26 +123,26 @@ final class BodyRound implements AutoCloseable {
       case NEVER -> upload.number + ":never";
       case FAILS -> throw new IllegalStateException("thrown by a test");
       case LATE -> throw new HttpException(409, upload.number + ":late");
-      default -> upload.number + ":" + upload.seen;
+      default -> upload.number + ":" + upload.received;
     };
   }
 
   private void stream(HttpExchange exchange) throws Exception {
-    uploaded(exchange, upload -> {
+    handleUpload(exchange, upload -> {
       write(exchange, upload.number + ":");
-      if (upload.route == Route.EARLY) away(() -> {
+      if (upload.route == Route.EARLY) waitForClient(() -> {
         exchange.outputStream().flush();
         return null;
       });
       readParts(exchange.body(), upload);
       hold(upload);
-      write(exchange, upload.seen.toString());
+      write(exchange, upload.received.toString());
       return null;
     });
   }
 
   private void write(HttpExchange exchange, String text) throws Exception {
-    away(() -> {
+    waitForClient(() -> {
       exchange.outputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
       return null;
     });
@@ -150,178 +150,184 @@ final class BodyRound implements AutoCloseable {
 
   private void readParts(InputStream body, BodyUpload upload) throws Exception {
     var sizes = new SplittableRandom(upload.number);
-    for (int some = 0; some >= 0;) {
+    for (int count = 0; count >= 0;) {
       var part = new byte[1 + sizes.nextInt(sizes.nextInt(4) == 0 ? 10_000 : 50)];
-      some = away(() -> {
+      count = waitForClient(() -> {
         if (part.length > 1) return body.read(part);
-        int one = body.read();
-        part[0] = (byte) one;
-        return Math.min(one, 1);
+        int value = body.read();
+        part[0] = (byte) value;
+        return Math.min(value, 1);
       });
-      if (some > 0) upload.seen.append(latin(part), 0, some);
+      if (count > 0) upload.received.append(toLatin1(part), 0, count);
     }
   }
 
-  private static String latin(byte[] bytes) {
+  private static String toLatin1(byte[] bytes) {
     return new String(bytes, StandardCharsets.ISO_8859_1);
   }
 
   private void hold(BodyUpload upload) {
-    if (stalling) together.passDeaf();
-    else if (upload.holds) Patience.await(turns.sent());
+    if (stalling) resumeGate.passUninterruptibly();
+    else if (upload.holdsResponse) Patience.await(turns.sent());
   }
 
   // ---- the round
 
-  void play() throws Exception {
-    crowd();
-    quiet();
-    stall();
-    fill();
-    judge();
+  void run() throws Exception {
+    runCrowd();
+    awaitQuiet();
+    stallClients();
+    fillPermits();
+    checkUploads();
     server.askExit();
-    Patience.ended(server::waitForExit);
+    Patience.awaitEnd(server::waitForExit);
     assertEquals(List.of(), net.scope.closeWithin(Patience.LONG).unresponsive());
   }
 
-  private BodyUpload added(BodyUpload upload) {
+  private BodyUpload register(BodyUpload upload) {
     uploads.put(upload.number, upload);
     return upload;
   }
 
-  private BodyUpload upload(boolean last, boolean expects) {
-    return added(new BodyUpload(uploads.size(), limits, random, last, expects));
+  private BodyUpload upload(boolean isLast, boolean expectsContinue) {
+    return register(new BodyUpload(uploads.size(), limits, random, isLast, expectsContinue));
   }
 
-  private boolean expects() {
+  private boolean expectsContinue() {
     return random.nextInt(4) == 0;
   }
 
-  private void crowd() {
+  private void runCrowd() {
     var crowd = new ArrayList<BodyClient>();
     while (crowd.size() < clients) {
-      var sent = random.nextInt(4) == 0 ? List.of(upload(false, false), upload(true, false))
-          : List.of(upload(true, expects()));
-      crowd.add(new BodyClient(server.port(), sent, turns, faults::add, random.split()));
+      var requests = random.nextInt(4) == 0 ? List.of(upload(false, false), upload(true, false))
+          : List.of(upload(true, expectsContinue()));
+      crowd.add(new BodyClient(server.port(), requests, turns, faults::add, random.split()));
     }
     var threads = crowd.stream().map(client -> Patience.startFiber(client::run)).toList();
     Patience.progress(this + ": clients are left", () -> threads.stream().filter(Thread::isAlive).count(),
         () -> threads.stream().noneMatch(Thread::isAlive));
     for (var client : crowd) {
-      answered += client.wasHandled() ? 1 : 0;
-      refused += client.refusals();
+      answeredClients += client.wasHandled() ? 1 : 0;
+      refusedAttempts += client.refusals();
     }
   }
 
-  /** No connection is left, nor a handler. */
-  private void quiet() {
+  /** Waits until no connection and no handler is left. */
+  private void awaitQuiet() {
     Patience.eventually(this + ": connections are left", () -> net.scope.actors().size() == 1);
-    judge();
-    assertEquals(0, inside.get());
+    checkUploads();
+    assertEquals(0, begunHandlers.get());
   }
 
-  /** A client that has sent a part of its body. */
-  private record Stalled(RawClient client, CompletableFuture<String> answer, BodyUpload upload, String rest) {
-    void goOn() throws IOException {
-      client.send(rest);
+  /** A client that has sent only a part of its body. */
+  private record StalledClient(RawClient socket, CompletableFuture<String> response, BodyUpload upload, String unsent) {
+    void resume() throws IOException {
+      socket.send(unsent);
     }
   }
 
   /**
-   * Lets as many clients stall as may run and wait. Then all continue, or are cut off, or leave.
+   * Lets as many clients stall as may run and wait. Afterwards all resume, are cut off, or
+   * disconnect.
    */
-  private void stall() throws Exception {
-    int then = random.nextInt(3);
+  private void stallClients() throws Exception {
+    int ending = random.nextInt(3);
     stalling = true;
-    var stalled = new ArrayList<Stalled>();
+    var stalledClients = new ArrayList<StalledClient>();
     try {
       Patience.eventually(this + ": too few can stall", () -> {
-        if (inside.get() < 2 * limits.maxExchanges())
-          stallOne(then == 0 ? Kind.GOOD : Kind.GONE).ifPresent(stalled::add);
-        return inside.get() >= 2 * limits.maxExchanges();
+        if (begunHandlers.get() < 2 * limits.maxExchanges())
+          stallClient(ending == 0 ? Kind.GOOD : Kind.GONE).ifPresent(stalledClients::add);
+        return begunHandlers.get() >= 2 * limits.maxExchanges();
       });
       assertFull();
-      if (then == 0) {
-        for (var one : stalled) one.goOn();
-        Patience.eventually(this + ": too few are at work", () -> atWork.get() >= limits.maxExchanges());
-        together.open();
-        for (var one : stalled) assertAnswered(one.upload.answer(), one.answer);
+      if (ending == 0) {
+        for (var client : stalledClients) client.resume();
+        Patience.eventually(this + ": too few are at work", () -> workingHandlers.get() >= limits.maxExchanges());
+        resumeGate.open();
+        for (var client : stalledClients) assertAnswered(client.upload.expectedBody(), client.response);
         return;
       }
-      if (then == 1) {
+      if (ending == 1) {
         Patience.eventually(this + ": clients that stall are not cut off", () -> {
           clock.advance(BODY_LIMIT);
-          return stalled.stream().allMatch(one -> one.answer.isDone());
+          return stalledClients.stream().allMatch(client -> client.response.isDone());
         });
-        for (var one : stalled) assertEquals("", withoutContinue(one.answer));
+        for (var client : stalledClients) assertEquals("", withoutContinue(client.response));
       }
     } finally {
-      for (var one : stalled) one.client.close();
+      for (var client : stalledClients) client.socket.close();
     }
-    quiet();
+    awaitQuiet();
   }
 
-  /** Empty if it was refused, because the clients before it have not begun to wait. */
-  private Optional<Stalled> stallOne(Kind kind) {
-    int before = inside.get();
-    var upload = added(new BodyUpload(uploads.size(), limits, random, Route.WHOLE, kind, true, true, expects()));
-    int half = random.nextInt(upload.wire.length());
+  /** Returns empty if the client is refused because earlier handlers do not wait yet. */
+  private Optional<StalledClient> stallClient(Kind kind) {
+    int handlersBefore = begunHandlers.get();
+    var upload =
+        register(new BodyUpload(uploads.size(), limits, random, Route.WHOLE, kind, true, true, expectsContinue()));
+    int sentLength = random.nextInt(upload.wire.length());
     try {
-      var client = new RawClient(server.port()).send(upload.head + upload.wire.substring(0, half));
-      var answer = client.allLater();
-      Patience.eventually(this + ": neither handled nor refused", () -> inside.get() > before || answer.isDone());
-      if (inside.get() > before) return Optional.of(new Stalled(client, answer, upload, upload.wire.substring(half)));
-      assertRefused(answer);
+      var client = new RawClient(server.port()).send(upload.head + upload.wire.substring(0, sentLength));
+      var response = client.readToEndLater();
+      Patience.eventually(this + ": neither handled nor refused",
+          () -> begunHandlers.get() > handlersBefore || response.isDone());
+      if (begunHandlers.get() > handlersBefore)
+        return Optional.of(new StalledClient(client, response, upload, upload.wire.substring(sentLength)));
+      assertRefused(response);
       client.close();
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
-    assertTrue(before >= limits.maxExchanges(),
-        () -> this + " refuses, though only " + before + " handlers have begun");
+    assertTrue(handlersBefore >= limits.maxExchanges(),
+        () -> this + " refuses a client, though only " + handlersBefore + " handlers have begun");
     return Optional.empty();
   }
 
-  /** Checks that as many exchanges run as may, and no more. */
-  private void fill() throws Exception {
-    var answers = new ArrayList<CompletableFuture<String>>();
-    for (int i = 0; i < limits.maxExchanges(); i++) answers.add(ask());
-    Patience.eventually(this + ": places are missing",
-        () -> inside.get() == answers.size() || answers.stream().anyMatch(CompletableFuture::isDone));
-    for (var answer : answers) assertTrue(!answer.isDone(), () -> this + ": a place is missing: " + answer);
+  /** Checks that as many exchanges run as the limit allows, and no more. */
+  private void fillPermits() throws Exception {
+    var responses = new ArrayList<CompletableFuture<String>>();
+    for (int i = 0; i < limits.maxExchanges(); i++) responses.add(sendGateRequest());
+    Patience.eventually(this + ": permits are missing",
+        () -> begunHandlers.get() == responses.size() || responses.stream().anyMatch(CompletableFuture::isDone));
+    for (var response : responses) assertTrue(!response.isDone(), () -> this + ": a permit is missing: " + response);
     assertFull();
     gate.open();
-    for (var answer : answers) assertAnswered("passed", answer);
+    for (var response : responses) assertAnswered("passed", response);
   }
 
-  private CompletableFuture<String> ask() throws IOException {
-    return new RawClient(server.port()).send(RawClient.get("/gate")).allLater();
+  private CompletableFuture<String> sendGateRequest() throws IOException {
+    return new RawClient(server.port()).send(RawClient.get("/gate")).readToEndLater();
   }
 
-  private static String withoutContinue(CompletableFuture<String> answer) {
-    return Patience.value(answer).replace("HTTP/1.1 100 Continue\r\n\r\n", "");
+  private static String withoutContinue(CompletableFuture<String> response) {
+    return Patience.value(response).replace("HTTP/1.1 100 Continue\r\n\r\n", "");
   }
 
-  /** A further one is refused, instead of handled. */
+  /** Checks that another request is refused, not handled. */
   private void assertFull() throws IOException {
-    int full = inside.get();
-    var answer = ask();
-    Patience.eventually(this + ": neither handled nor refused", () -> inside.get() > full || answer.isDone());
-    assertEquals(full, inside.get(), () -> this + " has too many places");
-    assertRefused(answer);
+    int handlersBefore = begunHandlers.get();
+    var response = sendGateRequest();
+    Patience.eventually(this + ": neither handled nor refused",
+        () -> begunHandlers.get() > handlersBefore || response.isDone());
+    assertEquals(handlersBefore, begunHandlers.get(), () -> this + " has too many permits");
+    assertRefused(response);
   }
 
-  private void assertRefused(CompletableFuture<String> answer) {
-    assertEquals("503", RawClient.codes(Patience.value(answer)), this::toString);
+  private void assertRefused(CompletableFuture<String> response) {
+    assertEquals("503", RawClient.codes(Patience.value(response)), this::toString);
   }
 
-  private void assertAnswered(String body, CompletableFuture<String> answer) {
-    var got = withoutContinue(answer);
-    assertEquals("200 " + body, RawClient.codes(got) + " " + got.substring(got.indexOf("\r\n\r\n") + 4), toString());
+  private void assertAnswered(String body, CompletableFuture<String> response) {
+    var responseText = withoutContinue(response);
+    assertEquals("200 " + body,
+        RawClient.codes(responseText) + " " + responseText.substring(responseText.indexOf("\r\n\r\n") + 4), toString());
   }
 
-  private void judge() {
+  private void checkUploads() {
     for (var upload : uploads.values()) {
-      var fault = upload.judgeSeen();
+      var fault = upload.findBodyFault();
       if (!fault.isEmpty()) faults.add(fault);
     }
     assertEquals("", String.join("\n", faults), toString());

@@ -3,19 +3,19 @@ package io.fibry.net;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A request with a body, at random, and what a server may make of it. */
+/** A random request with a body, and the responses that a server may send to it. */
 final class BodyUpload {
 
-  /** What a handler does. */
+  /** The behavior of the handler: how it reads the body and responds. */
   enum Route {
     WHOLE, PARTS, FORM, EARLY, LATE, NEVER, FAILS;
 
-    boolean reads() {
+    boolean readsBody() {
       return this != NEVER && this != FAILS;
     }
   }
 
-  /** The fault of the body; of the last two kinds, only a part is sent. */
+  /** The fault of the body. Only a part of it is sent if the kind is TORN or GONE. */
   enum Kind {
     GOOD, LONG, MALFORMED, TORN, GONE
   }
@@ -29,27 +29,27 @@ final class BodyUpload {
   final int number;
   final Route route;
   final Kind kind;
-  final boolean expects; // 100 Continue
-  final boolean holds; // its handler waits until all clients have sent
+  final boolean expectsContinue; // sends "Expect: 100-continue"
+  final boolean holdsResponse; // the handler waits until all clients have sent
   final String body;
   final String head;
   final String wire; // the body as it is sent
-  final AtomicInteger calls = new AtomicInteger(); // of the handler
-  final StringBuffer seen = new StringBuffer(); // by the handler
+  final AtomicInteger calls = new AtomicInteger(); // calls of the handler
+  final StringBuffer received = new StringBuffer(); // the bytes that the handler has read
   private final BodyLimits limits;
   private final boolean chunked;
-  private boolean abandoned; // its client leaves, perhaps before it is read
+  private boolean abandoned; // the client disconnects, perhaps before the body is read
 
   /** The limits of the server. */
   record BodyLimits(int maxExchanges, int maxBody, int maxFields) {}
 
-  BodyUpload(int number, BodyLimits limits, SplittableRandom random, boolean last, boolean expects) {
+  BodyUpload(int number, BodyLimits limits, SplittableRandom random, boolean isLast, boolean expects) {
     this(number, limits, random, Route.values()[random.nextInt(Route.values().length)],
-        KINDS[random.nextInt(last ? KINDS.length : KINDS.length - 2)], random.nextBoolean(), last, expects);
+        KINDS[random.nextInt(isLast ? KINDS.length : KINDS.length - 2)], random.nextBoolean(), isLast, expects);
   }
 
   BodyUpload(int number, BodyLimits limits, SplittableRandom random, Route route, Kind kind, boolean chunked,
-      boolean last, boolean expects) {
+      boolean isLast, boolean expects) {
     this.number = number;
     this.limits = limits;
     this.route = route;
@@ -61,9 +61,9 @@ final class BodyUpload {
     this.kind = kind == Kind.TORN && length == 0 && !chunked ? Kind.GOOD : kind;
     this.chunked = chunked || kind == Kind.MALFORMED;
     this.body = body(kind == Kind.LONG ? limits.maxBody + 1 : length, random);
-    this.expects = expects;
-    this.holds = !expects && random.nextInt(8) == 0;
-    this.head = "POST /" + route + "?n=" + number + " HTTP/1.1\r\nHost: a\r\n" + (last ? "Connection: close\r\n" : "")
+    this.expectsContinue = expects;
+    this.holdsResponse = !expects && random.nextInt(8) == 0;
+    this.head = "POST /" + route + "?n=" + number + " HTTP/1.1\r\nHost: a\r\n" + (isLast ? "Connection: close\r\n" : "")
         + (expects ? "Expect: 100-continue\r\n" : "")
         + (this.chunked ? "Transfer-Encoding: chunked" : "Content-Length: " + body.length()) + "\r\n\r\n";
     this.wire = this.chunked ? chunks(random) : body;
@@ -76,13 +76,14 @@ final class BodyUpload {
   }
 
   private String chunks(SplittableRandom random) {
-    var all = new StringBuilder();
-    for (int at = 0, to; at < body.length(); at = to) {
-      to = at + 1 + random.nextInt(random.nextBoolean() ? body.length() - at : Math.min(body.length() - at, 100));
-      all.append(Integer.toHexString(to - at)).append(random.nextInt(4) == 0 ? ";a=b\r\n" : "\r\n")
-          .append(body, at, to).append("\r\n");
+    var text = new StringBuilder();
+    for (int position = 0, end; position < body.length(); position = end) {
+      end = position + 1
+          + random.nextInt(random.nextBoolean() ? body.length() - position : Math.min(body.length() - position, 100));
+      text.append(Integer.toHexString(end - position)).append(random.nextInt(4) == 0 ? ";a=b\r\n" : "\r\n")
+          .append(body, position, end).append("\r\n");
     }
-    return all
+    return text
         .append(kind == Kind.MALFORMED ? MALFORMED[random.nextInt(MALFORMED.length)] : "0\r\n\r\n").toString();
   }
 
@@ -90,67 +91,72 @@ final class BodyUpload {
     abandoned = true;
   }
 
-  /** The head alone says that it is too long. */
+  /** Returns whether the header alone shows that the body is too long. */
   private boolean isRefusedUnread() {
     return kind == Kind.LONG && !chunked;
   }
 
-  /** The handler has answered before it finds what is wrong. */
-  boolean breaksOff() {
+  /** Returns whether the handler begins its response before it finds the fault. */
+  boolean mayRespondBeforeFault() {
     return route == Route.EARLY && kind != Kind.GOOD && !isRefusedUnread();
   }
 
-  /** Whether the client may continue: the server has answered before the body. */
-  boolean goesOnAfter(String answer) {
-    return answer.startsWith("HTTP/1.1 100 ") || route == Route.EARLY && answer.startsWith("HTTP/1.1 200 ");
+  /** Returns whether the client may send the body after this first response. */
+  boolean continuesAfter(String response) {
+    return response.startsWith("HTTP/1.1 100 ") || route == Route.EARLY && response.startsWith("HTTP/1.1 200 ");
   }
 
-  String answer() {
+  String expectedBody() {
     return number + ":" + body;
   }
 
-  private String expected() {
-    if (isRefusedUnread() || kind == Kind.LONG && route.reads()) return "413 413 Content Too Large\n";
-    if (kind != Kind.GOOD && route.reads()) return "400 400 Bad Request\n";
+  private String expectedResponse() {
+    if (isRefusedUnread() || kind == Kind.LONG && route.readsBody()) return "413 413 Content Too Large\n";
+    if (kind != Kind.GOOD && route.readsBody()) return "400 400 Bad Request\n";
     return switch (route) {
       case NEVER -> "200 " + number + ":never";
       case FAILS -> "500 Internal server error \\x";
       case LATE -> "409 " + number + ":late\n";
       case FORM -> hasTooManyFields()
           ? "413 413 Content Too Large: a form of more than " + limits.maxFields + " fields\n"
-          : "200 " + answer();
-      default -> "200 " + answer();
+          : "200 " + expectedBody();
+      default -> "200 " + expectedBody();
     };
   }
 
   private boolean hasTooManyFields() {
-    var ended = body.endsWith("&") || body.isEmpty() ? body : body + "&";
-    return route == Route.FORM && ended.chars().filter(c -> c == '&').count() > limits.maxFields;
+    var terminatedBody = body.endsWith("&") || body.isEmpty() ? body : body + "&";
+    return route == Route.FORM && terminatedBody.chars().filter(c -> c == '&').count() > limits.maxFields;
   }
 
-  /** Returns the fault of this answer, or an empty text. */
-  String judge(RawAnswer answer) {
-    if (answer.code() == 503 && !isRefusedUnread())
-      return answer.closes() && calls.get() == 0 ? "" : this + " was refused, but handled: " + answer;
-    if (breaksOff()) return answer.code() == 200 && !answer.whole() && answer().startsWith(answer.body()) ? ""
-        : this + " was not broken off: " + answer;
-    var got = answer.code() + " " + answer.body().replaceAll("error [0-9a-f]{8}\n$", "error \\\\x");
-    return answer.whole() && got.equals(expected()) ? "" : this + " was answered " + answer + ", not " + expected();
+  /** Returns the fault of this response, or an empty text. */
+  String findResponseFault(RawResponse response) {
+    if (response.code() == 503 && !isRefusedUnread())
+      return response.closesConnection() && calls.get() == 0 ? "" : this + " was refused, but handled: " + response;
+    if (mayRespondBeforeFault())
+      return response.code() == 200 && !response.isComplete() && expectedBody().startsWith(response.body()) ? ""
+          : this + " was not broken off: " + response;
+    var actual = response.code() + " " + response.body().replaceAll("error [0-9a-f]{8}\n$", "error \\\\x");
+    return response.isComplete() && actual.equals(expectedResponse()) ? ""
+        : this + " was answered " + response + ", not " + expectedResponse();
   }
 
-  /** Returns the fault of the body that the handler got, or an empty text. */
-  String judgeSeen() {
-    var got = seen.toString();
+  /** Returns the fault of the body that the handler has read, or an empty text. */
+  String findBodyFault() {
+    var text = received.toString();
     if (calls.get() > 1) return this + " was handled twice";
-    if (calls.get() == 1 && isRefusedUnread()) return this + " was handled, though its length is too much";
-    if (got.length() > limits.maxBody || !body.startsWith(got)) return this + " reached its handler as " + got;
-    boolean all = kind == Kind.GOOD && route.reads() && calls.get() == 1 && !hasTooManyFields() && !abandoned;
-    return all && !got.equals(body) ? this + " reached its handler as no more than " + got : "";
+    if (calls.get() == 1 && isRefusedUnread()) return this + " was handled, though its length exceeds the limit";
+    if (text.length() > limits.maxBody || !body.startsWith(text))
+      return this + " reached its handler as " + text;
+    boolean mustBeComplete =
+        kind == Kind.GOOD && route.readsBody() && calls.get() == 1 && !hasTooManyFields() && !abandoned;
+    return mustBeComplete && !text.equals(body) ? this + " reached its handler as no more than " + text : "";
   }
 
   @Override
   public String toString() {
-    return kind + (expects ? " expecting" : "") + (holds ? " holding" : "") + (chunked ? " chunked" : "") + " upload "
+    return kind + (expectsContinue ? " expecting" : "") + (holdsResponse ? " holding" : "")
+        + (chunked ? " chunked" : "") + " upload "
         + number + " of " + body.length() + " bytes to " + route;
   }
 }

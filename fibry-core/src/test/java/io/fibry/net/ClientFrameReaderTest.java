@@ -21,31 +21,31 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ClientFrameReaderTest {
-  private final ServerScope served = new ServerScope();
-  private final BlockingQueue<Object> seen = new LinkedBlockingQueue<>();
+  private final ServerScope net = new ServerScope();
+  private final BlockingQueue<Object> results = new LinkedBlockingQueue<>();
 
   @AfterEach
   void close() {
-    served.close();
+    net.close();
   }
 
-  /** The frames, then why they ended. */
-  private TcpAcceptor open(int longest) {
-    return served.open(connection -> {
+  /** Opens an acceptor that collects the frames of a client, and then the reason of their end. */
+  private TcpAcceptor open(int maxFrame) {
+    return net.open(connection -> {
       try {
-        connection.frames().forEach(seen::add);
-        seen.add("end");
+        connection.frames().forEach(results::add);
+        results.add("end");
       } catch (UncheckedIOException failure) {
-        seen.add(failure.getCause());
+        results.add(failure.getCause());
         throw failure;
-      } catch (Throwable wrong) {
-        seen.add(wrong);
+      } catch (Throwable failure) {
+        results.add(failure);
       }
-    }, o -> o.withMaxFrame(longest));
+    }, o -> o.withMaxFrame(maxFrame));
   }
 
   private Object next() {
-    return Patience.next(seen);
+    return Patience.nextOf(results);
   }
 
   private static byte[] frame(byte... bytes) {
@@ -53,9 +53,9 @@ class ClientFrameReaderTest {
   }
 
   @Test
-  void aLengthAndSoManyBytesAreAFrame() throws Exception {
+  void frameConsistsOfLengthAndBytes() throws Exception {
     try (var peer = new Peer(open(100_000).port())) {
-      peer.send(frame((byte) 1, (byte) 2)).send(frame()).send(frame(new byte[100_000])).end();
+      peer.send(frame((byte) 1, (byte) 2)).send(frame()).send(frame(new byte[100_000])).endOutput();
 
       assertArrayEquals(new byte[] {1, 2}, (byte[]) next());
       assertArrayEquals(new byte[0], (byte[]) next());
@@ -65,75 +65,75 @@ class ClientFrameReaderTest {
   }
 
   @Test
-  void aLengthOverTheLimitOrBelowZeroIsRefused() throws Exception {
+  void lengthAboveLimitOrBelowZeroIsRefused() throws Exception {
     var acceptor = open(100);
     for (int length : new int[] {101, Integer.MAX_VALUE, -1, Integer.MIN_VALUE}) {
       try (var peer = new Peer(acceptor.port())) {
         peer.send(ByteBuffer.allocate(4).putInt(length).array());
 
-        var refused = assertInstanceOf(ProtocolException.class, next());
+        var failure = assertInstanceOf(ProtocolException.class, next());
         assertTrue(
-            refused.getMessage().matches("client /127.0.0.1:\\d+ announced a frame of "
+            failure.getMessage().matches("client /127.0.0.1:\\d+ announced a frame of "
                 + Integer.toUnsignedString(length) + " bytes, longer than 100; withMaxFrame allows more"),
-            refused.getMessage());
-        peer.closed();
+            failure.getMessage());
+        peer.awaitClose();
       }
     }
-    assertEquals(List.of(), served.letters.all);
+    assertEquals(List.of(), net.letters.all);
   }
 
   @Promise("25.9")
   @Test
-  void aLengthAloneTakesNoMemory() throws Exception {
+  void declaredLengthAllocatesNoMemory() throws Exception {
     var acceptor = open(Integer.MAX_VALUE - 16);
     var peers = new ArrayList<Peer>();
     for (int i = 0; i < 20; i++)
-      peers.add(new Peer(acceptor.port()).send(ByteBuffer.allocate(14).putInt(2_000_000_000).array()).end());
+      peers.add(new Peer(acceptor.port()).send(ByteBuffer.allocate(14).putInt(2_000_000_000).array()).endOutput());
 
     for (int i = 0; i < 20; i++) assertInstanceOf(EOFException.class, next());
     peers.forEach(Peer::close);
   }
 
   @Test
-  void anEndWithinAFrameIsNoEnd() throws Exception {
+  void endWithinFrameIsNoNormalEnd() throws Exception {
     var acceptor = open(100);
-    for (var begun : List.of(new byte[] {0}, new byte[] {0, 0, 0}, new byte[] {0, 0, 0, 2},
+    for (var tornFrame : List.of(new byte[] {0}, new byte[] {0, 0, 0}, new byte[] {0, 0, 0, 2},
         new byte[] {0, 0, 0, 2, 9})) {
-      try (var peer = new Peer(acceptor.port()).send(begun).end()) {
-        var told = assertInstanceOf(EOFException.class, next());
-        assertTrue(told.getMessage().contains("ended its stream within a frame"), told.getMessage());
-        peer.closed();
+      try (var peer = new Peer(acceptor.port()).send(tornFrame).endOutput()) {
+        var failure = assertInstanceOf(EOFException.class, next());
+        assertTrue(failure.getMessage().contains("ended its stream within a frame"), failure.getMessage());
+        peer.awaitClose();
       }
     }
   }
 
   @Test
-  void anyBytesInAnyPiecesAreFramesOrRefused() throws Exception {
+  void randomPiecesAreReadAsFramesOrRefused() throws Exception {
     long seed = Long.getLong("fibry.seed", new Random().nextLong());
     var random = new Random(seed);
     var acceptor = open(20_000);
     for (int round = 0; round < 100; round++) {
       var frames = new ArrayList<byte[]>();
-      var all = ByteBuffer.allocate(200_000);
+      var stream = ByteBuffer.allocate(200_000);
       for (int i = random.nextInt(6); i > 0; i--) {
-        var one = new byte[random.nextInt(1 + random.nextInt(20_001))];
-        random.nextBytes(one);
-        frames.add(one);
-        all.put(frame(one));
+        var content = new byte[random.nextInt(1 + random.nextInt(20_001))];
+        random.nextBytes(content);
+        frames.add(content);
+        stream.put(frame(content));
       }
       boolean garbage = random.nextBoolean();
-      if (garbage) all.put(ByteBuffer.allocate(4)
+      if (garbage) stream.put(ByteBuffer.allocate(4)
           .putInt(random.nextBoolean() ? 20_001 + random.nextInt(1 << 30) : -1 - random.nextInt(1 << 30)).array());
       try (var peer = new Peer(acceptor.port())) {
-        var sent = Arrays.copyOf(all.array(), all.position());
-        for (int at = 0; at < sent.length;) {
-          int to = Math.min(sent.length, at + 1 + random.nextInt(7_000));
-          peer.send(Arrays.copyOfRange(sent, at, to));
-          at = to;
+        var sent = Arrays.copyOf(stream.array(), stream.position());
+        for (int position = 0; position < sent.length;) {
+          int end = Math.min(sent.length, position + 1 + random.nextInt(7_000));
+          peer.send(Arrays.copyOfRange(sent, position, end));
+          position = end;
         }
-        peer.end();
+        peer.endOutput();
 
-        for (var one : frames) assertArrayEquals(one, (byte[]) next(), "-Dfibry.seed=" + seed);
+        for (var content : frames) assertArrayEquals(content, (byte[]) next(), "-Dfibry.seed=" + seed);
         assertEquals(garbage, next() instanceof ProtocolException, "-Dfibry.seed=" + seed);
       }
     }

@@ -23,12 +23,12 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Dump and watchdog see lines and exchanges; a client that takes its time is never reported. */
+/** Tests that dump and watchdog show lines and exchanges, and never report a slow client. */
 class ConversationWatchTest {
   private static final Duration LIMIT = Duration.ofSeconds(4);
-  private static final String[] OWN = {"'echo", "'silent", "'web", "'forward"};
+  private static final String[] ACTORS = {"'echo", "'silent", "'web", "'forward"};
 
-  /** Talks in lines, and waits for each answer. */
+  /** A client that sends lines, and waits for each response. */
   private static final class Client implements AutoCloseable {
     private final Socket socket;
     private final BufferedReader in;
@@ -38,17 +38,17 @@ class ConversationWatchTest {
       in = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
     }
 
-    void say(String text) throws IOException {
+    void send(String text) throws IOException {
       socket.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    String answerTo(String text) throws IOException {
-      say(text);
+    String sendAndReadLine(String text) throws IOException {
+      send(text);
       return in.readLine();
     }
 
     String get(String path) throws IOException {
-      say("GET " + path + " HTTP/1.1\r\nHost: here\r\n\r\n");
+      send("GET " + path + " HTTP/1.1\r\nHost: here\r\n\r\n");
       var head = new StringBuilder();
       for (var line = in.readLine(); !line.isEmpty(); line = in.readLine()) head.append(line).append('\n');
       return head.toString();
@@ -56,7 +56,7 @@ class ConversationWatchTest {
 
     String body(int length) throws IOException {
       var body = new char[length];
-      for (int at = 0; at < length;) at += in.read(body, at, length - at);
+      for (int offset = 0; offset < length;) offset += in.read(body, offset, length - offset);
       return new String(body);
     }
 
@@ -66,11 +66,11 @@ class ConversationWatchTest {
     }
   }
 
-  private final Clock time = new Clock();
+  private final Clock clock = new Clock();
   private final ActorScope scope =
-      ActorSystem.openScope("watched", o -> o.withScheduler(time).withWatchdog(LIMIT, 1_000));
+      ActorSystem.openScope("watched", o -> o.withScheduler(clock).withWatchdog(LIMIT, 1_000));
   private final Gate gate = new Gate();
-  private final CountDownLatch huge = new CountDownLatch(1); // counted down once its request has come
+  private final CountDownLatch hugeBegun = new CountDownLatch(1); // counted down when the handler of /huge begins
 
   @AfterEach
   void close() {
@@ -78,11 +78,11 @@ class ConversationWatchTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private String logged(Duration by) {
+  private String logDuring(Duration duration) {
     try (var logged = new Logged()) {
-      for (var passed = Duration.ZERO; passed.compareTo(by) < 0; passed = passed.plusMillis(500))
-        time.manual.advance(Duration.ofMillis(500));
-      return logged.about(OWN);
+      for (var elapsed = Duration.ZERO; elapsed.compareTo(duration) < 0; elapsed = elapsed.plusMillis(500))
+        clock.manual.advance(Duration.ofMillis(500));
+      return logged.entriesAbout(ACTORS);
     }
   }
 
@@ -109,26 +109,26 @@ class ConversationWatchTest {
           for (int i = 0; i < 20; i++) {
             exchange.outputStream().write(new byte[100]);
             exchange.outputStream().flush();
-            time.manual.advance(Duration.ofSeconds(1));
+            clock.manual.advance(Duration.ofSeconds(1));
           }
         }).stream("/huge", exchange -> {
-          huge.countDown();
+          hugeBegun.countDown();
           exchange.outputStream().write(new byte[50_000_000]);
         }), o -> o);
   }
 
   @Promise("19.11")
   @Test
-  void aClientThatTalksOrIsSilentIsNotReported() throws IOException {
-    try (var client = new Client(echo().port()); var silent = new Client(silentPort())) {
+  void activeOrSilentClientIsNotReported() throws IOException {
+    try (var client = new Client(echo().port()); var silentClient = new Client(silentPort())) {
       awaitDump("silent/1 \\(FIBER\\): waits for client");
       for (int i = 0; i < 10; i++) {
-        assertEquals("hello", client.answerTo("hello\n"));
-        assertEquals("", logged(Duration.ofSeconds(1)));
+        assertEquals("hello", client.sendAndReadLine("hello\n"));
+        assertEquals("", logDuring(Duration.ofSeconds(1)));
       }
       awaitDump("echo/1 \\(FIBER\\): waits for client /127.0.0.1:\\d+; 10 handled\n");
-      assertEquals("", logged(LIMIT.multipliedBy(3)));
-      assertEquals("", silent.socket.isClosed() ? "closed" : "");
+      assertEquals("", logDuring(LIMIT.multipliedBy(3)));
+      assertEquals("", silentClient.socket.isClosed() ? "closed" : "");
     }
   }
 
@@ -138,13 +138,13 @@ class ConversationWatchTest {
 
   @Promise("19.11")
   @Test
-  void aLineThatTakesTooLongIsReportedOnce() throws IOException {
+  void slowLineIsReportedOnce() throws IOException {
     try (var client = new Client(echo().port())) {
-      assertEquals("quick", client.answerTo("quick\n"));
-      client.say("slow\n");
+      assertEquals("quick", client.sendAndReadLine("quick\n"));
+      client.send("slow\n");
       Patience.await(gate.entered);
 
-      String text = logged(LIMIT.multipliedBy(3));
+      String text = logDuring(LIMIT.multipliedBy(3));
 
       assertEquals(2, text.split("actor 'echo/1' has been handling line 'slow' for at least", -1).length, text);
       assertTrue(text.contains("Gate.pass"), text);
@@ -154,18 +154,18 @@ class ConversationWatchTest {
 
   @Promise("19.11")
   @Test
-  void eachExchangeIsAStepOfItsOwn() throws IOException {
+  void eachExchangeIsWatchedSeparately() throws IOException {
     try (var client = new Client(web().port())) {
       for (int i = 0; i < 10; i++) {
         assertTrue(client.get("/quick").startsWith("HTTP/1.1 200"));
         assertEquals("quick", client.body(5));
-        assertEquals("", logged(Duration.ofSeconds(1)));
+        assertEquals("", logDuring(Duration.ofSeconds(1)));
       }
       awaitDump("web/1 \\(FIBER\\): waits for client /127.0.0.1:\\d+; 10 handled\n");
-      client.say("GET /slow?x=1 HTTP/1.1\r\nHost: here\r\n\r\n");
+      client.send("GET /slow?x=1 HTTP/1.1\r\nHost: here\r\n\r\n");
       Patience.await(gate.entered);
 
-      String text = logged(LIMIT.multipliedBy(2));
+      String text = logDuring(LIMIT.multipliedBy(2));
 
       assertTrue(text.contains("actor 'web/1' has been handling GET /slow for at least"), text);
     }
@@ -173,25 +173,25 @@ class ConversationWatchTest {
 
   @Promise("19.11")
   @Test
-  void answersThatLastAreNotReported() throws IOException {
+  void longResponsesAreNotReported() throws IOException {
     var web = web();
-    try (var longer = new Client(web.port());
-        var events = new Client(web.port());
-        var deaf = new Client(web.port());
+    try (var longClient = new Client(web.port());
+        var eventClient = new Client(web.port());
+        var deafClient = new Client(web.port());
         var logged = new Logged()) {
-      assertTrue(longer.get("/long").startsWith("HTTP/1.1 200"));
+      assertTrue(longClient.get("/long").startsWith("HTTP/1.1 200"));
       awaitDump("web/1 \\(FIBER\\): waits for client /127.0.0.1:\\d+; 1 handled");
-      assertTrue(events.get("/events").startsWith("HTTP/1.1 200"));
-      deaf.say("GET /huge HTTP/1.1\r\nHost: here\r\n\r\n");
-      Patience.await(huge);
+      assertTrue(eventClient.get("/events").startsWith("HTTP/1.1 200"));
+      deafClient.send("GET /huge HTTP/1.1\r\nHost: here\r\n\r\n");
+      Patience.await(hugeBegun);
 
-      for (int i = 0; i < 16; i++) { // twice the limit, and never while one of them is between two writes
+      for (int i = 0; i < 16; i++) { // twice the limit, and only while both handlers wait for clients
         awaitDump("web/2 \\(FIBER\\): waits for client");
         awaitDump("web/3 \\(FIBER\\): waits for client");
-        time.manual.advance(LIMIT.dividedBy(8));
+        clock.manual.advance(LIMIT.dividedBy(8));
       }
 
-      assertEquals("", logged.about(OWN));
+      assertEquals("", logged.entriesAbout(ACTORS));
     }
   }
 
@@ -202,28 +202,28 @@ class ConversationWatchTest {
     var forwarder = TcpAcceptor.forward(scope.named("forward"), 0, target, o -> o);
     try (var client = new Client(forwarder.port())) {
       for (int i = 0; i < 10; i++) {
-        assertEquals("hello", client.answerTo("hello\n"));
-        assertEquals("", logged(Duration.ofSeconds(1)));
+        assertEquals("hello", client.sendAndReadLine("hello\n"));
+        assertEquals("", logDuring(Duration.ofSeconds(1)));
       }
     }
   }
 
   @Test
-  void aHandlerThatReadsFramesShowsThem() throws IOException {
-    var frames = TcpAcceptor.open(scope.named("frames"), 0, client -> {
+  void dumpShowsFrameInProgress() throws IOException {
+    var acceptor = TcpAcceptor.open(scope.named("frames"), 0, client -> {
       for (var frame : client.frames()) if (frame.length == 3) gate.pass();
     }, o -> o);
-    try (var client = new Client(frames.port())) {
-      client.say("\0\0\0\2hi\0\0\0\3you");
+    try (var client = new Client(acceptor.port())) {
+      client.send("\0\0\0\2hi\0\0\0\3you");
       Patience.await(gate.entered);
       awaitDump("frames/1 \\(FIBER\\): (is|has been) handling a frame of 3 bytes.*; 1 handled\n");
     }
   }
 
   @Test
-  void beforeItsFirstReadTheConversationItselfIsTheStep() throws IOException {
-    var slow = TcpAcceptor.open(scope.named("slow"), 0, client -> gate.pass(), o -> o);
-    try (var client = new Client(slow.port())) {
+  void dumpShowsConversationBeforeFirstRead() throws IOException {
+    var acceptor = TcpAcceptor.open(scope.named("slow"), 0, client -> gate.pass(), o -> o);
+    try (var client = new Client(acceptor.port())) {
       Patience.await(gate.entered);
       awaitDump("slow/1 \\(FIBER\\): (is|has been) handling the conversation with client /127.0.0.1:\\d+");
       assertEquals(false, client.socket.isClosed());

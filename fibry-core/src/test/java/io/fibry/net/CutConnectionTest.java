@@ -21,13 +21,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** An answer that was cut off looks broken to its client, not ended. */
+/** Tests that a client reads an error, not a normal end, after its response was cut off. */
 class CutConnectionTest {
   private static final Duration LIMIT = Duration.ofSeconds(5);
-  private static final String HALF = "half of an ans";
+  private static final String PARTIAL_RESPONSE = "half of an ans";
 
   @AfterEach
-  void opens() {
+  void close() {
     Gate.openAll();
     scope.close();
   }
@@ -35,17 +35,17 @@ class CutConnectionTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("cut", o -> o.withScheduler(clock));
 
-  private static UnaryOperator<TcpOptions> options(String how) {
-    return options -> switch (how) {
+  private static UnaryOperator<TcpOptions> options(String cause) {
+    return options -> switch (cause) {
       case "total limit" -> options.withTotalLimit(LIMIT);
       case "idle limit" -> options.withIdleLimit(LIMIT);
       default -> options.withDrainLimit(LIMIT);
     };
   }
 
-  private static void end(Exitable server, String how) {
-    if (how.equals("kill")) server.kill();
-    if (how.equals("drain limit")) server.sendPoisonPill();
+  private static void end(Exitable server, String cause) {
+    if (cause.equals("kill")) server.kill();
+    if (cause.equals("drain limit")) server.sendPoisonPill();
   }
 
   private static boolean isBroken(InputStream in) {
@@ -60,26 +60,26 @@ class CutConnectionTest {
   @Promise("25.10")
   @ParameterizedTest
   @ValueSource(strings = {"total limit", "idle limit", "drain limit", "kill"})
-  void cutOffTcpClientSeesBrokenConnection(String how) throws IOException {
+  void cutOffTcpClientSeesBrokenConnection(String cause) throws IOException {
     var gate = new Gate();
     var server = TcpAcceptor.open(scope.anonymous(), 0, connection -> {
-      connection.outputStream().write(HALF.getBytes());
-      if (how.equals("idle limit")) connection.inputStream().read();
-      else gate.passDeaf();
-    }, options(how));
+      connection.outputStream().write(PARTIAL_RESPONSE.getBytes());
+      if (cause.equals("idle limit")) connection.inputStream().read();
+      else gate.passUninterruptibly();
+    }, options(cause));
     try (var peer = new Peer(server.port())) {
       var in = peer.socket.getInputStream();
-      assertEquals(HALF, new String(in.readNBytes(HALF.length())));
+      assertEquals(PARTIAL_RESPONSE, new String(in.readNBytes(PARTIAL_RESPONSE.length())));
 
-      end(server, how);
-      var broken = new CompletableFuture<Boolean>();
-      Patience.startFiber(() -> broken.complete(isBroken(in)));
+      end(server, cause);
+      var result = new CompletableFuture<Boolean>();
+      Patience.startFiber(() -> result.complete(isBroken(in)));
       Patience.eventually(() -> {
-        if (!how.equals("kill")) clock.advance(Duration.ofSeconds(1));
-        return broken.isDone();
+        if (!cause.equals("kill")) clock.advance(Duration.ofSeconds(1));
+        return result.isDone();
       });
 
-      assertTrue(broken.join());
+      assertTrue(result.join());
     } finally {
       gate.open();
       server.kill();
@@ -91,15 +91,15 @@ class CutConnectionTest {
   void killedHttpServerLooksBrokenToClient() throws IOException {
     var gate = new Gate();
     var server = HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none().stream("/", exchange -> {
-      exchange.outputStream().write(HALF.getBytes());
+      exchange.outputStream().write(PARTIAL_RESPONSE.getBytes());
       exchange.outputStream().flush();
-      gate.passDeaf();
+      gate.passUninterruptibly();
     }), o -> o);
     try (var client = new RawClient(server.port())) {
-      client.send("GET / HTTP/1.0\r\n\r\n"); // an answer that ends with its connection
+      client.send("GET / HTTP/1.0\r\n\r\n"); // an HTTP/1.0 response ends when its connection ends
       var in = client.socket.getInputStream();
-      var seen = new StringBuilder();
-      while (seen.indexOf(HALF) < 0) seen.append((char) in.read());
+      var received = new StringBuilder();
+      while (received.indexOf(PARTIAL_RESPONSE) < 0) received.append((char) in.read());
 
       server.kill();
 

@@ -31,9 +31,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** When an exchange is at work, on a server with one permit. */
+/** Tests when an exchange holds a permit to run, mostly on a server with one permit. */
 class ExchangePermitTest {
-  // time is stopped, so no limit cuts off slow clients
+  // the clock does not move, so no limit cuts off slow clients
   private final ActorScope scope = ActorSystem.openScope("permits", o -> o.withScheduler(new ManualScheduler()));
   private HttpServer server;
 
@@ -42,7 +42,7 @@ class ExchangePermitTest {
   }
 
   private String codes(String request) throws IOException {
-    return RawClient.codes(RawClient.talk(server.port(), request));
+    return RawClient.codes(RawClient.sendAndReadAll(server.port(), request));
   }
 
   @AfterEach
@@ -64,12 +64,12 @@ class ExchangePermitTest {
       first.send(RawClient.get("/wait"));
       Patience.await(gate.entered);
 
-      var busy = RawClient.talk(server.port(), RawClient.get("/"));
+      var refusal = RawClient.sendAndReadAll(server.port(), RawClient.get("/"));
       gate.open();
 
-      assertTrue(busy.startsWith("HTTP/1.1 503 ") && busy.contains("\r\nRetry-After: 1\r\n")
-          && busy.contains("\r\nConnection: close\r\n"), busy);
-      assertTrue(first.all().endsWith("waited"));
+      assertTrue(refusal.startsWith("HTTP/1.1 503 ") && refusal.contains("\r\nRetry-After: 1\r\n")
+          && refusal.contains("\r\nConnection: close\r\n"), refusal);
+      assertTrue(first.readToEnd().endsWith("waited"));
       assertEquals("200", codes(RawClient.get("/")));
     }
   }
@@ -77,38 +77,38 @@ class ExchangePermitTest {
   @Promise("27.4")
   @Test
   void exchangesThatWaitForTheirClientsBlockNoOthers() throws Exception {
-    var begun = new CountDownLatch(1);
-    var listening = new CountDownLatch(1);
+    var handlerBegun = new CountDownLatch(1);
+    var eventClientReady = new CountDownLatch(1);
     open(routes -> routes.text("/", exchange -> "").text("/slow", exchange -> {
-      begun.countDown();
+      handlerBegun.countDown();
       return "took " + exchange.bodyAsText();
     }).stream("/news", exchange -> {
       var client = exchange.eventActor();
-      listening.countDown();
+      eventClientReady.countDown();
       client.waitForExit();
     }));
-    try (var slow = new RawClient(server.port()); var listener = new RawClient(server.port())) {
-      slow.send("POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nha");
-      Patience.await(begun);
-      // at work until it has read what was sent
+    try (var slowClient = new RawClient(server.port()); var eventClient = new RawClient(server.port())) {
+      slowClient.send("POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nha");
+      Patience.await(handlerBegun);
+      // the exchange holds its permit until it has read the two bytes
       Patience.eventually(() -> {
         try {
           return codes(RawClient.get("/")).equals("200");
-        } catch (IOException gone) {
-          throw new AssertionError(gone);
+        } catch (IOException failure) {
+          throw new AssertionError(failure);
         }
       });
 
-      listener.send(RawClient.get("/news"));
-      Patience.await(listening);
+      eventClient.send(RawClient.get("/news"));
+      Patience.await(eventClientReady);
 
       assertEquals("200", codes(RawClient.get("/")));
-      assertTrue(slow.send("lf").one().endsWith("took half"));
+      assertTrue(slowClient.send("lf").readResponse().endsWith("took half"));
     }
   }
 
   @Test
-  void clientThatAsksFirstIsNotToldToSendWhenTheServerIsBusy() throws Exception {
+  void busyServerRefusesBodyThatExpectsContinue() throws Exception {
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
       gate.pass();
@@ -124,197 +124,198 @@ class ExchangePermitTest {
 
   @Promise("27.4")
   @Test
-  void clientThatHasItsAnswerIsNoLongerAtWork(@TempDir Path root) throws Exception {
+  void permitIsFreeWhenClientHasItsResponse(@TempDir Path root) throws Exception {
     Files.writeString(root.resolve("index.html"), "x");
     Files.createDirectory(root.resolve("sub"));
     open(routes -> routes.text("/", exchange -> "x").stream("/stream", exchange -> exchange.outputStream().write('x'))
         .files("/files", root).stream("/news", exchange -> exchange.eventActor().waitForExit()));
     for (int i = 0; i < 20; i++) {
-      try (var one = new RawClient(server.port());
-          var other = new RawClient(server.port());
-          var listener = new RawClient(server.port())) {
+      try (var firstClient = new RawClient(server.port());
+          var secondClient = new RawClient(server.port());
+          var eventClient = new RawClient(server.port())) {
         for (var path : List.of("/", "/stream", "/files/", "/files/sub")) {
-          for (var client : List.of(one, other)) {
-            var answer = client.send("GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n").one();
+          for (var client : List.of(firstClient, secondClient)) {
+            var response = client.send("GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n").readResponse();
 
-            assertEquals(path.endsWith("sub") ? "301" : "200", RawClient.codes(answer), path);
+            assertEquals(path.endsWith("sub") ? "301" : "200", RawClient.codes(response), path);
           }
         }
-        assertEquals("200", RawClient.codes(listener.send(RawClient.get("/news")).one()));
+        assertEquals("200", RawClient.codes(eventClient.send(RawClient.get("/news")).readResponse()));
       }
     }
   }
 
   @Promise("27.4")
   @Test
-  void permitIsBackWhenTheAnswerIsSent() throws Exception {
+  void permitIsReleasedBeforeResponseIsSent() throws Exception {
     var routes =
         HttpRoutes.none().text("/", exchange -> "x").stream("/stream", exchange -> exchange.outputStream().write('x'));
     for (var path : List.of("/", "/stream")) {
-      var places = pool(1);
-      var atWorkWhenSent = new AtomicInteger(-1);
-      var answer = new ServerResponse(new OutputStream() {
+      var permits = pool(1);
+      var workingWhenSent = new AtomicInteger(-1);
+      var response = new ServerResponse(new OutputStream() {
         @Override
-        public void write(int one) {
-          atWorkWhenSent.set(places.atWork());
+        public void write(int value) {
+          workingWhenSent.set(permits.atWork());
         }
       }, true, false, true, false);
-      answer.permit = places.tryAdmit();
-      var exchange = new ServerExchange(null, null, null, null, answer, RoutePattern.of(path), Optional.empty(), null);
+      response.permit = permits.tryAdmit();
+      var exchange = new ServerExchange(null, null, null, null, response, RoutePattern.of(path), Optional.empty(),
+          null);
 
       routes.find("GET", path).handler().handle(exchange);
       exchange.finish();
 
-      assertEquals(0, atWorkWhenSent.get(), path);
-      assertEquals(0, places.atWork(), path); // and stays where it is
+      assertEquals(0, workingWhenSent.get(), path);
+      assertEquals(0, permits.atWork(), path); // finish() does not change the count
     }
   }
 
   @Test
   void refusedExchangeTakesNoPermit() {
-    var places = pool(1);
-    var waiting = suspended(places);
-    suspended(places); // now twice the limit is admitted
-    var stopped = new AtomicBoolean();
-    var admitted = new AtomicInteger();
-    var refused = new Thread(() -> {
-      while (!stopped.get()) if (places.tryAdmit() != null) admitted.incrementAndGet();
+    var permits = pool(1);
+    var suspendedPermit = admitAndSuspend(permits);
+    admitAndSuspend(permits); // twice the limit is admitted now
+    var stop = new AtomicBoolean();
+    var admittedCount = new AtomicInteger();
+    var refusedThread = new Thread(() -> {
+      while (!stop.get()) if (permits.tryAdmit() != null) admittedCount.incrementAndGet();
     });
-    refused.start();
+    refusedThread.start();
     try {
       for (int i = 0; i < 1_000_000; i++) {
-        assertEquals(0, places.atWork());
-        assertEquals(2, places.admitted());
-        assertEquals(0, admitted.get());
-        waiting.resume();
-        assertEquals(1, places.atWork());
-        waiting.suspend();
+        assertEquals(0, permits.atWork());
+        assertEquals(2, permits.admitted());
+        assertEquals(0, admittedCount.get());
+        suspendedPermit.resume();
+        assertEquals(1, permits.atWork());
+        suspendedPermit.suspend();
       }
     } finally {
-      stopped.set(true);
-      Patience.joined(refused);
+      stop.set(true);
+      Patience.awaitEnd(refusedThread);
     }
   }
 
   @Promise("27.4")
   @Test
-  void stalledExchangesDoNotKeepAnotherFromWork() {
-    var places = pool(3);
-    var all = Stream.generate(() -> suspended(places)).limit(6).toList();
+  void stalledExchangesDoNotPreventAnotherFromRunning() {
+    var permits = pool(3);
+    var suspendedPermits = Stream.generate(() -> admitAndSuspend(permits)).limit(6).toList();
 
-    assertNull(places.tryAdmit());
-    for (var permit : all) {
-      permit.resume(); // it would wait for ever
-      assertEquals(1, places.atWork());
+    assertNull(permits.tryAdmit());
+    for (var permit : suspendedPermits) {
+      permit.resume(); // must not wait forever
+      assertEquals(1, permits.atWork());
       permit.suspend();
     }
-    all.forEach(ExchangePermit::release);
-    all.forEach(ExchangePermit::release);
-    assertEquals(0, places.admitted());
+    suspendedPermits.forEach(ExchangePermit::release);
+    suspendedPermits.forEach(ExchangePermit::release);
+    assertEquals(0, permits.admitted());
   }
 
   private static ExchangePermit.PermitPool pool(int limit) {
     return new ExchangePermit.PermitPool(limit, () -> 0);
   }
 
-  /** An exchange that runs may wait for a lock of an exchange that waits to run. */
+  /** A running exchange may wait for a lock that an exchange without a permit to run holds. */
   @Promise("27.4")
   @Test
-  void exchangeContinuesOverTheLimitAfterTenSeconds() {
+  void exchangeResumesAboveLimitAfterTenSeconds() {
     var time = new AtomicLong();
-    var places = new ExchangePermit.PermitPool(1, time::get);
-    var waiting = suspended(places);
-    var running = places.tryAdmit();
-    var resumed = new Thread(waiting::resume);
-    resumed.start();
+    var permits = new ExchangePermit.PermitPool(1, time::get);
+    var suspendedPermit = admitAndSuspend(permits);
+    var runningPermit = permits.tryAdmit();
+    var resumingThread = new Thread(suspendedPermit::resume);
+    resumingThread.start();
     try {
-      Patience.eventually(() -> places.tryAdmit() == null && resumed.getState() == Thread.State.TIMED_WAITING);
+      Patience.eventually(() -> permits.tryAdmit() == null && resumingThread.getState() == Thread.State.TIMED_WAITING);
       time.set(ExchangePermit.MAX_WAIT.toNanos() - 1);
-      assertEquals(1, places.atWork());
+      assertEquals(1, permits.atWork());
     } finally {
       time.set(ExchangePermit.MAX_WAIT.toNanos());
-      Patience.joined(resumed);
+      Patience.awaitEnd(resumingThread);
     }
-    assertEquals(2, places.atWork());
-    assertNull(places.tryAdmit());
+    assertEquals(2, permits.atWork());
+    assertNull(permits.tryAdmit());
 
-    waiting.release();
-    assertNull(places.tryAdmit());
-    running.release();
-    assertNotNull(places.tryAdmit());
+    suspendedPermit.release();
+    assertNull(permits.tryAdmit());
+    runningPermit.release();
+    assertNotNull(permits.tryAdmit());
   }
 
   @Test
-  void interruptedExchangeDoesNotWaitToRun() {
-    var places = pool(1);
-    var interrupted = suspended(places);
-    var running = places.tryAdmit();
+  void interruptedExchangeResumesImmediately() {
+    var permits = pool(1);
+    var interruptedPermit = admitAndSuspend(permits);
+    var runningPermit = permits.tryAdmit();
     Thread.currentThread().interrupt();
     try {
-      interrupted.resume();
+      interruptedPermit.resume();
       assertTrue(Thread.currentThread().isInterrupted());
     } finally {
       Thread.interrupted();
     }
-    assertEquals(1, places.atWork());
-    interrupted.release();
-    running.release();
-    assertEquals(0, places.admitted());
-    assertNotNull(places.tryAdmit());
+    assertEquals(1, permits.atWork());
+    interruptedPermit.release();
+    runningPermit.release();
+    assertEquals(0, permits.admitted());
+    assertNotNull(permits.tryAdmit());
   }
 
-  private static ExchangePermit suspended(ExchangePermit.PermitPool places) {
-    var permit = places.tryAdmit();
+  private static ExchangePermit admitAndSuspend(ExchangePermit.PermitPool permits) {
+    var permit = permits.tryAdmit();
     permit.suspend();
     return permit;
   }
 
   @Promise("27.4")
   @Test
-  void boundsHoldForExchangesOfManyThreads() throws Exception {
+  void limitsHoldForExchangesOfManyThreads() throws Exception {
     long seed = StressHarness.seed();
-    System.out.println("permits of exchanges: -Dfibry.seed=" + seed);
+    System.out.println("exchange permits: -Dfibry.seed=" + seed);
     int limit = 1 + (int) (seed & 3);
-    var places = pool(limit);
-    var atWork = new AtomicInteger();
-    var admitted = new AtomicInteger();
+    var permits = pool(limit);
+    var workingCount = new AtomicInteger();
+    var admittedCount = new AtomicInteger();
     var results = new ArrayList<CompletableFuture<Void>>();
     for (int t = 0; t < 12; t++) {
       var random = new Random(seed + t);
       var result = new CompletableFuture<Void>();
       results.add(result);
       Patience.startFiber(() -> {
-        for (int i = 0; i < 3_000; i++) exchange(places, limit, random, atWork, admitted);
+        for (int i = 0; i < 3_000; i++) exchange(permits, limit, random, workingCount, admittedCount);
         return null;
       }, result);
     }
     for (var result : results) Patience.value(result);
 
-    assertEquals(0, places.atWork());
-    assertEquals(0, places.admitted());
-    assertNotNull(places.tryAdmit());
+    assertEquals(0, permits.atWork());
+    assertEquals(0, permits.admitted());
+    assertNotNull(permits.tryAdmit());
   }
 
-  /** Counts itself only while it is admitted, so the bounds hold for these counts, too. */
-  private static void exchange(ExchangePermit.PermitPool places, int limit, Random random, AtomicInteger atWork,
-      AtomicInteger admitted) {
-    var permit = places.tryAdmit();
+  /** Counts itself only while it is admitted, so the limits also hold for these counts. */
+  private static void exchange(ExchangePermit.PermitPool permits, int limit, Random random, AtomicInteger workingCount,
+      AtomicInteger admittedCount) {
+    var permit = permits.tryAdmit();
     if (permit == null) {
       Thread.yield();
       return;
     }
-    assertTrue(admitted.incrementAndGet() <= 2 * limit);
-    assertTrue(atWork.incrementAndGet() <= limit);
+    assertTrue(admittedCount.incrementAndGet() <= 2 * limit);
+    assertTrue(workingCount.incrementAndGet() <= limit);
     for (int reads = random.nextInt(4); reads > 0; reads--) {
-      atWork.decrementAndGet();
+      workingCount.decrementAndGet();
       permit.suspend();
       if (random.nextBoolean()) Thread.yield();
       permit.resume();
-      assertTrue(atWork.incrementAndGet() <= limit);
+      assertTrue(workingCount.incrementAndGet() <= limit);
       if (random.nextBoolean()) Thread.yield();
     }
-    atWork.decrementAndGet();
-    admitted.decrementAndGet();
+    workingCount.decrementAndGet();
+    admittedCount.decrementAndGet();
     permit.release();
   }
 }

@@ -8,21 +8,21 @@ import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The first servers of a program, opened by fibers that have all carriers. */
+/** Tests that fibers on all carriers can open the first servers of a program. */
 class FirstServerJvmTest {
 
-  /** Opens as many servers at once as it is told. */
-  static final class Opening {
+  /** Opens as many servers at once as the second argument says, one per actor. */
+  static final class ServerOpener {
     public static void main(String[] args) throws InterruptedException {
       int openers = Integer.parseInt(args[1]);
-      var together = new CyclicBarrier(openers);
-      var opened = new CountDownLatch(openers);
+      var barrier = new CyclicBarrier(openers);
+      var openedServers = new CountDownLatch(openers);
       for (int i = 0; i < openers; i++) ActorSystem.anonymous().newActor((String kind) -> {
-        together.await();
+        barrier.await();
         open(kind);
-        opened.countDown();
+        openedServers.countDown();
       }).sendMessage(args[0]);
-      opened.await();
+      openedServers.await();
       System.exit(0);
     }
 
@@ -38,10 +38,10 @@ class FirstServerJvmTest {
 
   @ParameterizedTest
   @CsvSource({"http, 1, 1", "tcp, 1, 1", "udp, 1, 1", "tcp, 2, 2"})
-  void open(String kind, int openers, int carriers) throws Exception {
-    try (var child = Child.java(List.of("-Djdk.virtualThreadScheduler.parallelism=" + carriers), Opening.class,
+  void fibersOnAllCarriersOpenFirstServers(String kind, int openers, int carriers) throws Exception {
+    try (var child = Child.java(List.of("-Djdk.virtualThreadScheduler.parallelism=" + carriers), ServerOpener.class,
         kind, "" + openers)) {
-      child.ended(0);
+      child.awaitExit(0);
     }
   }
 }

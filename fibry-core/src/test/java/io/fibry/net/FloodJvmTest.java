@@ -18,14 +18,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/** A JVM that runs out of file descriptors, and recovers. */
+/** Tests an acceptor whose JVM runs out of file descriptors, and recovers. */
 class FloodJvmTest {
   private static final int DESCRIPTORS = 80;
   private static final long SECOND = 1_000_000_000; // ns
 
   /**
-   * Echoes lines; prints its port, then for each line of input its share of a processor in the next
-   * second.
+   * Echoes lines, and prints its port. For each line of its input, it prints the processor time of
+   * the next second in percent.
    */
   static final class Main {
     private Main() {}
@@ -38,41 +38,41 @@ class FloodJvmTest {
       var in = new BufferedReader(new java.io.InputStreamReader(System.in));
       var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
       while (in.readLine() != null) {
-        long burnt = system.getProcessCpuTime();
-        long begun = System.nanoTime();
-        long passed = 0;
-        for (; passed < SECOND; passed = System.nanoTime() - begun) LockSupport.parkNanos(SECOND - passed);
-        System.out.println("percent " + 100 * (system.getProcessCpuTime() - burnt) / passed);
+        long cpuNanos = system.getProcessCpuTime();
+        long startNanos = System.nanoTime();
+        long elapsed = 0;
+        for (; elapsed < SECOND; elapsed = System.nanoTime() - startNanos) LockSupport.parkNanos(SECOND - elapsed);
+        System.out.println("percent " + 100 * (system.getProcessCpuTime() - cpuNanos) / elapsed);
       }
     }
   }
 
   @Promise("25.7")
   @Test
-  void aFloodPastTheDescriptorLimitBurnsNoProcessorAndPasses() throws Exception {
+  void floodBeyondDescriptorLimitNeedsLittleProcessorTime() throws Exception {
     Assumptions.assumeTrue(Files.isExecutable(Path.of("/bin/bash")), "needs a shell that limits descriptors");
     var java = ProcessHandle.current().info().command().orElseThrow();
     try (var child = Child.start(List.of("/bin/bash", "-c",
         "ulimit -n " + DESCRIPTORS + "; exec \"$0\" -Xint -cp \"$1\" '" + Main.class.getName() + "'", java,
         System.getProperty("java.class.path")))) {
       int port = Integer.parseInt(child.awaitLine(line -> line.startsWith("port ")).substring("port ".length()));
-      try (var first = new Peer(port).send("loads the classes, which takes descriptors\n")) {
-        first.line();
+      try (var first = new Peer(port).send("loads classes, which needs descriptors\n")) {
+        first.readLine();
       }
       var flood = new ArrayList<Peer>();
-      // others wait in the backlog
+      // clients beyond the limit wait in the backlog
       for (int i = 0; i < DESCRIPTORS; i++) flood.add(new Peer(port));
       child.awaitLine(line -> line.contains("Too many open files"));
-      assertEquals("served meanwhile", flood.getFirst().send("served meanwhile\n").line());
+      assertEquals("served meanwhile", flood.getFirst().send("served meanwhile\n").readLine());
       child.input().write('\n');
       child.input().flush();
-      var burnt = child.awaitLine(line -> line.startsWith("percent ")).substring("percent ".length());
+      var percent = child.awaitLine(line -> line.startsWith("percent ")).substring("percent ".length());
 
-      assertTrue(Integer.parseInt(burnt) < 50, "percent of a processor in a flood: " + burnt);
+      assertTrue(Integer.parseInt(percent) < 50, "percent of a processor in a flood: " + percent);
       flood.forEach(Peer::close);
       for (int i = 0; i < 100; i++) {
         try (var peer = new Peer(port).send("again\n")) {
-          assertEquals("again", peer.line());
+          assertEquals("again", peer.readLine());
         }
       }
     }

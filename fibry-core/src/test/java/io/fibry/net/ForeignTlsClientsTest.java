@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** TLS as programs of others see it, where they are installed. */
+/** Tests TLS with programs of other projects, if they are installed. */
 class ForeignTlsClientsTest {
   private final ServerScope net = new ServerScope();
   private Path authority;
@@ -52,7 +52,7 @@ class ForeignTlsClientsTest {
     try (var child = Child.start(List.of(command))) {
       try (var in = child.input()) {
         in.write(input.getBytes(StandardCharsets.US_ASCII));
-      } catch (IOException endedAlready) {}
+      } catch (IOException programEnded) {}
       child.exitCode();
       return child.output();
     }
@@ -63,7 +63,7 @@ class ForeignTlsClientsTest {
   }
 
   @Test
-  void curl() throws Exception {
+  void curlSendsRequestsOverTls() throws Exception {
     assertEquals("GET 0 TLSv1.3\nGET 0 TLSv1.3",
         run("", "curl", "-sS", "--cacert", authority.toString(), url(), url()));
     assertEquals("POST 3000000 TLSv1.2", run("x".repeat(3_000_000), "curl", "-sS", "--tls-max", "1.2", "--cacert",
@@ -73,23 +73,23 @@ class ForeignTlsClientsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"-tls1_2", "-tls1_3"})
-  void openssl(String protocol) throws Exception {
-    var said = run("GET /count HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "openssl", "s_client",
+  void opensslSendsRequestOverTls(String protocol) throws Exception {
+    var output = run("GET /count HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "openssl", "s_client",
         "-connect", "localhost:" + server.port(), "-CAfile", authority.toString(), "-ign_eof", "-alpn", "h2,http/1.1",
         protocol);
 
-    assertTrue(said.contains("Verify return code: 0 (ok)") && said.contains("ALPN protocol: http/1.1"), said);
-    assertTrue(said.contains("HTTP/1.1 200 OK") && said.contains("GET 0 TLSv1."), said);
+    assertTrue(output.contains("Verify return code: 0 (ok)") && output.contains("ALPN protocol: http/1.1"), output);
+    assertTrue(output.contains("HTTP/1.1 200 OK") && output.contains("GET 0 TLSv1."), output);
   }
 
   @Test
-  void opensslWithAnOldProtocol() throws Exception {
+  void opensslCannotUseOldProtocol() throws Exception {
     assertFalse(run("", "openssl", "s_client", "-connect", "localhost:" + server.port(), "-tls1_1")
         .contains("Cipher is ECDHE"));
   }
 
   @Test
-  void python() throws Exception {
+  void pythonSendsRequestsOverTls() throws Exception {
     var program = "import http.client, ssl, sys\n"
         + "c = http.client.HTTPSConnection('localhost', int(sys.argv[1]), "
         + "context=ssl.create_default_context(cafile=sys.argv[2]))\n"
@@ -102,7 +102,7 @@ class ForeignTlsClientsTest {
   }
 
   @Test
-  void node() throws Exception {
+  void nodeSendsRequestsOverTls() throws Exception {
     var program = "const https = require('https'), fs = require('fs');"
         + "const agent = new https.Agent({keepAlive: true, maxSockets: 1, ca: fs.readFileSync(process.argv[2])});"
         + "const next = i => { const r = https.request({host: 'localhost', port: +process.argv[1], path: '/count', "
@@ -119,13 +119,13 @@ class ForeignTlsClientsTest {
     assumeInstalled("openssl");
     try (var child = Child.start(List.of("openssl", "s_client", "-connect", "localhost:" + server.port(), "-CAfile",
         authority.toString(), "-tls1_2"))) {
-      child.input().write("R\n".getBytes(StandardCharsets.US_ASCII)); // a letter alone in a line: negotiate again
+      child.input().write("R\n".getBytes(StandardCharsets.US_ASCII)); // requests a renegotiation
       child.input().flush();
-      int exit = child.exitCode(); // once it is cut off
-      var said = child.output();
+      int exit = child.exitCode(); // openssl ends because it is cut off
+      var output = child.output();
 
-      assertTrue(said.contains("RENEGOTIATING"), said);
-      assertTrue(exit != 0 || said.contains("error") || said.contains("closed"), said);
+      assertTrue(output.contains("RENEGOTIATING"), output);
+      assertTrue(exit != 0 || output.contains("error") || output.contains("closed"), output);
     }
   }
 }

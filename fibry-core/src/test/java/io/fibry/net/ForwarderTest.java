@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Clock;
-import io.fibry.DeafPort;
 import io.fibry.Promise;
+import io.fibry.RefusingPort;
 import io.fibry.Variants;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
@@ -25,10 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@SuppressWarnings("try") // an unused client
+@SuppressWarnings("try") // some clients are opened but not used
 class ForwarderTest {
-  private final ServerScope served = new ServerScope();
-  private final CompletableFuture<TcpConnection> reached = new CompletableFuture<>();
+  private final ServerScope net = new ServerScope();
+  private final CompletableFuture<TcpConnection> targetConnection = new CompletableFuture<>();
 
   static List<String> strategies() {
     return List.copyOf(Variants.STRATEGIES.keySet());
@@ -36,41 +36,41 @@ class ForwarderTest {
 
   @AfterEach
   void close() {
-    served.close();
+    net.close();
   }
 
-  private static InetSocketAddress at(int port) {
+  private static InetSocketAddress loopback(int port) {
     return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
   }
 
   private TcpAcceptor echo() {
-    return served.open(connection -> {
-      reached.complete(connection);
+    return net.open(connection -> {
+      targetConnection.complete(connection);
       connection.inputStream().transferTo(connection.outputStream());
       connection.outputStream().write("end".getBytes());
     });
   }
 
   private TcpAcceptor forward(int target, UnaryOperator<TcpOptions> options) {
-    return TcpAcceptor.forward(served.scope.anonymous(), 0, at(target), options);
+    return TcpAcceptor.forward(net.scope.anonymous(), 0, loopback(target), options);
   }
 
   @Promise("25.11")
   @ParameterizedTest
   @MethodSource("strategies")
   void bytesAndEndAreForwardedInBothDirections(String strategy) throws Exception {
-    var forwarder = TcpAcceptor.forward(served.scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 0,
-        at(echo().port()), o -> o);
+    var forwarder = TcpAcceptor.forward(net.scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 0,
+        loopback(echo().port()), o -> o);
     var sent = new byte[500_000];
     new Random(1).nextBytes(sent);
     try (var peer = new Peer(forwarder.port())) {
-      var sender = Patience.startFiber(() -> peer.send(sent).end());
+      var sender = Patience.startFiber(() -> peer.send(sent).endOutput());
 
-      var back = peer.socket.getInputStream().readAllBytes();
+      var echoedBytes = peer.socket.getInputStream().readAllBytes();
 
-      Patience.joined(sender);
-      assertEquals(500_003, back.length); // with the answer to the half-close
-      assertTrue(Arrays.equals(sent, 0, 500_000, back, 0, 500_000));
+      Patience.awaitEnd(sender);
+      assertEquals(500_003, echoedBytes.length); // the echo, and the "end" after the half-close
+      assertTrue(Arrays.equals(sent, 0, 500_000, echoedBytes, 0, 500_000));
     }
     Patience.eventually(() -> forwarder.toString().contains("(1 clients, 500000 bytes there, 500003 back)"));
   }
@@ -83,76 +83,76 @@ class ForwarderTest {
       var sender = Patience.startFiber(() -> {
         try {
           peer.send(new byte[200_000_000]);
-        } catch (java.io.UncheckedIOException closed) {}
+        } catch (java.io.UncheckedIOException connectionClosed) {}
       });
-      Patience.parked(sender);
+      Patience.awaitParked(sender);
 
       assertTrue(sender.isAlive());
-      served.close();
-      Patience.joined(sender);
+      net.close();
+      Patience.awaitEnd(sender);
     }
   }
 
   @Test
   void refusedTargetClosesClientAndIsLoggedOncePerMinute() throws Exception {
-    try (var deaf = new DeafPort(); var log = new Logged()) {
-      var forwarder = forward(deaf.number(), o -> o.withMaxConnections(1));
+    try (var deafPort = new RefusingPort(); var log = new Logged()) {
+      var forwarder = forward(deafPort.number(), o -> o.withMaxConnections(1));
 
       for (int i = 0; i < 20; i++) {
         try (var peer = new Peer(forwarder.port())) {
-          assertEquals("", peer.rest());
+          assertEquals("", peer.readToEnd());
         }
       }
 
-      assertEquals(1, log.about(":" + deaf.number()).lines().count(), log.text());
+      assertEquals(1, log.entriesAbout(":" + deafPort.number()).lines().count(), log.text());
       assertTrue(log.text().contains("cannot be reached: Connection refused"), log.text());
     }
   }
 
   @Test
-  void aClientThatIsKilledEndsTheOtherSide() {
+  void resetOfClientClosesConnectionToTarget() {
     var forwarder = forward(echo().port(), o -> o);
     var peer = new Peer(forwarder.port()).send("x");
-    Patience.value(reached);
+    Patience.value(targetConnection);
 
     peer.reset();
 
     Patience.eventually(() -> forwarder.connections().isEmpty());
-    Patience.eventually(() -> ((ClientConnection) Patience.value(reached)).socket.isClosed());
+    Patience.eventually(() -> ((ClientConnection) Patience.value(targetConnection)).socket.isClosed());
   }
 
   @Promise("25.11")
   @Test
-  void aClientThatBreaksOffLooksBrokenToTheTarget() {
-    var seen = new CompletableFuture<String>();
-    var target = served.open(connection -> {
-      reached.complete(connection);
+  void targetReadsErrorAfterResetOfClient() {
+    var outcome = new CompletableFuture<String>();
+    var target = net.open(connection -> {
+      targetConnection.complete(connection);
       try {
         connection.inputStream().transferTo(OutputStream.nullOutputStream());
-        seen.complete("an end");
-      } catch (IOException broken) {
-        seen.complete("a break");
+        outcome.complete("an end");
+      } catch (IOException failure) {
+        outcome.complete("a break");
       }
     });
     var peer = new Peer(forward(target.port(), o -> o).port()).send("half of an upl");
-    Patience.value(reached);
+    Patience.value(targetConnection);
 
     peer.reset();
 
-    assertEquals("a break", Patience.value(seen));
+    assertEquals("a break", Patience.value(outcome));
   }
 
   @Test
-  void aTargetThatIsKilledEndsTheClient() {
+  void killedTargetClosesClient() {
     var target = echo();
     var forwarder = forward(target.port(), o -> o);
     try (var peer = new Peer(forwarder.port()).send("x")) {
-      Patience.value(reached);
+      Patience.value(targetConnection);
 
       target.kill();
 
-      peer.closed();
-      peer.end(); // the target could still answer
+      peer.awaitClose();
+      peer.endOutput(); // the target could still answer
       Patience.eventually(() -> forwarder.connections().isEmpty());
     }
   }
@@ -161,27 +161,27 @@ class ForwarderTest {
   void killEndsBothSides() {
     var forwarder = forward(echo().port(), o -> o);
     try (var peer = new Peer(forwarder.port()).send("x")) {
-      Patience.value(reached);
+      Patience.value(targetConnection);
 
       forwarder.kill();
 
-      Patience.ended(forwarder::waitForExit);
-      peer.closed();
-      Patience.eventually(() -> ((ClientConnection) Patience.value(reached)).socket.isClosed());
+      Patience.awaitEnd(forwarder::waitForExit);
+      peer.awaitClose();
+      Patience.eventually(() -> ((ClientConnection) Patience.value(targetConnection)).socket.isClosed());
     }
   }
 
   @Test
   void connectionIsIdleWhenNeitherSideSends() throws Exception {
     var clock = new Clock();
-    try (var mine = new ServerScope(o -> o.withScheduler(clock))) {
-      var forwarder = TcpAcceptor.forward(mine.scope.anonymous(), 0, at(echo().port()),
+    try (var clockScope = new ServerScope(o -> o.withScheduler(clock))) {
+      var forwarder = TcpAcceptor.forward(clockScope.scope.anonymous(), 0, loopback(echo().port()),
           o -> o.withIdleLimit(Duration.ofSeconds(60)).withWriteLimit(Duration.ofHours(1)));
       try (var peer = new Peer(forwarder.port())) {
         assertEquals('x', peer.send("x").socket.getInputStream().read());
         for (int i = 0; i < 4; i++) {
           clock.manual.advance(Duration.ofSeconds(40));
-          Patience.value(reached).outputStream().write('y'); // from the target only
+          Patience.value(targetConnection).outputStream().write('y'); // from the target only
           assertEquals('y', peer.socket.getInputStream().read());
         }
         assertEquals(1, forwarder.connections().size());
@@ -191,27 +191,27 @@ class ForwarderTest {
           return forwarder.connections().isEmpty();
         });
 
-        peer.closed();
+        peer.awaitClose();
       }
     }
   }
 
   @Test
-  void badInputIsRefusedWithWhatToDo() throws IOException {
-    var refused = Assertions.assertThrows(IllegalArgumentException.class, () -> forward(0, o -> o));
+  void invalidTargetIsRefused() throws IOException {
+    var failure = Assertions.assertThrows(IllegalArgumentException.class, () -> forward(0, o -> o));
 
-    assertTrue(refused.getMessage().contains("nothing can be forwarded to port 0"), refused.getMessage());
+    assertTrue(failure.getMessage().contains("nothing can be forwarded to port 0"), failure.getMessage());
     assertEquals("target", Assertions
-        .assertThrows(NullPointerException.class, () -> TcpAcceptor.forward(served.scope.anonymous(), 0, null, o -> o))
+        .assertThrows(NullPointerException.class, () -> TcpAcceptor.forward(net.scope.anonymous(), 0, null, o -> o))
         .getMessage());
   }
 
   @Test
-  void aTargetWithoutAnAddressIsLookedUpForEachClient() throws Exception {
-    var forwarder = TcpAcceptor.forward(served.scope.anonymous(), 0,
+  void unresolvedTargetIsResolvedForClient() throws Exception {
+    var forwarder = TcpAcceptor.forward(net.scope.anonymous(), 0,
         InetSocketAddress.createUnresolved("localhost", echo().port()), o -> o);
     try (var peer = new Peer(forwarder.port())) {
-      assertEquals("end", peer.end().rest());
+      assertEquals("end", peer.endOutput().readToEnd());
     }
   }
 
@@ -219,12 +219,12 @@ class ForwarderTest {
   void forwarderIsDrainedLikeAcceptor() {
     var forwarder = forward(echo().port(), o -> o.withDrainLimit(Patience.LONG));
     try (var peer = new Peer(forwarder.port())) {
-      Patience.value(reached);
+      Patience.value(targetConnection);
 
       forwarder.askExit();
 
-      assertEquals("end", peer.rest()); // the target saw the end, and answered
-      Patience.ended(forwarder::waitForExit);
+      assertEquals("end", peer.readToEnd()); // the target has read the end, and responded
+      Patience.awaitEnd(forwarder::waitForExit);
     }
   }
 }

@@ -22,22 +22,22 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Bad input and its answers; no handler sees anything but what was sent. */
+/** Tests the responses to malformed requests, and that handlers read valid requests as sent. */
 class HttpBadInputTest {
   private static final String END = "Connection: close\r\n\r\n";
   private static final String POST = "POST / HTTP/1.1\r\nHost: a\r\n";
 
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("bad input", o -> o.withScheduler(clock));
-  private final List<String> handled = new CopyOnWriteArrayList<>();
+  private final List<String> handledRequests = new CopyOnWriteArrayList<>();
   private HttpServer server;
 
   @BeforeEach
   void open() {
     var routes = HttpRoutes.none().text("/{any...}", exchange -> {
-      var seen = exchange.method() + " " + exchange.path() + " " + exchange.bodyAsText();
-      handled.add(seen);
-      return exchange.path().equals("/inject") ? exchange.header("X-Mine", "v\r\nSet-Cookie: a=b").path() : seen;
+      var text = exchange.method() + " " + exchange.path() + " " + exchange.bodyAsText();
+      handledRequests.add(text);
+      return exchange.path().equals("/inject") ? exchange.header("X-Mine", "v\r\nSet-Cookie: a=b").path() : text;
     });
     server = HttpServer.open(scope.anonymous(), 0, routes, o -> o.withMaxBody(1_000));
   }
@@ -48,11 +48,11 @@ class HttpBadInputTest {
     scope.close();
   }
 
-  static Stream<Arguments> unheard() {
-    var many = new StringBuilder("GET / HTTP/1.1\r\nHost: a\r\n");
-    for (int i = 0; i < 250; i++) many.append("X-").append(i).append(": b\r\n");
+  static Stream<Arguments> malformedRequests() {
+    var headers = new StringBuilder("GET / HTTP/1.1\r\nHost: a\r\n");
+    for (int i = 0; i < 250; i++) headers.append("X-").append(i).append(": b\r\n");
     return Stream.of(
-        // accepted by the JDK's server
+        // the JDK's server accepts the next requests
         arguments("no Host", "GET / HTTP/1.1\r\n\r\n", "400"),
         arguments("version 9.9", "GET / HTTP/9.9\r\nHost: a\r\n\r\n", "505"),
         arguments("version 1.2", "GET / HTTP/1.2\r\nHost: a\r\n\r\n", "505"),
@@ -99,21 +99,21 @@ class HttpBadInputTest {
         arguments("chunks too long together", chunked("1f4\r\n" + "a".repeat(500) + "\r\n1f5\r\n"), "413"),
         arguments("chunk extension without end", chunked("3;" + "a".repeat(9_000)), "400"),
         arguments("line feed in a chunk extension", chunked("3;a\nb\r\nabc\r\n0\r\n\r\n"), "400"),
-        arguments("chunk extension with an open quotation", extended(";a=\""), "400"),
-        arguments("chunk extension with a quoted pair at its end", extended(";a=\"\\"), "400"),
-        arguments("chunk extension with an escaped quotation mark", extended(";a=\"\\\""), "400"),
-        arguments("chunk extension with text after its quotation", extended(";a=\"b\"c"), "400"),
-        arguments("chunk extension without a name", extended(";"), "400"),
-        arguments("chunk extension without a name, then another", extended(";;a"), "400"),
-        arguments("chunk extension with a value alone", extended(";=b"), "400"),
-        arguments("chunk extension without its value", extended(";a="), "400"),
-        arguments("chunk extension with two values", extended(";a=b=c"), "400"),
-        arguments("chunk extension with a quoted name", extended(";\"a\""), "400"),
-        arguments("chunk extension with two words", extended(";a b"), "400"),
-        arguments("chunk extension with a bad character", extended(";a=b,c"), "400"),
-        arguments("chunk extension with a space at its end", extended(";a=b "), "400"),
-        arguments("chunk extension of Latin-1", extended(";\u00e4"), "400"),
-        arguments("value without an extension", extended("=b"), "400"),
+        arguments("chunk extension with an open quotation", withExtension(";a=\""), "400"),
+        arguments("chunk extension with a quoted pair at its end", withExtension(";a=\"\\"), "400"),
+        arguments("chunk extension with an escaped quotation mark", withExtension(";a=\"\\\""), "400"),
+        arguments("chunk extension with text after its quotation", withExtension(";a=\"b\"c"), "400"),
+        arguments("chunk extension without a name", withExtension(";"), "400"),
+        arguments("chunk extension without a name, then another", withExtension(";;a"), "400"),
+        arguments("chunk extension with a value alone", withExtension(";=b"), "400"),
+        arguments("chunk extension without its value", withExtension(";a="), "400"),
+        arguments("chunk extension with two values", withExtension(";a=b=c"), "400"),
+        arguments("chunk extension with a quoted name", withExtension(";\"a\""), "400"),
+        arguments("chunk extension with two words", withExtension(";a b"), "400"),
+        arguments("chunk extension with a bad character", withExtension(";a=b,c"), "400"),
+        arguments("chunk extension with a space at its end", withExtension(";a=b "), "400"),
+        arguments("chunk extension of Latin-1", withExtension(";\u00e4"), "400"),
+        arguments("value without an extension", withExtension("=b"), "400"),
         arguments("bad trailer", chunked("0\r\nX Y: b\r\n\r\n"), "400"),
         arguments("trailers without end", chunked("0\r\n" + "X: b\r\n".repeat(3_000)), "400"),
         arguments("space before the colon", "GET / HTTP/1.1\r\nHost: a\r\nX-A : b\r\n\r\n", "400"),
@@ -125,7 +125,7 @@ class HttpBadInputTest {
         arguments("the first header goes on", "GET / HTTP/1.1\r\n Host: a\r\n\r\n", "400"),
         arguments("bare CR in a value", "GET / HTTP/1.1\r\nHost: a\r\nX-A: b\rX-B: c\r\n\r\n", "400"),
         arguments("bare LF in a value", "GET / HTTP/1.1\r\nHost: a\r\nX-A: b\nX-B: c\r\n\r\n", "400"),
-        arguments("250 headers", many + "\r\n", "431"),
+        arguments("250 headers", headers + "\r\n", "431"),
         arguments("300 equal headers", "GET / HTTP/1.1\r\nHost: a\r\n" + "X-A: b\r\n".repeat(300) + "\r\n", "431"),
         arguments("header of 500 kB", "GET / HTTP/1.1\r\nHost: a\r\nX-A: " + "b".repeat(500_000) + "\r\n\r\n", "431"),
         arguments("first line of 500 kB", "GET /" + "b".repeat(500_000) + " HTTP/1.1\r\nHost: a\r\n\r\n", "414"),
@@ -166,39 +166,39 @@ class HttpBadInputTest {
     return POST + "Transfer-Encoding: chunked\r\n\r\n" + body;
   }
 
-  private static String extended(String extension) {
+  private static String withExtension(String extension) {
     return chunked("3" + extension + "\r\nabc\r\n0\r\n\r\n");
   }
 
   @Promise("27.1")
   @ParameterizedTest(name = "{0}")
-  @MethodSource("unheard")
-  void badInputIsRefusedAndNoHandlerSeesIt(String what, String sent, String expected) throws IOException {
-    var answer = expected.equals("closed") ? afterItsLimit(sent) : RawClient.talk(server.port(), sent);
+  @MethodSource("malformedRequests")
+  void malformedRequestIsRefusedAndReachesNoHandler(String name, String sent, String expected) throws IOException {
+    var response = expected.equals("closed") ? responseAfterLimit(sent) : RawClient.sendAndReadAll(server.port(), sent);
 
-    assertEquals(expected, RawClient.codes(answer), answer);
-    assertEquals(List.of(), handled);
-    if (!answer.isEmpty()) assertTrue(answer.contains("\r\nConnection: close\r\n"), answer);
+    assertEquals(expected, RawClient.codes(response), response);
+    assertEquals(List.of(), handledRequests);
+    if (!response.isEmpty()) assertTrue(response.contains("\r\nConnection: close\r\n"), response);
   }
 
-  /** The answer to a client that sends no more, and waits. */
-  private String afterItsLimit(String sent) {
-    var answer = new CompletableFuture<String>();
+  /** Returns the response to a client that sends no more, and waits until its limit expires. */
+  private String responseAfterLimit(String sent) {
+    var response = new CompletableFuture<String>();
     Patience.startFiber(() -> {
       try {
-        answer.complete(RawClient.talk(server.port(), sent));
+        response.complete(RawClient.sendAndReadAll(server.port(), sent));
       } catch (IOException failure) {
-        answer.completeExceptionally(failure);
+        response.completeExceptionally(failure);
       }
     });
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
-      return answer.isDone();
+      return response.isDone();
     });
-    return answer.join();
+    return response.join();
   }
 
-  static Stream<Arguments> heard() {
+  static Stream<Arguments> validRequests() {
     return Stream.of(
         arguments("plain", RawClient.get("/"), "GET / "),
         arguments("an empty line before", "\r\n" + RawClient.get("/"), "GET / "),
@@ -228,12 +228,12 @@ class HttpBadInputTest {
   }
 
   @ParameterizedTest(name = "{0}")
-  @MethodSource("heard")
-  void handlerSeesWhatWasMeant(String what, String sent, String seen) throws IOException {
-    var answer = RawClient.talk(server.port(), sent);
+  @MethodSource("validRequests")
+  void handlerReadsValidRequest(String name, String sent, String expected) throws IOException {
+    var response = RawClient.sendAndReadAll(server.port(), sent);
 
-    assertEquals("200", RawClient.codes(answer), answer);
-    assertEquals(List.of(seen), handled);
+    assertEquals("200", RawClient.codes(response), response);
+    assertEquals(List.of(expected), handledRequests);
   }
 
   static Stream<String> pipelined() {
@@ -244,20 +244,20 @@ class HttpBadInputTest {
 
   @ParameterizedTest
   @MethodSource("pipelined")
-  void requestsInOneGoAreAnsweredInTheirOrder(String sent) throws IOException {
-    var answer = RawClient.talk(server.port(), sent);
+  void pipelinedRequestsGetResponsesInOrder(String sent) throws IOException {
+    var response = RawClient.sendAndReadAll(server.port(), sent);
 
-    assertEquals("200 200", RawClient.codes(answer), answer);
-    assertTrue(answer.indexOf("/1 ") < answer.indexOf("/2 "), answer);
+    assertEquals("200 200", RawClient.codes(response), response);
+    assertTrue(response.indexOf("/1 ") < response.indexOf("/2 "), response);
   }
 
   @ParameterizedTest
   @MethodSource("injections")
-  void headerThatWouldEndItsLineIsNeverSent(String path) throws IOException {
-    var answer = RawClient.talk(server.port(), RawClient.get(path));
+  void headerWithLineEndIsNeverSent(String path) throws IOException {
+    var response = RawClient.sendAndReadAll(server.port(), RawClient.get(path));
 
-    assertEquals("500", RawClient.codes(answer));
-    assertFalse(answer.contains("Cookie"), answer);
+    assertEquals("500", RawClient.codes(response));
+    assertFalse(response.contains("Cookie"), response);
   }
 
   static Stream<String> injections() {

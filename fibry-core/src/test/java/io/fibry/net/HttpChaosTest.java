@@ -17,7 +17,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Clients that vanish at any moment do no harm. */
+/** Tests that clients that disconnect at any moment do no harm. */
 class HttpChaosTest {
   private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";
   private static final String[] REQUESTS =
@@ -26,53 +26,54 @@ class HttpChaosTest {
         "POST /t" + HOST + "Transfer-Encoding: chunked\r\n\r\n" + "5\r\nabcde\r\n".repeat(1_000) + "0\r\n\r\n",
         "POST /t" + HOST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n", "GET /f" + HOST + "\r\n"};
 
-  private static final int SHORTEST = "HTTP/1.1 100 Continue\r\n\r\n".length(); // of all answers
+  private static final int MIN_RESPONSE_LENGTH = "HTTP/1.1 100 Continue\r\n\r\n".length();
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
-  private final AtomicInteger inHandlers = new AtomicInteger();
+  private final AtomicInteger runningHandlers = new AtomicInteger();
 
   private HttpRoutes routes() {
-    return HttpRoutes.none().text("/t", exchange -> counted(exchange::bodyAsText))
-        .stream("/s", exchange -> counted(() -> {
+    return HttpRoutes.none().text("/t", exchange -> countRunning(exchange::bodyAsText))
+        .stream("/s", exchange -> countRunning(() -> {
           for (int i = 0; i < 100; i++) exchange.outputStream().write(new byte[10_000]);
           return "";
-        })).stream("/e", exchange -> counted(() -> {
+        })).stream("/e", exchange -> countRunning(() -> {
           var client = exchange.eventActor();
           for (int i = 0; i < 100; i++) client.sendMessage("x".repeat(10_000));
           return "";
-        })).text("/f", exchange -> counted(() -> {
+        })).text("/f", exchange -> countRunning(() -> {
           throw new IllegalStateException("thrown by a test");
         }));
   }
 
-  private String counted(java.util.concurrent.Callable<String> code) throws Exception {
-    inHandlers.incrementAndGet();
+  private String countRunning(java.util.concurrent.Callable<String> code) throws Exception {
+    runningHandlers.incrementAndGet();
     try {
       return code.call();
     } finally {
-      inHandlers.decrementAndGet();
+      runningHandlers.decrementAndGet();
     }
   }
 
   @Test
-  void clientsThatVanishTakeNothingWithThem() throws Exception {
+  void disconnectedClientsLeaveNoHandlersOrDescriptors() throws Exception {
     try (ActorScope scope = ActorSystem.openScope("chaos", o -> o); var logged = new Logged()) {
       var server = HttpServer.open(scope.anonymous(), 0, routes(), o -> o.withMaxExchanges(8));
-      RawClient.talk(server.port(), RawClient.get("/t"));
-      long before = Descriptors.openIfShown();
+      RawClient.sendAndReadAll(server.port(), RawClient.get("/t"));
+      long descriptorsBefore = Descriptors.countOpenIfShown();
       var clients = new ArrayList<Thread>();
-      var vanished = new AtomicInteger();
+      var disconnects = new AtomicInteger();
       for (int i = 0; i < 8; i++) {
         var random = new Random(seed + i);
         clients.add(Patience.startFiber(() -> {
-          for (int n = 0; n < 60; n++, vanished.incrementAndGet()) vanish(server.port(), random);
+          for (int n = 0; n < 60; n++, disconnects.incrementAndGet()) sendAndDisconnect(server.port(), random);
         }));
       }
-      Patience.progress(vanished::get, () -> clients.stream().noneMatch(Thread::isAlive));
+      Patience.progress(disconnects::get, () -> clients.stream().noneMatch(Thread::isAlive));
 
-      Patience.eventually(() -> inHandlers.get() == 0 && Descriptors.openIfShown() <= before);
+      Patience.eventually(() -> runningHandlers.get() == 0 && Descriptors.countOpenIfShown() <= descriptorsBefore);
       for (int i = 0; i < 8; i++)
-        assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/t"))), "seed " + seed);
+        assertEquals("200", RawClient.codes(RawClient.sendAndReadAll(server.port(), RawClient.get("/t"))),
+            "seed " + seed);
       server.close();
       for (var line : logged.text().split("\n"))
         assertFalse(line.contains("ERROR") && !line.contains(" of GET /f was answered"),
@@ -80,34 +81,34 @@ class HttpChaosTest {
     }
   }
 
-  /** Sends all or a part, reads a part of the answer if one comes, and closes or resets. */
-  private static void vanish(int port, Random random) {
+  /** Sends a request or a part of it, reads a part of the response or nothing, and disconnects. */
+  private static void sendAndDisconnect(int port, Random random) {
     try (var client = new RawClient(port)) {
       if (random.nextBoolean()) client.socket.setSoLinger(true, 0);
       var request = REQUESTS[random.nextInt(REQUESTS.length)];
-      boolean whole = random.nextInt(4) > 0;
-      client.send(whole ? request : request.substring(0, random.nextInt(request.length())));
-      boolean ends = random.nextBoolean();
-      if (ends) client.socket.shutdownOutput(); // then an answer, or an end, comes to half a request, too
-      if ((whole || ends) && random.nextBoolean())
-        client.socket.getInputStream().readNBytes(random.nextInt(ends ? 200 : SHORTEST));
-    } catch (IOException refused) {
-      // busy, or closed
+      boolean isComplete = random.nextInt(4) > 0;
+      client.send(isComplete ? request : request.substring(0, random.nextInt(request.length())));
+      boolean endsOutput = random.nextBoolean();
+      if (endsOutput) client.socket.shutdownOutput(); // the server then also responds to a part of a request, or closes
+      if ((isComplete || endsOutput) && random.nextBoolean())
+        client.socket.getInputStream().readNBytes(random.nextInt(endsOutput ? 200 : MIN_RESPONSE_LENGTH));
+    } catch (IOException refusal) {
+      // the server was busy, or has closed
     }
   }
 
   @Test
-  void endedServerIsGarbageAndNoThreadOfItsIsLeft() throws Exception {
-    var server = new WeakReference<>(served());
+  void endedServerIsGarbageAndLeavesNoThread() throws Exception {
+    var server = new WeakReference<>(openAndClose());
 
     assertTrue(LeakProbe.collected(server));
     assertFalse(Thread.getAllStackTraces().keySet().stream().anyMatch(thread -> thread.getName().startsWith("leaky")));
   }
 
-  private HttpServer served() throws IOException {
+  private HttpServer openAndClose() throws IOException {
     var server = HttpServer.open(ActorSystem.named("leaky"), 0, routes(), o -> o);
     try (var client = new RawClient(server.port())) {
-      client.send(REQUESTS[0]).one();
+      client.send(REQUESTS[0]).readResponse();
       server.close();
     }
     return server;

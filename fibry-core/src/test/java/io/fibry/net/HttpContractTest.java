@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What an HTTP server does on every strategy. One connection at a time, as CALLER serves. */
+/** Tests an HTTP server on every strategy. CALLER permits only one connection at a time. */
 class HttpContractTest {
   private final ActorScope scope = ActorSystem.openScope("http", o -> o);
   private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -73,14 +73,14 @@ class HttpContractTest {
     open(strategy,
         routes -> routes.text("/hello", exchange -> "Hällo " + exchange.queryParameter("name").orElse("World")));
 
-    var answer = get("/hello?x=1&name=A+%C3%A4%26&name=B");
+    var response = get("/hello?x=1&name=A+%C3%A4%26&name=B");
 
-    assertEquals(200, answer.statusCode());
-    assertEquals("Hällo A ä&", answer.body());
-    assertEquals("text/plain; charset=utf-8", answer.headers().firstValue("content-type").orElseThrow());
-    assertEquals("" + answer.body().getBytes(StandardCharsets.UTF_8).length,
-        answer.headers().firstValue("content-length").orElseThrow());
-    assertTrue(answer.headers().firstValue("date").orElseThrow().endsWith(" GMT"));
+    assertEquals(200, response.statusCode());
+    assertEquals("Hällo A ä&", response.body());
+    assertEquals("text/plain; charset=utf-8", response.headers().firstValue("content-type").orElseThrow());
+    assertEquals("" + response.body().getBytes(StandardCharsets.UTF_8).length,
+        response.headers().firstValue("content-length").orElseThrow());
+    assertTrue(response.headers().firstValue("date").orElseThrow().endsWith(" GMT"));
   }
 
   @ParameterizedTest
@@ -91,20 +91,21 @@ class HttpContractTest {
             exchange -> exchange.status(201).header("X-Back", exchange.header("x-OUT").orElseThrow()).method()
                 + exchange.bodyAsText().toUpperCase(Locale.ROOT)));
 
-    var sized =
+    var sizedResponse =
         send(HttpRequest.newBuilder(uri("/a")).header("X-Out", "b").PUT(HttpRequest.BodyPublishers.ofString("sized")));
-    var chunked = send(HttpRequest.newBuilder(uri("/a")).header("X-Out", "c")
+    var chunkedResponse = send(HttpRequest.newBuilder(uri("/a")).header("X-Out", "c")
         .POST(HttpRequest.BodyPublishers.fromPublisher(HttpRequest.BodyPublishers.ofString("chunks"))));
 
     assertEquals(List.of("PUTSIZED", "b", 201),
-        List.of(sized.body(), sized.headers().firstValue("x-back").orElseThrow(), sized.statusCode()));
+        List.of(sizedResponse.body(),
+            sizedResponse.headers().firstValue("x-back").orElseThrow(), sizedResponse.statusCode()));
     assertEquals(List.of("POSTCHUNKS", "c"),
-        List.of(chunked.body(), chunked.headers().firstValue("x-back").orElseThrow()));
+        List.of(chunkedResponse.body(), chunkedResponse.headers().firstValue("x-back").orElseThrow()));
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void longResponseComesWhole(String strategy) throws Exception {
+  void longResponseArrivesComplete(String strategy) throws Exception {
     open(strategy, routes -> routes.stream("/", exchange -> {
       var out = exchange.outputStream();
       for (int i = 0; i < 20_000; i++) out.write(Integer.toString(i).getBytes(StandardCharsets.US_ASCII));
@@ -112,40 +113,40 @@ class HttpContractTest {
     var expected = new StringBuilder();
     for (int i = 0; i < 20_000; i++) expected.append(i);
 
-    var answer = get("/");
+    var response = get("/");
 
-    assertEquals(expected.toString(), answer.body());
-    assertEquals("chunked", answer.headers().firstValue("transfer-encoding").orElseThrow());
+    assertEquals(expected.toString(), response.body());
+    assertEquals("chunked", response.headers().firstValue("transfer-encoding").orElseThrow());
   }
 
   @Promise("27.2")
   @ParameterizedTest
   @MethodSource("strategies")
-  void failuresOfHandlersHaveTheirStatus(String strategy) throws Exception {
-    var busy = scope.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.bounded(1, Overflow.REJECT))
-        .newActorWithReturn((Object gate) -> {
-          if (gate instanceof Gate closed) closed.pass();
-          return gate;
+  void failuresOfHandlersDetermineStatus(String strategy) throws Exception {
+    var busyActor = scope.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.bounded(1, Overflow.REJECT))
+        .newActorWithReturn((Object message) -> {
+          if (message instanceof Gate gate) gate.pass();
+          return message;
         });
-    Gate.occupy(busy);
-    var stopped = scope.anonymous().newActorWithReturn((String text) -> text);
-    stopped.close();
+    Gate.occupy(busyActor);
+    var stoppedActor = scope.anonymous().newActorWithReturn((String text) -> text);
+    stoppedActor.close();
     open(strategy, routes -> routes
         .text("/full", exchange -> {
-          busy.sendMessage("waits");
-          return "" + busy.ask("one too many");
+          busyActor.sendMessage("waits");
+          return "" + busyActor.ask("one too many");
         })
-        .text("/future", exchange -> "" + busy.sendMessageReturn("one too many").join())
+        .text("/future", exchange -> "" + busyActor.sendMessageReturn("one too many").join())
         .text("/late", exchange -> {
-          throw late();
+          throw askTimeout();
         })
-        .text("/stopped", exchange -> stopped.ask("hello"))
+        .text("/stopped", exchange -> stoppedActor.ask("hello"))
         .text("/null", exchange -> null)
         .text("/broken", exchange -> {
           throw new IOException("the secret");
         })
         .text("/error", exchange -> { throw new AssertionError("the secret"); })
-        .text("/deep", HttpContractTest::deep)
+        .text("/deep", HttpContractTest::overflow)
         .text("/good", exchange -> "good"));
     try (var logged = new Logged()) {
       assertEquals("503 1", code("/full") + " " + get("/full").headers().firstValue("retry-after").orElse(""));
@@ -153,10 +154,10 @@ class HttpContractTest {
       assertEquals(504, code("/late"));
       assertEquals(503, code("/stopped"));
       for (var path : List.of("/null", "/broken", "/error", "/deep")) {
-        var answer = get(path);
-        assertEquals(500, answer.statusCode());
-        assertFalse(answer.body().contains("secret"), answer.body());
-        var number = answer.body().strip().replaceAll(".* ", "");
+        var response = get(path);
+        assertEquals(500, response.statusCode());
+        assertFalse(response.body().contains("secret"), response.body());
+        var number = response.body().strip().replaceAll(".* ", "");
         assertTrue(logged.text().contains("failure " + number + " of GET " + path + " was answered 500"),
             logged.text());
       }
@@ -166,29 +167,29 @@ class HttpContractTest {
 
   @Promise("27.2")
   @Test
-  void equalFailuresAreLoggedWithSingleStackPerSecond() throws Exception {
+  void equalFailuresAreLoggedWithOneStackPerSecond() throws Exception {
     open("FIBER", routes -> routes.text("/broken", exchange -> { throw new IOException("no disk"); }));
-    long began = System.nanoTime();
+    long startNanos = System.nanoTime();
     try (var logged = new Logged()) {
-      for (int i = 0; i < 10; i++) failsWithItsLine(logged);
-      Patience.eventually(() -> { // two in one second
-        failsWithItsLine(logged);
+      for (int i = 0; i < 10; i++) assertFailureIsLogged(logged);
+      Patience.eventually(() -> { // repeats until two failures occur within a second
+        assertFailureIsLogged(logged);
         return logged.text().contains("its stack is like one of the last second: java.io.IOException: no disk");
       });
 
       var text = logged.text();
-      long seconds = Duration.ofNanos(System.nanoTime() - began).toSeconds();
+      long seconds = Duration.ofNanos(System.nanoTime() - startNanos).toSeconds();
       int stacks = text.split("\njava.io.IOException: no disk\n\tat ", -1).length - 1;
       assertTrue(stacks >= 1 && stacks <= seconds + 1, () -> stacks + " stacks in " + seconds + " s: " + text);
     }
   }
 
-  private void failsWithItsLine(Logged logged) {
+  private void assertFailureIsLogged(Logged logged) {
     try {
       var number = get("/broken").body().strip().replaceAll(".* ", "");
       assertTrue(logged.text().contains("failure " + number + " of GET /broken"), logged.text());
-    } catch (Exception failed) {
-      throw new AssertionError(failed);
+    } catch (Exception failure) {
+      throw new AssertionError(failure);
     }
   }
 
@@ -196,22 +197,22 @@ class HttpContractTest {
     return get(path).statusCode();
   }
 
-  private AskTimeoutException late() {
-    var never = scope.anonymous().strategy(Strategy.FIBER).newActorWithReturn((String text) -> {
+  private AskTimeoutException askTimeout() {
+    var endlessActor = scope.anonymous().strategy(Strategy.FIBER).newActorWithReturn((String text) -> {
       Thread.currentThread().join();
       return text;
     });
     try {
-      never.ask("x", Duration.ofMillis(1));
+      endlessActor.ask("x", Duration.ofMillis(1));
       throw new AssertionError("answered");
-    } catch (AskTimeoutException late) {
-      never.kill();
-      return late;
+    } catch (AskTimeoutException timeout) {
+      endlessActor.kill();
+      return timeout;
     }
   }
 
-  private static String deep(HttpExchange exchange) {
-    return deep(exchange) + 1;
+  private static String overflow(HttpExchange exchange) {
+    return overflow(exchange) + 1;
   }
 
   @ParameterizedTest
@@ -237,31 +238,31 @@ class HttpContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void exchangesOfConnectionAreHandledInOrderBySameActor(String strategy) throws Exception {
-    var seen = new CopyOnWriteArrayList<String>();
+    var paths = new CopyOnWriteArrayList<String>();
     open(strategy, routes -> routes.text("/{any...}", exchange -> {
-      seen.add(exchange.path());
+      paths.add(exchange.path());
       return exchange.path();
     }));
 
-    try (var raw = new RawClient(server.port())) {
-      for (int i = 0; i < 20; i++) raw.send("GET /" + i + " HTTP/1.1\r\nHost: a\r\n\r\n");
-      for (int i = 0; i < 20; i++) assertTrue(raw.one().endsWith("\r\n\r\n/" + i));
+    try (var rawClient = new RawClient(server.port())) {
+      for (int i = 0; i < 20; i++) rawClient.send("GET /" + i + " HTTP/1.1\r\nHost: a\r\n\r\n");
+      for (int i = 0; i < 20; i++) assertTrue(rawClient.readResponse().endsWith("\r\n\r\n/" + i));
     }
 
-    assertEquals(20, seen.size());
+    assertEquals(20, paths.size());
   }
 
   @Promise("27.8")
   @ParameterizedTest
   @MethodSource("strategies")
-  void closeEndsWithConnectionsAtRest(String strategy) throws Exception {
+  void closeEndsIdleConnections(String strategy) throws Exception {
     open(strategy, routes -> routes.text("/", exchange -> "x"));
-    try (var raw = new RawClient(server.port())) {
-      raw.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").one();
+    try (var rawClient = new RawClient(server.port())) {
+      rawClient.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").readResponse();
 
       server.close();
 
-      assertEquals("", raw.all());
+      assertEquals("", rawClient.readToEnd());
       assertTrue(server.onExit().isDone());
       assertEquals("web", server.name());
     }
@@ -269,10 +270,10 @@ class HttpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void handlerHandsOverToAnActor(String strategy) throws Exception {
+  void handlerMayAskActors(String strategy) throws Exception {
     Actor<String> log = scope.anonymous().newActor((String line) -> {});
     var shop = scope.anonymous().initialState(() -> new int[1])
-        .newActorWithReturn((int[] orders, String what) -> what + ++orders[0]);
+        .newActorWithReturn((int[] orders, String item) -> item + ++orders[0]);
     open(strategy, routes -> routes.text("/order", exchange -> {
       log.sendMessage(exchange.bodyAsText());
       return shop.ask(exchange.bodyAsText(), Patience.LONG);
@@ -286,7 +287,7 @@ class HttpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void strayInterruptOfHandlerHarmsNoResponse(String strategy) throws Exception {
+  void interruptLeftByHandlerHarmsNoResponse(String strategy) throws Exception {
     open(strategy, routes -> routes.text("/text", exchange -> {
       Thread.currentThread().interrupt();
       return "text";

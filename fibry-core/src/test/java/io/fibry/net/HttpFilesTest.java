@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Only files below the root are served. */
+/** Tests that only files below the root are served. */
 class HttpFilesTest {
   private final ActorScope scope = ActorSystem.openScope("files", o -> o);
   private HttpServer server;
@@ -60,7 +60,7 @@ class HttpFilesTest {
   }
 
   private String get(String path) throws IOException {
-    return RawClient.talk(server.port(), RawClient.get(path));
+    return RawClient.sendAndReadAll(server.port(), RawClient.get(path));
   }
 
   @ParameterizedTest
@@ -69,11 +69,11 @@ class HttpFilesTest {
     "/static/sub/x.unheard, application/octet-stream, x", "/empty.css, text/css; charset=utf-8, ''",
     "/in.css, text/css; charset=utf-8, ''", "/static/, text/html; charset=utf-8, <p>root</p>"})
   void fileIsSentWithItsTypeAndLength(String path, String type, String body) throws IOException {
-    var answer = get(path);
+    var response = get(path);
 
-    assertTrue(answer.startsWith("HTTP/1.1 200 ") && answer.endsWith("\r\n\r\n" + body), answer);
+    assertTrue(response.startsWith("HTTP/1.1 200 ") && response.endsWith("\r\n\r\n" + body), response);
     for (var header : new String[] {"Content-Type: " + type, "Content-Length: " + body.length(),
-      "X-Content-Type-Options: nosniff", "Last-Modified: "}) assertTrue(answer.contains("\r\n" + header), answer);
+      "X-Content-Type-Options: nosniff", "Last-Modified: "}) assertTrue(response.contains("\r\n" + header), response);
   }
 
   @Promise("27.9")
@@ -87,28 +87,28 @@ class HttpFilesTest {
     "/%00", "/index.html%00.txt", "/.%2e/secret.txt", "/....//secret.txt", "/..;/secret.txt", "/%252e%252e/secret.txt",
     "/sub%2f..%2f..%2fsecret.txt", "/file:/etc/passwd", "//etc/passwd", "/~root", "/C:/x"})
   void pathOutsideRootIsNotServed(String path) throws IOException {
-    var answer = get(path);
+    var response = get(path);
 
-    assertTrue(answer.startsWith("HTTP/1.1 404 ") || answer.startsWith("HTTP/1.1 400 "), answer);
-    assertFalse(answer.contains("secret"), answer);
+    assertTrue(response.startsWith("HTTP/1.1 404 ") || response.startsWith("HTTP/1.1 400 "), response);
+    assertFalse(response.contains("secret"), response);
   }
 
   @Test
-  void rootMayLieInAHiddenFolder() throws IOException {
+  void rootMayBeInHiddenFolder() throws IOException {
     var root = Files.createDirectories(folder.resolve(".web/root"));
     Files.writeString(root.resolve("index.html"), "shown");
-    try (var hidden = HttpServer.open(scope.anonymous(), 0, HttpRoutes.none().files("/", root), o -> o)) {
-      assertTrue(RawClient.talk(hidden.port(), RawClient.get("/")).endsWith("\r\n\r\nshown"));
+    try (var otherServer = HttpServer.open(scope.anonymous(), 0, HttpRoutes.none().files("/", root), o -> o)) {
+      assertTrue(RawClient.sendAndReadAll(otherServer.port(), RawClient.get("/")).endsWith("\r\n\r\nshown"));
     }
   }
 
   @Test
-  void folderIsAskedForWithASlashAtTheEnd() throws IOException {
+  void folderIsRedirectedToPathWithSlash() throws IOException {
     Files.writeString(Files.createDirectory(folder.resolve("web/\u00e4 x")).resolve("index.html"), "deep");
 
     assertTrue(get("/sub").startsWith("HTTP/1.1 301 ") && get("/sub").contains("\r\nLocation: /sub/\r\n"));
     assertTrue(get("/static").contains("\r\nLocation: /static/\r\n"));
-    assertTrue(get("//sub").contains("\r\nLocation: /sub/\r\n")); // not a host
+    assertTrue(get("//sub").contains("\r\nLocation: /sub/\r\n")); // "sub" is no host
     assertTrue(get("/%c3%a4%20x").contains("\r\nLocation: /%C3%A4%20x/\r\n"));
   }
 
@@ -118,44 +118,45 @@ class HttpFilesTest {
         FileTime.from(Instant.parse("2026-01-02T03:04:05.678Z")));
 
     assertTrue(get("/").contains("\r\nLast-Modified: Fri, 02 Jan 2026 03:04:05 GMT\r\n"));
-    assertEquals("304", known("Fri, 02 Jan 2026 03:04:05 GMT"));
-    assertEquals("200", known("Fri, 02 Jan 2026 03:04:04 GMT"));
-    assertEquals("200", known("yesterday"));
+    assertEquals("304", codeIfModifiedSince("Fri, 02 Jan 2026 03:04:05 GMT"));
+    assertEquals("200", codeIfModifiedSince("Fri, 02 Jan 2026 03:04:04 GMT"));
+    assertEquals("200", codeIfModifiedSince("yesterday"));
   }
 
-  private String known(String date) throws IOException {
-    var answer = RawClient.talk(server.port(),
+  private String codeIfModifiedSince(String date) throws IOException {
+    var response = RawClient.sendAndReadAll(server.port(),
         "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nIf-Modified-Since: " + date + "\r\n\r\n");
-    assertEquals(answer.startsWith("HTTP/1.1 200"), answer.endsWith("root</p>"), answer);
-    return RawClient.codes(answer);
+    assertEquals(response.startsWith("HTTP/1.1 200"), response.endsWith("root</p>"), response);
+    return RawClient.codes(response);
   }
 
   @Test
   void filesAreReadOnly() throws IOException {
-    var head = RawClient.talk(server.port(), "HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-    var post = RawClient.talk(server.port(), "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    var head = RawClient.sendAndReadAll(server.port(), "HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    var post = RawClient.sendAndReadAll(server.port(), "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
 
     assertTrue(head.contains("\r\nContent-Length: 11\r\n") && head.endsWith("\r\n\r\n"), head);
     assertTrue(post.startsWith("HTTP/1.1 405 ") && post.contains("\r\nAllow: GET, HEAD, OPTIONS\r\n"), post);
   }
 
   @Test
-  void longFileComesWholeAndShrinkingFileLooksCut() throws IOException {
+  void longFileIsCompleteAndShrinkingFileLooksIncomplete() throws IOException {
     var file = folder.resolve("web/long.bin");
     Files.write(file, new byte[16 << 20]);
-    assertEquals(16 << 20, body(get("/long.bin")));
+    assertEquals(16 << 20, bodyLength(get("/long.bin")));
 
-    try (var client = new RawClient(server.port()); var shrinking = new RandomAccessFile(file.toFile(), "rw")) {
+    try (var client = new RawClient(server.port()); var writableFile = new RandomAccessFile(file.toFile(), "rw")) {
       client.send("GET /long.bin HTTP/1.1\r\nHost: a\r\n\r\n");
-      client.socket.getInputStream().read(); // too much for the buffers
-      shrinking.setLength(1);
+      client.socket.getInputStream().read(); // the file exceeds the socket buffers
+      writableFile.setLength(1);
 
-      var rest = client.all();
-      assertTrue(rest.contains("Content-Length: 16777216\r\n") && body(rest) < 16 << 20, "it was sent whole");
+      var response = client.readToEnd();
+      assertTrue(response.contains("Content-Length: 16777216\r\n") && bodyLength(response) < 16 << 20,
+          "the response is complete");
     }
   }
 
-  private static int body(String answer) {
-    return answer.length() - answer.indexOf("\r\n\r\n") - 4;
+  private static int bodyLength(String response) {
+    return response.length() - response.indexOf("\r\n\r\n") - 4;
   }
 }

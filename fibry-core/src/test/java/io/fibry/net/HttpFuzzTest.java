@@ -20,8 +20,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Any bytes with any split must lead to an answer or a close, to no failure, and to no request
- * except those that a second reader finds.
+ * Tests that any bytes with any split cause a response or a close, and no failure. The server must
+ * accept the requests that a second parser accepts, and no others.
  */
 class HttpFuzzTest {
   private static final String[] SEEDS = {"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -53,20 +53,20 @@ class HttpFuzzTest {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final Random random = new Random(seed);
 
-  private String mutated() {
+  private String mutatedRequest() {
     var text = new StringBuilder(SEEDS[random.nextInt(SEEDS.length)]);
     for (int n = random.nextInt(4); n > 0; n--) {
-      int at = random.nextInt(text.length() + 1);
+      int position = random.nextInt(text.length() + 1);
       switch (random.nextInt(5)) {
-        case 0 -> text.insert(at, PIECES[random.nextInt(PIECES.length)]);
-        case 1 -> text.delete(at, Math.min(text.length(), at + 1 + random.nextInt(3)));
-        case 2 -> text.insert(at, (char) random.nextInt(256));
+        case 0 -> text.insert(position, PIECES[random.nextInt(PIECES.length)]);
+        case 1 -> text.delete(position, Math.min(text.length(), position + 1 + random.nextInt(3)));
+        case 2 -> text.insert(position, (char) random.nextInt(256));
         case 3 -> {
-          int line = text.indexOf("\r\n", at);
+          int line = text.indexOf("\r\n", position);
           if (line >= 0) text.insert(line + 2, PIECES[random.nextInt(PIECES.length)]);
         }
         default -> {
-          if (at < text.length()) text.setCharAt(at, (char) random.nextInt(256));
+          if (position < text.length()) text.setCharAt(position, (char) random.nextInt(256));
         }
       }
     }
@@ -75,19 +75,20 @@ class HttpFuzzTest {
 
   @Promise("27.1")
   @Test
-  void acceptedRequestsAreReadTheSameBySecondParser() throws IOException {
-    int accepted = 0;
+  void secondParserReadsRequestsLikeServer() throws IOException {
+    int acceptedCount = 0;
     for (int i = 0; i < 200_000; i++) {
-      var sent = mutated();
-      var ours = ours(sent);
-      if (!ours.isEmpty()) accepted++;
+      var sent = mutatedRequest();
+      var parsedRequest = parseByServer(sent);
+      if (!parsedRequest.isEmpty()) acceptedCount++;
 
-      assertEquals(theirs(sent), ours, () -> "seed " + seed + ": " + sent.replace("\r", "\\r").replace("\n", "\\n"));
+      assertEquals(parseByPatterns(sent), parsedRequest,
+          () -> "seed " + seed + ": " + sent.replace("\r", "\\r").replace("\n", "\\n"));
     }
-    assertTrue(accepted > 20_000, "too few for a test: " + accepted);
+    assertTrue(acceptedCount > 20_000, "too few accepted requests: " + acceptedCount);
   }
 
-  private static String ours(String sent) throws IOException {
+  private static String parseByServer(String sent) throws IOException {
     var in = new ByteArrayInputStream(sent.getBytes(StandardCharsets.ISO_8859_1));
     try {
       int first = in.read();
@@ -95,13 +96,13 @@ class HttpFuzzTest {
       var head = RequestHead.read(first, in, HttpOptions.DEFAULT);
       return head.method + " " + head.target.path() + " " + head.isHttp11 + " " + head.bodyLength + " "
           + in.available();
-    } catch (HttpStatus.RequestRefusedException | EOFException no) {
+    } catch (HttpStatus.RequestRefusedException | EOFException refusal) {
       return "";
     }
   }
 
-  /** The second reader, which uses patterns; empty if there is no request. */
-  private static String theirs(String sent) {
+  /** The second parser, which uses patterns. Returns an empty text if there is no request. */
+  private static String parseByPatterns(String sent) {
     var request = REQUEST.matcher(sent);
     if (!request.lookingAt()
         || !List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS").contains(request.group(1)))
@@ -132,14 +133,14 @@ class HttpFuzzTest {
     if (target.group(1) != null && (!HOST.matcher(target.group(1)).matches() || !hosts.isEmpty()
         && !hosts.getFirst().replaceAll(":80$", "").equalsIgnoreCase(target.group(1).replaceAll(":80$", ""))))
       return "";
-    var path = path(target.group(2) == null ? "/" : target.group(2));
+    var path = normalizePath(target.group(2) == null ? "/" : target.group(2));
     return path == null ? ""
         : request.group(1) + " " + path + " " + http11 + " " + length + " " + (sent.length() - request.end());
   }
 
-  private static String path(String raw) {
-    var kept = new ArrayDeque<String>();
-    var segments = List.of(raw.split("/", -1));
+  private static String normalizePath(String rawPath) {
+    var normalizedSegments = new ArrayDeque<String>();
+    var segments = List.of(rawPath.split("/", -1));
     for (int i = 1; i < segments.size(); i++) {
       var bytes = new StringBuilder();
       for (int k = 0; k < segments.get(i).length(); k++) {
@@ -154,20 +155,20 @@ class HttpFuzzTest {
       var segment = new String(bytes.toString().getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
       if (segment.contains("\ufffd") && !bytes.toString().contains("\u00ef\u00bf\u00bd")) return null;
       if (segment.chars().anyMatch(Character::isISOControl)) return null;
-      boolean last = i == segments.size() - 1;
+      boolean isLast = i == segments.size() - 1;
       switch (segment) {
         case "", "." -> {
-          if (last) kept.add("");
+          if (isLast) normalizedSegments.add("");
         }
         case ".." -> {
-          if (kept.isEmpty()) return null;
-          kept.removeLast();
-          if (last) kept.add("");
+          if (normalizedSegments.isEmpty()) return null;
+          normalizedSegments.removeLast();
+          if (isLast) normalizedSegments.add("");
         }
-        default -> kept.add(segment);
+        default -> normalizedSegments.add(segment);
       }
     }
-    return "/" + String.join("/", kept);
+    return "/" + String.join("/", normalizedSegments);
   }
 
   @Test
@@ -177,12 +178,13 @@ class HttpFuzzTest {
           HttpRoutes.none().text("/", exchange -> exchange.method() + exchange.bodyAsText()),
           o -> o);
       for (int round = 0; round < ROUNDS; round++) {
-        var sent = mutated() + (random.nextBoolean() ? mutated() : "");
-        var answer = talk(server.port(), sent);
+        var sent = mutatedRequest() + (random.nextBoolean() ? mutatedRequest() : "");
+        var response = talk(server.port(), sent);
 
         assertFalse(
-            !answer.isEmpty() && RawClient.codes(answer).isEmpty() && !answer.startsWith("HTTP/1.1 100 Continue\r\n"),
-            () -> "seed " + seed + ": " + sent + " was answered " + answer);
+            !response.isEmpty() && RawClient.codes(response).isEmpty()
+                && !response.startsWith("HTTP/1.1 100 Continue\r\n"),
+            () -> "seed " + seed + ": " + sent + " was answered " + response);
       }
       server.close();
 
@@ -190,20 +192,20 @@ class HttpFuzzTest {
     }
   }
 
-  /** Sends it in pieces, and closes its side. */
+  /** Sends the text in pieces, and ends the output. Returns the response. */
   private String talk(int port, String sent) throws IOException {
     try (var client = new RawClient(port)) {
       try {
-        for (int from = 0; from < sent.length();) {
-          int to = Math.min(sent.length(), from + 1 + random.nextInt(sent.length()));
-          client.send(sent.substring(from, to));
-          from = to;
+        for (int start = 0; start < sent.length();) {
+          int end = Math.min(sent.length(), start + 1 + random.nextInt(sent.length()));
+          client.send(sent.substring(start, end));
+          start = end;
         }
         client.socket.shutdownOutput();
-      } catch (IOException refused) {
-        // the answer may have come
+      } catch (IOException refusal) {
+        // the response may have arrived
       }
-      return client.all();
+      return client.readToEnd();
     }
   }
 }

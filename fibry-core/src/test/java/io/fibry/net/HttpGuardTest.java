@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Mistakes of handlers and tricks of clients that an HTTP server does not fall for. */
+/** Tests that an HTTP server withstands mistakes of handlers and attacks of clients. */
 class HttpGuardTest {
   private static final String HOST = "Host: a\r\n";
   private static final Duration NEVER = Duration.ofDays(10_000);
@@ -37,7 +37,7 @@ class HttpGuardTest {
   }
 
   private String talk(String request) throws IOException {
-    return RawClient.talk(server.port(), request);
+    return RawClient.sendAndReadAll(server.port(), request);
   }
 
   private String code(String request) throws IOException {
@@ -51,19 +51,19 @@ class HttpGuardTest {
     scope.close();
   }
 
-  // ---- one answer
+  // ---- one response per exchange
 
   @Promise("27.3")
   @Test
-  void codeAroundARouteGoesOnOnce() throws IOException {
+  void interceptorMayCallNextOnlyOnce() throws IOException {
     open(routes -> routes.text("/", exchange -> "x").intercept((exchange, next) -> {
       next.run();
       next.run();
     }), o -> o);
     try (var logged = new Logged(); var client = new RawClient(server.port())) {
-      var all = client.send("GET / HTTP/1.1\r\n" + HOST + "\r\nGET / HTTP/1.1\r\n" + HOST + "\r\n").all();
+      var responses = client.send("GET / HTTP/1.1\r\n" + HOST + "\r\nGET / HTTP/1.1\r\n" + HOST + "\r\n").readToEnd();
 
-      assertEquals("200", RawClient.codes(all)); // the second request would have taken the second answer
+      assertEquals("200", RawClient.codes(responses)); // otherwise the second request would get the second response
       assertTrue(logged.text().contains("code around '/' called next twice"), logged::text);
     }
   }
@@ -74,16 +74,16 @@ class HttpGuardTest {
     open(routes -> routes.stream("/rule", exchange -> {
       exchange.outputStream().write('x');
       throw new IllegalStateException("no");
-    }).stream("/told", exchange -> {
+    }).stream("/thrown", exchange -> {
       exchange.outputStream();
       throw new HttpException(409, "twice");
     }).onFailure(IllegalStateException.class, 422), o -> o);
 
-    var byRule = talk(RawClient.get("/rule"));
-    var told = talk(RawClient.get("/told"));
+    var mapped = talk(RawClient.get("/rule"));
+    var thrown = talk(RawClient.get("/thrown"));
 
-    assertTrue(byRule.startsWith("HTTP/1.1 422 ") && byRule.endsWith("422 Unprocessable Content\n"), byRule);
-    assertTrue(told.startsWith("HTTP/1.1 409 ") && told.endsWith("twice\n"), told);
+    assertTrue(mapped.startsWith("HTTP/1.1 422 ") && mapped.endsWith("422 Unprocessable Content\n"), mapped);
+    assertTrue(thrown.startsWith("HTTP/1.1 409 ") && thrown.endsWith("twice\n"), thrown);
   }
 
   @ParameterizedTest
@@ -91,85 +91,85 @@ class HttpGuardTest {
   void closeWinsOverKeepAlive(String connection) throws IOException {
     open(routes -> routes.text("/", exchange -> "x"), o -> o);
     try (var client = new RawClient(server.port())) {
-      var all = client.send("GET / HTTP/1.0\r\nConnection: " + connection + "\r\n\r\n").all(); // or no end comes
+      var responses = client.send("GET / HTTP/1.0\r\nConnection: " + connection + "\r\n\r\n").readToEnd();
 
-      assertEquals("200", RawClient.codes(all));
+      assertEquals("200", RawClient.codes(responses));
     }
   }
 
   @Test
-  void theServerAsAWholeHasOptions() throws IOException {
+  void optionsOfServerListAllMethods() throws IOException {
     open(routes -> routes.text("GET /", exchange -> "x").text("POST /a", exchange -> "x")
         .text("/{rest...}", exchange -> "x"), o -> o);
 
-    var answer = talk("OPTIONS * HTTP/1.1\r\n" + HOST + "Connection: close\r\n\r\n");
+    var response = talk("OPTIONS * HTTP/1.1\r\n" + HOST + "Connection: close\r\n\r\n");
 
-    assertTrue(answer.startsWith("HTTP/1.1 204 ") && answer.contains("\r\nAllow: GET, HEAD, OPTIONS, POST\r\n"),
-        answer);
+    assertTrue(response.startsWith("HTTP/1.1 204 ") && response.contains("\r\nAllow: GET, HEAD, OPTIONS, POST\r\n"),
+        response);
   }
 
   // ---- bodies
 
-  /** Twice as many exchanges begin as may run; the others wait for their bodies. */
+  /** Twice as many exchanges begin as may run, because half of them wait for their bodies. */
   @Promise("27.4")
   @Test
-  void bodiesThatComeSlowlyHaveABound() throws Exception {
-    var begun = new AtomicInteger();
-    var atWork = new AtomicInteger();
-    var most = new AtomicInteger();
+  void exchangesWithSlowBodiesAreLimited() throws Exception {
+    var begunCount = new AtomicInteger();
+    var workingCount = new AtomicInteger();
+    var maxWorking = new AtomicInteger();
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
-      begun.incrementAndGet();
+      begunCount.incrementAndGet();
       var text = exchange.bodyAsText();
-      most.accumulateAndGet(atWork.incrementAndGet(), Math::max);
-      gate.passDeaf();
-      atWork.decrementAndGet();
+      maxWorking.accumulateAndGet(workingCount.incrementAndGet(), Math::max);
+      gate.passUninterruptibly();
+      workingCount.decrementAndGet();
       return text;
     }), o -> o.withMaxExchanges(3));
     var clients = new ArrayList<RawClient>();
     try {
-      for (int taken = 0, refused = 0; refused < 20; taken = begun.get()) {
+      for (int admittedCount = 0, refusals = 0; refusals < 20; admittedCount = begunCount.get()) {
         var client = new RawClient(server.port());
         client.send("POST / HTTP/1.1\r\n" + HOST + "Connection: close\r\nContent-Length: 4\r\n\r\nha");
-        int before = taken;
-        var answer = taken < 6 ? null : client.allLater();
-        if (taken >= 6 && Patience.value(answer).startsWith("HTTP/1.1 503 ")) refused++;
-        else Patience.eventually(() -> begun.get() > before);
+        int admittedBefore = admittedCount;
+        var response = admittedCount < 6 ? null : client.readToEndLater();
+        if (admittedCount >= 6 && Patience.value(response).startsWith("HTTP/1.1 503 ")) refusals++;
+        else Patience.eventually(() -> begunCount.get() > admittedBefore);
         clients.add(client);
       }
-      assertEquals(6, begun.get());
+      assertEquals(6, begunCount.get());
 
       for (var client : clients.subList(0, 6)) client.send("lf");
-      Patience.eventually(() -> atWork.get() == 3);
+      Patience.eventually(() -> workingCount.get() == 3);
       gate.open();
-      for (var client : clients.subList(0, 6)) assertTrue(client.all().endsWith("half"));
-      assertEquals(3, most.get());
+      for (var client : clients.subList(0, 6)) assertTrue(client.readToEnd().endsWith("half"));
+      assertEquals(3, maxWorking.get());
     } finally {
       for (var client : clients) client.close();
     }
   }
 
-  /** More than the socket holds, so the rest is with the client while the handler works. */
+  /** The body exceeds the socket buffers, so the client still sends while the handler works. */
   @Promise("25.3")
   @Test
   void handlerTimeDoesNotCountAgainstClient() throws Exception {
     var body = "x".repeat(8_000_000);
     open(routes -> routes.text("POST /", exchange -> {
       int first = exchange.body().read();
-      for (int i = 0; i < 20; i++) clock.advance(BODY_LIMIT.dividedBy(4)); // works
+      for (int i = 0; i < 20; i++) clock.advance(BODY_LIMIT.dividedBy(4)); // the handler works
       return "" + (first + exchange.body().readAllBytes().length);
     }), o -> o.withBodyLimit(BODY_LIMIT).withMaxBody(body.length()));
 
-    var answer =
+    var response =
         talk(
             "POST / HTTP/1.1\r\n" + HOST + "Connection: close\r\nContent-Length: " + body.length() + "\r\n\r\n" + body);
 
-    assertTrue(answer.endsWith("" + ('x' + body.length() - 1)), () -> "answer: " + answer + scope.dump());
+    assertTrue(response.endsWith("" + ('x' + body.length() - 1)), () -> "response: " + response + scope.dump());
   }
 
   @Promise("27.22")
   @Test
-  void aFormHasAsManyFieldsAsAllowed() throws IOException {
+  void formHasAtMostMaxFields() throws IOException {
     open(routes -> routes.text("POST /", exchange -> "" + exchange.form().size()), o -> o.withMaxFields(3));
 
     assertTrue(form("a=1&b=2&c=3").endsWith("\r\n\r\n3"));
@@ -184,52 +184,52 @@ class HttpGuardTest {
             + "Content-Length: " + body.length() + "\r\n\r\n" + body);
   }
 
-  // ---- names
+  // ---- names of hosts
 
   @Promise("27.22")
   @ParameterizedTest
   @CsvSource({"shop.example, 200", "SHOP.example:8080, 200", "[::1]:80, 200", "evil.example, 421",
     "shop.example.evil.example, 421", "localhost, 421"})
-  void onlyHostsThatWereNamedAreServed(String host, String code) throws IOException {
+  void onlyConfiguredHostsAreServed(String host, String code) throws IOException {
     open(routes -> routes.text("/", exchange -> "x"), o -> o.withHosts("Shop.example", "[::1]"));
 
     assertEquals(code, code("GET / HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"));
   }
 
   @Test
-  void aServerWithNamesNeedsOne() throws IOException {
+  void serverWithHostsRefusesRequestWithoutHost() throws IOException {
     open(routes -> routes.text("/", exchange -> "x"), o -> o.withHosts("shop.example"));
 
     assertTrue(talk("GET / HTTP/1.0\r\n\r\n").startsWith("HTTP/1.1 421 "));
   }
 
   @Test
-  void namesOfHostsAreChecked() {
-    for (var bad : List.of("", "http://shop.example", "shop.example:80", "a b", "a\nb"))
-      assertTrue(assertThrows(IllegalArgumentException.class, () -> open(routes -> routes, o -> o.withHosts(bad)))
-          .getMessage().contains("is no name of a host; give names without scheme and port"), bad);
+  void invalidHostNamesAreRefused() {
+    for (var invalid : List.of("", "http://shop.example", "shop.example:80", "a b", "a\nb"))
+      assertTrue(assertThrows(IllegalArgumentException.class, () -> open(routes -> routes, o -> o.withHosts(invalid)))
+          .getMessage().contains("is no name of a host; give names without scheme and port"), invalid);
     assertThrows(IllegalArgumentException.class, () -> open(routes -> routes, HttpOptions::withHosts));
     assertThrows(IllegalArgumentException.class, () -> open(routes -> routes, o -> o.withMaxFields(0)));
   }
 
-  // ---- the end
+  // ---- the end of the server
 
   @Promise("27.8")
   @Test
-  void halfSentHeadsDoNotDelayTheEnd() throws Exception {
+  void unfinishedHeadsDoNotDelayEndOfServer() throws Exception {
     open(routes -> routes.text("/", exchange -> "x"),
         o -> o.withHeaderLimit(NEVER).withDrainLimit(NEVER));
     var clients = new ArrayList<RawClient>();
     try {
       for (int i = 0; i < 50; i++) clients.add(new RawClient(server.port()).send("GET / HTTP/1.1\r\nHos"));
-      var ended = server.onExit();
+      var exit = server.onExit();
       server.sendPoisonPill();
 
-      Patience.eventually(() -> { // a head may be begun after the end has come, and is found by the next check
+      Patience.eventually(() -> { // the next limit check finds heads that begin after the pill
         clock.advance(Duration.ofSeconds(1));
-        return ended.isDone();
+        return exit.isDone();
       });
-      assertTrue(clock.nanoTime() < NEVER.toNanos()); // neither limit has passed
+      assertTrue(clock.nanoTime() < NEVER.toNanos()); // neither limit has expired
     } finally {
       for (var client : clients) client.close();
     }

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The limits of an HTTP server, by a clock that tests move. */
+/** Tests the limits of an HTTP server with a clock that the tests advance. */
 class HttpLimitsTest {
   private static final String POST = "POST / HTTP/1.1\r\nHost: a\r\n";
 
@@ -48,7 +48,7 @@ class HttpLimitsTest {
     scope.close();
   }
 
-  private void until(CompletableFuture<?> done) {
+  private void advanceUntil(CompletableFuture<?> done) {
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
       return done.isDone();
@@ -63,33 +63,33 @@ class HttpLimitsTest {
   void clientThatStopsSendingIsCutOff(String sent) throws IOException {
     open(routes -> routes.text("/", HttpExchange::bodyAsText), o -> o);
     try (var client = new RawClient(server.port())) {
-      var all = client.send(sent).allLater();
+      var received = client.send(sent).readToEndLater();
 
-      until(all);
+      advanceUntil(received);
 
-      assertEquals("", all.join());
+      assertEquals("", received.join());
     }
   }
 
   @Test
-  void headMayTakeItsTimeAndNoMore() throws Exception {
+  void headThatNeverEndsIsCutOff() throws Exception {
     open(routes -> routes.text("/", HttpExchange::bodyAsText),
         o -> o.withHeaderLimit(Duration.ofSeconds(10)).withIdleLimit(Duration.ofHours(1)));
     try (var client = new RawClient(server.port())) {
-      var all = client.allLater();
-      var stopped = new CompletableFuture<Void>();
-      var drip = Patience.startFiber(() -> {
+      var received = client.readToEndLater();
+      var stop = new CompletableFuture<Void>();
+      var slowSender = Patience.startFiber(() -> {
         try {
           client.send("GET / HTTP/1.1\r\nX: ");
-          while (!stopped.isDone()) client.send("x"); // never silent
-        } catch (IOException cut) {}
+          while (!stop.isDone()) client.send("x"); // the client is never silent
+        } catch (IOException closed) {}
       });
-      until(all);
-      stopped.complete(null);
-      Patience.joined(drip);
+      advanceUntil(received);
+      stop.complete(null);
+      Patience.awaitEnd(slowSender);
 
-      // by either limit
-      assertTrue(all.join().isEmpty() || all.join().startsWith("HTTP/1.1 431 "), all.join());
+      // the header limit closes the connection, or the size limit responds with 431
+      assertTrue(received.join().isEmpty() || received.join().startsWith("HTTP/1.1 431 "), received.join());
     }
   }
 
@@ -97,21 +97,21 @@ class HttpLimitsTest {
   @Test
   void clientThatDoesNotReadIsCutOff() throws Exception {
     var failure = new CompletableFuture<Throwable>();
-    var begun = new CountDownLatch(1);
+    var handlerBegun = new CountDownLatch(1);
     open(routes -> routes.stream("/", exchange -> {
-      begun.countDown();
+      handlerBegun.countDown();
       try {
         while (true) exchange.outputStream().write(new byte[8_192]);
-      } catch (IOException gone) {
-        failure.complete(gone);
-        throw gone;
+      } catch (IOException cutOff) {
+        failure.complete(cutOff);
+        throw cutOff;
       }
     }), o -> o.withWriteLimit(Duration.ofSeconds(5)));
     try (var client = new RawClient(server.port())) {
       client.send(RawClient.get("/"));
-      Patience.await(begun); // before that the limit of the head would cut it off
+      Patience.await(handlerBegun); // until then the header limit would cut the client off
 
-      until(failure);
+      advanceUntil(failure);
 
       assertTrue(failure.join().getMessage().contains("did not take what was written to it within 5 s"),
           failure.join().toString());
@@ -119,72 +119,72 @@ class HttpLimitsTest {
   }
 
   @Test
-  void thousandHalfOpenClientsStallNobody() throws Exception {
+  void thousandUnfinishedRequestsBlockNoOther() throws Exception {
     open(routes -> routes.text("/", exchange -> "x"), o -> o.withMaxExchanges(4));
-    var half = new ArrayList<Socket>();
+    var sockets = new ArrayList<Socket>();
     try {
       for (int i = 0; i < 1_000; i++) {
         var socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
-        half.add(socket);
+        sockets.add(socket);
         socket.getOutputStream().write("GET / HTTP/1.1\r\nHo".getBytes());
       }
 
-      assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/"))));
+      assertEquals("200", RawClient.codes(RawClient.sendAndReadAll(server.port(), RawClient.get("/"))));
     } finally {
-      for (var socket : half) socket.close();
+      for (var socket : sockets) socket.close();
     }
   }
 
   @Promise("27.6")
   @Test
-  void bodyThatIsTooLongIsRefusedUnread() throws Exception {
-    var handled = new AtomicInteger();
+  void tooLongBodyIsRefusedUnread() throws Exception {
+    var handlerCalls = new AtomicInteger();
     open(routes -> routes.text("/", exchange -> {
-      handled.incrementAndGet();
+      handlerCalls.incrementAndGet();
       return exchange.bodyAsText();
     }), o -> o.withMaxBody(1_000));
     long sent = upload("Content-Length: 1073741824\r\n\r\n", new byte[65_536]);
 
-    assertTrue(sent < 1 << 30, "the server has taken all of it");
-    assertEquals(0, handled.get());
+    assertTrue(sent < 1 << 30, "the server has read the whole body");
+    assertEquals(0, handlerCalls.get());
   }
 
   @Test
-  void clientThatStillSendsCanReadWhyItIsRefused() throws Exception {
+  void sendingClientCanReadRefusal() throws Exception {
     open(routes -> routes.text("/", HttpExchange::bodyAsText), o -> o.withMaxBody(1_000));
     for (int i = 0; i < 20; i++) {
       try (var client = new RawClient(server.port())) {
         client.send(POST + "Content-Length: 800000\r\n\r\n");
-        assertTrue(client.one().startsWith("HTTP/1.1 413 "));
-        // fails if the server has closed
+        assertTrue(client.readResponse().startsWith("HTTP/1.1 413 "));
+        // this throws if the server has closed
         for (int sent = 0; sent < 800_000; sent += 80_000) client.send(new byte[80_000]);
       }
     }
   }
 
   @Test
-  void chunkedBodyThatIsTooLongIsRefusedWhenItIsTooLong() throws Exception {
-    var seen = new AtomicReference<IOException>();
-    var read = new AtomicLong();
+  void chunkedBodyIsRefusedWhenItExceedsLimit() throws Exception {
+    var failure = new AtomicReference<IOException>();
+    var readCount = new AtomicLong();
     open(routes -> routes.stream("/", exchange -> {
       try {
-        while (exchange.body().read() >= 0) read.incrementAndGet();
+        while (exchange.body().read() >= 0) readCount.incrementAndGet();
       } catch (IOException tooLong) {
-        seen.set(tooLong);
+        failure.set(tooLong);
         throw tooLong;
       }
     }), o -> o.withMaxBody(1_000));
     upload("Transfer-Encoding: chunked\r\n\r\n", ("1f4\r\n" + "x".repeat(500) + "\r\n").getBytes());
 
-    assertEquals("a body of more than 1000 bytes", seen.get().getMessage());
-    assertEquals(1_000, read.get());
+    assertEquals("a body of more than 1000 bytes", failure.get().getMessage());
+    assertEquals(1_000, readCount.get());
   }
 
-  /** Sends the piece until there is an answer. Returns how many bytes it sent. */
+  /** Sends the piece again and again until the server closes. Returns the number of sent bytes. */
   private long upload(String headers, byte[] piece) throws Exception {
     try (var client = new RawClient(server.port())) {
       client.send(POST + headers);
-      var answer = client.allLater();
+      var response = client.readToEndLater();
       long sent = 0;
       try {
         while (sent < 1 << 30) {
@@ -192,34 +192,34 @@ class HttpLimitsTest {
           sent += piece.length;
         }
       } catch (IOException closed) {}
-      assertEquals("413", RawClient.codes(Patience.value(answer)));
+      assertEquals("413", RawClient.codes(Patience.value(response)));
       return sent;
     }
   }
 
   @Promise("27.8")
   @Test
-  void endGivesExchangesTheirTimeThenCutsThem() throws Exception {
+  void closeCutsOffExchangesAtDrainLimit() throws Exception {
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
       gate.pass();
       return "never";
     }), o -> o.withDrainLimit(Duration.ofSeconds(7)));
     try (var client = new RawClient(server.port())) {
-      var all = client.send(RawClient.get("/")).allLater();
+      var received = client.send(RawClient.get("/")).readToEndLater();
       Patience.await(gate.entered);
 
       server.sendPoisonPill();
       assertFalse(server.onExit().isDone());
-      until(server.onExit());
+      advanceUntil(server.onExit());
 
-      assertEquals("", Patience.value(all));
+      assertEquals("", Patience.value(received));
     }
   }
 
   @Promise("27.8")
   @Test
-  void endLetsAnExchangeFinishAndSaysThatNoMoreFollows() throws Exception {
+  void askExitLetsExchangeFinishWithConnectionClose() throws Exception {
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
       gate.pass();
@@ -233,67 +233,67 @@ class HttpLimitsTest {
       client.send("abc");
       gate.open();
 
-      var answer = client.all();
-      assertTrue(answer.endsWith("\r\n\r\nabc") && answer.contains("\r\nConnection: close\r\n"), answer);
-      Patience.ended(server::waitForExit);
+      var response = client.readToEnd();
+      assertTrue(response.endsWith("\r\n\r\nabc") && response.contains("\r\nConnection: close\r\n"), response);
+      Patience.awaitEnd(server::waitForExit);
       assertThrows(IOException.class, () -> new RawClient(server.port()).close());
     }
   }
 
   @Test
-  void killCutsAtOnce() throws Exception {
+  void killClosesConnectionsImmediately() throws Exception {
     var gate = new Gate();
     open(routes -> routes.text("/wait", exchange -> {
       gate.pass();
       return "never";
     }), o -> o);
-    try (var client = new RawClient(server.port()); var resting = new RawClient(server.port())) {
-      resting.send("GET /none HTTP/1.1\r\nHost: a\r\n\r\n").one();
+    try (var client = new RawClient(server.port()); var idleClient = new RawClient(server.port())) {
+      idleClient.send("GET /none HTTP/1.1\r\nHost: a\r\n\r\n").readResponse();
       client.send(RawClient.get("/wait"));
       Patience.await(gate.entered);
 
       server.kill();
 
-      assertEquals("", client.all());
-      assertEquals("", resting.all());
-      Patience.ended(server::waitForExit);
+      assertEquals("", client.readToEnd());
+      assertEquals("", idleClient.readToEnd());
+      Patience.awaitEnd(server::waitForExit);
     }
   }
 
   @Test
-  void nothingIsLeftAfterTheEnd() throws Exception {
+  void endedServerLeavesNoDescriptors() throws Exception {
     open(routes -> routes.text("/", exchange -> "x"), o -> o);
-    visit(3);
-    server.close(); // the JDK opens some sockets once
-    long before = Descriptors.openIfShown();
+    connectClients(3);
+    server.close(); // the first server makes the JDK open some sockets that stay open
+    long descriptorsBefore = Descriptors.countOpenIfShown();
     open(routes -> routes.text("/", exchange -> "x"), o -> o);
 
-    visit(50);
+    connectClients(50);
     server.close();
 
-    Patience.eventually(() -> Descriptors.openIfShown() <= before);
+    Patience.eventually(() -> Descriptors.countOpenIfShown() <= descriptorsBefore);
   }
 
-  private void visit(int clients) throws IOException {
+  private void connectClients(int clients) throws IOException {
     for (int i = 0; i < clients; i++) {
       try (var client = new RawClient(server.port())) {
         client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-        if (i % 2 == 0) client.one();
-        if (i % 3 == 0) client.socket.setSoLinger(true, 0); // a reset
+        if (i % 2 == 0) client.readResponse();
+        if (i % 3 == 0) client.socket.setSoLinger(true, 0); // closes with a reset
       }
     }
   }
 
   @Promise("16.16")
   @Test
-  void aScopeThatClosesEndsItFirst() throws IOException {
+  void closingScopeEndsServer() throws IOException {
     open(routes -> routes.text("/", exchange -> "x"), o -> o);
     try (var client = new RawClient(server.port())) {
-      client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").one();
+      client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").readResponse();
 
       var report = scope.closeWithin(Patience.LONG);
 
-      assertEquals("", client.all());
+      assertEquals("", client.readToEnd());
       assertEquals(List.of(), report.unresponsive());
     }
   }

@@ -29,9 +29,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which route takes a request, which parts handlers see, and how exceptions are answered. */
+/** Tests the choice of a route, the request that handlers read, and responses to exceptions. */
 class HttpRoutesTest {
-  /** Numbers as texts: a form of bodies that needs no library. */
+  /** A codec that writes numbers as text, and needs no library. */
   private static final BodyCodec NUMBERS = new BodyCodec() {
     @Override
     public String mediaType() {
@@ -79,11 +79,11 @@ class HttpRoutesTest {
   }
 
   private String call(String method, String path) {
-    var answer = send(request(path).method(method, BodyPublishers.noBody()));
-    return (answer.statusCode() + " " + answer.body()).strip();
+    var response = send(request(path).method(method, BodyPublishers.noBody()));
+    return (response.statusCode() + " " + response.body()).strip();
   }
 
-  // ---- which route
+  // ---- the choice of a route
 
   private static HttpRoutes shop() {
     return HttpRoutes.none().text("GET /orders", exchange -> "all")
@@ -109,16 +109,16 @@ class HttpRoutesTest {
     "GET | /order | 404 404 Not Found", "GET | /ordersx | 404 404 Not Found",
     "PUT | /orders | 405 405 Method Not Allowed", "POST | / | 405 405 Method Not Allowed",
     "POST | /docs/x | 405 405 Method Not Allowed", "OPTIONS | /orders | 204", "OPTIONS | /nowhere | 404 404 Not Found"})
-  void theMostExactRouteAnswers(String method, String path, String answer) {
-    open(none -> shop());
+  void mostSpecificRouteHandlesRequest(String method, String path, String expected) {
+    open(routes -> shop());
 
-    assertEquals(answer, call(method, path));
+    assertEquals(expected, call(method, path));
   }
 
   @Promise("27.12")
   @Test
-  void allowedMethodsAreNamed() {
-    open(none -> shop());
+  void responseNamesAllowedMethods() {
+    open(routes -> shop());
 
     for (var method : List.of("PUT", "OPTIONS"))
       assertEquals(Optional.of("GET, HEAD, OPTIONS, POST"),
@@ -137,7 +137,7 @@ class HttpRoutesTest {
   }
 
   @Test
-  void twoRoutesForTheSameAreRefused() {
+  void secondRouteForSameRequestsIsRefused() {
     var failure =
         assertThrows(IllegalArgumentException.class, () -> shop().text("GET /orders/{number}", exchange -> ""));
 
@@ -146,24 +146,24 @@ class HttpRoutesTest {
     shop().text("PUT /orders/{number}", exchange -> "").text("GET /orders/{number}/{rest...}", exchange -> "");
   }
 
-  // ---- what handlers see
+  // ---- the request that handlers read
 
   @Test
-  void allOfTheRequest() {
+  void handlerReadsAllPartsOfRequest() {
     open(routes -> routes.text("POST /x/{id}",
         exchange -> exchange.queryParameters() + " " + exchange.headers().get("x-a") + " "
             + new String(exchange.bodyAsBytes(), StandardCharsets.UTF_8) + exchange.bodyAsText() + " "
             + exchange.remoteAddress().getAddress().equals(InetAddress.getLoopbackAddress()) + " "
             + exchange.path("id")));
 
-    var answer = send(request("/x/a%2Bb?a=1&b&a=2+%C3%A4&&=e").header("X-A", "one").header("X-A", "two")
+    var response = send(request("/x/a%2Bb?a=1&b&a=2+%C3%A4&&=e").header("X-A", "one").header("X-A", "two")
         .POST(BodyPublishers.ofString("body")));
 
-    assertEquals("{a=[1, 2 ä], b=[], =[e]} [one, two] bodybody true a+b", answer.body());
+    assertEquals("{a=[1, 2 ä], b=[], =[e]} [one, two] bodybody true a+b", response.body());
   }
 
   @Test
-  void aPartThatTheRouteDoesNotHaveIsNamed() {
+  void unknownPathParameterIsNamedInLog() {
     try (var logged = new Logged()) {
       open(routes -> routes.text("/x/{id}", exchange -> exchange.path("number")));
 
@@ -174,7 +174,7 @@ class HttpRoutesTest {
 
   @Promise("27.21")
   @Test
-  void aForm() {
+  void formIsParsedOrRefused() {
     open(routes -> routes.text("POST /form", exchange -> exchange.form().toString()));
     var form = request("/form").header("Content-Type", "application/x-www-form-urlencoded; charset=utf-8");
 
@@ -190,12 +190,12 @@ class HttpRoutesTest {
 
   @Promise("27.21")
   @Test
-  void objectsHaveTheFormOfTheBodies() {
+  void bodyCodecReadsAndWritesObjects() {
     open(routes -> routes.withBodyCodec(NUMBERS).object("POST /twice", exchange -> 2 * exchange.bodyAs(Integer.class)));
 
-    var answer = send(request("/twice").header("Content-Type", "text/x-number").POST(BodyPublishers.ofString("21")));
-    assertEquals("42", answer.body());
-    assertEquals(Optional.of("text/x-number; charset=us-ascii"), answer.headers().firstValue("Content-Type"));
+    var response = send(request("/twice").header("Content-Type", "text/x-number").POST(BodyPublishers.ofString("21")));
+    assertEquals("42", response.body());
+    assertEquals(Optional.of("text/x-number; charset=us-ascii"), response.headers().firstValue("Content-Type"));
     assertEquals("400 400 Bad Request: the body is no Integer", call("POST", "/twice"));
     assertEquals(415,
         send(request("/twice").header("Content-Type", "text/plain").POST(BodyPublishers.ofString("1"))).statusCode());
@@ -209,11 +209,11 @@ class HttpRoutesTest {
     assertTrue(call("POST", "/a").startsWith("500 "));
   }
 
-  // ---- code around, exceptions
+  // ---- interceptors and exceptions
 
   @Promise("27.21")
   @Test
-  void codeAroundRoutes() {
+  void interceptorAppliesOnlyToEarlierRoutes() {
     open(routes -> routes.text("/a", exchange -> "a").stream("/b", exchange -> exchange.outputStream().write('b'))
         .intercept((exchange, next) -> {
           if (exchange.header("Authorization").isEmpty()) {
@@ -224,20 +224,20 @@ class HttpRoutesTest {
           next.run();
         }).text("/open", exchange -> "open"));
 
-    var refused = send(request("/a"));
-    assertEquals("401 who are you?", refused.statusCode() + " " + refused.body().strip());
-    assertEquals(Optional.of("Basic realm=\"x\""), refused.headers().firstValue("WWW-Authenticate"));
+    var refusal = send(request("/a"));
+    assertEquals("401 who are you?", refusal.statusCode() + " " + refusal.body().strip());
+    assertEquals(Optional.of("Basic realm=\"x\""), refusal.headers().firstValue("WWW-Authenticate"));
     for (var path : List.of("/a", "/b")) {
-      var answer = send(request(path).header("Authorization", "Basic x"));
-      assertEquals(path, "/" + answer.body());
-      assertEquals(Optional.of("yes"), answer.headers().firstValue("X-Seen"));
+      var response = send(request(path).header("Authorization", "Basic x"));
+      assertEquals(path, "/" + response.body());
+      assertEquals(Optional.of("yes"), response.headers().firstValue("X-Seen"));
     }
     assertEquals("200 open", call("GET", "/open"));
     assertEquals(404, send(request("/nowhere")).statusCode());
   }
 
   @Test
-  void codeAroundThatDoesNothingIsAFailure() {
+  void interceptorThatDoesNothingIsFailure() {
     try (var logged = new Logged()) {
       open(routes -> routes.text("/a", exchange -> "a").intercept((exchange, next) -> {}));
 
@@ -247,7 +247,7 @@ class HttpRoutesTest {
   }
 
   @Test
-  void codeAroundMayAnswer() {
+  void interceptorMayRespond() {
     open(routes -> routes.text("/a", exchange -> "a").intercept((exchange, next) -> exchange.status(204)));
 
     assertEquals("204", call("GET", "/a"));
@@ -255,7 +255,7 @@ class HttpRoutesTest {
 
   @Promise("27.21")
   @Test
-  void exceptionsHaveAnswers() {
+  void exceptionsAreMappedToResponses() {
     try (var logged = new Logged()) {
       open(routes -> routes.text("/none", exchange -> { throw new NoSuchElementException("the secret"); })
           .text("/bad", exchange -> {
@@ -270,14 +270,14 @@ class HttpRoutesTest {
 
       assertEquals("404 404 Not Found", call("GET", "/none"));
       assertEquals("422 too many at /bad", call("GET", "/bad"));
-      assertEquals("", logged.about("HTTP server", "HttpRoutesTest"));
+      assertEquals("", logged.entriesAbout("HTTP server", "HttpRoutesTest"));
       assertTrue(call("GET", "/worse").startsWith("500 "));
       assertTrue(logged.text().contains("the rule is broken") && logged.text().contains("made up"), logged.text());
     }
   }
 
   @Test
-  void aStatusThatIsNoFailureIsRefused() {
+  void successStatusIsRefusedForFailures() {
     assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().onFailure(IOException.class, 200));
     assertThrows(IllegalArgumentException.class, () -> new HttpException(200, "fine"));
     assertThrows(NullPointerException.class, () -> new HttpException(404, null));
@@ -291,7 +291,7 @@ class HttpRoutesTest {
     open(routes -> routes.text("GET /a/{id}", exchange -> "a").text("/broken",
         exchange -> { throw new IOException(); }));
     try (var logged = new Logged()) {
-      // one after the other is logged: a client may have its answer before that
+      // waits for each log entry, because a client may get the response before it is logged
       call("GET", "/a/1");
       Patience.eventually(() -> log.size() == 1);
       call("GET", "/a/2");
@@ -300,7 +300,7 @@ class HttpRoutesTest {
       Patience.eventually(() -> log.size() == 3);
       call("GET", "/broken");
       Patience.eventually(() -> log.size() == 4);
-      RawClient.talk(server.port(), "rubbish\r\n\r\n");
+      RawClient.sendAndReadAll(server.port(), "rubbish\r\n\r\n");
       Patience.eventually(() -> log.size() == 5);
       assertTrue(logged.text().contains("GET /broken was answered 500"), logged.text());
     }
@@ -309,22 +309,22 @@ class HttpRoutesTest {
         List.of("GET /a/1 200 Optional[GET /a/{id}]", "GET /a/2 200 Optional[GET /a/{id}]",
             "POST /a/2 405 Optional.empty",
             "GET /broken 500 Optional[/broken]", "  400 Optional.empty"),
-        log.stream().map(one -> one.method() + " " + one.path() + " " + one.status() + " " + one.route()).toList());
-    assertTrue(log.stream().allMatch(one -> one.bytesSent() > 20 && one.duration().isPositive()));
+        log.stream().map(e -> e.method() + " " + e.path() + " " + e.status() + " " + e.route()).toList());
+    assertTrue(log.stream().allMatch(e -> e.bytesSent() > 20 && e.duration().isPositive()));
     assertTrue(log.peek().toString().matches("127.0.0.1 \"GET /a/1\" 200 \\d+ bytes \\d+ ms"), log.peek().toString());
-    var counts = server.stats().stream().map(one -> one.route() + " " + one.answered() + " " + one.failed()).toList();
+    var counts = server.stats().stream().map(s -> s.route() + " " + s.answered() + " " + s.failed()).toList();
     assertEquals(List.of("GET /a/{id} 2 0", "/broken 1 1", " 2 0"), counts);
   }
 
   @Test
-  void aLogThatThrowsHarmsNobody() {
+  void failingAccessLogDoesNotFailRequests() {
     server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().text("/", exchange -> "home"),
         o -> o.withAccessLog(access -> {
           throw new IllegalStateException("made up");
         }));
     try (var logged = new Logged()) {
       for (int i = 0; i < 3; i++) assertEquals("200 home", call("GET", "/"));
-      // a client may have its answer before that
+      // a client may get its response before the failure is logged
       Patience.eventually(() -> logged.text().contains("the access log failed"));
     }
   }

@@ -30,15 +30,15 @@ import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** HTTP through TLS. */
+/** Tests HTTP over TLS. */
 class HttpsTest {
   private static final int CLIENTS = Soak.ON ? 300 : 40;
   private static final SSLContext CONTEXT = Certificates.context();
 
   private final Clock clock = new Clock();
   private final ServerScope net = new ServerScope(o -> o.withScheduler(clock).withKillGrace(Patience.LONG));
-  private final HttpClient client = HttpClient.newBuilder().sslContext(CONTEXT).build(); // asks for HTTP/2, too
-  private final CountDownLatch counts = new CountDownLatch(1);
+  private final HttpClient client = HttpClient.newBuilder().sslContext(CONTEXT).build(); // also offers HTTP/2
+  private final CountDownLatch countBegun = new CountDownLatch(1);
   private HttpServer server;
 
   @AfterEach
@@ -50,7 +50,7 @@ class HttpsTest {
   private void open(UnaryOperator<HttpOptions> options) {
     var routes = HttpRoutes.none().text("/hello", exchange -> "hello " + exchange.tls().isPresent())
         .text("/count", exchange -> {
-          counts.countDown();
+          countBegun.countDown();
           return "" + exchange.body().readAllBytes().length;
         })
         .stream("/large", exchange -> {
@@ -65,7 +65,7 @@ class HttpsTest {
   }
 
   private void open() {
-    open(same -> same);
+    open(options -> options);
   }
 
   private HttpRequest.Builder request(String path) {
@@ -80,15 +80,15 @@ class HttpsTest {
   void clientGetsResponsesOverTls() throws Exception {
     open();
 
-    var answer = send(request("/hello"));
+    var response = send(request("/hello"));
 
-    assertEquals("hello true", answer.body());
-    assertEquals(HttpClient.Version.HTTP_1_1, answer.version());
+    assertEquals("hello true", response.body());
+    assertEquals(HttpClient.Version.HTTP_1_1, response.version());
     assertEquals(HttpClient.Version.HTTP_1_1, send(request("/hello")).version()); // on the same connection
   }
 
   @Test
-  void bodiesOfAnySize() throws Exception {
+  void bodiesOfAnySizeArriveComplete() throws Exception {
     open();
     for (int size : new int[] {0, 1, 1_000, 16_383, 16_384, 16_385, 3_000_000})
       assertEquals("" + size, send(request("/count").POST(BodyPublishers.ofByteArray(new byte[size]))).body());
@@ -97,24 +97,24 @@ class HttpsTest {
   }
 
   @Test
-  void manyClientsAtOnce() {
+  void manyRequestsAtOnceGetResponses() {
     open();
 
-    var answers = IntStream.range(0, CLIENTS)
+    var responses = IntStream.range(0, CLIENTS)
         .mapToObj(i -> client.sendAsync(request("/hello").build(), BodyHandlers.ofString())).toList();
 
-    for (var one : answers) assertEquals("hello true", one.join().body());
+    for (var response : responses) assertEquals("hello true", response.join().body());
   }
 
   @Test
-  void brokenResponseLooksTorn() {
+  void brokenResponseFailsAtClient() {
     open();
 
     assertThrows(IOException.class, () -> send(request("/half")));
   }
 
   @Test
-  void onlyHttp11IsSpoken() throws Exception {
+  void serverNegotiatesOnlyHttp11() throws Exception {
     open();
     try (var socket = Certificates.connect(CONTEXT, server.port())) {
       var parameters = socket.getSSLParameters();
@@ -132,15 +132,15 @@ class HttpsTest {
   }
 
   @Test
-  void anAddressMayBeWholeAsForProxies() throws Exception {
+  void requestTargetMayBeAbsoluteHttpsUri() throws Exception {
     open();
-    assertTrue(answer("GET https://localhost/hello HTTP/1.1\r\nHost: localhost:443\r\nConnection: close\r\n\r\n")
+    assertTrue(responseTo("GET https://localhost/hello HTTP/1.1\r\nHost: localhost:443\r\nConnection: close\r\n\r\n")
         .startsWith("HTTP/1.1 200 OK"));
-    assertTrue(answer("GET http://localhost/hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assertTrue(responseTo("GET http://localhost/hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         .startsWith("HTTP/1.1 400 Bad Request"));
   }
 
-  private String answer(String request) throws IOException {
+  private String responseTo(String request) throws IOException {
     try (var socket = Certificates.connect(CONTEXT, server.port())) {
       socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
       return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
@@ -148,46 +148,47 @@ class HttpsTest {
   }
 
   @Test
-  void aHandshakeIsAPartOfTheHead() throws Exception {
+  void headerLimitIncludesHandshake() throws Exception {
     open(o -> o.withHeaderLimit(Duration.ofSeconds(3)));
-    try (var half = new Peer(server.port())) {
-      half.send(new byte[] {22, 3, 1, 2, 0, 1});
+    try (var handshakingPeer = new Peer(server.port())) {
+      handshakingPeer.send(new byte[] {22, 3, 1, 2, 0, 1});
 
-      var ended = new CompletableFuture<Boolean>();
-      Patience.startFiber(() -> ended.complete(isCut(half)));
+      var result = new CompletableFuture<Boolean>();
+      Patience.startFiber(() -> result.complete(isCutOff(handshakingPeer)));
       Patience.eventually(() -> {
         clock.manual.advance(Duration.ofSeconds(1));
-        return ended.isDone();
+        return result.isDone();
       });
-      assertTrue(ended.join());
+      assertTrue(result.join());
     }
   }
 
-  private static boolean isCut(Peer peer) {
+  private static boolean isCutOff(Peer peer) {
     try {
-      return peer.rest().isEmpty();
+      return peer.readToEnd().isEmpty();
     } catch (UncheckedIOException reset) {
       return true;
     }
   }
 
-  /** Idle connections are told of the end; running exchanges are answered first. */
+  /** Idle connections are closed immediately, and running exchanges get their responses. */
   @Test
-  void aServerThatEndsDrains() throws Exception {
+  void closeWaitsForRunningExchanges() throws Exception {
     open();
-    try (var idle = Certificates.connect(CONTEXT, server.port());
-        var atWork = Certificates.connect(CONTEXT, server.port())) {
-      send(idle, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
-      assertTrue(idle.getInputStream().read() >= 0); // it was handled
-      send(atWork, "POST /count HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nha");
-      Patience.await(counts);
+    try (var idleSocket = Certificates.connect(CONTEXT, server.port());
+        var busySocket = Certificates.connect(CONTEXT, server.port())) {
+      send(idleSocket, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      assertTrue(idleSocket.getInputStream().read() >= 0); // the exchange was handled
+      send(busySocket, "POST /count HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nha");
+      Patience.await(countBegun);
 
-      var closing = CompletableFuture.runAsync(net.scope::close);
-      idle.getInputStream().readAllBytes();
-      send(atWork, "lf");
+      var closeFuture = CompletableFuture.runAsync(net.scope::close);
+      idleSocket.getInputStream().readAllBytes();
+      send(busySocket, "lf");
 
-      assertTrue(new String(atWork.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).endsWith("\r\n\r\n4"));
-      closing.join();
+      assertTrue(new String(busySocket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII)
+          .endsWith("\r\n\r\n4"));
+      closeFuture.join();
     }
   }
 
@@ -196,25 +197,25 @@ class HttpsTest {
   }
 
   @Test
-  void aForwarderSpeaksTlsToClientsOnly() throws Exception {
-    var plain = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().text("/hello", exchange -> "behind"),
+  void forwarderUsesTlsOnlyToClients() throws Exception {
+    var plainServer = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().text("/hello", exchange -> "behind"),
         o -> o);
     var forwarder = TcpAcceptor.forward(net.scope.anonymous(), 0,
-        new InetSocketAddress("localhost", plain.port()), o -> o.withTls(CONTEXT));
+        new InetSocketAddress("localhost", plainServer.port()), o -> o.withTls(CONTEXT));
 
-    var answer = client.send(HttpRequest.newBuilder(URI.create("https://localhost:" + forwarder.port() + "/hello"))
+    var response = client.send(HttpRequest.newBuilder(URI.create("https://localhost:" + forwarder.port() + "/hello"))
         .build(), BodyHandlers.ofString());
 
-    assertEquals("behind", answer.body());
+    assertEquals("behind", response.body());
   }
 
   @Test
-  void clientsThatDoNotTrustTheServerSaySo() {
+  void clientWithoutTrustFailsAtHandshake() {
     open();
     var stranger = Certificates.of("stranger", "EC");
-    try (var wary = HttpClient.newBuilder().sslContext(Certificates.context(stranger, stranger)).build()) {
+    try (var otherClient = HttpClient.newBuilder().sslContext(Certificates.context(stranger, stranger)).build()) {
       var failure =
-          assertThrows(IOException.class, () -> wary.send(request("/hello").build(), BodyHandlers.ofString()));
+          assertThrows(IOException.class, () -> otherClient.send(request("/hello").build(), BodyHandlers.ofString()));
       assertInstanceOf(SSLException.class, failure);
     }
     assertEquals("hello true", client.sendAsync(request("/hello").build(), BodyHandlers.ofString()).join().body());

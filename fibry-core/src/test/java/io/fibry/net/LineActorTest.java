@@ -28,11 +28,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A client as an actor to write to. */
-@SuppressWarnings("try") // an unused client
+/** Tests the actors whose messages a connection sends to its client as lines or frames. */
+@SuppressWarnings("try") // some clients are opened but not used
 class LineActorTest {
-  private final ServerScope served = new ServerScope();
-  private final CompletableFuture<TcpConnection> connected = new CompletableFuture<>();
+  private final ServerScope net = new ServerScope();
+  private final CompletableFuture<TcpConnection> connectionFuture = new CompletableFuture<>();
 
   static List<String> strategies() {
     return List.copyOf(Variants.STRATEGIES.keySet());
@@ -40,18 +40,18 @@ class LineActorTest {
 
   @AfterEach
   void close() {
-    served.close();
+    net.close();
   }
 
   private TcpAcceptor open(UnaryOperator<TcpOptions> options) {
-    return served.open(connection -> {
-      connected.complete(connection);
+    return net.open(connection -> {
+      connectionFuture.complete(connection);
       connection.inputStream().transferTo(java.io.OutputStream.nullOutputStream());
     }, options);
   }
 
-  private static TcpConnection of(CompletableFuture<TcpConnection> connected) {
-    return Patience.value(connected);
+  private static TcpConnection value(CompletableFuture<TcpConnection> connectionFuture) {
+    return Patience.value(connectionFuture);
   }
 
   @Promise("25.8")
@@ -59,13 +59,13 @@ class LineActorTest {
   @MethodSource("strategies")
   void eachMessageIsSentAsLineInOrderOfItsSender(String strategy) throws Exception {
     Handler<TcpConnection> handler = connection -> {
-      connected.complete(connection);
+      connectionFuture.complete(connection);
       connection.inputStream().read();
     };
     var acceptor =
-        TcpAcceptor.open(served.scope.named("chat").strategy(Variants.STRATEGIES.get(strategy)), 0, handler, o -> o);
+        TcpAcceptor.open(net.scope.named("chat").strategy(Variants.STRATEGIES.get(strategy)), 0, handler, o -> o);
     try (var peer = new Peer(acceptor.port())) {
-      var client = of(connected).lineActor();
+      var client = value(connectionFuture).lineActor();
       var senders = new ArrayList<Thread>();
       for (int s = 0; s < 3; s++) {
         int sender = s;
@@ -73,34 +73,34 @@ class LineActorTest {
           for (int i = 0; i < 300; i++) assertTrue(client.sendMessage(sender + " " + i));
         }));
       }
-      senders.forEach(Patience::joined);
-      peer.end(); // the sent lines are written before the close
+      senders.forEach(Patience::awaitEnd);
+      peer.endOutput(); // the sent lines are written before the close
 
-      var last = new HashMap<String, Integer>();
+      var counts = new HashMap<String, Integer>();
       int lines = 0;
-      for (var line = peer.line(); line != null; line = peer.line(), lines++) {
+      for (var line = peer.readLine(); line != null; line = peer.readLine(), lines++) {
         var parts = line.split(" ");
         int number = Integer.parseInt(parts[1]);
-        assertEquals(last.merge(parts[0], 1, Integer::sum) - 1, number);
+        assertEquals(counts.merge(parts[0], 1, Integer::sum) - 1, number);
       }
       assertEquals(900, lines);
     }
   }
 
   @Test
-  void lineActorIsAlwaysStoppedByTooLargeBurst() {
+  void tooLargeBurstStopsLineActor() {
     for (int round = 0; round < 30; round++) {
-      var ends = new CompletableFuture<ExitReason>();
-      var acceptor = TcpAcceptor.open(served.scope.anonymous(), 0, connection -> {
+      var exitReason = new CompletableFuture<ExitReason>();
+      var acceptor = TcpAcceptor.open(net.scope.anonymous(), 0, connection -> {
         var client = connection.lineActor();
-        client.onExit().thenAccept(ends::complete);
+        client.onExit().thenAccept(exitReason::complete);
         var line = "x".repeat(9_999);
         for (int i = 0; i < 100_000 && client.sendMessage(line); i++);
         connection.inputStream().read();
       }, o -> o.withMaxUnsent(20_000));
       try (var peer = new Peer(acceptor.port())) {
-        assertInstanceOf(ExitReason.Stopped.class, Patience.value(ends));
-        peer.closed();
+        assertInstanceOf(ExitReason.Stopped.class, Patience.value(exitReason));
+        peer.awaitClose();
       }
       acceptor.close();
     }
@@ -110,16 +110,16 @@ class LineActorTest {
   void lineActorIsAlwaysTheSameAndEndsWithConnection() {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
-      var client = of(connected).lineActor();
-      assertSame(client, of(connected).lineActor());
+      var client = value(connectionFuture).lineActor();
+      assertSame(client, value(connectionFuture).lineActor());
 
-      peer.end();
+      peer.endOutput();
 
-      Patience.ended(client::waitForExit);
-      assertSame(client, of(connected).lineActor());
+      Patience.awaitEnd(client::waitForExit);
+      assertSame(client, value(connectionFuture).lineActor());
       assertFalse(client.sendMessage("too late"));
-      assertEquals(List.of("too late"), served.letters.messages(DeadLetter.Reason.DISCONNECTED));
-      assertEquals(List.of(), served.scope.deadLetters());
+      assertEquals(List.of("too late"), net.letters.messages(DeadLetter.Reason.DISCONNECTED));
+      assertEquals(List.of(), net.scope.deadLetters());
     }
   }
 
@@ -127,29 +127,29 @@ class LineActorTest {
   void lineActorOfClosedConnectionHasEnded() {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
-      of(connected).close();
+      value(connectionFuture).close();
 
-      Patience.ended(of(connected).lineActor()::waitForExit);
+      Patience.awaitEnd(value(connectionFuture).lineActor()::waitForExit);
     }
   }
 
   @Test
-  void aTopicForgetsAClientThatHasGone() {
-    Topic<String> room = Topic.open(served.scope.anonymous());
+  void topicRemovesDisconnectedClient() {
+    Topic<String> topic = Topic.open(net.scope.anonymous());
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
-      var client = of(connected).lineActor();
-      room.subscribe(client);
-      room.publish("welcome");
-      assertEquals("welcome", peer.line());
+      var client = value(connectionFuture).lineActor();
+      topic.subscribe(client);
+      topic.publish("welcome");
+      assertEquals("welcome", peer.readLine());
 
       peer.reset();
 
-      Patience.ended(client::waitForExit);
+      Patience.awaitEnd(client::waitForExit);
       Patience.eventually(() -> {
-        int before = served.letters.all.size();
-        room.publish("nobody");
-        return served.letters.all.size() == before;
+        int lettersBefore = net.letters.all.size();
+        topic.publish("message without reader");
+        return net.letters.all.size() == lettersBefore;
       });
     }
   }
@@ -159,22 +159,22 @@ class LineActorTest {
   void slowClientIsCutOffAndItsMessagesAreDeadLetters() {
     var acceptor = open(o -> o.withMaxUnsent(30_000_000));
     try (var peer = new Peer(acceptor.port())) {
-      Actor<String> client = of(connected).lineActor();
+      Actor<String> client = value(connectionFuture).lineActor();
       var line = "x".repeat(99_999);
 
       int sent = 0;
-      // more than the system buffers for a client that does not read
+      // sends more than the system buffers for a client that does not read
       while (client.sendMessage(line)) if (++sent == 10_000) break;
 
       assertTrue(sent < 10_000);
-      Patience.ended(client::waitForExit);
-      Patience.eventually(() -> served.letters.all.size() >= 100);
+      Patience.awaitEnd(client::waitForExit);
+      Patience.eventually(() -> net.letters.all.size() >= 100);
       var causes =
-          served.letters.all.stream().flatMap(letter -> letter.cause().stream()).map(Throwable::getMessage).toList();
+          net.letters.all.stream().flatMap(letter -> letter.cause().stream()).map(Throwable::getMessage).toList();
       assertTrue(causes.stream().anyMatch(text -> text.contains("left more than 30000000 bytes unsent")),
           causes.toString());
-      assertTrue(served.letters.all.stream().allMatch(letter -> letter.message().equals(line)));
-      peer.closed();
+      assertTrue(net.letters.all.stream().allMatch(letter -> letter.message().equals(line)));
+      peer.awaitClose();
     }
   }
 
@@ -182,42 +182,42 @@ class LineActorTest {
   void messageWithLineEndIsDeadLetterAndIsNotWritten() {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
-      var client = of(connected).lineActor();
+      var client = value(connectionFuture).lineActor();
 
       client.sendMessage("a\nb");
       client.sendMessage("a\rb");
       client.sendMessage("ab");
 
-      assertEquals("ab", peer.line());
-      assertEquals(List.of("a\nb", "a\rb"), served.letters.messages(DeadLetter.Reason.FAILED));
-      assertInstanceOf(IllegalArgumentException.class, served.letters.all.getFirst().cause().orElseThrow());
+      assertEquals("ab", peer.readLine());
+      assertEquals(List.of("a\nb", "a\rb"), net.letters.messages(DeadLetter.Reason.FAILED));
+      assertInstanceOf(IllegalArgumentException.class, net.letters.all.getFirst().cause().orElseThrow());
     }
   }
 
   @Test
-  void messageBeyondUnsentLimitIsDeadLetterAndHarmsNoOne() {
+  void messageBeyondUnsentLimitIsDeadLetterAndHarmsNoOther() {
     var acceptor = open(o -> o.withMaxUnsent(10));
     try (var peer = new Peer(acceptor.port())) {
-      var client = of(connected).lineActor();
+      var client = value(connectionFuture).lineActor();
 
       client.sendMessage("ten and more");
       client.sendMessage("nine");
 
-      assertEquals("nine", peer.line());
-      var cause = served.letters.all.getFirst().cause().orElseThrow();
+      assertEquals("nine", peer.readLine());
+      var cause = net.letters.all.getFirst().cause().orElseThrow();
       assertTrue(cause.getMessage().contains("a message of 13 bytes cannot be sent where 10 may be unsent"),
           cause.getMessage());
     }
   }
 
   @Test
-  void emptyLinesTakeRoomToo() throws Exception {
+  void emptyLinesCountAsUnsent() throws Exception {
     var acceptor = open(o -> o.withMaxUnsent(100_000));
     try (var peer = new Peer(acceptor.port())) {
-      var connection = of(connected);
-      var blocked = Patience.startFiber(
+      var connection = value(connectionFuture);
+      var blockedWriter = Patience.startFiber(
           () -> assertThrows(IOException.class, () -> connection.outputStream().write(new byte[50_000_000])));
-      Patience.parked(blocked); // the client does not read, so nothing else is written
+      Patience.awaitParked(blockedWriter); // this write blocks, because the client does not read
       var client = connection.lineActor();
 
       int sent = 0;
@@ -227,8 +227,8 @@ class LineActorTest {
       }
 
       assertTrue(sent < 90_000);
-      Patience.joined(blocked);
-      peer.closed();
+      Patience.awaitEnd(blockedWriter);
+      peer.awaitClose();
     }
   }
 
@@ -236,29 +236,29 @@ class LineActorTest {
   void unsentBytesAreCountedExactly() {
     var acceptor = open(o -> o.withMaxUnsent(100));
     try (var peer = new Peer(acceptor.port())) {
-      var client = of(connected).lineActor();
+      var client = value(connectionFuture).lineActor();
       for (int i = 0; i < 500; i++) {
-        client.sendMessage("äö€😀" + '\ud800'); // a single surrogate
-        assertEquals("äö€😀?", peer.line());
+        client.sendMessage("äö€😀" + '\ud800'); // half of a surrogate pair, which becomes '?'
+        assertEquals("äö€😀?", peer.readLine());
       }
     }
   }
 
   @Test
-  void writtenAndSentLinesAreMixedWhole() throws Exception {
+  void writtenAndSentLinesStayWhole() throws Exception {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
-      var connection = of(connected);
+      var connection = value(connectionFuture);
       var writer = Patience.startFiber(() -> {
         for (int i = 0; i < 500; i++) connection.lineActor().sendMessage("sent");
       });
       for (int i = 0; i < 500; i++) connection.outputStream().write("written\n".getBytes());
-      Patience.joined(writer);
-      peer.end();
+      Patience.awaitEnd(writer);
+      peer.endOutput();
 
       int sent = 0;
       int written = 0;
-      for (var line = peer.line(); line != null; line = peer.line()) {
+      for (var line = peer.readLine(); line != null; line = peer.readLine()) {
         if (line.equals("sent")) sent++;
         else if (line.equals("written")) written++;
       }
@@ -268,10 +268,10 @@ class LineActorTest {
   }
 
   @Test
-  void aFrameIsALengthAndItsBytes() throws Exception {
+  void frameConsistsOfLengthAndBytes() throws Exception {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
-      var connection = of(connected);
+      var connection = value(connectionFuture);
       connection.frameActor().sendMessage(new byte[] {7, 8});
       connection.frameActor().sendMessage(new byte[0]);
 
@@ -283,12 +283,12 @@ class LineActorTest {
 
   @Test
   void lineActorIsNamedAfterItsConnection() {
-    var acceptor = TcpAcceptor.open(served.scope.named("chat"), 0, connection -> {
-      connected.complete(connection);
+    var acceptor = TcpAcceptor.open(net.scope.named("chat"), 0, connection -> {
+      connectionFuture.complete(connection);
       connection.inputStream().read();
     }, o -> o);
     try (var peer = new Peer(acceptor.port())) {
-      assertEquals("chat/1/lines", of(connected).lineActor().name());
+      assertEquals("chat/1/lines", value(connectionFuture).lineActor().name());
     }
   }
 }

@@ -10,7 +10,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 
-/** A client of a TCP server. */
+/** A TCP client for tests, which sends text or bytes and reads lines. */
 public final class Peer implements AutoCloseable {
   public final Socket socket;
   private final BufferedReader in;
@@ -21,8 +21,8 @@ public final class Peer implements AutoCloseable {
       socket.setSoTimeout((int) Patience.LONG.toMillis());
       socket.setTcpNoDelay(true);
       in = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
-    } catch (IOException unreachable) {
-      throw new UncheckedIOException(unreachable);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
@@ -34,59 +34,59 @@ public final class Peer implements AutoCloseable {
     try {
       socket.getOutputStream().write(bytes);
       return this;
-    } catch (IOException gone) {
-      throw new UncheckedIOException(gone);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
-  /** Returns null at the end of the stream. */
-  public String line() {
+  /** Returns the next line, or null at the end of the stream. */
+  public String readLine() {
     try {
       return in.readLine();
-    } catch (IOException gone) {
-      throw new UncheckedIOException(gone);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
   /** Reads to the end of the stream. */
-  public String rest() {
+  public String readToEnd() {
     try {
-      var all = new StringBuilder();
-      for (int one = in.read(); one >= 0; one = in.read()) all.append((char) one);
-      return all.toString();
-    } catch (IOException gone) {
-      throw new UncheckedIOException(gone);
+      var text = new StringBuilder();
+      for (int value = in.read(); value >= 0; value = in.read()) text.append((char) value);
+      return text.toString();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
   /** Waits for a close or reset. */
-  public void closed() {
+  public void awaitClose() {
     try {
       while (in.read() >= 0);
     } catch (SocketException reset) {
-      // a reset
-    } catch (IOException open) {
-      throw new UncheckedIOException("it is still open", open);
+      // a reset also closes the connection
+    } catch (IOException stillOpen) {
+      throw new UncheckedIOException("the connection is still open", stillOpen);
     }
   }
 
-  /** Half-closes. */
-  public Peer end() {
+  /** Ends the output, while the input stays open. */
+  public Peer endOutput() {
     try {
       socket.shutdownOutput();
       return this;
-    } catch (IOException gone) {
-      throw new UncheckedIOException(gone);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
-  /** Closes by a reset. */
+  /** Resets the connection. */
   public void reset() {
     try {
       socket.setSoLinger(true, 0);
       socket.close();
-    } catch (IOException gone) {
-      throw new UncheckedIOException(gone);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
@@ -94,8 +94,8 @@ public final class Peer implements AutoCloseable {
   public void close() {
     try {
       socket.close();
-    } catch (IOException gone) {
-      throw new UncheckedIOException(gone);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 }

@@ -18,10 +18,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The log lines about files that change, by a clock that tests move. */
+/** Tests the log lines about changed files, with a clock that the tests advance. */
 class PemFilesTest {
-  private static final Pattern SAID = Pattern.compile("(?m)(WARN|INFO) io.fibry.net.PemFiles - \\S+ (.*)$");
-  private static final String BAD = "has changed and cannot be used, so the certificate stays what it was";
+  private static final Pattern LOG_LINE = Pattern.compile("(?m)(WARN|INFO) io.fibry.net.PemFiles - \\S+ (.*)$");
+  private static final String INVALID_FILES = "has changed and cannot be used, so the certificate stays what it was";
 
   private Path certificate;
   private Path key;
@@ -42,50 +42,50 @@ class PemFilesTest {
     Files.setLastModifiedTime(key, FileTime.fromMillis(1_000L * second));
   }
 
-  /** Ten times a second after the last one. */
-  private List<String> saidByLooks() {
+  /** Checks the files ten times, once per second. Returns the log lines of these checks. */
+  private List<String> logOfTenChecks() {
     try (var logged = new Logged()) {
       for (int i = 0; i < 10; i++) {
         now += Duration.ofSeconds(1).toNanos();
         files.get();
       }
-      return SAID.matcher(logged.text()).results().map(found -> found.group(1) + " " + found.group(2)).toList();
+      return LOG_LINE.matcher(logged.text()).results().map(match -> match.group(1) + " " + match.group(2)).toList();
     }
   }
 
   @Test
-  void eachChangeToBadFilesIsLoggedOnceAndThatTheyAreGoodAgain() throws Exception {
-    var before = files.get();
-    assertEquals(List.of(), saidByLooks());
+  void invalidAndRepairedFilesAreLoggedOnce() throws Exception {
+    var contextBefore = files.get();
+    assertEquals(List.of(), logOfTenChecks());
 
     Files.writeString(key, "torn");
     stamp(1);
-    assertEquals(List.of("WARN " + BAD), saidByLooks());
+    assertEquals(List.of("WARN " + INVALID_FILES), logOfTenChecks());
 
     stamp(2);
-    assertEquals(List.of("WARN " + BAD), saidByLooks());
+    assertEquals(List.of("WARN " + INVALID_FILES), logOfTenChecks());
 
     Files.delete(certificate);
-    assertEquals(List.of("WARN " + BAD), saidByLooks());
-    assertSame(before, files.get());
+    assertEquals(List.of("WARN " + INVALID_FILES), logOfTenChecks());
+    assertSame(contextBefore, files.get());
 
     Certificates.write(Certificates.of("server", "EC"), certificate, key);
     stamp(3);
-    assertEquals(List.of("INFO was read anew"), saidByLooks());
-    assertNotSame(before, files.get());
+    assertEquals(List.of("INFO was read anew"), logOfTenChecks());
+    assertNotSame(contextBefore, files.get());
   }
 
   @Test
-  void filesThatComeBackAreNotReadAnew() throws Exception {
-    var before = files.get();
-    var aside = certificate.resolveSibling("aside.pem");
-    Files.move(certificate, aside);
-    assertEquals(List.of("WARN " + BAD), saidByLooks());
+  void restoredFilesAreNotReadAgain() throws Exception {
+    var contextBefore = files.get();
+    var movedFile = certificate.resolveSibling("moved.pem");
+    Files.move(certificate, movedFile);
+    assertEquals(List.of("WARN " + INVALID_FILES), logOfTenChecks());
 
-    Files.move(aside, certificate);
-    assertEquals(List.of("INFO is again what it was"), saidByLooks());
+    Files.move(movedFile, certificate);
+    assertEquals(List.of("INFO is again what it was"), logOfTenChecks());
 
-    assertSame(before, files.get());
-    assertEquals(List.of(), saidByLooks());
+    assertSame(contextBefore, files.get());
+    assertEquals(List.of(), logOfTenChecks());
   }
 }

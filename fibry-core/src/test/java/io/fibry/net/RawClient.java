@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 
-/** A client that sends any bytes. */
+/** An HTTP client that may send any bytes. */
 final class RawClient implements AutoCloseable {
   private static final Pattern STATUS = Pattern.compile("HTTP/1\\.1 (\\d{3}) [ -~]+\r\n");
 
@@ -36,32 +36,32 @@ final class RawClient implements AutoCloseable {
     return this;
   }
 
-  /** All until the server closes. */
-  String all() throws IOException {
-    var all = new ByteArrayOutputStream();
+  /** Returns all bytes that the server sends until it closes. */
+  String readToEnd() throws IOException {
+    var bytes = new ByteArrayOutputStream();
     try {
-      socket.getInputStream().transferTo(all);
+      socket.getInputStream().transferTo(bytes);
     } catch (java.net.SocketException reset) {
-      if (all.size() == 0) return "";
+      if (bytes.size() == 0) return "";
     }
-    return all.toString(StandardCharsets.ISO_8859_1);
+    return bytes.toString(StandardCharsets.ISO_8859_1);
   }
 
-  /** Reads it on another thread. */
-  CompletableFuture<String> allLater() {
-    var all = new CompletableFuture<String>();
+  /** Calls {@link #readToEnd} on another thread. */
+  CompletableFuture<String> readToEndLater() {
+    var result = new CompletableFuture<String>();
     Patience.startFiber(() -> {
       try {
-        all.complete(all());
+        result.complete(readToEnd());
       } catch (IOException failure) {
-        all.completeExceptionally(failure);
+        result.completeExceptionally(failure);
       }
     });
-    return all;
+    return result;
   }
 
-  /** One answer, by its Content-Length. */
-  String one() throws IOException {
+  /** Returns the next response, whose body has the length in Content-Length. */
+  String readResponse() throws IOException {
     var head = new StringBuilder();
     while (head.indexOf("\r\n\r\n") < 0) {
       int c = socket.getInputStream().read();
@@ -73,24 +73,24 @@ final class RawClient implements AutoCloseable {
     return head + new String(socket.getInputStream().readNBytes(body), StandardCharsets.ISO_8859_1);
   }
 
-  /** All answers to these bytes. */
-  static String talk(int port, String bytes) throws IOException {
+  /** Sends the bytes on a new connection, and returns all responses. */
+  static String sendAndReadAll(int port, String bytes) throws IOException {
     try (var client = new RawClient(port)) {
       try {
         client.send(bytes);
-      } catch (IOException refused) {
-        // the answer may have come
+      } catch (IOException refusal) {
+        // the response may have arrived
       }
-      return client.all();
+      return client.readToEnd();
     }
   }
 
   /** Returns the status codes, or "closed" if there are none. */
-  static String codes(String answer) {
-    if (answer.isEmpty()) return "closed";
+  static String codes(String responses) {
+    if (responses.isEmpty()) return "closed";
     List<String> codes = new ArrayList<>();
-    var found = STATUS.matcher(answer);
-    while (found.find()) codes.add(found.group(1));
+    var matcher = STATUS.matcher(responses);
+    while (matcher.find()) codes.add(matcher.group(1));
     return String.join(" ", codes);
   }
 

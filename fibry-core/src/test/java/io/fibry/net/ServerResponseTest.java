@@ -24,12 +24,12 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How answers are framed, and what becomes of the connection. */
+/** Tests how responses are framed, and whether the connection stays open after them. */
 @SuppressWarnings("try") // the log is not used
 class ServerResponseTest {
   private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";
 
-  // time is stopped, so no answer is lost because its client was late
+  // the clock does not move, so no slow client is cut off and loses its response
   private final ActorScope scope = ActorSystem.openScope("answers", o -> o.withScheduler(new ManualScheduler()));
   private HttpServer server;
 
@@ -38,11 +38,11 @@ class ServerResponseTest {
   }
 
   private String talk(String request) throws IOException {
-    return RawClient.talk(server.port(), request);
+    return RawClient.sendAndReadAll(server.port(), request);
   }
 
-  private static String withoutDate(String answer) {
-    return answer.replaceAll("Date: [^\r]*\r\n", "");
+  private static String withoutDate(String response) {
+    return response.replaceAll("Date: [^\r]*\r\n", "");
   }
 
   @AfterEach
@@ -51,7 +51,7 @@ class ServerResponseTest {
   }
 
   @Test
-  void headIsResponseWithoutBody() throws IOException {
+  void headGetsResponseWithoutBody() throws IOException {
     open(routes -> routes.text("/t", exchange -> "text").stream("/s",
         exchange -> exchange.outputStream().write(new byte[5])));
 
@@ -63,12 +63,12 @@ class ServerResponseTest {
   }
 
   /**
-   * In HTTP/1.0 the end of the connection is that of the answer, so a failure must not look like
-   * it.
+   * In HTTP/1.0 the end of the connection ends the response, so a failure must not look like a
+   * normal end.
    */
   @Promise("25.10")
   @Test
-  void brokenResponseDoesNotLookWholeToOldClient() throws IOException {
+  void brokenResponseLooksIncompleteToHttp10Client() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
       exchange.outputStream().write(new byte[100]);
       exchange.outputStream().flush();
@@ -83,21 +83,21 @@ class ServerResponseTest {
   }
 
   @Test
-  void responseIsWholeAlthoughClientSentMoreThanIsRead() throws IOException {
-    var begun = new CountDownLatch(1);
+  void responseIsCompleteDespiteUnreadInputOfClient() throws IOException {
+    var handlerBegun = new CountDownLatch(1);
     var sent = new CountDownLatch(1);
     open(routes -> routes.stream("/", exchange -> {
-      begun.countDown();
+      handlerBegun.countDown();
       Patience.await(sent);
       exchange.outputStream().write(new byte[200_000]);
     }));
     try (var socket = new Socket()) {
-      // most of the answer is still at the server when it closes
+      // keeps most of the response at the server when it closes
       socket.setReceiveBufferSize(4_096);
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
       var out = socket.getOutputStream();
       out.write(("GET /" + HOST + "Connection: close\r\n\r\n").getBytes(StandardCharsets.ISO_8859_1));
-      Patience.await(begun);
+      Patience.await(handlerBegun);
       out.write("GET".getBytes(StandardCharsets.ISO_8859_1));
 
       sent.countDown();
@@ -107,29 +107,29 @@ class ServerResponseTest {
   }
 
   @Test
-  void oldClientIsKeptOnlyIfItAsks() throws IOException {
+  void http10ConnectionStaysOpenOnlyOnRequest() throws IOException {
     open(routes -> routes.text("/", exchange -> "x"));
 
     assertTrue(talk("GET / HTTP/1.0\r\n\r\n").contains("\r\nConnection: close\r\n"));
     try (var client = new RawClient(server.port())) {
       client.send("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n");
-      assertTrue(client.one().contains("\r\nConnection: keep-alive\r\n"));
-      assertTrue(client.send("GET / HTTP/1.0\r\n\r\n").all().contains("\r\nConnection: close\r\n"));
+      assertTrue(client.readResponse().contains("\r\nConnection: keep-alive\r\n"));
+      assertTrue(client.send("GET / HTTP/1.0\r\n\r\n").readToEnd().contains("\r\nConnection: close\r\n"));
     }
   }
 
   @Test
-  void oldClientGetsLongResponseUntilEndOfConnection() throws IOException {
+  void http10ClientReadsLongResponseUntilEndOfConnection() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
       exchange.outputStream().write(new byte[10_000]);
       exchange.outputStream().flush();
     }));
 
-    var answer = talk("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    var response = talk("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
 
-    assertTrue(withoutDate(answer).startsWith("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\0"),
-        answer.substring(0, 100));
-    assertEquals(10_000, answer.length() - answer.indexOf("\r\n\r\n") - 4);
+    assertTrue(withoutDate(response).startsWith("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\0"),
+        response.substring(0, 100));
+    assertEquals(10_000, response.length() - response.indexOf("\r\n\r\n") - 4);
   }
 
   @Test
@@ -142,12 +142,12 @@ class ServerResponseTest {
       out.write("bcdefghijklmnopq".getBytes());
     }));
 
-    var answer = talk("GET /" + HOST + "Connection: close\r\n\r\n");
+    var response = talk("GET /" + HOST + "Connection: close\r\n\r\n");
 
     assertEquals(
         "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\nConnection: "
             + "close\r\n\r\n1\r\na\r\n10\r\nbcdefghijklmnopq\r\n0\r\n\r\n",
-        withoutDate(answer));
+        withoutDate(response));
   }
 
   @Test
@@ -172,11 +172,11 @@ class ServerResponseTest {
         .stream("/e", exchange -> exchange.status(205).eventActor().sendMessage("abc")));
 
     for (var path : new String[] {"/t", "/s", "/f", "/e"}) {
-      var answer = talk("GET " + path + HOST + "Connection: close\r\n\r\n");
+      var response = talk("GET " + path + HOST + "Connection: close\r\n\r\n");
 
-      assertTrue(answer.startsWith("HTTP/1.1 205 Reset Content\r\n"), answer);
-      assertTrue(answer.contains("\r\nContent-Length: 0\r\n") && answer.endsWith("\r\n\r\n"), answer);
-      assertEquals(answer.indexOf("\r\n\r\n"), answer.length() - 4, answer);
+      assertTrue(response.startsWith("HTTP/1.1 205 Reset Content\r\n"), response);
+      assertTrue(response.contains("\r\nContent-Length: 0\r\n") && response.endsWith("\r\n\r\n"), response);
+      assertEquals(response.indexOf("\r\n\r\n"), response.length() - 4, response);
     }
   }
 
@@ -189,7 +189,7 @@ class ServerResponseTest {
           assertThrows(IOException.class, () -> exchange.outputStream().write('c'));
         }));
 
-    // and a close: the client sees that it is incomplete
+    // the server also closes, so the client sees that the response is incomplete
     assertTrue(talk("GET /less" + HOST + "\r\n").endsWith("\r\nContent-Length: 5\r\n\r\nabc"));
     assertTrue(talk("GET /more" + HOST + "Connection: close\r\n\r\n").endsWith("\r\n\r\nab"));
   }
@@ -202,37 +202,38 @@ class ServerResponseTest {
       throw new IllegalStateException("late");
     }));
     try (var logged = new Logged()) {
-      var answer = talk("GET /" + HOST + "\r\n");
+      var response = talk("GET /" + HOST + "\r\n");
 
-      assertTrue(answer.endsWith("3\r\nabc\r\n"), answer);
+      assertTrue(response.endsWith("3\r\nabc\r\n"), response);
     }
   }
 
   @Test
-  void unbegunResponseIs500WhenHandlerFails() throws IOException {
+  void bufferedResponseBecomes500WhenHandlerFails() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
       exchange.header("X-Mine", "1").outputStream().write("abc".getBytes());
       throw new IllegalStateException("early");
     }));
     try (var logged = new Logged(); var client = new RawClient(server.port())) {
-      var answer = client.send("GET /" + HOST + "\r\n").one();
+      var response = client.send("GET /" + HOST + "\r\n").readResponse();
 
-      assertTrue(answer.startsWith("HTTP/1.1 500 ") && !answer.contains("X-Mine") && !answer.contains("close"), answer);
-      assertTrue(client.send("GET /" + HOST + "Connection: close\r\n\r\n").all().startsWith("HTTP/1.1 500 "));
+      assertTrue(response.startsWith("HTTP/1.1 500 ") && !response.contains("X-Mine") && !response.contains("close"),
+          response);
+      assertTrue(client.send("GET /" + HOST + "Connection: close\r\n\r\n").readToEnd().startsWith("HTTP/1.1 500 "));
     }
   }
 
   @Test
-  void clientIsToldToContinueWhenBodyIsRead() throws IOException {
+  void clientMayContinueWhenHandlerReadsBody() throws IOException {
     open(routes -> routes.text("/read", HttpExchange::bodyAsText).text("/not", exchange -> "no"));
     try (var client = new RawClient(server.port())) {
       client.send("POST /read" + HOST + "Expect: 100-Continue\r\nContent-Length: 3\r\n\r\n");
-      assertEquals("HTTP/1.1 100 Continue\r\n\r\n", client.one());
-      assertTrue(client.send("abc").one().endsWith("\r\n\r\nabc"));
+      assertEquals("HTTP/1.1 100 Continue\r\n\r\n", client.readResponse());
+      assertTrue(client.send("abc").readResponse().endsWith("\r\n\r\nabc"));
 
       client.send("POST /not" + HOST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n");
-      // the body may or may not follow
-      assertTrue(client.all().contains("\r\nConnection: close\r\n"));
+      // the server closes, because the body may or may not follow
+      assertTrue(client.readToEnd().contains("\r\nConnection: close\r\n"));
     }
   }
 
@@ -258,49 +259,49 @@ class ServerResponseTest {
       client.send("POST /" + HOST + "Content-Length: 3\r\n\r\nabc");
       client.socket.shutdownOutput();
 
-      assertTrue(client.all().endsWith("\r\n\r\nabc"));
+      assertTrue(client.readToEnd().endsWith("\r\n\r\nabc"));
     }
   }
 
   @Test
   void bodyThatEndsEarlyIs400() throws IOException {
     open(routes -> routes.text("/", HttpExchange::bodyAsText));
-    for (var sent : new String[] {"Content-Length: 3\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\n3\r\nab",
+    for (var headersAndBody : new String[] {"Content-Length: 3\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\n3\r\nab",
       "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"})
       try (var client = new RawClient(server.port())) {
-        client.send("POST /" + HOST + sent);
+        client.send("POST /" + HOST + headersAndBody);
         client.socket.shutdownOutput();
 
-        assertEquals("400", RawClient.codes(client.all()));
+        assertEquals("400", RawClient.codes(client.readToEnd()));
       }
   }
 
   @Test
-  void exchangeIsOverWhenItsHandlerReturns() throws IOException {
-    var kept = new AtomicReference<HttpExchange>();
+  void exchangeEndsWhenItsHandlerReturns() throws IOException {
+    var exchangeOfHandler = new AtomicReference<HttpExchange>();
     var out = new AtomicReference<OutputStream>();
     open(routes -> routes.stream("/", exchange -> {
-      kept.set(exchange);
+      exchangeOfHandler.set(exchange);
       out.set(exchange.outputStream());
     }));
     talk("POST /" + HOST + "Connection: close\r\nContent-Length: 1\r\n\r\na");
 
-    assertThrows(IOException.class, () -> kept.get().body().read());
+    assertThrows(IOException.class, () -> exchangeOfHandler.get().body().read());
     assertThrows(IOException.class, () -> out.get().write(1));
-    assertThrows(IllegalStateException.class, () -> kept.get().status(201));
+    assertThrows(IllegalStateException.class, () -> exchangeOfHandler.get().status(201));
   }
 
   @Test
-  void invalidHeaderOrStatusIsRefusedAtOnce() throws IOException {
+  void invalidHeaderOrStatusIsRefusedImmediately() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
-      for (var bad : new String[] {"a\rb", "a\nb", "a\0b", "\u0100"})
-        assertThrows(IllegalArgumentException.class, () -> exchange.header("X", bad));
-      for (var bad : new String[] {"", "a b", "a:", "\u00e4", "a\r\n"})
-        assertThrows(IllegalArgumentException.class, () -> exchange.header(bad, "x"));
-      for (var bad : new String[] {"Transfer-Encoding", "Connection", "Upgrade", "Content-Length"})
-        assertThrows(IllegalArgumentException.class, () -> exchange.header(bad, "x"));
-      for (int bad : new int[] {99, 101, 199, 600, -1})
-        assertThrows(IllegalArgumentException.class, () -> exchange.status(bad));
+      for (var invalid : new String[] {"a\rb", "a\nb", "a\0b", "\u0100"})
+        assertThrows(IllegalArgumentException.class, () -> exchange.header("X", invalid));
+      for (var invalid : new String[] {"", "a b", "a:", "\u00e4", "a\r\n"})
+        assertThrows(IllegalArgumentException.class, () -> exchange.header(invalid, "x"));
+      for (var invalid : new String[] {"Transfer-Encoding", "Connection", "Upgrade", "Content-Length"})
+        assertThrows(IllegalArgumentException.class, () -> exchange.header(invalid, "x"));
+      for (int invalid : new int[] {99, 101, 199, 600, -1})
+        assertThrows(IllegalArgumentException.class, () -> exchange.status(invalid));
       assertThrows(NullPointerException.class, () -> exchange.header("X", null));
       exchange.header("Set-Cookie", "a").header("set-cookie", "b").header("X-One", "1").header("x-one", "2").status(299)
           .outputStream();
@@ -311,11 +312,11 @@ class ServerResponseTest {
       return "ok";
     }));
 
-    var answer = talk("GET /" + HOST + "Connection: close\r\n\r\n");
+    var response = talk("GET /" + HOST + "Connection: close\r\n\r\n");
 
-    assertTrue(answer.startsWith("HTTP/1.1 299 Success\r\n")
-        && answer.contains("\r\nSet-Cookie: a\r\nset-cookie: b\r\nx-one: 2\r\n"), answer);
-    assertFalse(answer.contains("X-One"), answer);
+    assertTrue(response.startsWith("HTTP/1.1 299 Success\r\n")
+        && response.contains("\r\nSet-Cookie: a\r\nset-cookie: b\r\nx-one: 2\r\n"), response);
+    assertFalse(response.contains("X-One"), response);
     assertTrue(talk("GET /text" + HOST + "Connection: close\r\n\r\n").endsWith("ok"));
   }
 }

@@ -4,19 +4,19 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.Handler;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
-/** A scope for a server. */
+/** A scope for servers under test, whose dead letters are recorded. */
 public final class ServerScope implements AutoCloseable {
-  public final Letters letters = new Letters();
+  public final RecordedLetters letters = new RecordedLetters();
   public final ActorScope scope;
 
   public ServerScope() {
-    this(same -> same);
+    this(o -> o);
   }
 
   public ServerScope(UnaryOperator<ActorScope.Options> options) {
@@ -26,8 +26,8 @@ public final class ServerScope implements AutoCloseable {
   }
 
   /**
-   * Whether this thread of a conversation waits for its client, so that the limit of this has
-   * begun.
+   * Returns whether this thread of a conversation waits for its client, so that the client's limit
+   * has begun.
    */
   static boolean isWaitingForClient(Thread conversation) {
     return Patience.isParked(conversation) && Stream.of(conversation.getStackTrace())
@@ -35,7 +35,7 @@ public final class ServerScope implements AutoCloseable {
   }
 
   public TcpAcceptor open(Handler<TcpConnection> handler) {
-    return open(handler, same -> same);
+    return open(handler, o -> o);
   }
 
   public TcpAcceptor open(Handler<TcpConnection> handler, UnaryOperator<TcpOptions> options) {

@@ -24,22 +24,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A client as an actor that takes events. */
-@SuppressWarnings("try") // an actor is not always closed where it is made
+/** Tests the actor whose messages a server sends to its client as events. */
+@SuppressWarnings("try") // some actors are not closed by the method that creates them
 class ServerSentEventsTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("events", o -> o.withScheduler(clock));
-  private final CompletableFuture<Actor<String>> made = new CompletableFuture<>();
-  private final CompletableFuture<Void> returned = new CompletableFuture<>();
+  private final CompletableFuture<Actor<String>> eventActor = new CompletableFuture<>();
+  private final CompletableFuture<Void> handlerReturned = new CompletableFuture<>();
   private HttpServer server;
 
   private void open(String strategy) {
     server = HttpServer.open(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 0,
         HttpRoutes.none().stream("/", exchange -> {
-          made.complete(exchange.eventActor());
-          assertSame(made.join(), exchange.eventActor());
-          made.join().waitForExit();
-          returned.complete(null);
+          eventActor.complete(exchange.eventActor());
+          assertSame(eventActor.join(), exchange.eventActor());
+          eventActor.join().waitForExit();
+          handlerReturned.complete(null);
         }), o -> o);
   }
 
@@ -69,10 +69,10 @@ class ServerSentEventsTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void messageIsAnEventAtOnce(String strategy) throws IOException {
+  void messageIsSentImmediatelyAsEvent(String strategy) throws IOException {
     open(strategy);
     try (var client = subscribe()) {
-      var actor = Patience.value(made);
+      var actor = Patience.value(eventActor);
 
       actor.sendMessage("one");
       actor.sendMessage("two\nlines\r\nand\rmore\n");
@@ -87,16 +87,16 @@ class ServerSentEventsTest {
       actor.sendMessage("last");
       actor.sendPoisonPill();
 
-      assertEquals("data: last\n\n", client.all());
-      Patience.value(returned);
+      assertEquals("data: last\n\n", client.readToEnd());
+      Patience.value(handlerReturned);
     }
   }
 
   @Test
-  void quietStreamFindsOutThatItsClientIsGone() throws IOException {
+  void idleStreamDetectsDisconnectedClient() throws IOException {
     open("FIBER");
     var client = subscribe();
-    var actor = Patience.value(made);
+    var actor = Patience.value(eventActor);
     lines(client, 6);
 
     clock.advance(Duration.ofSeconds(15));
@@ -107,16 +107,16 @@ class ServerSentEventsTest {
       clock.advance(Duration.ofSeconds(15));
       return actor.onExit().isDone();
     });
-    Patience.value(returned);
+    Patience.value(handlerReturned);
   }
 
   @Promise("27.10")
   @Test
-  void topicForgetsAClientThatIsGone() throws IOException {
+  void topicRemovesDisconnectedClient() throws IOException {
     Topic<String> news = Topic.open(scope.anonymous());
     open("FIBER");
     try (var client = subscribe()) {
-      var subscription = news.subscribe(Patience.value(made));
+      var subscription = news.subscribe(Patience.value(eventActor));
       news.publish("hello");
       lines(client, 6);
       assertEquals("data: hello\n\n", lines(client, 2));
@@ -126,7 +126,7 @@ class ServerSentEventsTest {
       Patience.eventually(() -> {
         news.publish("anybody there?");
         LockSupport.parkNanos(1_000_000);
-        return made.join().onExit().isDone();
+        return eventActor.join().onExit().isDone();
       });
       subscription.close();
     }
@@ -134,31 +134,31 @@ class ServerSentEventsTest {
 
   @Promise("27.10")
   @Test
-  void clientThatDoesNotReadIsCutOffAndNobodyWaitsForIt() throws IOException {
+  void clientThatDoesNotReadIsCutOffWithoutBlockingSenders() throws IOException {
     open("FIBER");
     try (var client = subscribe()) {
-      var actor = Patience.value(made);
+      var actor = Patience.value(eventActor);
       var event = "x".repeat(100_000);
 
       int sent = 0;
-      while (actor.sendMessage(event)) assertTrue(++sent < 100_000, "nobody is cut off");
+      while (actor.sendMessage(event)) assertTrue(++sent < 100_000, "the client is not cut off");
 
-      Patience.ended(actor::waitForExit);
-      Patience.value(returned);
-      assertFalse(client.all().isEmpty());
+      Patience.awaitEnd(actor::waitForExit);
+      Patience.value(handlerReturned);
+      assertFalse(client.readToEnd().isEmpty());
     }
   }
 
   @Test
-  void endOfTheServerEndsTheStreamAfterWhatWasSent() throws IOException {
+  void endOfServerEndsStreamAfterSentEvents() throws IOException {
     open("FIBER");
     try (var client = subscribe()) {
-      Patience.value(made).sendMessage("last");
+      Patience.value(eventActor).sendMessage("last");
 
-      server.close(); // without waiting for the drain limit, since time is stopped
+      server.close(); // does not wait for the drain limit, because the clock does not move
 
-      assertTrue(client.all().endsWith("data: last\n\n"));
-      assertTrue(returned.isDone());
+      assertTrue(client.readToEnd().endsWith("data: last\n\n"));
+      assertTrue(handlerReturned.isDone());
     }
   }
 
@@ -166,15 +166,15 @@ class ServerSentEventsTest {
   void streamEndsWhenItsHandlerReturns() throws IOException {
     server = HttpServer.open(scope.anonymous(), 0, HttpRoutes.none().stream("/", exchange -> {
       exchange.eventActor().sendMessage("hello");
-      made.complete(exchange.eventActor());
+      eventActor.complete(exchange.eventActor());
     }).stream("/late", exchange -> {
       exchange.outputStream().flush();
       assertThrows(IllegalStateException.class, exchange::eventActor);
     }), o -> o);
     try (var client = subscribe()) {
-      assertTrue(client.all().endsWith("data: hello\n\n"));
-      Patience.ended(Patience.value(made)::waitForExit);
-      assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/late"))));
+      assertTrue(client.readToEnd().endsWith("data: hello\n\n"));
+      Patience.awaitEnd(Patience.value(eventActor)::waitForExit);
+      assertEquals("200", RawClient.codes(RawClient.sendAndReadAll(server.port(), RawClient.get("/late"))));
     }
   }
 }

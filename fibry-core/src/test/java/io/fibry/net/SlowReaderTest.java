@@ -24,17 +24,17 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Clients that were in time, where the thread that reads was not. */
+/** Tests that a client that sent in time is not cut off if the reading thread is late. */
 class SlowReaderTest {
   private static final Duration LIMIT = Duration.ofSeconds(8);
   private static final ListenerLimits LIMITS =
       new ListenerLimits(InetAddress.getLoopbackAddress(), 1, LIMIT, LIMIT, ListenerLimits.NO_LIMIT, LIMIT, LIMIT,
           LIMIT);
 
-  /** A socket that has bytes, whose reader gets no processor. */
+  /** A socket that has bytes, but whose reader is suspended within read. */
   private static final class SlowSocket extends Socket {
     final CountDownLatch entered = new CountDownLatch(1);
-    final CountDownLatch turn = new CountDownLatch(1);
+    final CountDownLatch mayRead = new CountDownLatch(1);
 
     @Override
     public InputStream getInputStream() {
@@ -42,7 +42,7 @@ class SlowReaderTest {
         @Override
         public int read(byte[] bytes, int offset, int length) {
           entered.countDown();
-          Patience.await(turn);
+          Patience.await(mayRead);
           return super.read(bytes, offset, length);
         }
       };
@@ -73,25 +73,25 @@ class SlowReaderTest {
   }
 
   private void send(String text) throws IOException {
-    int before = client.transport.available();
+    int availableBefore = client.transport.available();
     peer.getOutputStream().write(text.getBytes());
     Patience.eventually(() -> {
       try {
-        return client.transport.available() == before + text.length();
-      } catch (IOException closed) {
-        throw new AssertionError(closed);
+        return client.transport.available() == availableBefore + text.length();
+      } catch (IOException failure) {
+        throw new AssertionError(failure);
       }
     });
   }
 
-  private String read(int most) throws IOException {
-    var bytes = new byte[most];
-    return new String(bytes, 0, client.read(bytes, 0, most));
+  private String read(int maxLength) throws IOException {
+    var bytes = new byte[maxLength];
+    return new String(bytes, 0, client.read(bytes, 0, maxLength));
   }
 
   @Promise("25.3")
   @Test
-  void bytesThatCameInTimeAreRead() throws IOException {
+  void bytesSentInTimeAreRead() throws IOException {
     client.limitAllReads(LIMIT);
     send("in time");
 
@@ -101,26 +101,26 @@ class SlowReaderTest {
     assertEquals(" time", read(100));
   }
 
-  /** Reads a byte for which it has waited that long. */
-  private void waitFor(Duration time) throws IOException {
-    var waits = new CompletableFuture<String>();
+  /** Reads a byte that the client sends after this time. */
+  private void readByteAfter(Duration time) throws IOException {
+    var result = new CompletableFuture<String>();
     var reader = Patience.startFiber(() -> {
       try {
-        waits.complete(read(1));
+        result.complete(read(1));
       } catch (IOException failure) {
-        waits.completeExceptionally(failure);
+        result.completeExceptionally(failure);
       }
     });
-    Patience.parked(reader);
+    Patience.awaitParked(reader);
     clock.advance(time);
     peer.getOutputStream().write('x');
-    assertEquals("x", Patience.value(waits));
+    assertEquals("x", Patience.value(result));
   }
 
-  /** A client that has sent as much as fits sends the rest when some of it was read. */
+  /** A client that has filled the buffers can send more only after the server has read. */
   @Promise("25.3")
   @Test
-  void whileBytesWaitTheTimeIsThatOfTheHandler() throws IOException {
+  void limitDoesNotRunWhileUnreadBytesWait() throws IOException {
     client.limitAllReads(LIMIT);
     send("in time");
     clock.advance(Duration.ofSeconds(9));
@@ -134,18 +134,19 @@ class SlowReaderTest {
   }
 
   @Test
-  void bytesThatCameAfterTheLimitAreNotRead() throws IOException {
+  void bytesSentAfterLimitAreNotRead() throws IOException {
     client.limitAllReads(LIMIT);
-    waitFor(LIMIT);
+    readByteAfter(LIMIT);
     send("in time");
     assertEquals("in", read(2));
     send(", late");
 
     assertEquals(" time", read(100));
-    var cut = assertThrows(SocketTimeoutException.class, () -> read(100));
+    var failure = assertThrows(SocketTimeoutException.class, () -> read(100));
 
-    assertTrue(cut.getMessage().endsWith("did not finish sending within 8 s, so it was cut off"), cut.getMessage());
-    assertTrue(client.isClientError(cut));
+    assertTrue(failure.getMessage().endsWith("did not finish sending within 8 s, so it was cut off"),
+        failure.getMessage());
+    assertTrue(client.isClientError(failure));
   }
 
   @Test
@@ -153,13 +154,13 @@ class SlowReaderTest {
     client.limitAllReads(LIMIT);
     clock.advance(LIMIT);
 
-    var cut = assertThrows(SocketTimeoutException.class, () -> read(100));
+    var failure = assertThrows(SocketTimeoutException.class, () -> read(100));
 
-    assertTrue(client.isClosed() && client.isClientError(cut));
+    assertTrue(client.isClosed() && client.isClientError(failure));
   }
 
   @Test
-  void nextLimitBeginsAnew() throws IOException {
+  void nextLimitStartsFromZero() throws IOException {
     client.limitAllReads(LIMIT);
     send("head");
     clock.advance(LIMIT);
@@ -171,50 +172,50 @@ class SlowReaderTest {
     assertEquals("dbody", read(100));
   }
 
-  private CompletableFuture<byte[]> reading(ClientSocket slow, CountDownLatch entered) {
-    var read = new CompletableFuture<byte[]>();
+  private CompletableFuture<byte[]> startReading(ClientSocket slowClient, CountDownLatch entered) {
+    var result = new CompletableFuture<byte[]>();
     Thread.ofVirtual().start(() -> {
       try {
         var bytes = new byte[4];
-        slow.read(bytes, 0, 4);
-        read.complete(bytes);
+        slowClient.read(bytes, 0, 4);
+        result.complete(bytes);
       } catch (Throwable failure) {
-        read.completeExceptionally(failure);
+        result.completeExceptionally(failure);
       }
     });
     Patience.await(entered);
-    return read;
+    return result;
   }
 
   @Test
-  void checkPutsOffTheCutOnceWhereBytesHaveCome() throws IOException {
+  void limitCheckSparesClientOnceIfBytesHaveArrived() throws IOException {
     var socket = new SlowSocket();
-    var slow = client(socket);
-    var read = reading(slow, socket.entered);
+    var slowClient = client(socket);
+    var result = startReading(slowClient, socket.entered);
     clock.advance(LIMIT);
 
-    slow.check(clock.nanoTime());
-    assertFalse(slow.isClosed());
-    socket.turn.countDown();
+    slowClient.check(clock.nanoTime());
+    assertFalse(slowClient.isClosed());
+    socket.mayRead.countDown();
 
-    assertArrayEquals("late".getBytes(), Patience.value(read));
+    assertArrayEquals("late".getBytes(), Patience.value(result));
     clock.advance(LIMIT);
-    slow.check(clock.nanoTime());
-    assertFalse(slow.isClosed());
+    slowClient.check(clock.nanoTime());
+    assertFalse(slowClient.isClosed());
   }
 
-  /** Otherwise a client that sends bytes without content could continue for ever. */
+  /** Otherwise a client that sends bytes without content could continue forever. */
   @Test
-  void checkCutsOffTheNextTime() throws IOException {
+  void secondLimitCheckCutsOffClient() throws IOException {
     var socket = new SlowSocket();
-    var slow = client(socket);
-    reading(slow, socket.entered);
+    var slowClient = client(socket);
+    startReading(slowClient, socket.entered);
     clock.advance(LIMIT);
 
-    slow.check(clock.nanoTime());
-    slow.check(clock.nanoTime());
+    slowClient.check(clock.nanoTime());
+    slowClient.check(clock.nanoTime());
 
-    assertTrue(slow.isClosed());
-    socket.turn.countDown();
+    assertTrue(slowClient.isClosed());
+    socket.mayRead.countDown();
   }
 }

@@ -16,14 +16,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Uploads that stall hold more bytes together than the heap of the server has room for. */
+/** Tests stalled uploads that together exceed the heap of the server. */
 class StalledUploadsJvmTest {
   private static final int EXCHANGES = 10;
   private static final int UPLOADS = 200;
   private static final int BODY = 1_000_000;
   private static final String BEGUN = "begun";
 
-  /** A server whose handlers read whole bodies; it prints its port, and ends with its input. */
+  /** A server whose handlers read whole bodies. It prints its port, and ends with its input. */
   public static final class Server {
     public static void main(String[] args) throws IOException {
       try (var scope = ActorSystem.openScope("uploads")) {
@@ -45,24 +45,26 @@ class StalledUploadsJvmTest {
       int port = Integer.parseInt(jvm.awaitLine(line -> line.startsWith("port ")).substring("port ".length()));
       var clients = new ArrayList<RawClient>();
       try {
-        var answers = new ArrayList<CompletableFuture<String>>();
+        var responses = new ArrayList<CompletableFuture<String>>();
         for (int i = 0; i < UPLOADS; i++) {
           var client = new RawClient(port);
           clients.add(client);
-          answers.add(stalled(client));
+          responses.add(stallUpload(client));
         }
         // each exchange is refused, or has begun and waits for its body
-        Patience.eventually(() -> answers.stream().filter(CompletableFuture::isDone).count() + begun(jvm) == UPLOADS);
-        var waiting = IntStream.range(0, UPLOADS).filter(i -> !answers.get(i).isDone()).boxed().toList();
-        assertTrue(EXCHANGES <= waiting.size() && waiting.size() <= 2 * EXCHANGES, waiting::toString);
+        Patience.eventually(
+            () -> responses.stream().filter(CompletableFuture::isDone).count() + countBegun(jvm) == UPLOADS);
+        var waitingClients = IntStream.range(0, UPLOADS).filter(i -> !responses.get(i).isDone()).boxed().toList();
+        assertTrue(EXCHANGES <= waitingClients.size() && waitingClients.size() <= 2 * EXCHANGES,
+            waitingClients::toString);
 
-        for (int i : waiting) {
+        for (int i : waitingClients) {
           clients.get(i).send("x");
-          assertTrue(Patience.value(answers.get(i)).endsWith("\r\n\r\n" + BODY));
+          assertTrue(Patience.value(responses.get(i)).endsWith("\r\n\r\n" + BODY));
         }
         for (int i = 0; i < UPLOADS; i++) {
-          var codes = RawClient.codes(Patience.value(answers.get(i)));
-          assertTrue(waiting.contains(i) ? codes.equals("200") : Set.of("503", "closed").contains(codes), codes);
+          var codes = RawClient.codes(Patience.value(responses.get(i)));
+          assertTrue(waitingClients.contains(i) ? codes.equals("200") : Set.of("503", "closed").contains(codes), codes);
         }
         jvm.input().close();
         assertEquals(0, jvm.exitCode(), jvm::output);
@@ -72,26 +74,29 @@ class StalledUploadsJvmTest {
     }
   }
 
-  private static long begun(Child jvm) {
+  private static long countBegun(Child jvm) {
     return jvm.lines().stream().filter(BEGUN::equals).count();
   }
 
-  /** Sends all but the last byte of a body, on another thread: a refused client's is not read. */
-  private static CompletableFuture<String> stalled(RawClient client) {
-    var answer = new CompletableFuture<String>();
+  /**
+   * Sends all but the last byte of a body. Uses another thread, because the server does not read
+   * the body of a refused client.
+   */
+  private static CompletableFuture<String> stallUpload(RawClient client) {
+    var response = new CompletableFuture<String>();
     Patience.startFiber(() -> {
       try {
         client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + BODY + "\r\n\r\n");
         client.send("x".repeat(BODY - 1));
       } catch (IOException refused) {
-        // its response may be there all the same
+        // the response may have arrived nevertheless
       }
       try {
-        return client.one();
-      } catch (IOException reset) { // it may overtake the response
+        return client.readResponse();
+      } catch (IOException reset) { // a reset may overtake the response
         return "";
       }
-    }, answer);
-    return answer;
+    }, response);
+    return response;
   }
 }

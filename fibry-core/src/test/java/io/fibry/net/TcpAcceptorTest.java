@@ -31,19 +31,19 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A TCP acceptor among bad handlers, bad clients and bad input. */
-@SuppressWarnings("try") // an unused client
+/** Tests a TCP acceptor with bad handlers, bad clients and invalid arguments. */
+@SuppressWarnings("try") // some clients are opened but not used
 class TcpAcceptorTest {
-  private final ServerScope served = new ServerScope();
+  private final ServerScope net = new ServerScope();
 
   @AfterEach
   void close() {
-    served.close();
+    net.close();
   }
 
-  private static void answers(int port) {
+  private static void assertAnswers(int port) {
     try (var peer = new Peer(port).send("x")) {
-      assertEquals("k", peer.rest());
+      assertEquals("k", peer.readToEnd());
     }
   }
 
@@ -52,81 +52,82 @@ class TcpAcceptorTest {
     connection.outputStream().write('k');
   }
 
-  // ---- bad input
+  // ---- invalid arguments
 
   @Test
   void portInUseIsRefusedAtOnceAndNameStaysFree() throws Exception {
-    try (var taken = new ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
-      var how = served.scope.named("server");
+    try (var usedSocket = new ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
+      var builder = net.scope.named("server");
 
-      var refused = assertThrows(UncheckedIOException.class,
-          () -> TcpAcceptor.open(how, taken.getLocalPort(), TcpAcceptorTest::answer, o -> o));
+      var failure = assertThrows(UncheckedIOException.class,
+          () -> TcpAcceptor.open(builder, usedSocket.getLocalPort(), TcpAcceptorTest::answer, o -> o));
 
-      assertInstanceOf(BindException.class, refused.getCause());
-      assertTrue(refused.getMessage().matches("cannot listen on localhost/127.0.0.1:" + taken.getLocalPort()
+      assertInstanceOf(BindException.class, failure.getCause());
+      assertTrue(failure.getMessage().matches("cannot listen on localhost/127.0.0.1:" + usedSocket.getLocalPort()
           + ": Address already in use.*; end what listens there, or give another port or address \\(port 0: any free "
           + "port\\)"),
-          refused.getMessage());
-      answers(TcpAcceptor.open(how, 0, TcpAcceptorTest::answer, o -> o).port());
+          failure.getMessage());
+      assertAnswers(TcpAcceptor.open(builder, 0, TcpAcceptorTest::answer, o -> o).port());
     }
   }
 
   @Test
-  void aNameThatIsTakenFreesThePort() throws Exception {
-    served.scope.named("server").newSink();
-    refusedByItsName(); // the first one loads what stays open
-    long before = Descriptors.open();
+  void openWithUsedNameFreesPort() throws Exception {
+    net.scope.named("server").newSink();
+    assertNameRefused(); // the first attempt opens descriptors that stay open
+    long descriptorsBefore = Descriptors.countOpen();
 
-    for (int i = 0; i < 10; i++) refusedByItsName();
+    for (int i = 0; i < 10; i++) assertNameRefused();
 
-    Patience.eventually(() -> Descriptors.open() <= before);
+    Patience.eventually(() -> Descriptors.countOpen() <= descriptorsBefore);
   }
 
-  private void refusedByItsName() {
+  private void assertNameRefused() {
     assertThrows(IllegalArgumentException.class,
-        () -> TcpAcceptor.open(served.scope.named("server"), 0, TcpAcceptorTest::answer, o -> o));
+        () -> TcpAcceptor.open(net.scope.named("server"), 0, TcpAcceptorTest::answer, o -> o));
   }
 
   @Test
-  void badInputIsRefusedWithWhatToDo() {
-    refused("there is no port 65536; give 1 to 65535, or 0 for any free port",
-        () -> TcpAcceptor.open(served.scope.anonymous(), 65_536, TcpAcceptorTest::answer, o -> o));
-    refused("there is no port -1; give 1 to 65535, or 0 for any free port",
-        () -> TcpAcceptor.open(served.scope.anonymous(), -1, TcpAcceptorTest::answer, o -> o));
-    option("max connections of 0 lets nothing through; give 1 or more", o -> o.withMaxConnections(0));
-    option("a max frame of 0 lets nothing through; give 1 or more", o -> o.withMaxFrame(0));
-    option("a max unsent of -5 lets nothing through; give 1 or more", o -> o.withMaxUnsent(-5));
-    option(
+  void invalidArgumentsAreRefusedWithRemedies() {
+    assertRefused("there is no port 65536; give 1 to 65535, or 0 for any free port",
+        () -> TcpAcceptor.open(net.scope.anonymous(), 65_536, TcpAcceptorTest::answer, o -> o));
+    assertRefused("there is no port -1; give 1 to 65535, or 0 for any free port",
+        () -> TcpAcceptor.open(net.scope.anonymous(), -1, TcpAcceptorTest::answer, o -> o));
+    refusedOption("max connections of 0 lets nothing through; give 1 or more", o -> o.withMaxConnections(0));
+    refusedOption("a max frame of 0 lets nothing through; give 1 or more", o -> o.withMaxFrame(0));
+    refusedOption("a max unsent of -5 lets nothing through; give 1 or more", o -> o.withMaxUnsent(-5));
+    refusedOption(
         "an idle limit of 0 s leaves no time for anything; give more than zero, or "
             + "ChronoUnit.FOREVER.getDuration() for none",
         o -> o.withIdleLimit(Duration.ZERO));
-    option(
+    refusedOption(
         "a total limit of -1 s leaves no time for anything; give more than zero, or "
             + "ChronoUnit.FOREVER.getDuration() for none",
         o -> o.withTotalLimit(Duration.ofSeconds(-1)));
-    option(
+    refusedOption(
         "a write limit of 0 s leaves no time for anything; give more than zero, or "
             + "ChronoUnit.FOREVER.getDuration() for none",
         o -> o.withWriteLimit(Duration.ZERO));
-    option("a drain limit of -1 s is negative; give zero or more", o -> o.withDrainLimit(Duration.ofSeconds(-1)));
+    refusedOption("a drain limit of -1 s is negative; give zero or more",
+        o -> o.withDrainLimit(Duration.ofSeconds(-1)));
     assertEquals("address",
-        assertThrows(NullPointerException.class, () -> served.open(TcpAcceptorTest::answer, o -> o.withAddress(null)))
+        assertThrows(NullPointerException.class, () -> net.open(TcpAcceptorTest::answer, o -> o.withAddress(null)))
             .getMessage());
-    assertEquals("handler", assertThrows(NullPointerException.class, () -> served.open(null)).getMessage());
+    assertEquals("handler", assertThrows(NullPointerException.class, () -> net.open(null)).getMessage());
     assertEquals("options",
-        assertThrows(NullPointerException.class, () -> served.open(TcpAcceptorTest::answer, null)).getMessage());
+        assertThrows(NullPointerException.class, () -> net.open(TcpAcceptorTest::answer, null)).getMessage());
     assertEquals("builder",
         assertThrows(NullPointerException.class, () -> TcpAcceptor.open(null, 0, TcpAcceptorTest::answer, o -> o))
             .getMessage());
     assertEquals("options returned null; return the options it was given, changed or not",
-        assertThrows(NullPointerException.class, () -> served.open(TcpAcceptorTest::answer, o -> null)).getMessage());
+        assertThrows(NullPointerException.class, () -> net.open(TcpAcceptorTest::answer, o -> null)).getMessage());
   }
 
-  private void option(String text, UnaryOperator<TcpOptions> options) {
-    refused(text, () -> served.open(TcpAcceptorTest::answer, options));
+  private void refusedOption(String text, UnaryOperator<TcpOptions> options) {
+    assertRefused(text, () -> net.open(TcpAcceptorTest::answer, options));
   }
 
-  private static void refused(String text, org.junit.jupiter.api.function.Executable code) {
+  private static void assertRefused(String text, org.junit.jupiter.api.function.Executable code) {
     assertEquals(text, assertThrows(IllegalArgumentException.class, code).getMessage());
   }
 
@@ -137,7 +138,7 @@ class TcpAcceptorTest {
   void failedHandlerClosesItsConnectionAndFreesItsPermit() {
     var tries = new AtomicInteger();
     var acceptor =
-        TcpAcceptor.open(served.scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 0, connection -> {
+        TcpAcceptor.open(net.scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 0, connection -> {
           switch (tries.incrementAndGet()) {
             case 1 -> throw new IOException("not the connection's");
             case 2 -> throw new AssertionError("an error");
@@ -149,102 +150,103 @@ class TcpAcceptorTest {
 
     for (int i = 0; i < 4; i++) {
       try (var peer = new Peer(acceptor.port())) {
-        assertEquals("", peer.rest());
+        assertEquals("", peer.readToEnd());
       }
     }
 
-    answers(acceptor.port());
-    Patience.eventually(() -> served.letters.all.size() == 4);
+    assertAnswers(acceptor.port());
+    Patience.eventually(() -> net.letters.all.size() == 4);
   }
 
-  private static int overflow(int deep) {
-    return overflow(deep + 1) + 1;
+  private static int overflow(int depth) {
+    return overflow(depth + 1) + 1;
   }
 
   @Test
-  void aPolicyThatTriesAgainFailsWithWhatWasThrownFirst() {
+  void policyWithRetriesReportsFirstFailure() {
     var tries = new AtomicInteger();
     var acceptor = TcpAcceptor
-        .open(served.scope.anonymous().onFailure(FailurePolicy.resume().withRetries(3).withoutLog()), 0, connection -> {
+        .open(net.scope.anonymous().onFailure(FailurePolicy.resume().withRetries(3).withoutLog()), 0, connection -> {
           throw new IllegalStateException("try " + tries.incrementAndGet());
         }, o -> o);
 
     try (var peer = new Peer(acceptor.port())) {
-      assertEquals("", peer.rest());
+      assertEquals("", peer.readToEnd());
     }
 
-    Patience.eventually(() -> served.letters.all.size() == 1);
-    assertEquals("try 1", served.letters.all.getFirst().cause().orElseThrow().getMessage());
+    Patience.eventually(() -> net.letters.all.size() == 1);
+    assertEquals("try 1", net.letters.all.getFirst().cause().orElseThrow().getMessage());
   }
 
   @Test
   void anExecutorThatIsShutDownLeavesNoConnectionOpen() {
     var executor = Executors.newSingleThreadExecutor();
     executor.shutdown();
-    var acceptor = TcpAcceptor.open(served.scope.anonymous().strategy(Strategy.of(executor)), 0,
+    var acceptor = TcpAcceptor.open(net.scope.anonymous().strategy(Strategy.of(executor)), 0,
         TcpAcceptorTest::answer, o -> o.withMaxConnections(1));
 
     for (int i = 0; i < 3; i++) {
       try (var peer = new Peer(acceptor.port())) {
-        peer.closed();
+        peer.awaitClose();
       }
     }
 
-    Patience.eventually(() -> served.letters.all.size() == 3);
-    assertTrue(served.letters.all.stream().allMatch(letter -> letter.message() instanceof TcpConnection));
+    Patience.eventually(() -> net.letters.all.size() == 3);
+    assertTrue(net.letters.all.stream().allMatch(letter -> letter.message() instanceof TcpConnection));
   }
 
   @Test
   void aConversationThatNeverGetsAThreadEndsWithTheAcceptor() {
     var acceptor =
-        TcpAcceptor.open(served.scope.anonymous().strategy(activation -> {}), 0, TcpAcceptorTest::answer, o -> o);
+        TcpAcceptor.open(net.scope.anonymous().strategy(activation -> {}), 0, TcpAcceptorTest::answer, o -> o);
     try (var peer = new Peer(acceptor.port())) {
       Patience.eventually(() -> acceptor.connections().size() == 1);
 
       acceptor.kill();
 
-      peer.closed();
-      Patience.ended(acceptor::waitForExit);
+      peer.awaitClose();
+      Patience.awaitEnd(acceptor::waitForExit);
     }
   }
 
   @Test
   void interceptorSurroundsConversationsButNotMessagesToClients() {
-    var around = new CopyOnWriteArrayList<Object>();
-    var how = served.scope.anonymous().intercept((message, next) -> {
-      around.add(message);
+    var interceptedMessages = new CopyOnWriteArrayList<Object>();
+    var builder = net.scope.anonymous().intercept((message, next) -> {
+      interceptedMessages.add(message);
       next.run();
     });
-    var acceptor = TcpAcceptor.open(how, 0, connection -> connection.lineActor().sendMessage("hello"), o -> o);
+    var acceptor = TcpAcceptor.open(builder, 0, connection -> connection.lineActor().sendMessage("hello"), o -> o);
 
     try (var peer = new Peer(acceptor.port())) {
-      assertEquals("hello\n", peer.rest());
+      assertEquals("hello\n", peer.readToEnd());
     }
 
-    assertEquals(1, around.size());
-    assertInstanceOf(TcpConnection.class, around.getFirst());
+    assertEquals(1, interceptedMessages.size());
+    assertInstanceOf(TcpConnection.class, interceptedMessages.getFirst());
   }
 
   @Test
   void aHandlerMayInterruptItsThread() {
-    var acceptor = TcpAcceptor.open(served.scope.anonymous().strategy(Strategy.CALLER), 0, connection -> {
+    var acceptor = TcpAcceptor.open(net.scope.anonymous().strategy(Strategy.CALLER), 0, connection -> {
       answer(connection);
       Thread.currentThread().interrupt();
     }, o -> o);
 
-    answers(acceptor.port());
-    answers(acceptor.port());
+    assertAnswers(acceptor.port());
+    assertAnswers(acceptor.port());
   }
 
   @Test
-  void conversationThatWaitsForItsAcceptorClosesCycle() {
-    var seen = new CompletableFuture<Throwable>();
-    var open = new CompletableFuture<TcpAcceptor>();
-    open.complete(served
-        .open(connection -> seen.complete(assertThrows(AskCycleException.class, () -> open.join().waitForExit()))));
+  void handlerThatWaitsForItsAcceptorGetsAskCycleException() {
+    var failure = new CompletableFuture<Throwable>();
+    var acceptor = new CompletableFuture<TcpAcceptor>();
+    acceptor.complete(net
+        .open(connection -> failure
+            .complete(assertThrows(AskCycleException.class, () -> acceptor.join().waitForExit()))));
 
-    try (var peer = new Peer(open.join().port())) {
-      assertInstanceOf(AskCycleException.class, Patience.value(seen));
+    try (var peer = new Peer(acceptor.join().port())) {
+      assertInstanceOf(AskCycleException.class, Patience.value(failure));
     }
   }
 
@@ -252,32 +254,32 @@ class TcpAcceptorTest {
 
   @Promise("25.4")
   @Test
-  void leavingClientsAreNoFailuresAndDoNotFloodLog() {
+  void disconnectsAreNoFailuresAndDoNotFloodLog() {
     try (var log = new Logged()) {
-      var acceptor = TcpAcceptor.open(served.scope.anonymous().onFailure(FailurePolicy.escalate()), 0, connection -> {
+      var acceptor = TcpAcceptor.open(net.scope.anonymous().onFailure(FailurePolicy.escalate()), 0, connection -> {
         while (connection.inputStream().read() >= 0);
         answer(connection);
       }, o -> o);
       for (int i = 0; i < 200; i++) new Peer(acceptor.port()).send("x").reset();
 
-      Patience.eventually(() -> served.scope.report().handled() == 200);
-      try (var peer = new Peer(acceptor.port()).send("x").end()) {
-        assertEquals("k", peer.rest());
+      Patience.eventually(() -> net.scope.report().handled() == 200);
+      try (var peer = new Peer(acceptor.port()).send("x").endOutput()) {
+        assertEquals("k", peer.readToEnd());
       }
 
-      assertEquals(List.of(), served.letters.all);
-      // the log line may come late, because the conversation counts as handled before
+      assertEquals(List.of(), net.letters.all);
+      // the conversation is counted as handled before the line is logged
       Patience.eventually(() -> log.text()
           .contains("1 conversations were ended by their clients or by a limit since the last line"));
-      assertEquals(1, log.about(acceptor.toString(), "TcpAcceptorTest").lines().count(), log.text());
+      assertEquals(1, log.entriesAbout(acceptor.toString(), "TcpAcceptorTest").lines().count(), log.text());
     }
   }
 
   @Test
-  void clientsMayBeKilledAtAnyMoment() {
+  void clientsMayDisconnectAtAnyMoment() {
     long seed = Long.getLong("fibry.seed", new Random().nextLong());
     var random = new Random(seed);
-    var acceptor = served.open(connection -> {
+    var acceptor = net.open(connection -> {
       if (random.nextBoolean()) connection.lineActor().sendMessage("hello");
       for (var line : connection.lines()) {
         connection.outputStream().write(new byte[line.length() * 100]);
@@ -287,86 +289,87 @@ class TcpAcceptorTest {
     for (int i = 0; i < 300; i++) {
       var peer = new Peer(acceptor.port());
       if (random.nextBoolean()) peer.send("x".repeat(random.nextInt(2_000)) + (random.nextBoolean() ? "\n" : ""));
-      if (random.nextInt(4) == 0) peer.end();
+      if (random.nextInt(4) == 0) peer.endOutput();
       if (random.nextBoolean()) peer.reset();
       else peer.close();
     }
 
     Patience.eventually(() -> acceptor.connections().isEmpty());
-    try (var peer = new Peer(acceptor.port()).send("last\n").end()) {
-      assertTrue(peer.rest().contains("last\n"), "-Dfibry.seed=" + seed);
+    try (var peer = new Peer(acceptor.port()).send("last\n").endOutput()) {
+      assertTrue(peer.readToEnd().contains("last\n"), "-Dfibry.seed=" + seed);
     }
     assertEquals(List.of(),
-        served.letters.all.stream().filter(letter -> letter.message() instanceof TcpConnection).toList());
+        net.letters.all.stream().filter(letter -> letter.message() instanceof TcpConnection).toList());
   }
 
   @Test
   void acceptorMayBeEndedWhileClientsConnect() {
     for (int round = 0; round < 20; round++) {
-      int end = round % 4;
-      var acceptor = served.open(TcpAcceptorTest::answer, o -> o.withDrainLimit(Duration.ofMillis(20)));
+      int endKind = round % 4;
+      var acceptor = net.open(TcpAcceptorTest::answer, o -> o.withDrainLimit(Duration.ofMillis(20)));
       var clients = new ArrayList<Thread>();
       for (int c = 0; c < 4; c++)
         clients.add(Patience.startFiber(() -> {
           try {
             while (!acceptor.onExit().isDone()) new Peer(acceptor.port()).send("x").close();
-          } catch (UncheckedIOException ended) {}
+          } catch (UncheckedIOException acceptorEnded) {}
         }));
 
-      if (end == 0) acceptor.close();
-      else if (end == 1) acceptor.askExit();
-      else if (end == 2) acceptor.kill();
+      if (endKind == 0) acceptor.close();
+      else if (endKind == 1) acceptor.askExit();
+      else if (endKind == 2) acceptor.kill();
       else acceptor.sendPoisonPill();
 
-      Patience.ended(acceptor::waitForExit);
-      clients.forEach(Patience::joined);
+      Patience.awaitEnd(acceptor::waitForExit);
+      clients.forEach(Patience::awaitEnd);
       assertEquals(0, acceptor.connections().size());
     }
   }
 
-  // ---- others
+  // ---- other tests
 
   @Test
-  void anIdleServerIsQuiet() {
+  void idleServerIsQuiescent() {
     var gate = new Gate();
-    var acceptor = served.open(connection -> gate.passDeaf());
-    assertTrue(served.scope.awaitQuiescence(Patience.LONG));
+    var acceptor = net.open(connection -> gate.passUninterruptibly());
+    assertTrue(net.scope.awaitQuiescence(Patience.LONG));
 
     try (var peer = new Peer(acceptor.port())) {
       Patience.await(gate.entered);
-      assertFalse(served.scope.awaitQuiescence(Duration.ofMillis(5)));
+      assertFalse(net.scope.awaitQuiescence(Duration.ofMillis(5)));
       gate.open();
-      assertEquals("", peer.rest());
+      assertEquals("", peer.readToEnd());
     }
 
-    assertTrue(served.scope.awaitQuiescence(Patience.LONG));
+    assertTrue(net.scope.awaitQuiescence(Patience.LONG));
   }
 
   @Test
   void failureInSilentAcceptorIsCountedAndNotLogged() {
     try (var log = new Logged()) {
-      var acceptor = Stereotypes.of(served.scope.anonymous()).tcpAcceptorSilent(0, connection -> {
+      var acceptor = Stereotypes.of(net.scope.anonymous()).tcpAcceptorSilent(0, connection -> {
         throw new IllegalStateException("not to be seen");
       }, null);
 
       try (var peer = new Peer(acceptor.port())) {
-        assertEquals("", peer.rest());
+        assertEquals("", peer.readToEnd());
       }
 
-      Patience.eventually(() -> served.letters.all.size() == 1);
-      assertEquals("", log.about("not to be seen", "TcpAcceptorTest"));
+      Patience.eventually(() -> net.letters.all.size() == 1);
+      assertEquals("", log.entriesAbout("not to be seen", "TcpAcceptorTest"));
     }
   }
 
   @Test
   void acceptorListensOnLoopbackAddressByDefault() {
-    var here = served.open(TcpAcceptorTest::answer);
-    var everywhere =
-        served.open(TcpAcceptorTest::answer, o -> o.withAddress(new java.net.InetSocketAddress(0).getAddress()));
+    var localAcceptor = net.open(TcpAcceptorTest::answer);
+    var publicAcceptor =
+        net.open(TcpAcceptorTest::answer, o -> o.withAddress(new java.net.InetSocketAddress(0).getAddress()));
 
-    assertTrue(here.toString().contains("on localhost/127.0.0.1:" + here.port()), here.toString());
-    assertTrue(everywhere.toString().contains("0.0.0.0") || everywhere.toString().contains("::"),
-        everywhere.toString());
-    answers(everywhere.port());
+    assertTrue(localAcceptor.toString().contains("on localhost/127.0.0.1:" + localAcceptor.port()),
+        localAcceptor.toString());
+    assertTrue(publicAcceptor.toString().contains("0.0.0.0") || publicAcceptor.toString().contains("::"),
+        publicAcceptor.toString());
+    assertAnswers(publicAcceptor.port());
   }
 }

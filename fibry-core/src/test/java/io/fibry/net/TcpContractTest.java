@@ -11,8 +11,8 @@ import io.fibry.ActorSystem;
 import io.fibry.ExitReason;
 import io.fibry.Gate;
 import io.fibry.Handler;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Variants;
 import io.fibry.support.Patience;
 import java.net.ConnectException;
@@ -26,9 +26,9 @@ import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a TCP acceptor does on every strategy. */
+/** Tests a TCP acceptor on every strategy. */
 class TcpContractTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
       ActorSystem.openScope("net", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(200)));
   private TcpAcceptor acceptor;
@@ -56,7 +56,7 @@ class TcpContractTest {
     for (var line : connection.lines()) connection.outputStream().write((line + "\n").getBytes());
   }
 
-  private void nothingIsLeft() {
+  private void assertNothingIsLeft() {
     assertEquals(List.of(), List.copyOf(acceptor.connections()));
     Assertions.assertThrows(ConnectException.class,
         () -> new Socket(InetAddress.getLoopbackAddress(), acceptor.port()).close());
@@ -67,31 +67,31 @@ class TcpContractTest {
   @Promise("25.1")
   @ParameterizedTest
   @MethodSource("strategies")
-  void talksToEachClientOnAnActorOfItsOwn(String strategy) {
+  void eachClientIsHandledByItsOwnActor(String strategy) {
     open(strategy, TcpContractTest::echo);
 
     for (int i = 0; i < 5; i++) {
       try (var peer = new Peer(acceptor.port())) {
-        peer.send("one\ntw").send("o\n").end();
+        peer.send("one\ntw").send("o\n").endOutput();
 
-        assertEquals("one\ntwo\n", peer.rest());
+        assertEquals("one\ntwo\n", peer.readToEnd());
       }
     }
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void aHandlerThatThrowsClosesItsConnectionAndHarmsNobody(String strategy) {
+  void failingHandlerClosesOnlyItsConnection(String strategy) {
     open(strategy, connection -> {
       if (connection.inputStream().read() == 'x') throw new AssertionError("thrown by a test");
       connection.outputStream().write('k');
     });
-    try (var bad = new Peer(acceptor.port()).send("x")) {
-      assertEquals("", bad.rest());
+    try (var failingPeer = new Peer(acceptor.port()).send("x")) {
+      assertEquals("", failingPeer.readToEnd());
     }
 
-    try (var good = new Peer(acceptor.port()).send("g")) {
-      assertEquals("k", good.rest());
+    try (var goodPeer = new Peer(acceptor.port()).send("g")) {
+      assertEquals("k", goodPeer.readToEnd());
     }
     Patience.eventually(() -> letters.all.size() == 1);
     assertEquals("thrown by a test", letters.all.getFirst().cause().orElseThrow().getMessage());
@@ -104,18 +104,18 @@ class TcpContractTest {
   void closeLetsConversationsFinish(String strategy) {
     open(strategy, TcpContractTest::echo);
     try (var peer = new Peer(acceptor.port()).send("one\n")) {
-      assertEquals("one", peer.line());
+      assertEquals("one", peer.readLine());
 
       acceptor.sendPoisonPill();
       peer.send("two\n");
 
-      assertEquals("two", peer.line());
+      assertEquals("two", peer.readLine());
       assertFalse(acceptor.waitForExit(Duration.ofMillis(1)));
-      peer.end();
-      assertNull(peer.line());
-      Patience.ended(acceptor::waitForExit);
+      peer.endOutput();
+      assertNull(peer.readLine());
+      Patience.awaitEnd(acceptor::waitForExit);
     }
-    nothingIsLeft();
+    assertNothingIsLeft();
     assertInstanceOf(ExitReason.Finished.class, Patience.value(acceptor.onExit()));
   }
 
@@ -125,13 +125,13 @@ class TcpContractTest {
   void closeCutsOffConversationsThatExceedDrainLimit(String strategy) {
     open(strategy, TcpContractTest::echo, o -> o.withDrainLimit(Duration.ofMillis(50)));
     try (var peer = new Peer(acceptor.port()).send("one\n")) {
-      assertEquals("one", peer.line());
+      assertEquals("one", peer.readLine());
 
       acceptor.close();
 
-      peer.closed();
+      peer.awaitClose();
     }
-    nothingIsLeft();
+    assertNothingIsLeft();
   }
 
   @Promise("25.6")
@@ -143,31 +143,31 @@ class TcpContractTest {
       connection.outputStream().write("bye\n".getBytes());
     });
     try (var peer = new Peer(acceptor.port()).send("one\n")) {
-      assertEquals("one", peer.line());
+      assertEquals("one", peer.readLine());
 
       acceptor.askExit();
 
-      assertEquals("bye", peer.line());
-      Patience.ended(acceptor::waitForExit);
+      assertEquals("bye", peer.readLine());
+      Patience.awaitEnd(acceptor::waitForExit);
     }
-    nothingIsLeft();
+    assertNothingIsLeft();
     assertInstanceOf(ExitReason.Stopped.class, Patience.value(acceptor.onExit()));
   }
 
   @Promise("25.6")
   @ParameterizedTest
   @MethodSource("strategies")
-  void killCutsAtOnce(String strategy) {
+  void killClosesConnectionsImmediately(String strategy) {
     open(strategy, TcpContractTest::echo);
     try (var peer = new Peer(acceptor.port()).send("one\n")) {
-      assertEquals("one", peer.line());
+      assertEquals("one", peer.readLine());
 
       acceptor.kill();
 
-      peer.closed();
-      Patience.ended(acceptor::waitForExit);
+      peer.awaitClose();
+      Patience.awaitEnd(acceptor::waitForExit);
     }
-    nothingIsLeft();
+    assertNothingIsLeft();
     assertInstanceOf(ExitReason.Killed.class, Patience.value(acceptor.onExit()));
   }
 
@@ -176,14 +176,14 @@ class TcpContractTest {
   void scopeEndsAcceptor(String strategy) {
     open(strategy, TcpContractTest::echo);
     try (var peer = new Peer(acceptor.port()).send("one\n")) {
-      assertEquals("one", peer.line());
+      assertEquals("one", peer.readLine());
 
       scope.closeWithin(Duration.ofMillis(20));
 
-      peer.closed();
-      Patience.ended(acceptor::waitForExit);
+      peer.awaitClose();
+      Patience.awaitEnd(acceptor::waitForExit);
     }
-    nothingIsLeft();
+    assertNothingIsLeft();
   }
 
   @Promise("25.2")
@@ -192,30 +192,30 @@ class TcpContractTest {
   void openConnectionsAreLimited(String strategy) {
     open(strategy, TcpContractTest::echo, o -> o.withMaxConnections(1));
     try (var first = new Peer(acceptor.port()).send("one\n"); var second = new Peer(acceptor.port()).send("two\n")) {
-      assertEquals("one", first.line());
+      assertEquals("one", first.readLine());
       assertEquals(1, acceptor.connections().size());
 
-      first.end();
+      first.endOutput();
 
-      assertNull(first.line());
-      assertEquals("two", second.line());
+      assertNull(first.readLine());
+      assertEquals("two", second.readLine());
     }
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void theConnectionsAreThoseOpenNow(String strategy) {
+  void connectionsListsOpenConnections(String strategy) {
     open(strategy, TcpContractTest::echo);
     assertTrue(acceptor.connections().isEmpty());
     try (var peer = new Peer(acceptor.port()).send("one\n")) {
-      peer.line();
+      peer.readLine();
 
-      var only = acceptor.connections().iterator().next();
+      var connection = acceptor.connections().iterator().next();
 
-      assertEquals(peer.socket.getLocalPort(), only.remoteAddress().getPort());
-      only.close();
+      assertEquals(peer.socket.getLocalPort(), connection.remoteAddress().getPort());
+      connection.close();
       assertTrue(acceptor.connections().isEmpty());
-      peer.closed();
+      peer.awaitClose();
     }
   }
 
@@ -225,7 +225,7 @@ class TcpContractTest {
     var gate = new Gate();
     var closed = new java.util.concurrent.atomic.AtomicBoolean();
     open(strategy, connection -> {
-      gate.passDeaf();
+      gate.passUninterruptibly();
       if (closed.get()) throw new AssertionError("closed too early");
       connection.outputStream().write('k');
     });
@@ -237,22 +237,22 @@ class TcpContractTest {
       assertFalse(acceptor.waitForExit(Duration.ofMillis(20)));
       gate.open();
 
-      assertEquals("k", peer.rest());
-      Patience.ended(acceptor::waitForExit);
+      assertEquals("k", peer.readToEnd());
+      Patience.awaitEnd(acceptor::waitForExit);
       assertTrue(closed.get());
     }
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void closeFromAConversationDoesNotWaitAndTheConversationFinishes(String strategy) {
+  void closeFromConversationDoesNotWaitForConversation(String strategy) {
     open(strategy, connection -> {
       acceptor.close();
       connection.outputStream().write('k');
     });
     try (var peer = new Peer(acceptor.port())) {
-      assertEquals("k", peer.rest());
+      assertEquals("k", peer.readToEnd());
     }
-    Patience.ended(acceptor::waitForExit);
+    Patience.awaitEnd(acceptor::waitForExit);
   }
 }

@@ -18,24 +18,24 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** A TCP acceptor leaves nothing behind. */
+/** Tests that a TCP acceptor and its connections leave neither descriptors nor heap. */
 class TcpLeakTest {
-  private static void chat(TcpConnection connection) {
+  private static void echo(TcpConnection connection) {
     for (var line : connection.lines()) connection.lineActor().sendMessage(line);
   }
 
-  /** Twenty clients: some close, some reset, some stay. */
+  /** Serves twenty clients, of which some close, some reset and some stay. Ends the acceptor. */
   private static WeakReference<?> serve(Consumer<Exitable> end) {
     var acceptor =
-        TcpAcceptor.open(ActorSystem.anonymous(), 0, TcpLeakTest::chat, o -> o.withDrainLimit(Duration.ofMillis(20)));
+        TcpAcceptor.open(ActorSystem.anonymous(), 0, TcpLeakTest::echo, o -> o.withDrainLimit(Duration.ofMillis(20)));
     var clients = new ArrayList<Peer>();
     for (int i = 0; i < 20; i++) clients.add(new Peer(acceptor.port()).send("hello\n"));
-    for (var client : clients) assertEquals("hello", client.line());
+    for (var client : clients) assertEquals("hello", client.readLine());
     for (int i = 0; i < 10; i++)
       if (i < 5) clients.get(i).reset();
       else clients.get(i).close();
     end.accept(acceptor);
-    Patience.ended(acceptor::waitForExit);
+    Patience.awaitEnd(acceptor::waitForExit);
     clients.forEach(Peer::close);
     return new WeakReference<>(acceptor);
   }
@@ -43,48 +43,48 @@ class TcpLeakTest {
   @Promise("25.6")
   @Test
   void endedAcceptorLeavesNeitherDescriptorsNorHeap() {
-    serve(Exitable::kill); // the JDK opens some once
-    long before = Descriptors.open();
+    serve(Exitable::kill); // the JDK opens some descriptors that stay open
+    long descriptorsBefore = Descriptors.countOpen();
 
-    var ended = new ArrayList<WeakReference<?>>();
+    var acceptors = new ArrayList<WeakReference<?>>();
     for (Consumer<Exitable> end : List.<Consumer<Exitable>>of(Exitable::close, Exitable::askExit, Exitable::kill))
-      ended.add(serve(end));
+      acceptors.add(serve(end));
 
-    Patience.eventually(() -> Descriptors.open() <= before);
-    assertTrue(LeakProbe.collected(ended));
+    Patience.eventually(() -> Descriptors.countOpen() <= descriptorsBefore);
+    assertTrue(LeakProbe.collected(acceptors));
   }
 
   @Test
-  void aConnectionThatIsOverLeavesNothingAtALivingAcceptor() {
-    var gone = new ConcurrentLinkedQueue<WeakReference<TcpConnection>>();
+  void closedConnectionLeavesNoHeapAtOpenAcceptor() {
+    var connections = new ConcurrentLinkedQueue<WeakReference<TcpConnection>>();
     var acceptor = TcpAcceptor.open(ActorSystem.anonymous(), 0, connection -> {
-      gone.add(new WeakReference<>(connection));
-      chat(connection);
+      connections.add(new WeakReference<>(connection));
+      echo(connection);
     }, o -> o);
     for (int i = 0; i < 20; i++) {
-      try (var peer = new Peer(acceptor.port()).send("hello\n").end()) {
-        assertEquals("hello\n", peer.rest());
+      try (var peer = new Peer(acceptor.port()).send("hello\n").endOutput()) {
+        assertEquals("hello\n", peer.readToEnd());
       }
     }
 
-    assertTrue(LeakProbe.collected(List.copyOf(gone)));
-    assertEquals(20, gone.size());
+    assertTrue(LeakProbe.collected(List.copyOf(connections)));
+    assertEquals(20, connections.size());
     acceptor.close();
   }
 
   @Test
-  void aPortThatCannotBeHadLeavesNothing() throws IOException {
-    Descriptors.open(); // or the test is skipped
-    var acceptor = TcpAcceptor.open(ActorSystem.anonymous(), 0, TcpLeakTest::chat, o -> o);
-    long before = Descriptors.open();
+  void failedOpenLeavesNoDescriptors() throws IOException {
+    Descriptors.countOpen(); // skips the test if descriptors cannot be counted
+    var acceptor = TcpAcceptor.open(ActorSystem.anonymous(), 0, TcpLeakTest::echo, o -> o);
+    long descriptorsBefore = Descriptors.countOpen();
 
     for (int i = 0; i < 50; i++) {
       try {
-        TcpAcceptor.open(ActorSystem.anonymous(), acceptor.port(), TcpLeakTest::chat, o -> o).kill();
-      } catch (java.io.UncheckedIOException taken) {}
+        TcpAcceptor.open(ActorSystem.anonymous(), acceptor.port(), TcpLeakTest::echo, o -> o).kill();
+      } catch (java.io.UncheckedIOException portInUse) {}
     }
 
-    Patience.eventually(() -> Descriptors.open() <= before);
+    Patience.eventually(() -> Descriptors.countOpen() <= descriptorsBefore);
     acceptor.close();
   }
 }

@@ -30,89 +30,90 @@ import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The limits of a connection, by a clock that tests move. */
+/** Tests the limits of a connection with a clock that the tests advance. */
 class TcpLimitsTest {
-  /** Knows which timers are due. */
-  private static final class Watched extends Clock {
-    private final Set<Object> due = ConcurrentHashMap.newKeySet();
-    // the next reader of the time gets an Error
-    private final AtomicReference<Thread> broken = new AtomicReference<>();
+  /** A clock that knows which timers are set. */
+  private static final class TimerClock extends Clock {
+    private final Set<Object> pendingTimers = ConcurrentHashMap.newKeySet();
+    // if this thread reads the time next, it gets an Error
+    private final AtomicReference<Thread> failingThread = new AtomicReference<>();
 
     @Override
     public long nanoTime() {
-      if (broken.compareAndSet(Thread.currentThread(), null)) throw new OutOfMemoryError("for a test");
+      if (failingThread.compareAndSet(Thread.currentThread(), null)) throw new OutOfMemoryError("for a test");
       return super.nanoTime();
     }
 
     @Override
     public synchronized Timer schedule(Duration delay, Runnable task) {
-      var mine = new Object();
-      due.add(mine);
+      var timerKey = new Object();
+      pendingTimers.add(timerKey);
       var timer = super.schedule(delay, () -> {
-        due.remove(mine);
+        pendingTimers.remove(timerKey);
         task.run();
       });
       return () -> {
-        due.remove(mine);
+        pendingTimers.remove(timerKey);
         return timer.cancel();
       };
     }
 
     /**
-     * Timers that are set. No timer is set after the clock has moved, which would be late by that.
+     * Returns how many timers are set. It waits for calls of schedule, so each counted timer has
+     * its deadline before the test advances the clock.
      */
     synchronized int timers() {
-      return due.size();
+      return pendingTimers.size();
     }
   }
 
-  private final Watched clock = new Watched();
-  private final ServerScope served = new ServerScope(o -> o.withScheduler(clock));
-  private final CompletableFuture<Thread> talking = new CompletableFuture<>();
-  private final CompletableFuture<IOException> cut = new CompletableFuture<>();
+  private final TimerClock clock = new TimerClock();
+  private final ServerScope net = new ServerScope(o -> o.withScheduler(clock));
+  private final CompletableFuture<Thread> handlerThread = new CompletableFuture<>();
+  private final CompletableFuture<IOException> cutOffFailure = new CompletableFuture<>();
 
   @AfterEach
   void close() {
     Gate.openAll();
-    var closing = Patience.startFiber(served::close); // the grace needs this clock
+    var closingThread = Patience.startFiber(net::close); // the kill grace ends by this clock
     Patience.eventually(() -> {
       clock.manual.advance(Duration.ofSeconds(1));
-      return !closing.isAlive() && clock.due.isEmpty();
+      return !closingThread.isAlive() && clock.pendingTimers.isEmpty();
     });
   }
 
   private TcpAcceptor open(Handler<TcpConnection> handler, UnaryOperator<TcpOptions> options) {
-    return served.open(connection -> {
-      talking.complete(Thread.currentThread());
+    return net.open(connection -> {
+      handlerThread.complete(Thread.currentThread());
       try {
         handler.handle(connection);
       } catch (IOException failure) {
-        cut.complete(failure);
+        cutOffFailure.complete(failure);
         throw failure;
       }
     }, options);
   }
 
   private static void readAll(TcpConnection connection) throws IOException {
-    for (int one = connection.inputStream().read(); one >= 0; one = connection.inputStream().read())
-      connection.outputStream().write(one);
+    for (int value = connection.inputStream().read(); value >= 0; value = connection.inputStream().read())
+      connection.outputStream().write(value);
   }
 
-  private void pass(int seconds) {
+  private void advanceSeconds(int seconds) {
     awaitClient();
     clock.manual.advance(Duration.ofSeconds(seconds));
   }
 
-  /** Until the conversation reads or writes, so that its limit has begun. */
+  /** Waits until the conversation reads or writes, so that its limit has begun. */
   private void awaitClient() {
-    var thread = Patience.value(talking);
-    Patience.eventually(() -> !clock.due.isEmpty() && ServerScope.isWaitingForClient(thread));
+    var thread = Patience.value(handlerThread);
+    Patience.eventually(() -> !clock.pendingTimers.isEmpty() && ServerScope.isWaitingForClient(thread));
   }
 
-  private void cutWith(String text) {
-    var told = Patience.value(cut);
-    assertInstanceOf(SocketTimeoutException.class, told);
-    assertTrue(told.getMessage().contains(text), told.getMessage());
+  private void assertCutOffWith(String text) {
+    var failure = Patience.value(cutOffFailure);
+    assertInstanceOf(SocketTimeoutException.class, failure);
+    assertTrue(failure.getMessage().contains(text), failure.getMessage());
   }
 
   @Promise("25.3")
@@ -120,23 +121,23 @@ class TcpLimitsTest {
   void silentClientIsCutOffAtIdleLimit() {
     var acceptor = open(TcpLimitsTest::readAll, o -> o.withIdleLimit(Duration.ofSeconds(60)));
     try (var peer = new Peer(acceptor.port())) {
-      pass(59);
+      advanceSeconds(59);
       assertEquals(1, acceptor.connections().size());
 
-      pass(2);
+      advanceSeconds(2);
 
-      cutWith("client /127.0.0.1:" + peer.socket.getLocalPort()
+      assertCutOffWith("client /127.0.0.1:" + peer.socket.getLocalPort()
           + " sent nothing for 1 min (the idle limit), so it was cut off");
-      peer.closed();
+      peer.awaitClose();
     }
   }
 
   @Test
-  void eachByteBeginsTheIdleLimitAnew() throws Exception {
+  void eachByteRestartsIdleLimit() throws Exception {
     var acceptor = open(TcpLimitsTest::readAll, o -> o.withIdleLimit(Duration.ofSeconds(60)));
     try (var peer = new Peer(acceptor.port())) {
       for (int i = 0; i < 5; i++) {
-        pass(50);
+        advanceSeconds(50);
         assertEquals('x', peer.send("x").socket.getInputStream().read());
       }
 
@@ -150,27 +151,27 @@ class TcpLimitsTest {
     var acceptor = open(TcpLimitsTest::readAll,
         o -> o.withIdleLimit(Duration.ofSeconds(60)).withTotalLimit(Duration.ofSeconds(100)));
     try (var peer = new Peer(acceptor.port())) {
-      pass(50);
+      advanceSeconds(50);
       assertEquals('x', peer.send("x").socket.getInputStream().read());
 
-      pass(52);
+      advanceSeconds(52);
 
-      cutWith("lasted longer than 1 min 40 s (the total limit)");
-      peer.closed();
+      assertCutOffWith("lasted longer than 1 min 40 s (the total limit)");
+      peer.awaitClose();
     }
   }
 
   @Test
-  void aHandlerThatIsAtWorkHasTimeUnlessThereIsATotalLimit() {
+  void workingHandlerIsNotCutOffWithoutTotalLimit() {
     var gate = new Gate();
-    var acceptor = open(connection -> gate.passDeaf(), o -> o);
+    var acceptor = open(connection -> gate.passUninterruptibly(), o -> o);
     try (var peer = new Peer(acceptor.port())) {
       Patience.await(gate.entered);
       clock.manual.advance(Duration.ofSeconds(1_000));
 
       assertEquals(1, acceptor.connections().size());
       gate.open();
-      assertEquals("", peer.rest());
+      assertEquals("", peer.readToEnd());
     }
   }
 
@@ -181,27 +182,27 @@ class TcpLimitsTest {
       while (true) connection.outputStream().write(new byte[1 << 20]);
     }, o -> o.withWriteLimit(Duration.ofSeconds(30)));
     try (var peer = new Peer(acceptor.port())) {
-      pass(29);
-      assertFalse(cut.isDone());
+      advanceSeconds(29);
+      assertFalse(cutOffFailure.isDone());
 
       Patience.eventually(() -> {
-        // the last complete write began later
+        // the last write may have begun after the first advance
         clock.manual.advance(Duration.ofSeconds(1));
-        return cut.isDone();
+        return cutOffFailure.isDone();
       });
 
-      cutWith("did not take what was written to it within 30 s (the write limit)");
-      peer.closed();
+      assertCutOffWith("did not take what was written to it within 30 s (the write limit)");
+      peer.awaitClose();
     }
   }
 
   /**
-   * An end would look like a whole answer, and the system would keep what is unread for as long as
-   * the client likes.
+   * A normal end would look like a complete response, and the system would buffer the unread bytes
+   * for as long as the client likes.
    */
   @Promise("25.10")
   @Test
-  void clientThatNeverReadsSeesBrokenConnection() {
+  void clientThatNeverReadsGetsReset() {
     var acceptor = open(connection -> {
       while (true) connection.outputStream().write(new byte[1 << 20]);
     }, o -> o);
@@ -209,95 +210,95 @@ class TcpLimitsTest {
       awaitClient();
       Patience.eventually(() -> {
         clock.manual.advance(Duration.ofSeconds(1));
-        return cut.isDone();
+        return cutOffFailure.isDone();
       });
 
-      assertInstanceOf(SocketException.class, assertThrows(UncheckedIOException.class, peer::rest).getCause());
+      assertInstanceOf(SocketException.class, assertThrows(UncheckedIOException.class, peer::readToEnd).getCause());
     }
   }
 
   @Promise("25.3")
   @Test
-  void theLimitsHoldAfterALookThatFailed() {
+  void limitsHoldAfterFailedLimitCheck() {
     var acceptor = open(TcpLimitsTest::readAll, o -> o);
     try (var peer = new Peer(acceptor.port())) {
       awaitClient();
-      clock.broken.set(Thread.currentThread());
+      clock.failingThread.set(Thread.currentThread());
       clock.manual.advance(Duration.ofSeconds(1));
 
-      assertNull(clock.broken.get());
-      pass(61);
-      cutWith("sent nothing for 1 min");
-      peer.closed();
+      assertNull(clock.failingThread.get());
+      advanceSeconds(61);
+      assertCutOffWith("sent nothing for 1 min");
+      peer.awaitClose();
     }
   }
 
-  /** All of it has ten seconds, and more bytes give no more time. */
+  /** The limit of a handshake is ten seconds in all, and more bytes do not extend it. */
   @Promise("25.12")
   @Test
-  void halfAHandshakeIsCutOffInTime() throws Exception {
+  void unfinishedHandshakeIsCutOffAfterTenSeconds() throws Exception {
     var tls = Certificates.context();
     var acceptor = open(TcpLimitsTest::readAll, o -> o.withTls(tls).withMaxConnections(1));
-    try (var half = new Peer(acceptor.port())) {
-      half.send(hello(tls));
-      assertEquals(22, half.socket.getInputStream().read()); // it was answered, so the limit has begun
+    try (var handshakingPeer = new Peer(acceptor.port())) {
+      handshakingPeer.send(clientHello(tls));
+      assertEquals(22, handshakingPeer.socket.getInputStream().read()); // the server replied, so the limit has begun
       clock.manual.advance(Duration.ofSeconds(8));
-      half.send(new byte[] {22, 3, 3, 2, 0, 1}); // of 512 bytes one
+      handshakingPeer.send(new byte[] {22, 3, 3, 2, 0, 1}); // the first of 512 bytes
       clock.manual.advance(Duration.ofSeconds(1));
       assertEquals(1, acceptor.connections().size());
 
       clock.manual.advance(Duration.ofSeconds(2));
 
-      half.closed();
-      try (var next = Certificates.connect(tls, acceptor.port())) { // its place is free again
-        next.getOutputStream().write('x');
-        assertEquals('x', next.getInputStream().read());
+      handshakingPeer.awaitClose();
+      try (var nextClient = Certificates.connect(tls, acceptor.port())) { // the permit is free again
+        nextClient.getOutputStream().write('x');
+        assertEquals('x', nextClient.getInputStream().read());
       }
     }
   }
 
-  /** The first words of a client. */
-  private static byte[] hello(SSLContext tls) throws SSLException {
+  /** Returns the ClientHello, the first message of a handshake. */
+  private static byte[] clientHello(SSLContext tls) throws SSLException {
     var engine = tls.createSSLEngine();
     engine.setUseClientMode(true);
-    var hello = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
-    engine.wrap(ByteBuffer.allocate(0), hello);
-    return Arrays.copyOf(hello.array(), hello.position());
+    var buffer = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
+    engine.wrap(ByteBuffer.allocate(0), buffer);
+    return Arrays.copyOf(buffer.array(), buffer.position());
   }
 
   @Test
   void cutOffClientIsNoFailureOfHandler() {
     var acceptor = open(TcpLimitsTest::readAll, o -> o);
     try (var peer = new Peer(acceptor.port())) {
-      pass(62);
+      advanceSeconds(62);
 
-      peer.closed();
-      Patience.eventually(() -> served.scope.report().handled() == 1);
-      assertEquals(0, served.letters.all.size());
+      peer.awaitClose();
+      Patience.eventually(() -> net.scope.report().handled() == 1);
+      assertEquals(0, net.letters.all.size());
     }
   }
 
   @Test
   void acceptorHasSingleTimerOnlyWhileConnectionsAreOpen() {
     var acceptor = open(TcpLimitsTest::readAll, o -> o);
-    assertEquals(0, clock.due.size());
-    try (var one = new Peer(acceptor.port()).send("x"); var other = new Peer(acceptor.port()).send("y")) {
+    assertEquals(0, clock.pendingTimers.size());
+    try (var firstPeer = new Peer(acceptor.port()).send("x"); var secondPeer = new Peer(acceptor.port()).send("y")) {
       Patience.eventually(() -> acceptor.connections().size() == 2);
-      assertEquals(1, clock.due.size());
-      one.end();
-      other.end();
-      assertEquals("x", one.rest());
-      assertEquals("y", other.rest());
+      assertEquals(1, clock.pendingTimers.size());
+      firstPeer.endOutput();
+      secondPeer.endOutput();
+      assertEquals("x", firstPeer.readToEnd());
+      assertEquals("y", secondPeer.readToEnd());
     }
 
     Patience.eventually(() -> {
       clock.manual.advance(Duration.ofSeconds(1));
-      return clock.due.isEmpty();
+      return clock.pendingTimers.isEmpty();
     });
   }
 
   @Test
-  void theDrainLimitIsByTheClockOfTheScope() {
+  void drainLimitUsesClockOfScope() {
     var acceptor = open(TcpLimitsTest::readAll, o -> o.withDrainLimit(Duration.ofSeconds(10)));
     try (var peer = new Peer(acceptor.port()).send("x")) {
       awaitClient();
@@ -308,23 +309,23 @@ class TcpLimitsTest {
 
       clock.manual.advance(Duration.ofSeconds(1));
 
-      peer.closed();
-      Patience.ended(acceptor::waitForExit);
+      peer.awaitClose();
+      Patience.awaitEnd(acceptor::waitForExit);
     }
-    Patience.eventually(clock.due::isEmpty); // canceled, since time is stopped
+    Patience.eventually(clock.pendingTimers::isEmpty); // the timers were cancelled, because the clock does not move
   }
 
   @Test
   void endlessLimitIsNoLimit() {
-    var ever = Duration.ofSeconds(Long.MAX_VALUE);
+    var noLimit = Duration.ofSeconds(Long.MAX_VALUE);
     var acceptor = open(TcpLimitsTest::readAll,
-        o -> o.withIdleLimit(ever).withTotalLimit(ever).withWriteLimit(ever).withDrainLimit(ever));
+        o -> o.withIdleLimit(noLimit).withTotalLimit(noLimit).withWriteLimit(noLimit).withDrainLimit(noLimit));
     try (var peer = new Peer(acceptor.port())) {
-      pass(10_000);
+      advanceSeconds(10_000);
 
       assertEquals(1, acceptor.connections().size());
-      peer.send("x").end();
-      assertEquals("x", peer.rest());
+      peer.send("x").endOutput();
+      assertEquals("x", peer.readToEnd());
     }
   }
 }

@@ -25,37 +25,36 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A handler that overflows its stack while it writes leaves no connection open. Each case has a JVM
- * of its own. On Java 21 the overflow of a fiber that waits for its socket can end the thread of
- * the JDK that all fibers need to wait for theirs (a socket that is closed before it is
- * registered).
+ * Tests that a handler that overflows its stack while it writes leaves no connection open. Each
+ * case has its own JVM. On Java 21, if a fiber that waits for its socket overflows its stack, the
+ * JDK's thread that wakes all such fibers can end (a socket is closed before it is registered).
  */
 class TcpStackEdgeJvmTest {
   private static final int ROUNDS = Soak.ON ? 500 : 4;
 
   private enum Edge {
-    OF_A_FIBER, OF_A_THREAD, WHILE_OTHERS_WAIT, IN_A_WRITE
+    ON_FIBER, ON_THREAD, WHILE_OTHERS_WAIT, IN_WRITE
   }
 
-  /** One case, by its name. */
+  /** Runs the case that the first argument names. */
   static final class Case {
     public static void main(String[] args) throws Exception {
       switch (Edge.valueOf(args[0])) {
-        case OF_A_FIBER -> theConnectionIsClosed(true);
-        case OF_A_THREAD -> theConnectionIsClosed(false);
-        case WHILE_OTHERS_WAIT -> aWriterThatCannotParkHoldsUpNoOther();
-        case IN_A_WRITE -> aWriteThatAnErrorBreaksOffCutsTheConnection();
+        case ON_FIBER -> connectionIsClosedAfterStackOverflow(true);
+        case ON_THREAD -> connectionIsClosedAfterStackOverflow(false);
+        case WHILE_OTHERS_WAIT -> writerThatCannotParkBlocksNoOther();
+        case IN_WRITE -> writeThatFailsWithErrorClosesConnection();
       }
       System.exit(0);
     }
 
-    private static void theConnectionIsClosed(boolean onFiber) throws Exception {
+    private static void connectionIsClosedAfterStackOverflow(boolean onFiber) throws Exception {
       for (int i = 0; i < ROUNDS; i++) {
         var scope = ActorSystem.openScope("edge", o -> o.withKillGrace(Duration.ofMillis(200)));
-        var how = scope.anonymous().strategy(onFiber ? Strategy.FIBER : Strategy.THREAD)
+        var builder = scope.anonymous().strategy(onFiber ? Strategy.FIBER : Strategy.THREAD)
             .onFailure(FailurePolicy.resume().withoutLog());
-        var server = TcpAcceptor.open(how, 0, connection -> {
-          var lines = connection.lineActor(); // writes beside the handler
+        var server = TcpAcceptor.open(builder, 0, connection -> {
+          var lines = connection.lineActor(); // writes in parallel with the handler
           Thread.ofPlatform().daemon().start(() -> {
             for (int line = 0; line < 2_000; line++) lines.sendMessage("x");
           });
@@ -63,7 +62,7 @@ class TcpStackEdgeJvmTest {
         }, o -> o.withDrainLimit(Duration.ofMillis(200)));
 
         try (var client = new Socket("localhost", server.port())) {
-          client.setSoTimeout((int) Patience.LONG.toMillis()); // then the read throws, and the test fails
+          client.setSoTimeout((int) Patience.LONG.toMillis()); // after this time the read throws, and the test fails
           readToEnd(client);
         }
 
@@ -71,40 +70,40 @@ class TcpStackEdgeJvmTest {
       }
     }
 
-    private static void aWriterThatCannotParkHoldsUpNoOther() throws Exception {
+    private static void writerThatCannotParkBlocksNoOther() throws Exception {
       var scope = ActorSystem.openScope("edge");
-      var full = new byte[64 << 20]; // more than the buffers of the system
-      var inLine = new CountDownLatch(1);
+      var block = new byte[64 << 20]; // larger than the socket buffers
+      var writersWait = new CountDownLatch(1);
       var server = TcpAcceptor.open(scope.anonymous().strategy(Strategy.THREAD), 0, connection -> {
         var out = connection.outputStream();
-        var first = start(() -> out.write(full));
-        Patience.parked(first);
-        StackEdge.whereNoParkWorks(() -> assertThrows(StackOverflowError.class, () -> out.write(1)));
-        var last = start(() -> out.write(2));
-        Patience.parked(last);
-        inLine.countDown();
-        Patience.joined(first);
-        Patience.joined(last);
+        var firstWriter = start(() -> out.write(block));
+        Patience.awaitParked(firstWriter);
+        StackEdge.runWhereParkFails(() -> assertThrows(StackOverflowError.class, () -> out.write(1)));
+        var lastWriter = start(() -> out.write(2));
+        Patience.awaitParked(lastWriter);
+        writersWait.countDown();
+        Patience.awaitEnd(firstWriter);
+        Patience.awaitEnd(lastWriter);
       }, o -> o);
 
       try (var client = new Socket("localhost", server.port())) {
         client.setSoTimeout((int) Patience.LONG.toMillis());
-        Patience.await(inLine);
+        Patience.await(writersWait);
 
-        var read = client.getInputStream().readAllBytes();
+        var bytes = client.getInputStream().readAllBytes();
 
-        assertEquals(full.length + 1, read.length);
-        assertEquals(2, read[full.length]);
+        assertEquals(block.length + 1, bytes.length);
+        assertEquals(2, bytes[block.length]);
       }
       scope.close();
     }
 
-    private static void aWriteThatAnErrorBreaksOffCutsTheConnection() throws Exception {
+    private static void writeThatFailsWithErrorClosesConnection() throws Exception {
       var scope = ActorSystem.openScope("edge");
-      var how = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
-      var server = TcpAcceptor.open(how, 0, connection -> {
+      var builder = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
+      var server = TcpAcceptor.open(builder, 0, connection -> {
         var out = connection.outputStream();
-        StackEdge.whereNoParkWorks(() -> {
+        StackEdge.runWhereParkFails(() -> {
           assertThrows(StackOverflowError.class, () -> out.write(new byte[64 << 20]));
           assertThrows(SocketException.class, () -> out.write(1));
         });
@@ -124,7 +123,7 @@ class TcpStackEdgeJvmTest {
     private static void readToEnd(Socket client) throws IOException {
       try {
         client.getInputStream().transferTo(OutputStream.nullOutputStream());
-      } catch (SocketException reset) {} // an end, too
+      } catch (SocketException reset) {} // a reset also ends the connection
     }
 
     private static void descend(OutputStream out, int level) throws IOException {
@@ -136,26 +135,26 @@ class TcpStackEdgeJvmTest {
   private static void run(Edge edge) throws Exception {
     try (var child = Child.java(List.of("-Dfibry.soak=" + Soak.ON), Case.class,
         edge.name())) {
-      child.ended(0);
+      child.awaitExit(0);
     }
   }
 
   @Promise("25.1")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void theConnectionIsClosed(boolean onFiber) throws Exception {
-    run(onFiber ? Edge.OF_A_FIBER : Edge.OF_A_THREAD);
+  void connectionIsClosedAfterStackOverflow(boolean onFiber) throws Exception {
+    run(onFiber ? Edge.ON_FIBER : Edge.ON_THREAD);
   }
 
   @Promise("8.5")
   @Test
-  void aWriterThatCannotParkHoldsUpNoOther() throws Exception {
+  void writerThatCannotParkBlocksNoOther() throws Exception {
     run(Edge.WHILE_OTHERS_WAIT);
   }
 
   @Promise("8.5")
   @Test
-  void aWriteThatAnErrorBreaksOffCutsTheConnection() throws Exception {
-    run(Edge.IN_A_WRITE);
+  void writeThatFailsWithErrorClosesConnection() throws Exception {
+    run(Edge.IN_WRITE);
   }
 }

@@ -20,171 +20,171 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The streams of a connection. */
+/** Tests the streams of a connection. */
 class TcpStreamTest {
-  private final ServerScope served = new ServerScope();
-  private final CompletableFuture<Object> seen = new CompletableFuture<>();
+  private final ServerScope net = new ServerScope();
+  private final CompletableFuture<Object> result = new CompletableFuture<>();
 
   @AfterEach
   void close() {
-    served.close();
+    net.close();
   }
 
   @Promise("25.5")
   @Test
-  void aLoopThatForgetsToLookForTheEndIsTold() {
+  void loopThatReadsPastEndGetsException() {
     var ends = new AtomicInteger();
-    var acceptor = served.open(connection -> {
+    var acceptor = net.open(connection -> {
       var in = connection.inputStream();
       while (in.read() != '\n') ends.incrementAndGet();
     });
 
-    try (var peer = new Peer(acceptor.port()).end()) {
-      assertEquals("", peer.rest());
+    try (var peer = new Peer(acceptor.port()).endOutput()) {
+      assertEquals("", peer.readToEnd());
     }
 
     assertEquals(1_000, ends.get());
-    Patience.eventually(() -> served.letters.all.size() == 1);
-    var told = assertInstanceOf(EOFException.class, served.letters.all.getFirst().cause().orElseThrow());
-    assertTrue(told.getMessage().contains("has read past the end 1000 times; stop when read() returns -1"),
-        told.getMessage());
+    Patience.eventually(() -> net.letters.all.size() == 1);
+    var failure = assertInstanceOf(EOFException.class, net.letters.all.getFirst().cause().orElseThrow());
+    assertTrue(failure.getMessage().contains("has read past the end 1000 times; stop when read() returns -1"),
+        failure.getMessage());
   }
 
   @Test
-  void bothWaysOfReadingCount() {
-    var acceptor = served.open(connection -> {
+  void allReadMethodsCountReadsPastEnd() {
+    var acceptor = net.open(connection -> {
       var in = connection.inputStream();
-      var small = new byte[10];
-      var large = new byte[100_000];
+      var smallBuffer = new byte[10];
+      var largeBuffer = new byte[100_000];
       for (int i = 0; i < 250; i++) {
         assertEquals(-1, in.read());
-        assertEquals(-1, in.read(small));
-        assertEquals(-1, in.read(large));
-        assertEquals(-1, in.read(small, 1, 2));
+        assertEquals(-1, in.read(smallBuffer));
+        assertEquals(-1, in.read(largeBuffer));
+        assertEquals(-1, in.read(smallBuffer, 1, 2));
       }
-      seen.complete(assertThrows(EOFException.class, () -> in.read(large)));
+      result.complete(assertThrows(EOFException.class, () -> in.read(largeBuffer)));
     });
 
-    try (var peer = new Peer(acceptor.port()).end()) {
-      assertEquals("", peer.rest());
+    try (var peer = new Peer(acceptor.port()).endOutput()) {
+      assertEquals("", peer.readToEnd());
     }
 
-    assertInstanceOf(EOFException.class, Patience.value(seen));
+    assertInstanceOf(EOFException.class, Patience.value(result));
   }
 
   @Test
-  void anyWayOfReadingReadsWhatWasSent() {
+  void allReadMethodsReturnSentBytes() {
     long seed = Long.getLong("fibry.seed", new Random().nextLong());
     var random = new Random(seed);
     var sent = new byte[300_000];
     random.nextBytes(sent);
-    var acceptor = served.open(connection -> seen.complete(read(connection.inputStream(), new Random(seed))));
+    var acceptor = net.open(connection -> result.complete(read(connection.inputStream(), new Random(seed))));
 
     try (var peer = new Peer(acceptor.port())) {
-      for (int at = 0; at < sent.length;) {
-        int to = Math.min(sent.length, at + 1 + random.nextInt(20_000));
-        peer.send(Arrays.copyOfRange(sent, at, to));
-        at = to;
+      for (int position = 0; position < sent.length;) {
+        int end = Math.min(sent.length, position + 1 + random.nextInt(20_000));
+        peer.send(Arrays.copyOfRange(sent, position, end));
+        position = end;
       }
-      peer.end();
-      assertEquals("", peer.rest());
+      peer.endOutput();
+      assertEquals("", peer.readToEnd());
     }
 
-    assertArrayEquals(sent, (byte[]) Patience.value(seen), "-Dfibry.seed=" + seed);
+    assertArrayEquals(sent, (byte[]) Patience.value(result), "-Dfibry.seed=" + seed);
   }
 
   private static byte[] read(InputStream in, Random random) throws IOException {
-    var all = new ByteArrayOutputStream();
-    var large = new byte[20_000];
+    var bytes = new ByteArrayOutputStream();
+    var largeBuffer = new byte[20_000];
     while (true) {
       switch (random.nextInt(4)) {
         case 0 -> {
-          int one = in.read();
-          if (one < 0) return all.toByteArray();
-          all.write(one);
+          int value = in.read();
+          if (value < 0) return bytes.toByteArray();
+          bytes.write(value);
         }
         case 1 -> {
-          int some = in.read(large, 0, 1 + random.nextInt(20_000));
-          if (some < 0) return all.toByteArray();
-          all.write(large, 0, some);
+          int count = in.read(largeBuffer, 0, 1 + random.nextInt(20_000));
+          if (count < 0) return bytes.toByteArray();
+          bytes.write(largeBuffer, 0, count);
         }
-        case 2 -> all.write(in.readNBytes(random.nextInt(5_000)));
+        case 2 -> bytes.write(in.readNBytes(random.nextInt(5_000)));
         default -> {
-          int ready = in.available();
-          if (ready > 0) all.write(in.readNBytes(ready));
+          int available = in.available();
+          if (available > 0) bytes.write(in.readNBytes(available));
         }
       }
     }
   }
 
   @Test
-  void skipAndTransferWorkAsElsewhere() {
-    var acceptor = served.open(connection -> {
+  void inputStreamSupportsSkipAndTransferTo() {
+    var acceptor = net.open(connection -> {
       var in = connection.inputStream();
       in.skipNBytes(2);
       in.transferTo(connection.outputStream());
     });
 
-    try (var peer = new Peer(acceptor.port()).send("abcde").end()) {
-      assertEquals("cde", peer.rest());
+    try (var peer = new Peer(acceptor.port()).send("abcde").endOutput()) {
+      assertEquals("cde", peer.readToEnd());
     }
   }
 
   @Test
-  void closingAStreamClosesTheConnectionAndWritingAfterThatThrows() {
-    var acceptor = served.open(connection -> {
+  void closeOfStreamClosesConnectionAndWritesFail() {
+    var acceptor = net.open(connection -> {
       connection.inputStream().close();
-      seen.complete(assertThrows(SocketException.class, () -> connection.outputStream().write('x')));
+      result.complete(assertThrows(SocketException.class, () -> connection.outputStream().write('x')));
       assertThrows(SocketException.class, () -> connection.inputStream().read());
     });
 
     try (var peer = new Peer(acceptor.port())) {
-      assertEquals("", peer.rest());
+      assertEquals("", peer.readToEnd());
     }
 
-    Patience.value(seen);
+    Patience.value(result);
     assertEquals(0, acceptor.connections().size());
   }
 
   @Test
-  void eachWriteIsWhole() throws Exception {
-    var acceptor = served.open(connection -> {
+  void concurrentWritesAreNotMixed() throws Exception {
+    var acceptor = net.open(connection -> {
       var writers = new Thread[3];
       for (int i = 0; i < writers.length; i++) {
-        // more than the system buffers
+        // larger than the socket buffers
         var block = new byte[8_000_000];
         Arrays.fill(block, (byte) ('a' + i));
         writers[i] = Thread.startVirtualThread(() -> {
           try {
             connection.outputStream().write(block);
           } catch (IOException failure) {
-            seen.completeExceptionally(failure);
+            result.completeExceptionally(failure);
           }
         });
       }
-      for (var writer : writers) Patience.parked(writer);
-      seen.complete("all wait");
+      for (var writer : writers) Patience.awaitParked(writer);
+      result.complete("all wait");
       for (var writer : writers) writer.join();
     });
 
     try (var peer = new Peer(acceptor.port())) {
-      Patience.value(seen);
-      var all = peer.socket.getInputStream().readAllBytes();
+      Patience.value(result);
+      var bytes = peer.socket.getInputStream().readAllBytes();
 
       int changes = 0;
-      for (int i = 1; i < all.length; i++) if (all[i] != all[i - 1]) changes++;
-      assertEquals(24_000_000, all.length);
+      for (int i = 1; i < bytes.length; i++) if (bytes[i] != bytes[i - 1]) changes++;
+      assertEquals(24_000_000, bytes.length);
       assertEquals(2, changes);
     }
   }
 
   @Test
-  void aBufferIsSmallUntilItIsFilledAndSmallAgainAfterACalm() throws Exception {
-    var acceptor = served.open(connection -> {
+  void inputBufferGrowsWhenFilledAndShrinksAfterSmallReads() throws Exception {
+    var acceptor = net.open(connection -> {
       var in = (ClientInput) connection.inputStream();
       assertEquals(null, in.buffer);
-      for (int one = in.read(); one != '.'; one = in.read())
-        if (one == '!') connection.outputStream().write(in.buffer.length >> 10);
+      for (int value = in.read(); value != '.'; value = in.read())
+        if (value == '!') connection.outputStream().write(in.buffer.length >> 10);
     });
 
     try (var peer = new Peer(acceptor.port())) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How much a handler can read through TLS without waiting. */
+/** Tests how many bytes a handler can read through TLS without waiting. */
 class TlsAvailableTest {
   private static final SSLContext CONTEXT = Certificates.context();
 
@@ -31,7 +31,7 @@ class TlsAvailableTest {
     net.close();
   }
 
-  /** A record is longer than its content, and some have none. */
+  /** A record is longer than its content, and some records have no content. */
   @ParameterizedTest
   @ValueSource(strings = {"TLSv1.3", "TLSv1.2"})
   void availableBytesCanBeReadWithoutWaiting(String protocol) throws Exception {
@@ -43,7 +43,7 @@ class TlsAvailableTest {
     }, o -> o.withTls(CONTEXT));
 
     try (var socket = Certificates.connect(CONTEXT, acceptor.port(), protocol)) {
-      if (protocol.equals("TLSv1.3")) socket.startHandshake(); // asks for new keys
+      if (protocol.equals("TLSv1.3")) socket.startHandshake(); // requests new keys
       socket.getOutputStream().write("hello".getBytes());
 
       assertEquals(5, Patience.value(available));
@@ -58,9 +58,9 @@ class TlsAvailableTest {
     }
   }
 
-  /** Half a record may hold anything. */
+  /** The content of a record is unknown until the record is complete. */
   @Test
-  void halfRecordMakesNothingAvailable() throws Exception {
+  void incompleteRecordMakesNothingAvailable() throws Exception {
     var sent = new CompletableFuture<Void>();
     var available = new LinkedBlockingQueue<Integer>();
     var acceptor = net.open(client -> {
@@ -71,25 +71,26 @@ class TlsAvailableTest {
       available.add(available(in));
     }, o -> o.withTls(CONTEXT));
 
-    try (var slow = new LastByteHeld(acceptor.port());
-        var socket = (SSLSocket) CONTEXT.getSocketFactory().createSocket(slow, "localhost", acceptor.port(), true)) {
+    try (var transport = new DelayingSocket(acceptor.port());
+        var socket =
+            (SSLSocket) CONTEXT.getSocketFactory().createSocket(transport, "localhost", acceptor.port(), true)) {
       socket.startHandshake();
-      slow.holds = true;
+      transport.delaysLastByte = true;
       socket.getOutputStream().write("hello".getBytes());
       sent.complete(null);
-      assertEquals(0, Patience.next(available));
+      assertEquals(0, Patience.nextOf(available));
 
-      slow.sendHeld();
-      assertEquals(5, Patience.next(available));
+      transport.sendHeldByte();
+      assertEquals(5, Patience.nextOf(available));
     }
   }
 
-  /** Keeps the last byte of a write back. */
-  private static final class LastByteHeld extends Socket {
-    private volatile boolean holds;
-    private byte held;
+  /** A socket that holds back the last byte of a write on demand. */
+  private static final class DelayingSocket extends Socket {
+    private volatile boolean delaysLastByte;
+    private byte heldByte;
 
-    LastByteHeld(int port) throws IOException {
+    DelayingSocket(int port) throws IOException {
       super(InetAddress.getLoopbackAddress(), port);
     }
 
@@ -98,16 +99,16 @@ class TlsAvailableTest {
       return new FilterOutputStream(super.getOutputStream()) {
         @Override
         public void write(byte[] bytes, int offset, int length) throws IOException {
-          int now = holds ? length - 1 : length;
-          held = bytes[offset + length - 1];
-          out.write(bytes, offset, now);
+          int sentLength = delaysLastByte ? length - 1 : length;
+          heldByte = bytes[offset + length - 1];
+          out.write(bytes, offset, sentLength);
         }
       };
     }
 
-    void sendHeld() throws IOException {
-      holds = false;
-      super.getOutputStream().write(held);
+    void sendHeldByte() throws IOException {
+      delaysLastByte = false;
+      super.getOutputStream().write(heldByte);
     }
   }
 }

@@ -30,16 +30,16 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Certificates in files, which change while the server runs. */
+/** Tests certificates in files that change while the server runs. */
 class TlsFilesTest {
   private final ServerScope net = new ServerScope();
   private Path certificate;
   private Path key;
   private int changes;
-  private final AtomicLong now = new AtomicLong(); // of the looks at the files, in nanoseconds
+  private final AtomicLong now = new AtomicLong(); // the time of the file checks, in nanoseconds
 
   @BeforeEach
-  void name(@TempDir Path folder) {
+  void setPaths(@TempDir Path folder) {
     certificate = folder.resolve("certificate.pem");
     key = folder.resolve("key.pem");
   }
@@ -54,7 +54,7 @@ class TlsFilesTest {
     stamp();
   }
 
-  /** Coarse clocks of file systems may not tell two writes apart. */
+  /** Sets new modification times, because a coarse clock may give two writes the same time. */
   private void stamp() throws IOException {
     var time = FileTime.from(Instant.now().plusSeconds(++changes));
     Files.setLastModifiedTime(certificate, time);
@@ -65,25 +65,25 @@ class TlsFilesTest {
     return net.open(client -> client.outputStream().write('x'), o -> o.withTls(tls));
   }
 
-  /** The acceptor looks at the files when {@link #letItLook} is called. */
-  private TcpAcceptor openByHand() {
+  /** Opens an acceptor that checks the files after each call of {@link #passInterval}. */
+  private TcpAcceptor openWithManualClock() {
     return open(Tls.of(new PemFiles(certificate, key, Optional.empty(), now::get)));
   }
 
-  private void letItLook() {
+  private void passInterval() {
     now.addAndGet(Duration.ofSeconds(1).toNanos());
   }
 
-  private static SSLContext trusting(String name, String algorithm) {
+  private static SSLContext contextTrusting(String name, String algorithm) {
     var keys = Certificates.of(name, algorithm);
     return Certificates.context(keys, keys);
   }
 
-  private static String nameAt(TcpAcceptor acceptor, SSLContext trusting) {
-    try (var socket = Certificates.connect(trusting, acceptor.port())) {
+  private static String nameInCertificate(TcpAcceptor acceptor, SSLContext context) {
+    try (var socket = Certificates.connect(context, acceptor.port())) {
       socket.startHandshake();
       return ((X509Certificate) socket.getSession().getPeerCertificates()[0]).getSubjectX500Principal().getName();
-    } catch (SSLException another) {
+    } catch (SSLException untrusted) {
       return "another";
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
@@ -92,54 +92,55 @@ class TlsFilesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"EC", "RSA", "Ed25519"})
-  void anyKindOfKey(String algorithm) throws Exception {
+  void keyOfAnyAlgorithmIsAccepted(String algorithm) throws Exception {
     write("server", algorithm);
 
-    assertEquals("CN=server", nameAt(open(Tls.ofFiles(certificate, key)), trusting("server", algorithm)));
+    assertEquals("CN=server",
+        nameInCertificate(open(Tls.ofFiles(certificate, key)), contextTrusting("server", algorithm)));
   }
 
   @Promise("25.12")
   @Test
-  void aCertificateIsExchangedWithoutARestart() throws Exception {
+  void changedCertificateIsUsedWithoutRestart() throws Exception {
     write("old", "EC");
-    var acceptor = openByHand();
-    assertEquals("CN=old", nameAt(acceptor, trusting("old", "EC")));
+    var acceptor = openWithManualClock();
+    assertEquals("CN=old", nameInCertificate(acceptor, contextTrusting("old", "EC")));
 
     write("new", "RSA");
-    letItLook();
-    assertEquals("CN=new", nameAt(acceptor, trusting("new", "RSA")));
-    assertEquals("another", nameAt(acceptor, trusting("old", "EC")));
+    passInterval();
+    assertEquals("CN=new", nameInCertificate(acceptor, contextTrusting("new", "RSA")));
+    assertEquals("another", nameInCertificate(acceptor, contextTrusting("old", "EC")));
   }
 
   @Promise("25.12")
   @Test
-  void theFilesAreLookedAtByTheSystemsClock() throws Exception {
+  void filesAreCheckedBySystemClock() throws Exception {
     write("old", "EC");
     var files = new PemFiles(certificate, key, Optional.empty());
-    var before = files.get();
+    var contextBefore = files.get();
 
     write("new", "EC");
-    Patience.eventually(() -> files.get() != before);
+    Patience.eventually(() -> files.get() != contextBefore);
   }
 
   @Test
-  void whileTheFilesDoNotFitTogetherTheCertificateStays() throws Exception {
+  void certificateStaysWhileFilesAreInvalid() throws Exception {
     write("old", "EC");
-    var acceptor = openByHand();
+    var acceptor = openWithManualClock();
     try (var logged = new Logged()) {
       Files.writeString(key, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n");
       stamp();
-      letItLook();
-      assertEquals("CN=old", nameAt(acceptor, trusting("old", "EC")));
+      passInterval();
+      assertEquals("CN=old", nameInCertificate(acceptor, contextTrusting("old", "EC")));
       assertTrue(
           logged.text().contains(" has changed and cannot be used, so the certificate stays what it was"));
     }
     write("new", "EC");
-    letItLook();
-    assertEquals("CN=new", nameAt(acceptor, trusting("new", "EC")));
+    passInterval();
+    assertEquals("CN=new", nameInCertificate(acceptor, contextTrusting("new", "EC")));
   }
 
-  // ---- bad input
+  // ---- invalid files
 
   private String refusal() {
     return assertThrows(IllegalArgumentException.class, () -> Tls.ofFiles(certificate, key)).getMessage();
@@ -158,14 +159,14 @@ class TlsFilesTest {
   }
 
   @Test
-  void keyOfAnotherFormOrCertificateIsNamed() throws Exception {
+  void keyOfOtherFormatOrCertificateIsRefused() throws Exception {
     write("server", "EC");
     Files.writeString(key, Files.readString(key).replace("PRIVATE KEY", "EC PRIVATE KEY"));
     assertTrue(refusal().contains("there is no 'BEGIN PRIVATE KEY'"));
 
     write("server", "EC");
-    var other = key.resolveSibling("other.pem");
-    Certificates.write(Certificates.of("old", "EC"), other, key);
+    var otherCertificate = key.resolveSibling("other.pem");
+    Certificates.write(Certificates.of("old", "EC"), otherCertificate, key);
     assertTrue(refusal().contains("the key is that of another certificate"));
   }
 
@@ -202,7 +203,7 @@ class TlsFilesTest {
   }
 
   @Test
-  void nullsAreNamed() {
+  void nullArgumentsAreNamed() {
     assertEquals("certificates",
         assertThrows(NullPointerException.class, () -> Tls.ofFiles(null, key)).getMessage());
     assertEquals("context", assertThrows(NullPointerException.class, () -> Tls.of((SSLContext) null)).getMessage());

@@ -35,12 +35,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** TLS as its clients see it; they are the JDK's. */
+/** Tests TLS connections with clients of the JDK. */
 class TlsTest {
   private static final SSLContext CONTEXT = Certificates.context();
 
   private final ServerScope net = new ServerScope();
-  private final LinkedBlockingQueue<String> heard = new LinkedBlockingQueue<>();
+  private final LinkedBlockingQueue<String> reports = new LinkedBlockingQueue<>();
 
   @AfterEach
   void close() {
@@ -52,29 +52,29 @@ class TlsTest {
   }
 
   private TcpAcceptor open() {
-    return open(same -> same);
+    return open(options -> options);
   }
 
-  /** Line by line, and says how it ended. */
+  /** Echoes each line, and reports how the conversation ended. */
   private void echo(TcpConnection client) {
     try {
       for (var line : client.lines()) client.lineActor().sendMessage(line);
-      heard.add("the end");
-    } catch (RuntimeException broken) {
-      heard.add(broken.getCause().getMessage().replaceAll("client \\S+", "the client"));
-      throw broken;
+      reports.add("the end");
+    } catch (RuntimeException failure) {
+      reports.add(failure.getCause().getMessage().replaceAll("client \\S+", "the client"));
+      throw failure;
     }
   }
 
-  private String heard() {
-    return Patience.next(heard);
+  private String nextReport() {
+    return Patience.nextOf(reports);
   }
 
   private static SSLSocket connect(TcpAcceptor acceptor, String... protocols) throws IOException {
     return Certificates.connect(CONTEXT, acceptor.port(), protocols);
   }
 
-  private static BufferedReader in(SSLSocket socket) throws IOException {
+  private static BufferedReader readerOf(SSLSocket socket) throws IOException {
     return new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
   }
 
@@ -84,51 +84,51 @@ class TlsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"TLSv1.3", "TLSv1.2"})
-  void aConversation(String protocol) throws Exception {
+  void linesAreEchoedOverTls(String protocol) throws Exception {
     try (var socket = connect(open(), protocol)) {
       send(socket, "hello\nwor");
       send(socket, "ld\n");
 
-      var in = in(socket);
+      var in = readerOf(socket);
       assertEquals("hello", in.readLine());
       assertEquals("world", in.readLine());
       assertEquals(protocol, socket.getSession().getProtocol());
     }
-    assertEquals("the end", heard());
+    assertEquals("the end", nextReport());
   }
 
   @Test
-  void theServerMaySpeakFirst() throws Exception {
+  void serverMaySendFirst() throws Exception {
     var acceptor = net.open(client -> client.outputStream().write("welcome\n".getBytes()), o -> o.withTls(CONTEXT));
 
     try (var socket = connect(acceptor)) {
-      assertEquals("welcome", in(socket).readLine());
+      assertEquals("welcome", readerOf(socket).readLine());
       assertEquals(-1, socket.getInputStream().read());
     }
   }
 
-  /** It has said all, and waits for the answer. */
+  /** The client has sent all its data, and waits for the response. */
   @Test
-  void aClientMayEndItsSideFirst() throws Exception {
+  void clientMayEndItsOutputFirst() throws Exception {
     var acceptor = net.open(client -> {
-      var all = client.inputStream().readAllBytes();
-      client.outputStream().write((all.length + "\n").getBytes());
+      var data = client.inputStream().readAllBytes();
+      client.outputStream().write((data.length + "\n").getBytes());
     }, o -> o.withTls(CONTEXT));
 
     try (var socket = connect(acceptor, "TLSv1.3")) {
       socket.getOutputStream().write(new byte[100_000]);
       socket.shutdownOutput();
 
-      assertEquals("100000", in(socket).readLine());
+      assertEquals("100000", readerOf(socket).readLine());
     }
   }
 
   @Test
-  void muchGoesBothWaysAtOnce() throws Exception {
+  void bothSidesMaySendManyBytesAtOnce() throws Exception {
     var acceptor = net.open(client -> {
       var buffer = new byte[70_000];
-      for (int some; (some = client.inputStream().read(buffer)) >= 0;)
-        client.outputStream().write(buffer, 0, some);
+      for (int count; (count = client.inputStream().read(buffer)) >= 0;)
+        client.outputStream().write(buffer, 0, count);
     }, o -> o.withTls(CONTEXT));
     long seed = System.nanoTime();
     System.out.println("TlsTest: seed " + seed);
@@ -136,31 +136,31 @@ class TlsTest {
     new Random(seed).nextBytes(sent);
 
     try (var socket = connect(acceptor)) {
-      var sending = CompletableFuture.runAsync(() -> {
+      var sender = CompletableFuture.runAsync(() -> {
         var random = new Random(seed);
         try {
-          for (int at = 0, some; at < sent.length; at += some) {
-            some = Math.min(sent.length - at, 1 + random.nextInt(40_000));
-            socket.getOutputStream().write(sent, at, some);
+          for (int offset = 0, count; offset < sent.length; offset += count) {
+            count = Math.min(sent.length - offset, 1 + random.nextInt(40_000));
+            socket.getOutputStream().write(sent, offset, count);
           }
-        } catch (IOException gone) {
-          throw new AssertionError(gone);
+        } catch (IOException failure) {
+          throw new AssertionError(failure);
         }
       });
 
       assertTrue(Arrays.equals(sent, socket.getInputStream().readNBytes(sent.length)));
-      sending.get();
+      sender.get();
     }
   }
 
-  /** Some cipher suites want new keys after much; any client may ask for them. */
+  /** Some cipher suites need new keys after much data, and any client may request them. */
   @Test
   void keysMayBeRenewed() throws Exception {
     try (var socket = connect(open(), "TLSv1.3")) {
-      var in = in(socket);
+      var in = readerOf(socket);
       for (int i = 0; i < 5; i++) {
         send(socket, "line " + i + "\n");
-        socket.startHandshake(); // in TLS 1.3: asks the other side for new keys, too
+        socket.startHandshake(); // in TLS 1.3, this also asks the server for new keys
         assertEquals("line " + i, in.readLine());
       }
     }
@@ -168,44 +168,44 @@ class TlsTest {
 
   @Promise("25.12")
   @Test
-  void nobodyNegotiatesAgain() throws Exception {
+  void renegotiationIsRefused() throws Exception {
     try (var socket = connect(open(), "TLSv1.2")) {
       send(socket, "hello\n");
-      assertEquals("hello", in(socket).readLine());
+      assertEquals("hello", readerOf(socket).readLine());
 
       assertThrows(IOException.class, () -> {
         socket.startHandshake();
         send(socket, "again\n");
-        in(socket).readLine();
+        readerOf(socket).readLine();
       });
     }
-    assertEquals("the client was cut off by TLS: it wants to negotiate again, which is refused", heard());
+    assertEquals("the client was cut off by TLS: it wants to negotiate again, which is refused", nextReport());
   }
 
   // ---- ends
 
   @Promise("25.12")
   @Test
-  void aStreamThatEndsWithoutAWordIsTorn() throws Exception {
+  void streamThatEndsWithoutCloseNotifyFails() throws Exception {
     var acceptor = open();
-    try (var plain = new Peer(acceptor.port())) {
+    try (var plainPeer = new Peer(acceptor.port())) {
       var socket =
-          (SSLSocket) CONTEXT.getSocketFactory().createSocket(plain.socket, "localhost", acceptor.port(), false);
+          (SSLSocket) CONTEXT.getSocketFactory().createSocket(plainPeer.socket, "localhost", acceptor.port(), false);
       send(socket, "hello\nworl");
-      assertEquals("hello", in(socket).readLine());
-      plain.socket.shutdownOutput();
+      assertEquals("hello", readerOf(socket).readLine());
+      plainPeer.socket.shutdownOutput();
 
       assertEquals("the client was cut off by TLS: it ended its stream without saying so in TLS (no close_notify), so "
-          + "what it sent may be torn", heard());
+          + "what it sent may be torn", nextReport());
     }
   }
 
   @Test
-  void aCutDoesNotLookLikeAnEnd() throws Exception {
+  void clientOfKilledAcceptorReadsNoNormalEnd() throws Exception {
     var acceptor = open();
     try (var socket = connect(acceptor)) {
       send(socket, "hello\n");
-      var in = in(socket);
+      var in = readerOf(socket);
       assertEquals("hello", in.readLine());
       acceptor.kill();
 
@@ -214,68 +214,69 @@ class TlsTest {
   }
 
   @Test
-  void anAcceptorThatIsAskedToEndTellsItsClients() throws Exception {
+  void clientReadsNormalEndWhenAcceptorIsAskedToEnd() throws Exception {
     var acceptor = open(o -> o.withDrainLimit(Patience.LONG));
     try (var socket = connect(acceptor)) {
       send(socket, "hello\n");
-      var in = in(socket);
+      var in = readerOf(socket);
       assertEquals("hello", in.readLine());
       acceptor.askExit();
 
       assertEquals(null, in.readLine());
     }
-    assertEquals("the end", heard());
+    assertEquals("the end", nextReport());
     acceptor.waitForExit();
   }
 
   @Promise("25.12")
   @Test
-  void anEndDoesNotWaitForHalfAHandshake() throws Exception {
+  void endOfAcceptorDoesNotWaitForUnfinishedHandshake() throws Exception {
     var acceptor = open(o -> o.withIdleLimit(Duration.ofMinutes(5)).withDrainLimit(Duration.ofMinutes(5)));
-    try (var silent = new Peer(acceptor.port()); var half = new Peer(acceptor.port())) {
-      half.send(new byte[] {22, 3, 1, 2, 0, 1});
+    try (var silentPeer = new Peer(acceptor.port()); var handshakingPeer = new Peer(acceptor.port())) {
+      handshakingPeer.send(new byte[] {22, 3, 1, 2, 0, 1});
       Patience.eventually(() -> acceptor.connections().size() == 2);
 
       acceptor.sendPoisonPill();
 
-      Patience.ended(acceptor::waitForExit);
-      assertEquals("", silent.rest() + half.rest());
+      Patience.awaitEnd(acceptor::waitForExit);
+      assertEquals("", silentPeer.readToEnd() + handshakingPeer.readToEnd());
     }
   }
 
-  // ---- who speaks no TLS, or too slowly
+  // ---- clients without TLS, and slow clients
 
-  /** The server must answer each wish with new keys of its own. */
+  /** The server must reply to each request for new keys with new keys of its own. */
   @Soak(counterpart = "TcpLimitsTest.clientThatNeverReadsIsCutOffAtWriteLimit")
   @Test
-  void aClientThatWantsNewKeysAndDoesNotReadIsCutOffAtTheWriteLimit() throws Exception {
+  void clientThatRequestsKeysWithoutReadingIsCutOffAtWriteLimit() throws Exception {
     var acceptor = open(o -> o.withIdleLimit(ChronoUnit.FOREVER.getDuration()).withWriteLimit(Duration.ofMillis(300)));
-    try (var plain = new Socket()) {
-      plain.setReceiveBufferSize(4_096);
-      plain.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), acceptor.port()));
-      var socket = (SSLSocket) CONTEXT.getSocketFactory().createSocket(plain, "localhost", acceptor.port(), false);
+    try (var plainSocket = new Socket()) {
+      plainSocket.setReceiveBufferSize(4_096);
+      plainSocket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), acceptor.port()));
+      var socket =
+          (SSLSocket) CONTEXT.getSocketFactory().createSocket(plainSocket, "localhost", acceptor.port(), false);
       assertThrows(IOException.class, () -> {
-        while (true) socket.startHandshake(); // until the system takes no answer any more
+        while (true) socket.startHandshake(); // until replies fill the socket buffers
       });
     }
     assertEquals("the client did not take what was written to it within 300 ms (the write limit), so it was cut off",
-        heard());
+        nextReport());
   }
 
   @Test
-  void aClientWithoutTlsIsCutOff() throws Exception {
+  void clientWithoutTlsGetsHintAndIsCutOff() throws Exception {
     var acceptor = open();
     try (var peer = new Peer(acceptor.port())) {
       peer.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
 
-      assertEquals("HTTP/1.1 400 Bad Request", peer.line());
-      assertTrue(peer.rest().endsWith("This port speaks TLS: ask it by https, not by http."));
+      assertEquals("HTTP/1.1 400 Bad Request", peer.readLine());
+      assertTrue(peer.readToEnd().endsWith("This port speaks TLS: ask it by https, not by http."));
     }
     Patience.eventually(() -> acceptor.connections().isEmpty());
   }
 
   @Test
-  void bytesOfAnyKindDoNotHarmTheServer() throws Exception {
+  void randomBytesDoNotHarmServer() throws Exception {
     var acceptor = open();
     long seed = System.nanoTime();
     System.out.println("TlsTest: seed " + seed);
@@ -295,64 +296,64 @@ class TlsTest {
 
     try (var socket = connect(acceptor)) {
       send(socket, "hello\n");
-      assertEquals("hello", in(socket).readLine());
+      assertEquals("hello", readerOf(socket).readLine());
     }
     Patience.eventually(() -> acceptor.connections().isEmpty());
   }
 
   @Test
-  void recordsMayComeByteByByte() throws Exception {
+  void recordsMayArriveByteByByte() throws Exception {
     var acceptor = open();
-    try (var slow = net.open(client -> {
-      try (var there = new Peer(acceptor.port())) {
-        var back = Thread.startVirtualThread(() -> pump(there.socket, client));
-        for (int one; (one = client.inputStream().read()) >= 0;) there.socket.getOutputStream().write(one);
-        there.socket.shutdownOutput();
-        back.join();
+    try (var slowProxy = net.open(client -> {
+      try (var upstream = new Peer(acceptor.port())) {
+        var responsePump = Thread.startVirtualThread(() -> pump(upstream.socket, client));
+        for (int value; (value = client.inputStream().read()) >= 0;) upstream.socket.getOutputStream().write(value);
+        upstream.socket.shutdownOutput();
+        responsePump.join();
       }
-    }); var socket = connect(slow)) {
+    }); var socket = connect(slowProxy)) {
       send(socket, "x".repeat(5_000) + "\n");
-      assertEquals(5_000, in(socket).readLine().length());
+      assertEquals(5_000, readerOf(socket).readLine().length());
     }
   }
 
-  private static void pump(Socket from, TcpConnection to) {
+  private static void pump(Socket source, TcpConnection target) {
     try {
-      for (int one; (one = from.getInputStream().read()) >= 0;) to.outputStream().write(one);
-    } catch (IOException gone) {}
+      for (int value; (value = source.getInputStream().read()) >= 0;) target.outputStream().write(value);
+    } catch (IOException failure) {}
   }
 
   // ---- certificates of clients
 
-  private static Optional<Principal> who(Optional<SSLSession> session) {
+  private static Optional<Principal> peerName(Optional<SSLSession> session) {
     try {
       return Optional.of(session.orElseThrow().getPeerPrincipal());
-    } catch (SSLPeerUnverifiedException nobody) {
+    } catch (SSLPeerUnverifiedException unverified) {
       return Optional.empty();
     }
   }
 
   @Test
-  void aClientCanBeAskedForItsCertificate() throws Exception {
+  void clientMustHaveCertificateIfServerNeedsIt() throws Exception {
     var server = Certificates.of("server", "EC");
     var ada = Certificates.of("ada", "RSA");
     var tls = Tls.of(Certificates.context(server, ada));
     var acceptor = net.open(client -> {
-      var name = "" + who(client.tls());
-      heard.add(name);
+      var name = "" + peerName(client.tls());
+      reports.add(name);
       client.outputStream().write((name + "\n").getBytes(StandardCharsets.UTF_8));
     }, o -> o.withTls(tls.withParameters(p -> p.setNeedClientAuth(true))));
 
     try (var socket = Certificates.connect(Certificates.context(ada, server), acceptor.port())) {
-      assertEquals("Optional[CN=ada]", in(socket).readLine());
+      assertEquals("Optional[CN=ada]", readerOf(socket).readLine());
     }
-    assertEquals("Optional[CN=ada]", heard());
+    assertEquals("Optional[CN=ada]", nextReport());
     var stranger = Certificates.of("eve", "EC");
     try (var socket = Certificates.connect(Certificates.context(stranger, server), acceptor.port())) {
-      // an alert; or the pipe breaks, where the server has closed before the client had said all
-      assertThrows(IOException.class, () -> in(socket).readLine());
+      // an alert, or a broken pipe if the server closed before the client had sent everything
+      assertThrows(IOException.class, () -> readerOf(socket).readLine());
     }
-    assertEquals(List.of(), List.copyOf(heard));
+    assertEquals(List.of(), List.copyOf(reports));
   }
 
   @Test
@@ -360,18 +361,18 @@ class TlsTest {
     var acceptor = net.open(client -> client.outputStream().write((client.tls() + "\n").getBytes()));
 
     try (var peer = new Peer(acceptor.port())) {
-      assertEquals("Optional.empty", peer.line());
+      assertEquals("Optional.empty", peer.readLine());
     }
   }
 
   @Test
-  void protocolsCanBeLeftOut() throws Exception {
+  void protocolsCanBeDisabled() throws Exception {
     var acceptor = net.open(this::echo,
         o -> o.withTls(Tls.of(CONTEXT).withParameters(p -> p.setProtocols(new String[] {"TLSv1.3"}))));
 
     try (var socket = connect(acceptor, "TLSv1.2")) {
       assertThrows(SSLException.class, socket::startHandshake);
     }
-    assertEquals(List.of(), List.copyOf(heard));
+    assertEquals(List.of(), List.copyOf(reports));
   }
 }

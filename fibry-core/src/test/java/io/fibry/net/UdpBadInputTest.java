@@ -17,9 +17,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** What a UDP server refuses. */
+/** Tests the arguments that a UDP server refuses. */
 class UdpBadInputTest {
-  private static final InetSocketAddress SOMEBODY = new InetSocketAddress(InetAddress.getLoopbackAddress(), 9);
+  private static final InetSocketAddress RECEIVER = new InetSocketAddress(InetAddress.getLoopbackAddress(), 9);
 
   private final ActorScope scope = ActorSystem.openScope("test");
   private final UdpServer.Options options = new UdpServer.Options();
@@ -33,7 +33,7 @@ class UdpBadInputTest {
     return UdpServer.open(scope.anonymous(), port, (self, packet) -> {}, options);
   }
 
-  private static void refused(String text, Executable code) {
+  private static void assertRefused(String text, Executable code) {
     assertEquals(text, assertThrows(IllegalArgumentException.class, code).getMessage());
   }
 
@@ -47,20 +47,21 @@ class UdpBadInputTest {
 
   @Test
   void badLimitsAreRefused() {
-    refused("a rate of 0 packets in 1 s would let none through; give at least 1",
+    assertRefused("a rate of 0 packets in 1 s would let none through; give at least 1",
         () -> options.withRate(0, Duration.ofSeconds(1)));
-    refused("a rate of 5 packets in 0 s is none; give a period of more than zero",
+    assertRefused("a rate of 5 packets in 0 s is none; give a period of more than zero",
         () -> options.withRate(5, Duration.ZERO));
-    refused("packets of at most 0 bytes; give from 1 to 65507", () -> options.withMaxPacket(0));
-    refused("packets of at most 65508 bytes; give from 1 to 65507", () -> options.withMaxPacket(65_508));
-    refused("replies of 0 times the length of a packet; give at least 1", () -> options.withMaxReply(0));
+    assertRefused("packets of at most 0 bytes; give from 1 to 65507", () -> options.withMaxPacket(0));
+    assertRefused("packets of at most 65508 bytes; give from 1 to 65507", () -> options.withMaxPacket(65_508));
+    assertRefused("replies of 0 times the length of a packet; give at least 1", () -> options.withMaxReply(0));
   }
 
   @Test
   void badAddressesAreRefused() {
-    refused("127.0.0.1 is the address of no group; give one from 224.0.0.0 to 239.255.255.255, or that begins with ff",
+    assertRefused(
+        "127.0.0.1 is the address of no group; give one from 224.0.0.0 to 239.255.255.255, or that begins with ff",
         () -> options.withGroup(address("127.0.0.1")));
-    refused(
+    assertRefused(
         "the group ff02:0:0:0:0:0:0:1 and the address 127.0.0.1 are of different versions; give withAddress(..) "
             + "one of the group's version",
         () -> open(0, o -> o.withGroup(address("ff02::1")).withAddress(address("127.0.0.1"))));
@@ -68,44 +69,44 @@ class UdpBadInputTest {
 
   @Test
   void portsThatDoNotExistAreRefused() {
-    refused("there is no port -1; give 1 to 65535, or 0 for any free port", () -> open(-1, o -> o));
-    refused("there is no port 65536; give 1 to 65535, or 0 for any free port",
+    assertRefused("there is no port -1; give 1 to 65535, or 0 for any free port", () -> open(-1, o -> o));
+    assertRefused("there is no port 65536; give 1 to 65535, or 0 for any free port",
         () -> open(65_536, o -> o));
   }
 
   @Test
-  void aPortThatIsTakenIsToldAtOnce() {
+  void usedPortIsRefusedImmediately() {
     var first = open(0, o -> o);
 
-    var refused = assertThrows(UncheckedIOException.class, () -> open(first.port(), o -> o));
+    var failure = assertThrows(UncheckedIOException.class, () -> open(first.port(), o -> o));
 
-    assertTrue(refused.getMessage().startsWith("no UDP server can listen on port " + first.port() + " of "),
-        refused.getMessage());
-    assertTrue(refused.getMessage().endsWith("give an address of this machine and a free port, or 0"),
-        refused.getMessage());
+    assertTrue(failure.getMessage().startsWith("no UDP server can listen on port " + first.port() + " of "),
+        failure.getMessage());
+    assertTrue(failure.getMessage().endsWith("give an address of this machine and a free port, or 0"),
+        failure.getMessage());
   }
 
   @Test
-  void anAddressOfAnotherMachineIsToldAtOnce() {
-    var refused = assertThrows(UncheckedIOException.class, () -> open(0, o -> o.withAddress(address("192.0.2.1"))));
+  void addressOfAnotherMachineIsRefusedImmediately() {
+    var failure = assertThrows(UncheckedIOException.class, () -> open(0, o -> o.withAddress(address("192.0.2.1"))));
 
-    assertTrue(refused.getMessage().startsWith("no UDP server can listen on port 0 of 192.0.2.1: "),
-        refused.getMessage());
+    assertTrue(failure.getMessage().startsWith("no UDP server can listen on port 0 of 192.0.2.1: "),
+        failure.getMessage());
   }
 
   @Test
-  void aServerWhoseNameIsTakenLeavesNoSocket() {
+  void failedOpenWithUsedNameLeavesNoSocket() {
     scope.named("udp").newActor((Object m) -> {});
     int port = open(0, o -> o).port();
     scope.closeWithin(Patience.LONG);
-    var other = ActorSystem.openScope("other");
-    other.named("udp").newActor((Object m) -> {});
+    var otherScope = ActorSystem.openScope("other");
+    otherScope.named("udp").newActor((Object m) -> {});
 
     assertThrows(IllegalArgumentException.class,
-        () -> UdpServer.open(other.named("udp"), port, (self, packet) -> {}, o -> o));
+        () -> UdpServer.open(otherScope.named("udp"), port, (self, packet) -> {}, o -> o));
 
-    UdpServer.open(other.anonymous(), port, (self, packet) -> {}, o -> o);
-    other.closeWithin(Patience.LONG);
+    UdpServer.open(otherScope.anonymous(), port, (self, packet) -> {}, o -> o);
+    otherScope.closeWithin(Patience.LONG);
   }
 
   @Test
@@ -120,18 +121,18 @@ class UdpBadInputTest {
     assertEquals("options returned null; return the options it was given, changed or not",
         assertThrows(NullPointerException.class, () -> open(0, o -> null)).getMessage());
     assertEquals("data",
-        assertThrows(NullPointerException.class, () -> open(0, o -> o).send(SOMEBODY, null)).getMessage());
+        assertThrows(NullPointerException.class, () -> open(0, o -> o).send(RECEIVER, null)).getMessage());
     assertEquals("data",
-        assertThrows(NullPointerException.class, () -> new UdpPacket(SOMEBODY, null, false)).getMessage());
+        assertThrows(NullPointerException.class, () -> new UdpPacket(RECEIVER, null, false)).getMessage());
   }
 
   @Test
   void unsendablePacketIsRefused() {
     var server = open(0, o -> o);
 
-    refused("a packet of 65508 bytes is too long for a datagram; send at most 65507",
-        () -> server.send(SOMEBODY, new byte[65_508]));
-    refused("nothing can be sent to nowhere.invalid/<unresolved>:9, a name that has no address",
+    assertRefused("a packet of 65508 bytes is too long for a datagram; send at most 65507",
+        () -> server.send(RECEIVER, new byte[65_508]));
+    assertRefused("nothing can be sent to nowhere.invalid/<unresolved>:9, a name that has no address",
         () -> server.send(InetSocketAddress.createUnresolved("nowhere.invalid", 9), new byte[1]));
   }
 
@@ -140,8 +141,8 @@ class UdpBadInputTest {
     var server = open(0, o -> o);
     server.close();
 
-    var refused = assertThrows(SocketException.class, () -> server.send(SOMEBODY, new byte[1]));
+    var failure = assertThrows(SocketException.class, () -> server.send(RECEIVER, new byte[1]));
 
-    assertEquals(server + " has ended and sends nothing more", refused.getMessage());
+    assertEquals(server + " has ended and sends nothing more", failure.getMessage());
   }
 }

@@ -12,8 +12,8 @@ import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Handler;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Variants;
 import io.fibry.support.Patience;
 import java.net.SocketException;
@@ -27,12 +27,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a UDP server does on every strategy. */
+/** Tests a UDP server on every strategy. */
 class UdpContractTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
       ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
   private final UdpPeer peer = new UdpPeer();
 
   static Stream<String> strategies() {
@@ -56,17 +56,17 @@ class UdpContractTest {
   @Promise("26.1")
   @ParameterizedTest
   @MethodSource("strategies")
-  void handsOverWhatComesInItsOrder(String strategy) {
-    var server = server(strategy, (self, packet) -> seen.add(UdpPeer.text(packet)));
-    var all = new ArrayList<Object>();
+  void packetsAreHandledInOrderOfArrival(String strategy) {
+    var server = server(strategy, (self, packet) -> received.add(UdpPeer.text(packet)));
+    var expected = new ArrayList<Object>();
 
     for (int i = 0; i < 50; i++) {
-      all.add("packet " + i);
+      expected.add("packet " + i);
       peer.send(server.port(), "packet " + i);
     }
-    Patience.eventually(() -> seen.size() == 50);
+    Patience.eventually(() -> received.size() == 50);
 
-    assertEquals(all, seen);
+    assertEquals(expected, received);
     assertEquals(0, server.dropped());
   }
 
@@ -82,15 +82,15 @@ class UdpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void aFailingHandlerHarmsOnlyItsPacket(String strategy) {
+  void failingHandlerLosesOnlyItsPacket(String strategy) {
     var server = server(strategy, (self, packet) -> {
       if (UdpPeer.text(packet).equals("bad")) throw new IllegalStateException("no");
-      seen.add(UdpPeer.text(packet));
+      received.add(UdpPeer.text(packet));
     });
 
     peer.send(server.port(), "bad");
     peer.send(server.port(), "good");
-    Patience.eventually(() -> seen.equals(List.of("good")));
+    Patience.eventually(() -> received.equals(List.of("good")));
 
     assertEquals(1, letters.messages(Reason.FAILED).size());
   }
@@ -106,9 +106,9 @@ class UdpContractTest {
     peer.send(server.port(), "first");
     Patience.await(gate.entered);
 
-    var closing = Patience.startFiber(server::close);
+    var closingThread = Patience.startFiber(server::close);
     gate.open();
-    Patience.joined(closing);
+    Patience.awaitEnd(closingThread);
 
     assertEquals("first", peer.receive());
     assertEquals(new ExitReason.Finished(), server.onExit().resultNow());
@@ -117,11 +117,11 @@ class UdpContractTest {
   @Promise("26.4")
   @ParameterizedTest
   @MethodSource("strategies")
-  void askExitEndsAnIdleServerAtOnceAndFreesItsPort(String strategy) {
+  void askExitEndsIdleServerAndFreesItsPort(String strategy) {
     var server = server(strategy, (self, packet) -> {});
 
     server.askExit();
-    Patience.ended(server::waitForExit);
+    Patience.awaitEnd(server::waitForExit);
 
     assertEquals(new ExitReason.Stopped(), server.onExit().resultNow());
     assertDoesNotThrow(() -> UdpServer.open(scope.anonymous(), server.port(), (self, packet) -> {}, o -> o).close());
@@ -129,11 +129,11 @@ class UdpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void askExitEndsAfterThePacketAtHand(String strategy) {
+  void askExitEndsServerAfterCurrentPacket(String strategy) {
     var gate = new Gate();
     var server = server(strategy, (self, packet) -> {
       gate.pass();
-      seen.add(UdpPeer.text(packet));
+      received.add(UdpPeer.text(packet));
     });
     peer.send(server.port(), "first");
     Patience.await(gate.entered);
@@ -141,21 +141,21 @@ class UdpContractTest {
 
     server.askExit();
     gate.open();
-    Patience.ended(server::waitForExit);
+    Patience.awaitEnd(server::waitForExit);
 
-    assertEquals(List.of("first"), seen);
+    assertEquals(List.of("first"), received);
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void killEndsAHandlerThatDoesNotEnd(String strategy) {
+  void killEndsServerWithStuckHandler(String strategy) {
     var gate = new Gate();
-    var server = server(strategy, (self, packet) -> gate.passDeaf());
+    var server = server(strategy, (self, packet) -> gate.passUninterruptibly());
     peer.send(server.port(), "first");
     Patience.await(gate.entered);
 
     server.kill();
-    Patience.ended(server::waitForExit);
+    Patience.awaitEnd(server::waitForExit);
 
     assertEquals(new ExitReason.Killed(), server.onExit().resultNow());
   }
@@ -166,7 +166,7 @@ class UdpContractTest {
     var server = server(strategy, (self, packet) -> self.close());
 
     peer.send(server.port(), "go");
-    Patience.ended(server::waitForExit);
+    Patience.awaitEnd(server::waitForExit);
 
     assertEquals(new ExitReason.Finished(), server.onExit().resultNow());
   }
@@ -174,9 +174,9 @@ class UdpContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void serverEndsWithItsScope(String strategy) {
-    var server = server(strategy, (self, packet) -> seen.add(UdpPeer.text(packet)));
+    var server = server(strategy, (self, packet) -> received.add(UdpPeer.text(packet)));
     peer.send(server.port(), "before");
-    Patience.eventually(() -> seen.size() == 1);
+    Patience.eventually(() -> received.size() == 1);
 
     scope.closeWithin(Patience.LONG);
 
@@ -186,10 +186,10 @@ class UdpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void anIdleServerLeavesItsScopeQuiet(String strategy) {
-    var server = server(strategy, (self, packet) -> seen.add(UdpPeer.text(packet)));
+  void idleServerLeavesScopeQuiescent(String strategy) {
+    var server = server(strategy, (self, packet) -> received.add(UdpPeer.text(packet)));
     peer.send(server.port(), "before");
-    Patience.eventually(() -> seen.size() == 1);
+    Patience.eventually(() -> received.size() == 1);
 
     assertDoesNotThrow(() -> scope.awaitQuiescence(Patience.LONG));
     assertEquals(1, scope.report().handled());

@@ -31,18 +31,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Faults below a UDP server, and what is left of it. */
+/** Tests a UDP server whose socket fails, and that an ended server leaves nothing. */
 class UdpFaultTest {
-  private final List<Duration> rests = new CopyOnWriteArrayList<>();
+  private final List<Duration> delays = new CopyOnWriteArrayList<>();
   private final Clock clock = new Clock() {
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-      rests.add(delay);
+      delays.add(delay);
       return super.schedule(delay, task);
     }
   };
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withScheduler(clock));
-  private final List<String> seen = new CopyOnWriteArrayList<>();
+  private final List<String> received = new CopyOnWriteArrayList<>();
   private final UdpPeer peer = new UdpPeer();
 
   @AfterEach
@@ -52,156 +52,154 @@ class UdpFaultTest {
     peer.close();
   }
 
-  /** Fails to receive. */
-  private static class Broken extends DatagramSocket {
+  /** A socket whose first calls of receive fail. */
+  private static class FailingSocket extends DatagramSocket {
     final AtomicInteger failures;
-    final AtomicInteger tries = new AtomicInteger();
+    final AtomicInteger attempts = new AtomicInteger();
 
-    Broken(int failures) throws SocketException {
+    FailingSocket(int failures) throws SocketException {
       super(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
       this.failures = new AtomicInteger(failures);
     }
 
     @Override
     public void receive(DatagramPacket packet) throws IOException {
-      tries.incrementAndGet();
+      attempts.incrementAndGet();
       if (failures.getAndDecrement() > 0) throw new IOException("No buffer space available");
       super.receive(packet);
     }
   }
 
-  private UdpReceiver server(Broken socket) {
+  private UdpReceiver server(FailingSocket socket) {
     return new UdpReceiver(scope.anonymous(), new UdpSockets(socket, socket),
-        (self, packet) -> seen.add(UdpPeer.text(packet)), new UdpServer.Options()).start();
+        (self, packet) -> received.add(UdpPeer.text(packet)), new UdpServer.Options()).start();
   }
 
   @Test
   void serverBacksOffLongerEachTimeReceivingFails() throws Exception {
     try (var logged = new Logged()) {
-      var server = server(new Broken(3));
+      var server = server(new FailingSocket(3));
       peer.send(server.port(), "at last");
 
       Patience.eventually(() -> {
-        // no farther than it rests: a minute later it logs again
+        // not beyond the next timer, because after a minute the server logs again
         clock.manual.untilNext().ifPresent(clock.manual::advance);
-        return seen.equals(List.of("at last"));
+        return received.equals(List.of("at last"));
       });
 
-      assertEquals(List.of(Duration.ofMillis(5), Duration.ofMillis(10), Duration.ofMillis(20)), rests);
+      assertEquals(List.of(Duration.ofMillis(5), Duration.ofMillis(10), Duration.ofMillis(20)), delays);
       assertEquals(1, logged.text().lines().filter(line -> line.contains("could not receive")).count(), logged.text());
     }
   }
 
   @Test
-  void serverThatCannotReceiveNeitherSpinsNorOutlivesItsEnd() throws Exception {
+  void serverThatCannotReceiveEndsWithoutSpinning() throws Exception {
     try (var logged = new Logged()) {
-      var socket = new Broken(Integer.MAX_VALUE);
+      var socket = new FailingSocket(Integer.MAX_VALUE);
       var server = server(socket);
-      Patience.eventually(() -> socket.tries.get() == 1 && logged.text().contains("could not receive"));
+      Patience.eventually(() -> socket.attempts.get() == 1 && logged.text().contains("could not receive"));
 
-      server.askExit(); // time is stopped
-      Patience.ended(server::waitForExit);
+      server.askExit(); // the clock does not move, so no attempt follows
+      Patience.awaitEnd(server::waitForExit);
 
-      assertEquals(1, socket.tries.get());
+      assertEquals(1, socket.attempts.get());
     }
   }
 
-  /**
-   * W-15: the earlier library's server stayed blocked. A key is asked on the fiber that receives.
-   */
+  /** The pool calls its key function on the fiber that receives. */
   @Promise("26.4")
   @Test
-  void theFiberThatReceivesHasEndedWhenTheServerHas() {
+  void receivingFiberEndsBeforeItsServer() {
     var fiber = new CompletableFuture<Thread>();
-    var keyed = Pools.<Object, UdpPacket>byKey(scope.anonymous(), 2, packet -> fiber.complete(Thread.currentThread()));
-    var server = UdpServer.open(keyed, 0, (self, packet) -> {}, o -> o);
+    var pool = Pools.<Object, UdpPacket>byKey(scope.anonymous(), 2, packet -> fiber.complete(Thread.currentThread()));
+    var server = UdpServer.open(pool, 0, (self, packet) -> {}, o -> o);
     peer.send(server.port(), "hello");
-    var receiving = Patience.value(fiber);
-    Patience.parked(receiving);
+    var receiver = Patience.value(fiber);
+    Patience.awaitParked(receiver);
 
     server.askExit();
-    Patience.ended(server::waitForExit);
+    Patience.awaitEnd(server::waitForExit);
 
-    Patience.joined(receiving);
-    assertTrue(receiving.isVirtual());
+    Patience.awaitEnd(receiver);
+    assertTrue(receiver.isVirtual());
   }
 
-  /** The end kills the fiber a second after the close: the close alone must wake it. */
+  /** The server kills the fiber a second after the close, so the close alone must wake it. */
   @Test
-  void closeOfTheSocketEndsTheReceive() throws Exception {
-    var left = new CountDownLatch(1);
-    var server = server(new Broken(0) {
+  void closeOfSocketEndsReceive() throws Exception {
+    var receiveEnded = new CountDownLatch(1);
+    var server = server(new FailingSocket(0) {
       @Override
       public void receive(DatagramPacket packet) throws IOException {
         try {
           super.receive(packet);
         } finally {
-          left.countDown();
+          receiveEnded.countDown();
         }
       }
 
       @Override
       public void close() {
         super.close();
-        Patience.await(left);
+        Patience.await(receiveEnded);
       }
     });
     peer.send(server.port(), "hello");
-    Patience.eventually(() -> seen.size() == 1);
+    Patience.eventually(() -> received.size() == 1);
 
     server.askExit();
 
-    Patience.ended(server::waitForExit);
+    Patience.awaitEnd(server::waitForExit);
   }
 
   @Test
   void serverEndsWithFailureWhenItsSocketIsClosed() throws Exception {
     try (var logged = new Logged()) {
-      var socket = new Broken(0);
+      var socket = new FailingSocket(0);
       var server = server(socket);
-      Patience.eventually(() -> socket.tries.get() == 1);
+      Patience.eventually(() -> socket.attempts.get() == 1);
 
       socket.close();
-      Patience.ended(server::waitForExit);
+      Patience.awaitEnd(server::waitForExit);
 
       Patience.eventually(() -> logged.text().contains("its socket was closed below it"));
     }
   }
 
   @Test
-  void receiverThatWaitsForRoomIsWokenByEnd() {
+  void receiverThatWaitsForCapacityIsWokenByKill() {
     var gate = new Gate();
     var server = UdpServer.open(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 0,
         (self, packet) -> gate.pass(), o -> o);
     peer.send(server.port(), "at hand");
     Patience.await(gate.entered);
     peer.send(server.port(), "waits");
-    peer.send(server.port(), "waits for room");
+    peer.send(server.port(), "waits for capacity");
 
     server.kill();
 
-    Patience.ended(server::waitForExit);
+    Patience.awaitEnd(server::waitForExit);
   }
 
   @Test
-  void manyServersLeaveNothing() throws Exception {
-    round(); // some is made once
-    long before = Descriptors.open();
+  void endedServersLeaveNoDescriptors() throws Exception {
+    runServer(); // the first server opens descriptors that stay open
+    long descriptorsBefore = Descriptors.countOpen();
 
-    WeakReference<?> last = null;
-    for (int i = 0; i < 50; i++) last = round();
-    long after = before;
+    WeakReference<?> lastServer = null;
+    for (int i = 0; i < 50; i++) lastServer = runServer();
+    long maxDescriptors = descriptorsBefore;
 
-    Patience.eventually(() -> Descriptors.open() <= after);
-    assertTrue(LeakProbe.collected(last), "an ended server is kept by somebody");
+    Patience.eventually(() -> Descriptors.countOpen() <= maxDescriptors);
+    assertTrue(LeakProbe.collected(lastServer), "an ended server is still reachable");
   }
 
-  private WeakReference<?> round() {
-    int handled = seen.size();
-    var server = UdpServer.open(ActorSystem.anonymous(), 0, (self, packet) -> seen.add(""),
+  private WeakReference<?> runServer() {
+    int receivedBefore = received.size();
+    var server = UdpServer.open(ActorSystem.anonymous(), 0, (self, packet) -> received.add(""),
         o -> o.withRate(10, Duration.ofSeconds(1)));
     peer.send(server.port(), "hello");
-    Patience.eventually(() -> seen.size() > handled);
+    Patience.eventually(() -> received.size() > receivedBefore);
     server.close();
     return new WeakReference<>(server);
   }

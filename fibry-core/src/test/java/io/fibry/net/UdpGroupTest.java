@@ -23,28 +23,28 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** UDP servers of a group, on loopback if the machine allows it. */
+/** Tests UDP servers of a multicast group, if the loopback interface supports multicast. */
 class UdpGroupTest {
   private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
 
   private final ActorScope scope = ActorSystem.openScope("test");
-  private final List<String> seen = new CopyOnWriteArrayList<>();
+  private final List<String> received = new CopyOnWriteArrayList<>();
 
   @BeforeAll
-  static void groupsWorkHere() throws Exception {
-    var on = NetworkInterface.getByInetAddress(LOOPBACK);
+  static void assumeMulticastWorks() throws Exception {
+    var loopback = NetworkInterface.getByInetAddress(LOOPBACK);
     try (var socket = new DatagramSocket(null)) {
       socket.setReuseAddress(true);
       socket.bind(new InetSocketAddress(group(), 0));
-      socket.joinGroup(new InetSocketAddress(group(), 0), on);
+      socket.joinGroup(new InetSocketAddress(group(), 0), loopback);
       socket.setSoTimeout((int) Patience.LONG.toMillis());
       try (var sender = new DatagramSocket(new InetSocketAddress(LOOPBACK, 0))) {
-        sender.setOption(StandardSocketOptions.IP_MULTICAST_IF, on);
+        sender.setOption(StandardSocketOptions.IP_MULTICAST_IF, loopback);
         sender.send(new DatagramPacket(new byte[1], 1, new InetSocketAddress(group(), socket.getLocalPort())));
         socket.receive(new DatagramPacket(new byte[1], 1));
       }
-    } catch (IOException none) {
-      Assumptions.abort("the loopback interface of this machine takes no multicast: " + none);
+    } catch (IOException failure) {
+      Assumptions.abort("the loopback interface of this machine supports no multicast: " + failure);
     }
   }
 
@@ -58,7 +58,7 @@ class UdpGroupTest {
 
   private UdpServer member(int port, String name) {
     return UdpServer.open(scope.anonymous(), port, (self, packet) -> {
-      seen.add(name + ": " + UdpPeer.text(packet));
+      received.add(name + ": " + UdpPeer.text(packet));
       self.reply(packet, packet.data());
     }, o -> o.withGroup(group()));
   }
@@ -70,22 +70,22 @@ class UdpGroupTest {
 
   @Test
   void allMembersReceivePacketOfMember() throws Exception {
-    var one = member(0, "one");
-    var two = member(one.port(), "two");
+    var first = member(0, "one");
+    var second = member(first.port(), "two");
 
-    two.send(new InetSocketAddress(group(), one.port()), "hello".getBytes());
-    Patience.eventually(() -> seen.size() == 2);
+    second.send(new InetSocketAddress(group(), first.port()), "hello".getBytes());
+    Patience.eventually(() -> received.size() == 2);
 
-    assertEquals(List.of("one: hello", "two: hello"), seen.stream().sorted().toList());
+    assertEquals(List.of("one: hello", "two: hello"), received.stream().sorted().toList());
   }
 
   @Test
   void groupMembersReplyToSender() throws Exception {
-    var one = member(0, "one");
+    var first = member(0, "one");
 
     try (var peer = new UdpPeer()) {
       peer.socket.setOption(StandardSocketOptions.IP_MULTICAST_IF, NetworkInterface.getByInetAddress(LOOPBACK));
-      peer.send(new InetSocketAddress(group(), one.port()), "hello".getBytes());
+      peer.send(new InetSocketAddress(group(), first.port()), "hello".getBytes());
 
       assertEquals("hello", peer.receive());
     }
@@ -93,27 +93,27 @@ class UdpGroupTest {
 
   @Test
   void packetNotSentToGroupIsNotReceived() throws Exception {
-    var one = member(0, "one");
+    var first = member(0, "one");
 
     try (var peer = new UdpPeer()) {
-      peer.send(one.port(), "to the machine");
+      peer.send(first.port(), "to the machine");
     }
-    one.send(new InetSocketAddress(group(), one.port()), "to the group".getBytes());
-    Patience.eventually(() -> !seen.isEmpty());
+    first.send(new InetSocketAddress(group(), first.port()), "to the group".getBytes());
+    Patience.eventually(() -> !received.isEmpty());
 
-    assertEquals("one: to the group", seen.getFirst());
+    assertEquals("one: to the group", received.getFirst());
   }
 
   @Test
   void closedMemberReceivesNothing() throws Exception {
-    var one = member(0, "one");
-    var two = member(one.port(), "two");
+    var first = member(0, "one");
+    var second = member(first.port(), "two");
 
-    two.close();
-    one.send(new InetSocketAddress(group(), one.port()), "hello".getBytes());
-    Patience.eventually(() -> !seen.isEmpty());
+    second.close();
+    first.send(new InetSocketAddress(group(), first.port()), "hello".getBytes());
+    Patience.eventually(() -> !received.isEmpty());
 
-    assertEquals(List.of("one: hello"), seen);
+    assertEquals(List.of("one: hello"), received);
   }
 
   @Test

@@ -18,8 +18,8 @@ final class UdpPeer implements AutoCloseable {
     try {
       socket = new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
       socket.setSoTimeout((int) Patience.LONG.toMillis());
-    } catch (IOException none) {
-      throw new UncheckedIOException(none);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
@@ -31,11 +31,11 @@ final class UdpPeer implements AutoCloseable {
     send(port, text.getBytes(StandardCharsets.UTF_8));
   }
 
-  void send(InetSocketAddress to, byte[] data) {
+  void send(InetSocketAddress receiver, byte[] data) {
     try {
-      socket.send(new DatagramPacket(data, data.length, to));
-    } catch (IOException none) {
-      throw new UncheckedIOException(none);
+      socket.send(new DatagramPacket(data, data.length, receiver));
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
@@ -48,8 +48,8 @@ final class UdpPeer implements AutoCloseable {
       var packet = new DatagramPacket(new byte[65_536], 65_536);
       socket.receive(packet);
       return Arrays.copyOf(packet.getData(), packet.getLength());
-    } catch (IOException none) {
-      throw new UncheckedIOException(none);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 

@@ -12,8 +12,8 @@ import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.pool.Pools;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
@@ -28,17 +28,17 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a UDP server receives and sends. */
+/** Tests which packets a UDP server receives and sends. */
 class UdpServerTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withScheduler(clock));
-  private final List<UdpPacket> seen = new CopyOnWriteArrayList<>();
+  private final List<UdpPacket> received = new CopyOnWriteArrayList<>();
   private final UdpPeer peer = new UdpPeer();
 
   private UdpServer server(UnaryOperator<UdpServer.Options> options) {
     return UdpServer.open(scope.named("udp").onFailure(FailurePolicy.resume().withoutLog()), 0,
-        (self, packet) -> seen.add(packet), options);
+        (self, packet) -> received.add(packet), options);
   }
 
   @AfterEach
@@ -51,7 +51,7 @@ class UdpServerTest {
   // ---- receiving
 
   @Test
-  void listensOnTheLoopbackInterfaceUnlessTold() {
+  void serverListensOnLoopbackAddressByDefault() {
     var server = server(o -> o);
 
     assertEquals("UDP server 'udp' on " + InetAddress.getLoopbackAddress().getHostAddress() + " port " + server.port(),
@@ -59,73 +59,73 @@ class UdpServerTest {
   }
 
   @Test
-  void listensWhereItIsTold() throws Exception {
-    var second = InetAddress.getByName("127.0.0.2");
-    var server = server(o -> o.withAddress(second));
+  void serverListensOnConfiguredAddress() throws Exception {
+    var address = InetAddress.getByName("127.0.0.2");
+    var server = server(o -> o.withAddress(address));
 
-    peer.send(new InetSocketAddress(second, server.port()), "hello".getBytes());
+    peer.send(new InetSocketAddress(address, server.port()), "hello".getBytes());
 
-    Patience.eventually(() -> seen.size() == 1);
+    Patience.eventually(() -> received.size() == 1);
     assertTrue(server.toString().contains("127.0.0.2"), server.toString());
   }
 
   @Test
-  void thePacketSaysWhoSentItAndHasItsBytes() {
+  void packetHasSenderAndBytes() {
     var server = server(o -> o);
 
     peer.send(server.port(), new byte[] {1, 2, 3});
-    Patience.eventually(() -> seen.size() == 1);
+    Patience.eventually(() -> received.size() == 1);
 
-    assertEquals(new UdpPacket(peer.address(), new byte[] {1, 2, 3}, false), seen.getFirst());
+    assertEquals(new UdpPacket(peer.address(), new byte[] {1, 2, 3}, false), received.getFirst());
   }
 
   @Test
-  void eachPacketIsACopyOfItsOwn() {
+  void eachPacketHasItsOwnBytes() {
     var server = server(o -> o);
 
     peer.send(server.port(), "one");
     peer.send(server.port(), "two");
-    Patience.eventually(() -> seen.size() == 2);
+    Patience.eventually(() -> received.size() == 2);
 
-    assertNotSame(seen.get(0).data(), seen.get(1).data());
-    assertEquals(List.of("one", "two"), seen.stream().map(UdpPeer::text).toList());
+    assertNotSame(received.get(0).data(), received.get(1).data());
+    assertEquals(List.of("one", "two"), received.stream().map(UdpPeer::text).toList());
   }
 
   @Test
-  void theLongestPacketThereIsComesWhole() {
+  void longestPossiblePacketArrivesComplete() {
     var server = server(o -> o);
-    var longest = new byte[65_507];
-    longest[65_506] = 7;
+    var data = new byte[65_507];
+    data[65_506] = 7;
 
-    peer.send(server.port(), longest);
-    Patience.eventually(() -> seen.size() == 1);
+    peer.send(server.port(), data);
+    Patience.eventually(() -> received.size() == 1);
 
-    assertArrayEquals(longest, seen.getFirst().data());
-    assertFalse(seen.getFirst().isTruncated());
+    assertArrayEquals(data, received.getFirst().data());
+    assertFalse(received.getFirst().isTruncated());
   }
 
   @Test
-  void anEmptyPacketIsAPacket() {
+  void emptyPacketIsReceived() {
     var server = server(o -> o);
 
     peer.send(server.port(), new byte[0]);
-    Patience.eventually(() -> seen.size() == 1);
+    Patience.eventually(() -> received.size() == 1);
 
-    assertEquals(new UdpPacket(peer.address(), new byte[0], false), seen.getFirst());
+    assertEquals(new UdpPacket(peer.address(), new byte[0], false), received.getFirst());
   }
 
   @Promise("26.1")
   @Test
-  void aPacketThatIsTooLongIsTruncatedAndSaysSo() {
+  void tooLongPacketIsTruncatedAndMarked() {
     var server = server(o -> o.withMaxPacket(4));
 
     peer.send(server.port(), "1234");
     peer.send(server.port(), "12345");
     peer.send(server.port(), "1");
-    Patience.eventually(() -> seen.size() == 3);
+    Patience.eventually(() -> received.size() == 3);
 
-    assertEquals(List.of("1234", "1234", "1"), seen.stream().map(UdpPeer::text).toList());
-    assertEquals(List.of(false, true, false), seen.stream().map(UdpPacket::isTruncated).toList());
+    assertEquals(List.of("1234", "1234", "1"), received.stream().map(UdpPeer::text).toList());
+    assertEquals(List.of(false, true, false), received.stream().map(UdpPacket::isTruncated).toList());
   }
 
   @Promise("26.2")
@@ -136,7 +136,7 @@ class UdpServerTest {
     peer.send(server.port(), "at hand");
     Patience.await(gate.entered);
 
-    Patience.eventually("its mailbox has no bound", () -> {
+    Patience.eventually("the mailbox has no bound", () -> {
       peer.send(server.port(), "one more");
       return server.dropped() > 0;
     });
@@ -146,29 +146,29 @@ class UdpServerTest {
   }
 
   @Test
-  void aPoolHandlesSeveralAtOnce() {
+  void poolHandlesSeveralPacketsAtOnce() {
     var gate = new Gate();
     var server = UdpServer.open(Pools.fixed(scope.anonymous(), 2), 0, (self, packet) -> {
       if (packet.data().length == 1) gate.pass();
-      seen.add(packet);
+      received.add(packet);
     }, o -> o);
     peer.send(server.port(), "1");
     Patience.await(gate.entered);
 
     peer.send(server.port(), "22");
 
-    Patience.eventually(() -> seen.size() == 1);
+    Patience.eventually(() -> received.size() == 1);
   }
 
   @Test
-  void aKeyThatFailsCostsOnePacketAndNotTheServer() {
+  void failingKeyFunctionDropsOnlyItsPacket() {
     try (var logged = new Logged()) {
-      var keyed = Pools.<Object, UdpPacket>byKey(scope.anonymous(), 2, packet -> 1 / packet.data().length);
-      var server = UdpServer.open(keyed, 0, (self, packet) -> seen.add(packet), o -> o);
+      var pool = Pools.<Object, UdpPacket>byKey(scope.anonymous(), 2, packet -> 1 / packet.data().length);
+      var server = UdpServer.open(pool, 0, (self, packet) -> received.add(packet), o -> o);
 
       peer.send(server.port(), new byte[0]);
       peer.send(server.port(), new byte[1]);
-      Patience.eventually(() -> seen.size() == 1);
+      Patience.eventually(() -> received.size() == 1);
 
       assertEquals(1, server.dropped());
       assertTrue(logged.text().contains("could not hand over 0 bytes from " + peer.address()), logged.text());
@@ -188,41 +188,41 @@ class UdpServerTest {
     for (int i = 0; i < 2; i++) peer.send(server.port(), "later " + i);
     Patience.eventually(() -> server.dropped() == 4);
 
-    Patience.eventually(() -> seen.size() == 3);
-    assertEquals(List.of("now 0", "now 1", "later 0"), seen.stream().map(UdpPeer::text).toList());
+    Patience.eventually(() -> received.size() == 3);
+    assertEquals(List.of("now 0", "now 1", "later 0"), received.stream().map(UdpPeer::text).toList());
     assertEquals(List.of(), letters.all);
   }
 
   @Test
   void addressDoesNotSpendRateOfAnother() throws Exception {
-    var rates = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
+    var limiter = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
 
-    assertTrue(rates.tryAdmit(InetAddress.getByName("10.0.0.1")));
-    assertTrue(rates.tryAdmit(InetAddress.getByName("10.0.0.2")));
-    assertFalse(rates.tryAdmit(InetAddress.getByName("10.0.0.1")));
+    assertTrue(limiter.tryAdmit(InetAddress.getByName("10.0.0.1")));
+    assertTrue(limiter.tryAdmit(InetAddress.getByName("10.0.0.2")));
+    assertFalse(limiter.tryAdmit(InetAddress.getByName("10.0.0.1")));
   }
 
   @Test
-  void allAddressesOfOneNetworkOfVersion6ShareARate() throws Exception {
-    var rates = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
+  void addressesOfOneIpv6NetworkShareRate() throws Exception {
+    var limiter = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
 
-    assertTrue(rates.tryAdmit(InetAddress.getByName("2001:db8::1")));
-    assertFalse(rates.tryAdmit(InetAddress.getByName("2001:db8::2")));
-    assertTrue(rates.tryAdmit(InetAddress.getByName("2001:db8:0:1::2")));
+    assertTrue(limiter.tryAdmit(InetAddress.getByName("2001:db8::1")));
+    assertFalse(limiter.tryAdmit(InetAddress.getByName("2001:db8::2")));
+    assertTrue(limiter.tryAdmit(InetAddress.getByName("2001:db8:0:1::2")));
   }
 
   @Test
-  void noMoreAddressesAreRememberedThanThereIsRoomFor() throws Exception {
-    var rates = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
-    var busy = InetAddress.getByName("10.0.0.1");
-    rates.tryAdmit(busy);
+  void silentAddressesAreForgottenAtMemoryLimit() throws Exception {
+    var limiter = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
+    var activeAddress = InetAddress.getByName("10.0.0.1");
+    limiter.tryAdmit(activeAddress);
 
     for (int i = 0; i < 20_000; i++) {
-      rates.tryAdmit(InetAddress.getByAddress(new byte[] {11, (byte) (i >> 16), (byte) (i >> 8), (byte) i}));
-      if (i % 1_000 == 0) assertFalse(rates.tryAdmit(busy), "it was forgotten although it was not silent");
+      limiter.tryAdmit(InetAddress.getByAddress(new byte[] {11, (byte) (i >> 16), (byte) (i >> 8), (byte) i}));
+      if (i % 1_000 == 0) assertFalse(limiter.tryAdmit(activeAddress), "an active address was forgotten");
     }
 
-    assertEquals(SourceRateLimiter.MAX_SENDERS, rates.size());
+    assertEquals(SourceRateLimiter.MAX_SENDERS, limiter.size());
   }
 
   // ---- sending
@@ -232,26 +232,26 @@ class UdpServerTest {
   void replyIsNoLongerThanItsRequest() throws Exception {
     var server = server(o -> o);
     peer.send(server.port(), "1234");
-    Patience.eventually(() -> seen.size() == 1);
+    Patience.eventually(() -> received.size() == 1);
 
-    server.reply(seen.getFirst(), "4321".getBytes());
-    var refused = assertThrows(IllegalArgumentException.class, () -> server.reply(seen.getFirst(), new byte[5]));
+    server.reply(received.getFirst(), "4321".getBytes());
+    var failure = assertThrows(IllegalArgumentException.class, () -> server.reply(received.getFirst(), new byte[5]));
 
     assertEquals("4321", peer.receive());
-    assertTrue(refused.getMessage().contains("a reply of 5 bytes to 4 bytes from " + peer.address() + " may have 4"),
-        refused.getMessage());
+    assertTrue(failure.getMessage().contains("a reply of 5 bytes to 4 bytes from " + peer.address() + " may have 4"),
+        failure.getMessage());
   }
 
   @Test
-  void aReplyMayBeLongerWhereTheOptionsSaySo() throws Exception {
+  void maxReplyPermitsLongerReplies() throws Exception {
     var server = server(o -> o.withMaxReply(3));
     peer.send(server.port(), "12");
-    Patience.eventually(() -> seen.size() == 1);
+    Patience.eventually(() -> received.size() == 1);
 
-    server.reply(seen.getFirst(), "123456".getBytes());
+    server.reply(received.getFirst(), "123456".getBytes());
 
     assertEquals("123456", peer.receive());
-    assertThrows(IllegalArgumentException.class, () -> server.reply(seen.getFirst(), new byte[7]));
+    assertThrows(IllegalArgumentException.class, () -> server.reply(received.getFirst(), new byte[7]));
   }
 
   @Test
@@ -266,7 +266,7 @@ class UdpServerTest {
   }
 
   @Test
-  void aSenderThatWasInterruptedHarmsNobody() throws Exception {
+  void interruptedSenderDoesNotHarmServer() throws Exception {
     var server = server(o -> o);
 
     var sender = Thread.ofVirtual().start(() -> {
@@ -277,10 +277,10 @@ class UdpServerTest {
         throw new UncheckedIOException(failure);
       }
     });
-    Patience.joined(sender);
+    Patience.awaitEnd(sender);
 
     assertEquals("sent", peer.receive());
     peer.send(server.port(), "still there");
-    Patience.eventually(() -> seen.size() == 1);
+    Patience.eventually(() -> received.size() == 1);
   }
 }

@@ -15,60 +15,62 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random servers, ended in random ways while random packets come: each ends, and its counts add up.
+ * Tests random servers that are ended in random ways while random packets arrive. Each server ends,
+ * and its counts add up.
  */
 class UdpStressTest {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
 
   @Test
-  void anyServerEndsAndItsAccountsAddUpWhateverComesIn() {
+  void anyServerEndsAndItsCountsAddUp() {
     System.out.println("UdpStressTest -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var strategies = new ArrayList<>(Variants.STRATEGIES.keySet());
-    for (int round = 0; round < 40; round++) round(random, strategies.get(random.nextInt(strategies.size())));
+    for (int round = 0; round < 40; round++) runRound(random, strategies.get(random.nextInt(strategies.size())));
   }
 
-  private void round(Random random, String strategy) {
-    String told = "seed " + seed + ", " + strategy;
-    var handled = new AtomicLong();
-    // packets that are cut off are in no account
+  private void runRound(Random random, String strategy) {
+    String description = "seed " + seed + ", " + strategy;
+    var handledCount = new AtomicLong();
+    // long, because a packet whose handler is abandoned is not counted
     try (ActorScope scope = ActorSystem.openScope("stress", o -> o.withKillGrace(Patience.LONG))) {
-      int most = 1 + random.nextInt(2_000);
+      int maxPacket = 1 + random.nextInt(2_000);
       var server = UdpServer.open(
           scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.resume().withoutLog()),
           0,
           (self, packet) -> {
-            handled.incrementAndGet();
-            assertTrue(packet.data().length <= most && (!packet.isTruncated() || packet.data().length == most), told);
+            handledCount.incrementAndGet();
+            assertTrue(packet.data().length <= maxPacket
+                && (!packet.isTruncated() || packet.data().length == maxPacket), description);
             if (packet.data().length > 0 && packet.data()[0] == 0) throw new IllegalStateException("a bad packet");
             self.reply(packet, packet.data());
-          }, o -> o.withMaxPacket(most).withRate(1 + random.nextInt(200), Duration.ofSeconds(1)));
+          }, o -> o.withMaxPacket(maxPacket).withRate(1 + random.nextInt(200), Duration.ofSeconds(1)));
 
-      var seeds = random.nextLong();
+      var senderSeed = random.nextLong();
       var sender = Patience.startFiber(() -> {
-        var bytes = new Random(seeds);
+        var senderRandom = new Random(senderSeed);
         try (var peer = new UdpPeer()) {
           for (int i = 0; i < 100; i++) {
-            var data = new byte[bytes.nextInt(3_000)];
-            bytes.nextBytes(data);
+            var data = new byte[senderRandom.nextInt(3_000)];
+            senderRandom.nextBytes(data);
             peer.send(server.port(), data);
           }
         }
       });
-      if (random.nextBoolean()) Patience.joined(sender);
+      if (random.nextBoolean()) Patience.awaitEnd(sender);
       switch (random.nextInt(4)) {
         case 0 -> server.close();
         case 1 -> server.askExit();
         case 2 -> server.kill();
         default -> scope.closeWithin(Duration.ZERO);
       }
-      Patience.ended(server::waitForExit);
-      Patience.joined(sender);
+      Patience.awaitEnd(server::waitForExit);
+      Patience.awaitEnd(sender);
       var report = scope.closeWithin(Patience.LONG);
 
       long unhandled = report.unhandled().values().stream().mapToLong(Long::longValue).sum();
-      assertEquals(report.sent(), report.handled() + unhandled + report.queued(), told);
-      assertTrue(handled.get() <= report.sent() && report.sent() <= 100, () -> told + ": " + report);
+      assertEquals(report.sent(), report.handled() + unhandled + report.queued(), description);
+      assertTrue(handledCount.get() <= report.sent() && report.sent() <= 100, () -> description + ": " + report);
     }
   }
 }

@@ -10,13 +10,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Masks and UTF-8, against simpler code. */
+/** Compares the code for masks and UTF-8 with simpler code. */
 class WebSocketBytesTest {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final Random random = new Random(seed);
 
   @Test
-  void aMaskIsTakenOffInAnyPieces() {
+  void maskIsRemovedInAnyPieces() {
     for (int round = 0; round < 20_000; round++) {
       var sent = new byte[random.nextInt(60)];
       random.nextBytes(sent);
@@ -24,9 +24,9 @@ class WebSocketBytesTest {
       var expected = sent.clone();
       for (int i = 0; i < sent.length; i++) expected[i] ^= (byte) (mask >> 24 - 8 * (i % 4));
 
-      for (int at = 0, some; at < sent.length; at += some) {
-        some = 1 + random.nextInt(sent.length - at);
-        WebSocketFrames.unmask(sent, at, some, mask, at);
+      for (int position = 0, length; position < sent.length; position += length) {
+        length = 1 + random.nextInt(sent.length - position);
+        WebSocketFrames.unmask(sent, position, length, mask, position);
       }
 
       assertArrayEquals(expected, sent, "seed " + seed);
@@ -34,21 +34,22 @@ class WebSocketBytesTest {
   }
 
   @Test
-  void utf8IsWhatTheJdkTakesForIt() {
-    int valid = 0;
+  void validatorAcceptsSameBytesAsJdk() {
+    int validCount = 0;
     for (int round = 0; round < 300_000; round++) {
-      var bytes = round % 2 == 0 ? bytes() : damaged();
-      var check = new Utf8Validator();
+      var bytes = round % 2 == 0 ? bytes() : damagedText();
+      var validator = new Utf8Validator();
       int split = random.nextInt(bytes.length + 1);
 
-      boolean ours =
-          check.accepts(bytes, 0, split) && check.accepts(bytes, split, bytes.length - split) && check.isComplete();
+      boolean isAccepted =
+          validator.accepts(bytes, 0, split) && validator.accepts(bytes, split, bytes.length - split)
+              && validator.isComplete();
 
-      boolean theirs = isUtf8(bytes);
-      if (theirs) valid++;
-      assertEquals(theirs, ours, () -> "seed " + seed + ": " + java.util.HexFormat.of().formatHex(bytes));
+      boolean isValid = isUtf8(bytes);
+      if (isValid) validCount++;
+      assertEquals(isValid, isAccepted, () -> "seed " + seed + ": " + java.util.HexFormat.of().formatHex(bytes));
     }
-    assertTrue(valid > 10_000, "too few for a test: " + valid);
+    assertTrue(validCount > 10_000, "too few valid texts: " + validCount);
   }
 
   /** Draws bytes near values at which the behavior changes. */
@@ -60,7 +61,7 @@ class WebSocketBytesTest {
     return bytes;
   }
 
-  private byte[] damaged() {
+  private byte[] damagedText() {
     var text = new StringBuilder();
     for (int i = random.nextInt(5); i >= 0; i--)
       text.appendCodePoint(random.nextInt(1 << random.nextInt(7, 21)) & 0xf_ffff);
@@ -73,13 +74,13 @@ class WebSocketBytesTest {
     try {
       StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
       return true;
-    } catch (CharacterCodingException no) {
+    } catch (CharacterCodingException malformed) {
       return false;
     }
   }
 
   @Test
-  void theSizeIsThatOfTheBytes() {
+  void computedSizeEqualsEncodedSize() {
     for (var text : new String[] {"", "a", "ä", "€", "\ud83d\ude00", "a\ud83d\ude00ä"}) {
       assertEquals(text.getBytes(StandardCharsets.UTF_8).length, WebSocketFrames.utf8Size(text));
       assertEquals(WebSocketFrames.encodeText(text).length, WebSocketFrames.size(WebSocketFrames.utf8Size(text)));

@@ -33,8 +33,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Clients written by others: those of the JDK, with TLS and without, and Python and Node, if they
- * are installed.
+ * Tests WebSockets with clients of other projects: the JDK with and without TLS, and Python and
+ * Node, if they are installed.
  */
 class WebSocketClientsTest {
   private final ServerScope net = new ServerScope();
@@ -59,17 +59,17 @@ class WebSocketClientsTest {
     }, o -> o.withSubprotocols("echo").withMaxMessage(5_000_000).withMaxUnsent(20_000_000)), options);
   }
 
-  private static final class Heard implements WebSocket.Listener {
-    private final List<String> all = new CopyOnWriteArrayList<>();
+  private static final class Recorder implements WebSocket.Listener {
+    private final List<String> received = new CopyOnWriteArrayList<>();
     private final CompletableFuture<String> closed = new CompletableFuture<>();
     private final StringBuilder text = new StringBuilder();
     private int bytes;
 
     @Override
-    public CompletionStage<?> onText(WebSocket socket, CharSequence part, boolean last) {
+    public CompletionStage<?> onText(WebSocket socket, CharSequence part, boolean isLast) {
       text.append(part);
-      if (last) {
-        all.add(text.length() > 20 ? "text " + text.length() : text.toString());
+      if (isLast) {
+        received.add(text.length() > 20 ? "text " + text.length() : text.toString());
         text.setLength(0);
       }
       socket.request(1);
@@ -77,17 +77,17 @@ class WebSocketClientsTest {
     }
 
     @Override
-    public CompletionStage<?> onBinary(WebSocket socket, ByteBuffer part, boolean last) {
+    public CompletionStage<?> onBinary(WebSocket socket, ByteBuffer part, boolean isLast) {
       bytes += part.remaining();
-      if (last) all.add("bytes " + bytes);
-      if (last) bytes = 0;
+      if (isLast) received.add("bytes " + bytes);
+      if (isLast) bytes = 0;
       socket.request(1);
       return null;
     }
 
     @Override
     public CompletionStage<?> onPong(WebSocket socket, ByteBuffer data) {
-      all.add("pong " + StandardCharsets.UTF_8.decode(data));
+      received.add("pong " + StandardCharsets.UTF_8.decode(data));
       socket.request(1);
       return null;
     }
@@ -104,19 +104,19 @@ class WebSocketClientsTest {
     }
   }
 
-  private WebSocket connect(boolean tls, Heard heard, String... subprotocols) {
+  private WebSocket connect(boolean tls, Recorder listener, String... subprotocols) {
     var builder = client.newWebSocketBuilder();
     if (subprotocols.length > 0) builder.subprotocols(subprotocols[0]);
     return Patience.value(
-        builder.buildAsync(URI.create((tls ? "wss" : "ws") + "://localhost:" + server.port() + "/echo"), heard));
+        builder.buildAsync(URI.create((tls ? "wss" : "ws") + "://localhost:" + server.port() + "/echo"), listener));
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void theJdksClientIsUnderstood(boolean tls) {
+  void jdkClientExchangesMessages(boolean tls) {
     open(o -> tls ? o.withTls(Certificates.context()) : o);
-    var heard = new Heard();
-    var socket = connect(tls, heard, "echo");
+    var listener = new Recorder();
+    var socket = connect(tls, listener, "echo");
     assertEquals("echo", socket.getSubprotocol());
 
     socket.sendText("grüß ", false).join();
@@ -126,36 +126,36 @@ class WebSocketClientsTest {
     socket.sendText("x".repeat(1_000_000), true).join();
     socket.sendText("bye", true).join();
 
-    assertEquals("4000 tschüß", Patience.value(heard.closed));
-    assertEquals(List.of("pong p", "grüß Gott", "bytes 3000000", "text 1000000"), heard.all);
+    assertEquals("4000 tschüß", Patience.value(listener.closed));
+    assertEquals(List.of("pong p", "grüß Gott", "bytes 3000000", "text 1000000"), listener.received);
     Patience.eventually(() -> ((HttpListener) server).conversations().isEmpty());
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void theEndOfTheServerAndAKillAreToldApart(boolean tls) {
+  void clientDistinguishesCloseAndKillOfServer(boolean tls) {
     open(o -> tls ? o.withTls(Certificates.context()) : o);
-    var ended = new Heard();
-    connect(tls, ended);
+    var closeListener = new Recorder();
+    connect(tls, closeListener);
     server.close();
-    assertEquals("1001 ", Patience.value(ended.closed));
+    assertEquals("1001 ", Patience.value(closeListener.closed));
 
     open(o -> tls ? o.withTls(Certificates.context()) : o);
-    var killed = new Heard();
-    connect(tls, killed);
+    var killListener = new Recorder();
+    connect(tls, killListener);
     server.kill();
-    assertInstanceOf(IOException.class, Patience.failure(killed.closed));
+    assertInstanceOf(IOException.class, Patience.failure(killListener.closed));
   }
 
   @Test
-  void aRefusalReachesTheClient() {
+  void refusedOriginGets403() {
     open(o -> o);
 
-    var refused = assertThrows(CompletionException.class, () -> client.newWebSocketBuilder()
+    var failure = assertThrows(CompletionException.class, () -> client.newWebSocketBuilder()
         .header("Origin", "http://evil.example")
-        .buildAsync(URI.create("ws://localhost:" + server.port() + "/echo"), new Heard()).join()).getCause();
+        .buildAsync(URI.create("ws://localhost:" + server.port() + "/echo"), new Recorder()).join()).getCause();
 
-    assertEquals(403, assertInstanceOf(WebSocketHandshakeException.class, refused).getResponse().statusCode());
+    assertEquals(403, assertInstanceOf(WebSocketHandshakeException.class, failure).getResponse().statusCode());
   }
 
   private static final String PYTHON = """
@@ -173,8 +173,8 @@ class WebSocketClientsTest {
       """;
 
   @Test
-  void pythonsClientIsUnderstood() throws Exception {
-    assertEquals("4000 tschüß", program("import websockets.sync.client",
+  void pythonClientExchangesMessages() throws Exception {
+    assertEquals("4000 tschüß", runClient("import websockets.sync.client",
         List.of(System.getProperty("fibry.python", "python3"), "-c"), PYTHON));
   }
 
@@ -188,32 +188,32 @@ class WebSocketClientsTest {
       """;
 
   @Test
-  void nodesClientIsUnderstood() throws Exception {
+  void nodeClientExchangesMessages() throws Exception {
     assertEquals("echo grüß Gott 300000 4000 tschüß true",
-        program("if (typeof WebSocket == 'undefined') process.exit(1)",
+        runClient("if (typeof WebSocket == 'undefined') process.exit(1)",
             List.of("node", "--experimental-websocket", "-e"), NODE));
   }
 
   /** Returns the program's output; the test is skipped if the probe fails. */
-  private String program(String probe, List<String> command, String text) throws Exception {
+  private String runClient(String probe, List<String> command, String text) throws Exception {
     assumeTrue(run(command, probe, "") != null, command + " has no WebSocket");
     open(o -> o);
-    var printed = run(command, text, "ws://localhost:" + server.port() + "/echo");
-    assertTrue(printed != null, "it failed");
-    return printed.strip();
+    var output = run(command, text, "ws://localhost:" + server.port() + "/echo");
+    assertTrue(output != null, "the program failed");
+    return output.strip();
   }
 
   private String run(List<String> command, String text, String argument) {
     try {
-      var printed = temporary.resolve("printed"); // its warnings go elsewhere
-      var all = new ArrayList<String>(List.of("/bin/sh", "-c",
-          "PYTHONIOENCODING=utf-8 exec \"$@\" > \"$0\" 2> /dev/null", printed.toString()));
-      all.addAll(command);
-      all.addAll(List.of(text, argument));
-      try (var child = Child.start(all)) {
-        return child.exitCode() == 0 ? Files.readString(printed) : null;
+      var outputFile = temporary.resolve("printed"); // without warnings
+      var arguments = new ArrayList<String>(List.of("/bin/sh", "-c",
+          "PYTHONIOENCODING=utf-8 exec \"$@\" > \"$0\" 2> /dev/null", outputFile.toString()));
+      arguments.addAll(command);
+      arguments.addAll(List.of(text, argument));
+      try (var child = Child.start(arguments)) {
+        return child.exitCode() == 0 ? Files.readString(outputFile) : null;
       }
-    } catch (IOException | UncheckedIOException absent) {
+    } catch (IOException | UncheckedIOException failure) {
       return null;
     }
   }

@@ -35,15 +35,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The guarantees for the handler of a WebSocket. */
-@SuppressWarnings("try") // an unused client
+/** Tests what a WebSocket guarantees to its handler, and how it closes. */
+@SuppressWarnings("try") // some clients are opened but not used
 class WebSocketContractTest {
-  // time is stopped: a client has but two seconds to close, too
+  // the clock does not move, because a client would have only two seconds to close
   private final ServerScope net = new ServerScope(o -> o.withScheduler(new ManualScheduler()));
-  private final WatchedWebSocket watched = new WatchedWebSocket();
-  private final CompletableFuture<WebSocketConnection> connected = watched.connected;
-  private final CompletableFuture<Object> outcome = watched.outcome;
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final WebSocketRecorder observer = new WebSocketRecorder();
+  private final CompletableFuture<WebSocketConnection> connectionFuture = observer.connectionFuture;
+  private final CompletableFuture<Object> outcome = observer.outcome;
+  private final List<Object> received = new CopyOnWriteArrayList<>();
   private HttpServer server;
 
   static List<String> strategies() {
@@ -56,7 +56,7 @@ class WebSocketContractTest {
   }
 
   private WebSocketPeer open(String strategy, Handler<WebSocketConnection> handler) {
-    var routes = HttpRoutes.none().webSocket("/", watched.by(handler));
+    var routes = HttpRoutes.none().webSocket("/", observer.recordOutcome(handler));
     server = HttpServer.open(net.scope.named("web").strategy(Variants.STRATEGIES.get(strategy)), 0, routes, o -> o);
     return new WebSocketPeer(server.port(), "/");
   }
@@ -66,7 +66,7 @@ class WebSocketContractTest {
   }
 
   private void readAll(WebSocketConnection connection) {
-    for (var text : connection.texts()) seen.add(text);
+    for (var text : connection.texts()) received.add(text);
   }
 
   private static Throwable cause(Object outcome) {
@@ -78,7 +78,7 @@ class WebSocketContractTest {
   @MethodSource("strategies")
   void messagesOfAnyThreadArriveInOrderOfEachSender(String strategy) {
     try (var peer = open(strategy, this::readAll)) {
-      var connection = Patience.value(connected);
+      var connection = Patience.value(connectionFuture);
       var senders = new ArrayList<Thread>();
       for (int s = 0; s < 3; s++) {
         int sender = s;
@@ -88,16 +88,16 @@ class WebSocketContractTest {
           else assertTrue(connection.binaryActor().sendMessage((sender + " " + i).getBytes()));
         }));
       }
-      senders.forEach(Patience::joined);
+      senders.forEach(Patience::awaitEnd);
       peer.close(1000);
 
-      var last = new HashMap<String, Integer>();
+      var counts = new HashMap<String, Integer>();
       for (int i = 0; i < 900; i++) {
         var parts = peer.next().text().split(" ");
         int number = Integer.parseInt(parts[1]);
-        assertEquals(last.merge(parts[0], 1, Integer::sum) - 1, number);
+        assertEquals(counts.merge(parts[0], 1, Integer::sum) - 1, number);
       }
-      assertEquals(List.of("close 1000", "end"), peer.rest());
+      assertEquals(List.of("close 1000", "end"), peer.readToEnd());
       assertEquals("returned", Patience.value(outcome));
     }
   }
@@ -105,7 +105,7 @@ class WebSocketContractTest {
   @Promise("27.19")
   @ParameterizedTest
   @MethodSource("strategies")
-  void returnedHandlerClosesAfterSentMessagesAndAwaitsClient(String strategy) {
+  void webSocketClosesAfterSentMessagesWhenHandlerReturns(String strategy) {
     try (var peer = open(strategy, connection -> {
       connection.textActor().sendMessage("a");
       connection.binaryActor().sendMessage(new byte[3]);
@@ -116,14 +116,14 @@ class WebSocketContractTest {
 
       peer.text("late").close(1000);
 
-      assertEquals(List.of("end"), peer.rest());
-      assertEquals(new WebSocketClose(1000, ""), Patience.value(connected).peerClose().orElseThrow());
+      assertEquals(List.of("end"), peer.readToEnd());
+      assertEquals(new WebSocketClose(1000, ""), Patience.value(connectionFuture).peerClose().orElseThrow());
     }
   }
 
   @Promise("27.19")
   @Test
-  void theHandlerLearnsHowTheClientClosed() {
+  void handlerReadsCloseCodeAndReasonOfClient() {
     try (var peer = open(connection -> {
       assertTrue(connection.peerClose().isEmpty());
       readAll(connection);
@@ -131,38 +131,38 @@ class WebSocketContractTest {
     })) {
       peer.text("a").send(WebSocketPeer.close(4711, "böse"));
 
-      assertEquals(List.of("close 4711", "end"), peer.rest());
+      assertEquals(List.of("close 4711", "end"), peer.readToEnd());
       assertEquals("returned", Patience.value(outcome));
-      assertEquals(List.of("a"), seen);
+      assertEquals(List.of("a"), received);
     }
   }
 
   @Test
-  void aClientThatIsGoneWithoutACloseIsTornToItsHandler() {
+  void handlerFailsIfClientDisconnectsWithoutClose() {
     try (var peer = open(this::readAll)) {
       peer.close();
 
       assertInstanceOf(EOFException.class, cause(Patience.value(outcome)));
-      assertEquals(1006, Patience.value(connected).peerClose().orElseThrow().code());
-      Patience.ended(Patience.value(connected).textActor()::waitForExit);
+      assertEquals(1006, Patience.value(connectionFuture).peerClose().orElseThrow().code());
+      Patience.awaitEnd(Patience.value(connectionFuture).textActor()::waitForExit);
     }
   }
 
   @Test
-  void aClientThatResetsIsGoneToo() throws Exception {
+  void handlerFailsIfClientResetsConnection() throws Exception {
     try (var peer = open(this::readAll)) {
-      Patience.value(connected);
+      Patience.value(connectionFuture);
       peer.socket.setSoLinger(true, 0);
       peer.close();
 
       assertInstanceOf(UncheckedIOException.class, Patience.value(outcome));
-      assertEquals(1006, Patience.value(connected).peerClose().orElseThrow().code());
+      assertEquals(1006, Patience.value(connectionFuture).peerClose().orElseThrow().code());
     }
   }
 
   @Test
-  void codeAroundARouteMayRefuseAndSetHeaders() throws Exception {
-    var routes = HttpRoutes.none().webSocket("/rooms/{room}", connection -> seen.add(connection.path("room")))
+  void interceptorMayRefuseUpgradeAndSetHeaders() throws Exception {
+    var routes = HttpRoutes.none().webSocket("/rooms/{room}", connection -> received.add(connection.path("room")))
         .intercept((exchange, next) -> {
           if (exchange.queryParameter("token").isEmpty()) throw new HttpException(401, "who are you?");
           exchange.header("Set-Cookie", "a=b");
@@ -171,18 +171,18 @@ class WebSocketContractTest {
     server = HttpServer.open(net.scope.anonymous(), 0, routes, o -> o);
 
     assertEquals("401", RawClient.codes(
-        RawClient.talk(server.port(), WebSocketPeer.request("/rooms/a", "Connection: close"))));
+        RawClient.sendAndReadAll(server.port(), WebSocketPeer.request("/rooms/a", "Connection: close"))));
     try (var peer = new WebSocketPeer(server.port(), "/rooms/b%20c?token=1")) {
       assertTrue(peer.head.contains("\r\nSet-Cookie: a=b\r\n"), peer.head);
       assertEquals("close 1000", peer.next().toString());
-      assertEquals(List.of("b c"), seen);
+      assertEquals(List.of("b c"), received);
     }
   }
 
   @Test
   void anyThreadMayCloseAndTheFirstCloseCounts() {
     try (var peer = open(this::readAll)) {
-      var connection = Patience.value(connected);
+      var connection = Patience.value(connectionFuture);
       connection.textActor().sendMessage("last");
       connection.close(4000, "enough");
       connection.close(4001, "");
@@ -193,16 +193,16 @@ class WebSocketContractTest {
       assertEquals("close 4000", frame.toString());
       assertTrue(frame.text().endsWith("enough"));
       peer.text("late").close(4000);
-      assertEquals(List.of("end"), peer.rest());
+      assertEquals(List.of("end"), peer.readToEnd());
       assertEquals("returned", Patience.value(outcome));
-      assertEquals(List.of(), seen); // messages after a close do not count
+      assertEquals(List.of(), received); // messages after a close are not delivered
     }
   }
 
   @Test
-  void anActorThatIsEndedCloses() {
+  void endOfTextActorClosesWebSocket() {
     try (var peer = open(this::readAll)) {
-      Patience.value(connected).textActor().sendPoisonPill();
+      Patience.value(connectionFuture).textActor().sendPoisonPill();
 
       assertEquals("close 1000", peer.next().toString());
     }
@@ -221,20 +221,20 @@ class WebSocketContractTest {
 
   @Promise("27.16")
   @Test
-  void topicForgetsGoneClientWhoseLateMessagesAreDeadLetters() {
+  void messageToDisconnectedClientIsDeadLetter() {
     Topic<String> news = Topic.open(net.scope.anonymous());
     try (var peer = open(connection -> {
       news.subscribe(connection.textActor());
       readAll(connection);
     })) {
-      var actor = Patience.value(connected).textActor();
+      var actor = Patience.value(connectionFuture).textActor();
       peer.text("hello");
-      Patience.eventually(() -> seen.contains("hello"));
+      Patience.eventually(() -> received.contains("hello"));
       news.publish("news");
       assertEquals("text news", peer.next().toString());
 
       peer.close(1000);
-      Patience.ended(actor::waitForExit);
+      Patience.awaitEnd(actor::waitForExit);
       assertTrue(!actor.sendMessage("late"));
 
       assertEquals(List.of("late"), net.letters.messages(DeadLetter.Reason.DISCONNECTED));
@@ -244,27 +244,27 @@ class WebSocketContractTest {
 
   @Promise("27.16")
   @Test
-  void actorOfClientGoneWithoutCloseIsStopped() throws IOException {
+  void actorIsStoppedIfClientDisconnectsWithoutClose() throws IOException {
     try (var peer = open(this::readAll)) {
-      var actor = Patience.value(connected).textActor();
+      var actor = Patience.value(connectionFuture).textActor();
       peer.text("hello");
-      Patience.eventually(() -> seen.contains("hello"));
+      Patience.eventually(() -> received.contains("hello"));
 
       peer.socket.close();
 
-      Patience.ended(actor::waitForExit);
+      Patience.awaitEnd(actor::waitForExit);
       assertEquals(new ExitReason.Stopped(), actor.onExit().join());
     }
   }
 
   @Test
-  void bytesWhereTextsAreReadCloseWith1003() {
+  void binaryMessageToReaderOfTextsClosesWith1003() {
     try (var peer = open(this::readAll)) {
       peer.text("a").bytes(new byte[3]);
 
       assertEquals("close 1003", peer.next().toString());
       peer.close(1003);
-      assertEquals(List.of("end"), peer.rest());
+      assertEquals(List.of("end"), peer.readToEnd());
       var failure = assertInstanceOf(ProtocolException.class, cause(Patience.value(outcome)));
       assertTrue(failure.getMessage().endsWith("sent bytes, where only texts are read, and the connection was closed "
           + "with 1003"), failure.getMessage());
@@ -300,23 +300,23 @@ class WebSocketContractTest {
       assertTrue(logged.text().contains("failure " + number.group(1) + " of GET / was answered 1011"), logged::text);
       assertTrue(logged.text().contains("made up"));
       peer.close(1011);
-      assertEquals(List.of("end"), peer.rest());
+      assertEquals(List.of("end"), peer.readToEnd());
     }
   }
 
   @Promise("27.19")
   @Test
   void fullOrEndedActorClosesWith1013WithoutLog() {
-    var ended = net.scope.anonymous().newActorWithReturn((String ask) -> ask);
-    ended.close();
-    var full = net.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((String none) -> {});
-    assertTrue(full.sendMessage("once"));
-    try (var logged = new Logged(); var peer = open(connection -> ended.ask("anybody?"))) {
+    var endedActor = net.scope.anonymous().newActorWithReturn((String request) -> request);
+    endedActor.close();
+    var fullActor = net.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((String message) -> {});
+    assertTrue(fullActor.sendMessage("once"));
+    try (var logged = new Logged(); var peer = open(connection -> endedActor.ask("anybody?"))) {
       assertEquals("close 1013", peer.next().toString());
       assertInstanceOf(ActorStoppedException.class, Patience.value(outcome));
       peer.close(1013);
-      assertEquals(List.of("end"), peer.rest());
-      assertEquals("", logged.about("web"));
+      assertEquals(List.of("end"), peer.readToEnd());
+      assertEquals("", logged.entriesAbout("web"));
     }
   }
 
@@ -325,15 +325,15 @@ class WebSocketContractTest {
     try (var logged = new Logged(); var peer = open(this::readAll)) {
       peer.send(new byte[] {(byte) 0xff});
 
-      assertEquals(List.of("close 1002", "end"), peer.rest());
+      assertEquals(List.of("close 1002", "end"), peer.readToEnd());
       assertInstanceOf(ProtocolException.class, cause(Patience.value(outcome)));
-      assertEquals("", logged.about("web"));
+      assertEquals("", logged.entriesAbout("web"));
     }
   }
 
   @ParameterizedTest
   @ValueSource(ints = {-1, 0, 999, 1004, 1005, 1006, 1015, 2999, 5000})
-  void aCodeThatNoFrameMayHaveIsRefused(int code) {
+  void closeCodeThatNoFrameMayHaveIsRefused(int code) {
     try (var peer = open(connection -> connection.close(code, ""))) {
       peer.close(1000);
 
@@ -344,7 +344,7 @@ class WebSocketContractTest {
   }
 
   @Test
-  void wrongUseIsToldClearly() {
+  void invalidArgumentsAreRefusedWithClearTexts() {
     try (var peer = open(connection -> {
       assertEquals("a close with a reason of 124 bytes; give at most 123, or send a message before",
           assertThrows(IllegalArgumentException.class, () -> connection.close(1000, "ä".repeat(62))).getMessage());
@@ -369,32 +369,32 @@ class WebSocketContractTest {
 
   @Promise("27.13")
   @Test
-  void exchangeIsOverWhenWebSocketIsOpen() {
+  void exchangeEndsWhenWebSocketOpens() {
     var log = new LinkedBlockingQueue<AccessLogEntry>();
-    var routes = HttpRoutes.none().webSocket("/", watched.by(this::readAll));
+    var routes = HttpRoutes.none().webSocket("/", observer.recordOutcome(this::readAll));
     server = HttpServer.open(net.scope.anonymous(), 0, routes, o -> o.withAccessLog(log::add));
     try (var peer = new WebSocketPeer(server.port(), "/")) {
-      Patience.value(connected);
+      Patience.value(connectionFuture);
 
       assertEquals(101, log.remove().status());
-      var open = server.stats().getFirst();
-      assertEquals("/ 1 0 1", open.route() + " " + open.answered() + " " + open.failed() + " " + open.openWebSockets());
-      assertTrue(open.totalTime().isPositive());
+      var stat = server.stats().getFirst();
+      assertEquals("/ 1 0 1", stat.route() + " " + stat.answered() + " " + stat.failed() + " " + stat.openWebSockets());
+      assertTrue(stat.totalTime().isPositive());
       peer.close(1000);
-      assertEquals(List.of("close 1000", "end"), peer.rest());
+      assertEquals(List.of("close 1000", "end"), peer.readToEnd());
 
       Patience.eventually(() -> server.stats().getFirst().openWebSockets() == 0);
-      assertEquals(open.totalTime(), server.stats().getFirst().totalTime());
+      assertEquals(stat.totalTime(), server.stats().getFirst().totalTime());
       assertTrue(log.isEmpty());
     }
   }
 
   @Test
   void begunResponseCannotBeUpgraded() {
-    var answer = new ServerResponse(java.io.OutputStream.nullOutputStream(), true, false, true, false);
-    answer.outputStream();
+    var response = new ServerResponse(java.io.OutputStream.nullOutputStream(), true, false, true, false);
+    response.outputStream();
 
     assertEquals("an upgrade comes too late: the answer has begun; do this first",
-        assertThrows(IllegalStateException.class, () -> answer.upgrade(List.of())).getMessage());
+        assertThrows(IllegalStateException.class, () -> response.upgrade(List.of())).getMessage());
   }
 }

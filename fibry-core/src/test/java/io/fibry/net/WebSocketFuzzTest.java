@@ -16,7 +16,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Any frames at any split: echoes or a close, no failure, and nothing is left. */
+/** Tests that any frames at any split get echoes or a close, and leave no failure or connection. */
 class WebSocketFuzzTest {
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 600);
 
@@ -36,33 +36,34 @@ class WebSocketFuzzTest {
     net.close();
   }
 
-  /** Valid messages in fragments, with pings between; adds the answers that are due. */
-  private byte[] valid(List<String> answers) {
-    var all = new ByteArrayOutputStream();
+  /** Returns messages in fragments, with pings between; adds the expected responses to the list. */
+  private byte[] validFrames(List<String> responses) {
+    var stream = new ByteArrayOutputStream();
     for (int n = random.nextInt(1, 6); n > 0; n--) {
-      boolean text = random.nextBoolean();
-      var data = text ? text().getBytes(StandardCharsets.UTF_8) : new byte[random.nextInt(1, 3) * random.nextInt(700)];
+      boolean isText = random.nextBoolean();
+      var data = isText ? text().getBytes(StandardCharsets.UTF_8)
+          : new byte[random.nextInt(1, 3) * random.nextInt(700)];
       var pongs = new ArrayList<String>();
-      int at = 0;
-      boolean first = true;
-      boolean last = false;
-      while (!last) {
-        int some = random.nextInt(data.length - at + 1);
-        last = random.nextInt(3) == 0;
-        if (last) some = data.length - at;
-        all.writeBytes(WebSocketPeer.frame((last ? 0x80 : 0) | (first ? text ? 1 : 2 : 0),
-            Arrays.copyOfRange(data, at, at + some)));
-        at += some;
-        first = false;
+      int position = 0;
+      boolean isFirst = true;
+      boolean isLast = false;
+      while (!isLast) {
+        int length = random.nextInt(data.length - position + 1);
+        isLast = random.nextInt(3) == 0;
+        if (isLast) length = data.length - position;
+        stream.writeBytes(WebSocketPeer.frame((isLast ? 0x80 : 0) | (isFirst ? isText ? 1 : 2 : 0),
+            Arrays.copyOfRange(data, position, position + length)));
+        position += length;
+        isFirst = false;
         if (random.nextInt(4) == 0) {
-          all.writeBytes(WebSocketPeer.frame(0x89, "" + random.nextInt(9)));
+          stream.writeBytes(WebSocketPeer.frame(0x89, "" + random.nextInt(9)));
           pongs.add("pong");
         }
       }
-      if (text) answers.add("text " + new String(data, StandardCharsets.UTF_8));
-      else answers.add("bytes " + data.length);
+      if (isText) responses.add("text " + new String(data, StandardCharsets.UTF_8));
+      else responses.add("bytes " + data.length);
     }
-    return all.toByteArray();
+    return stream.toByteArray();
   }
 
   private String text() {
@@ -73,13 +74,13 @@ class WebSocketFuzzTest {
   }
 
   private void send(WebSocketPeer peer, byte[] bytes) {
-    for (int at = 0, some; at < bytes.length; at += some) {
-      some = Math.min(bytes.length - at, random.nextInt(5) == 0 ? 1 : 1 + random.nextInt(2_000));
-      peer.send(Arrays.copyOfRange(bytes, at, at + some));
+    for (int position = 0, length; position < bytes.length; position += length) {
+      length = Math.min(bytes.length - position, random.nextInt(5) == 0 ? 1 : 1 + random.nextInt(2_000));
+      peer.send(Arrays.copyOfRange(bytes, position, position + length));
     }
   }
 
-  private String shown(int round) {
+  private String describe(int round) {
     return "seed " + seed + ", round " + round;
   }
 
@@ -87,16 +88,16 @@ class WebSocketFuzzTest {
   @Test
   void validFramesAtAnySplitAreEchoed() {
     for (int round = 0; round < ROUNDS / 3; round++) {
-      var answers = new ArrayList<String>();
+      var responses = new ArrayList<String>();
       try (var peer = new WebSocketPeer(server.port(), "/")) {
-        send(peer, valid(answers));
+        send(peer, validFrames(responses));
         peer.close(1000);
-        answers.addAll(List.of("close 1000", "end"));
+        responses.addAll(List.of("close 1000", "end"));
 
-        var got = peer.rest();
+        var received = peer.readToEnd();
 
-        got.removeIf(frame -> frame.startsWith("pong"));
-        assertEquals(answers, got, shown(round));
+        received.removeIf(frame -> frame.startsWith("pong"));
+        assertEquals(responses, received, describe(round));
       }
     }
     assertNothingIsLeft();
@@ -104,50 +105,51 @@ class WebSocketFuzzTest {
 
   @Promise("27.15")
   @Test
-  void damagedStreamsEndInACloseOrAnEndAndHarmNobody() {
+  void damagedStreamsEndConnectionWithoutFailure() {
     try (var logged = new Logged()) {
       int refused = 0;
       for (int round = 0; round < ROUNDS; round++) {
         try (var peer = new WebSocketPeer(server.port(), "/")) {
           try {
-            send(peer, damaged(valid(new ArrayList<>())));
+            send(peer, damage(validFrames(new ArrayList<>())));
             if (random.nextInt(4) == 0) continue; // the client disconnects without a close
             peer.socket.shutdownOutput();
           } catch (UncheckedIOException | java.io.IOException refusedEarly) {
-            // by a close
+            // the server has closed
           }
-          var got = peer.rest();
-          int at = round;
-          assertTrue(got.stream().noneMatch(frame -> frame.startsWith("wrong")), () -> shown(at) + got);
-          if (got.stream().anyMatch(frame -> frame.startsWith("close 10"))) refused++;
+          var received = peer.readToEnd();
+          int currentRound = round;
+          assertTrue(received.stream().noneMatch(frame -> frame.startsWith("wrong")),
+              () -> describe(currentRound) + received);
+          if (received.stream().anyMatch(frame -> frame.startsWith("close 10"))) refused++;
         }
       }
-      assertTrue(refused > ROUNDS / 4, "too few are refused: " + refused);
+      assertTrue(refused > ROUNDS / 4, "too few connections were refused: " + refused);
       assertNothingIsLeft();
       assertEquals("", logged.text().lines().filter(line -> line.contains("ERROR") || line.contains("WARN"))
           .reduce("", String::concat), "seed " + seed);
     }
   }
 
-  private byte[] damaged(byte[] stream) {
+  private byte[] damage(byte[] stream) {
     for (int n = random.nextInt(4); n > 0 && stream.length > 0; n--) {
-      int at = random.nextInt(Math.min(stream.length, 64));
+      int position = random.nextInt(Math.min(stream.length, 64));
       switch (random.nextInt(4)) {
-        case 0 -> stream[at] = (byte) random.nextInt(256);
-        case 1 -> stream[at] ^= (byte) (1 << random.nextInt(8));
+        case 0 -> stream[position] = (byte) random.nextInt(256);
+        case 1 -> stream[position] ^= (byte) (1 << random.nextInt(8));
         case 2 -> stream = Arrays.copyOf(stream, random.nextInt(stream.length + 1));
         default -> {
           var noise = new byte[random.nextInt(20)];
           random.nextBytes(noise);
-          stream = WebSocketPeer.join(Arrays.copyOf(stream, at), noise,
-              Arrays.copyOfRange(stream, at, stream.length));
+          stream = WebSocketPeer.join(Arrays.copyOf(stream, position), noise,
+              Arrays.copyOfRange(stream, position, stream.length));
         }
       }
     }
     return stream;
   }
 
-  /** The server continues, and has no other connection. */
+  /** Checks that the server still works, and has no other connection. */
   private void assertNothingIsLeft() {
     try (var peer = new WebSocketPeer(server.port(), "/")) {
       assertEquals("text still here", peer.text("still here").next().toString());

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How a WebSocket begins, or does not. */
+/** Tests which handshakes open a WebSocket, and which are refused. */
 class WebSocketHandshakeTest {
   private final ServerScope net = new ServerScope();
   private HttpServer server;
@@ -35,7 +35,7 @@ class WebSocketHandshakeTest {
   }
 
   private void open() {
-    open(same -> same);
+    open(options -> options);
   }
 
   private WebSocketPeer connect(String... headers) {
@@ -44,7 +44,7 @@ class WebSocketHandshakeTest {
 
   @Promise("27.14")
   @Test
-  void theHandlerKnowsTheRequestAndTheClientTheAnswer() {
+  void handlerReadsRequestAndClientGetsHandshakeResponse() {
     open();
 
     try (var peer = connect("X-Y: z")) {
@@ -79,30 +79,30 @@ class WebSocketHandshakeTest {
       Host: localhost                | Host: a.localhost;Origin: http://a.localhost | 101
       /chat                          | /                            | 200
       """)
-  void invalidHandshakeIsRefused(String part, String instead, int code) throws IOException {
+  void invalidHandshakeIsRefused(String part, String replacement, int code) throws IOException {
     open();
     var request = WebSocketPeer.request("/chat", "Connection: close").replace(part,
-        instead == null ? "X: y" : instead.replace(";", "\r\n"));
+        replacement == null ? "X: y" : replacement.replace(";", "\r\n"));
 
-    var answer = RawClient.talk(server.port(), request);
+    var response = RawClient.sendAndReadAll(server.port(), request);
 
-    assertEquals("" + code, code == 101 ? answer.substring(9, 12) : RawClient.codes(answer), answer);
-    if (code == 426) assertTrue(answer.contains("\r\nSec-WebSocket-Version: 13\r\n")
-        && answer.contains("\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"), answer);
+    assertEquals("" + code, code == 101 ? response.substring(9, 12) : RawClient.codes(response), response);
+    if (code == 426) assertTrue(response.contains("\r\nSec-WebSocket-Version: 13\r\n")
+        && response.contains("\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"), response);
   }
 
   @Test
-  void aConnectionThatIsNotUpgradedGoesOn() throws IOException {
+  void refusedUpgradeKeepsConnectionOpen() throws IOException {
     open();
     try (var client = new RawClient(server.port())) {
-      assertEquals("426", RawClient.codes(client.send("GET /chat HTTP/1.1\r\nHost: a\r\n\r\n").one()));
+      assertEquals("426", RawClient.codes(client.send("GET /chat HTTP/1.1\r\nHost: a\r\n\r\n").readResponse()));
 
-      assertTrue(client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").one().endsWith("text"));
+      assertTrue(client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").readResponse().endsWith("text"));
     }
   }
 
   @Test
-  void extensionsAreNotAgreedOn() {
+  void extensionsAreNotNegotiated() {
     open();
 
     try (var peer = connect("Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits")) {
@@ -117,12 +117,12 @@ class WebSocketHandshakeTest {
       c      | none
       A      | none
       """)
-  void theFirstSubprotocolOfTheClientIsAgreedOn(String asked, String agreed) {
+  void firstKnownSubprotocolOfClientIsChosen(String offeredProtocols, String protocol) {
     open(o -> o.withSubprotocols("a", "d"));
 
-    try (var peer = connect("Sec-WebSocket-Protocol: " + asked)) {
-      assertEquals(agreed != null, peer.head.contains("\r\nSec-WebSocket-Protocol: " + agreed + "\r\n"), peer.head);
-      assertEquals("text /chat Ada ? " + (agreed == null ? "?" : agreed) + " false true", peer.next().toString());
+    try (var peer = connect("Sec-WebSocket-Protocol: " + offeredProtocols)) {
+      assertEquals(protocol != null, peer.head.contains("\r\nSec-WebSocket-Protocol: " + protocol + "\r\n"), peer.head);
+      assertEquals("text /chat Ada ? " + (protocol == null ? "?" : protocol) + " false true", peer.next().toString());
     }
   }
 
@@ -141,25 +141,25 @@ class WebSocketHandshakeTest {
       https://shop.example, http://localhost, 403
       *, http://evil.example, 101
       """)
-  void onlyPagesOfTheHostOrTheListMayConnect(String allowed, String origin, int code) {
-    open(o -> allowed == null ? o : o.withOrigins("http://other.example", allowed));
+  void onlyOriginsOfHostOrListMayConnect(String allowedOrigin, String origin, int code) {
+    open(o -> allowedOrigin == null ? o : o.withOrigins("http://other.example", allowedOrigin));
 
     try (var peer = connect("Origin: " + origin)) {
       assertEquals("" + code, peer.head.substring(9, 12));
     }
   }
 
-  /** Its owner could let any name mean this server. */
+  /** The owner of any other name could let it resolve to this server (DNS rebinding). */
   @Promise("27.14")
   @Test
-  void pagesOfANameMayConnectIfTheServerKnowsIt() throws IOException {
+  void originOfConfiguredHostMayConnect() throws IOException {
     server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().webSocket("/", connection -> {}),
         o -> o.withHosts("shop.example", "localhost"));
     var request = WebSocketPeer.request("/", "Connection: close").replace("Host: localhost",
         "Host: shop.example\r\nOrigin: http://shop.example");
 
-    assertTrue(RawClient.talk(server.port(), request).startsWith("HTTP/1.1 101 "));
-    assertTrue(RawClient.talk(server.port(), request.replace("shop.", "evil.")).startsWith("HTTP/1.1 421 "));
+    assertTrue(RawClient.sendAndReadAll(server.port(), request).startsWith("HTTP/1.1 101 "));
+    assertTrue(RawClient.sendAndReadAll(server.port(), request.replace("shop.", "evil.")).startsWith("HTTP/1.1 421 "));
   }
 
   @Test

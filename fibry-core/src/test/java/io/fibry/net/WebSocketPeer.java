@@ -15,34 +15,34 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A client of a WebSocket that sends any bytes. Its frames are unmasked by the test's own code. */
+/** A WebSocket client that may send any bytes, and reads and writes frames with its own code. */
 final class WebSocketPeer implements AutoCloseable {
-  static final String KEY = "dGhlIHNhbXBsZSBub25jZQ=="; // of RFC 6455, as its answer
+  static final String KEY = "dGhlIHNhbXBsZSBub25jZQ=="; // the example of RFC 6455, as is ACCEPTANCE
   static final String ACCEPTANCE = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
 
   final Socket socket;
   private final DataInputStream in;
-  final String head; // of the answer to the handshake
+  final String head; // the head of the response to the handshake
 
-  record Frame(int first, byte[] data) {
+  record Frame(int firstByte, byte[] data) {
     String text() {
       return new String(data, StandardCharsets.UTF_8);
     }
 
     @Override
     public String toString() {
-      return switch (first) {
+      return switch (firstByte) {
         case 0x81 -> "text " + text();
         case 0x82 -> "bytes " + data.length;
         case 0x88 -> "close " + (data.length == 0 ? "" : ByteBuffer.wrap(data).getShort() & 0xffff);
         case 0x89 -> "ping";
         case 0x8a -> "pong " + (data.length > 5 ? data.length : text());
-        default -> "wrong " + first;
+        default -> "wrong " + firstByte;
       };
     }
   }
 
-  /** Shakes hands. */
+  /** Connects, and performs the handshake. */
   WebSocketPeer(int port, String path, String... headers) {
     this(port, new Socket(), request(path, headers));
   }
@@ -58,13 +58,13 @@ final class WebSocketPeer implements AutoCloseable {
       var head = new StringBuilder();
       while (head.indexOf("\r\n\r\n") < 0) head.append((char) in.readUnsignedByte());
       this.head = head.toString();
-    } catch (IOException unreachable) {
-      throw new UncheckedIOException(unreachable);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 
-  /** With a small buffer for what it does not read. */
-  static WebSocketPeer slow(int port, String path) throws IOException {
+  /** Returns a client whose small receive buffer fills soon if it does not read. */
+  static WebSocketPeer openWithSmallBuffer(int port, String path) throws IOException {
     var socket = new Socket();
     socket.setReceiveBufferSize(4_096);
     return new WebSocketPeer(port, socket, request(path));
@@ -78,25 +78,25 @@ final class WebSocketPeer implements AutoCloseable {
 
   // ---- frames
 
-  /** A masked frame with the shortest length. */
-  static byte[] frame(int first, byte[] data) {
+  /** Returns a masked frame with the shortest encoding of its length. */
+  static byte[] frame(int firstByte, byte[] data) {
     int length = data.length;
-    var head = ByteBuffer.allocate(10).put((byte) first);
+    var head = ByteBuffer.allocate(10).put((byte) firstByte);
     if (length < 126) head.put((byte) (0x80 | length));
     else if (length < 0x1_0000) head.put((byte) (0x80 | 126)).putShort((short) length);
     else head.put((byte) (0x80 | 127)).putLong(length);
     return join(java.util.Arrays.copyOf(head.array(), head.position()), masked(data));
   }
 
-  static byte[] frame(int first, String text) {
-    return frame(first, text.getBytes(StandardCharsets.UTF_8));
+  static byte[] frame(int firstByte, String text) {
+    return frame(firstByte, text.getBytes(StandardCharsets.UTF_8));
   }
 
   static byte[] close(int code, String reason) {
     return frame(0x88, join(new byte[] {(byte) (code >> 8), (byte) code}, reason.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** A mask and the data with it. */
+  /** Returns a mask and the masked data. */
   static byte[] masked(byte[] data) {
     byte[] mask = {(byte) 0xa1, 0x02, (byte) 0xf3, 0x44};
     var masked = data.clone();
@@ -105,16 +105,16 @@ final class WebSocketPeer implements AutoCloseable {
   }
 
   static byte[] join(byte[]... parts) {
-    var all = new ByteArrayOutputStream();
-    for (var part : parts) all.writeBytes(part);
-    return all.toByteArray();
+    var bytes = new ByteArrayOutputStream();
+    for (var part : parts) bytes.writeBytes(part);
+    return bytes.toByteArray();
   }
 
   WebSocketPeer send(byte[] bytes) {
     try {
       socket.getOutputStream().write(bytes);
-    } catch (IOException gone) {
-      throw new UncheckedIOException(gone);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
     return this;
   }
@@ -134,36 +134,36 @@ final class WebSocketPeer implements AutoCloseable {
   /** Returns the next frame, or null at the end. */
   Frame next() {
     try {
-      int first = in.read();
-      if (first < 0) return null;
-      int length = in.readUnsignedByte(); // a mask would be a wrong length
+      int firstByte = in.read();
+      if (firstByte < 0) return null;
+      int length = in.readUnsignedByte(); // a mask bit would give a wrong length
       var data = new byte[length == 127 ? (int) in.readLong() : length == 126 ? in.readUnsignedShort() : length];
       in.readFully(data);
-      return new Frame(first, data);
+      return new Frame(firstByte, data);
     } catch (EOFException torn) {
       return new Frame(-1, new byte[0]);
     } catch (SocketException reset) {
       return new Frame(-2, new byte[0]);
-    } catch (IOException open) {
-      throw new UncheckedIOException("it is still open", open);
+    } catch (IOException stillOpen) {
+      throw new UncheckedIOException("the connection is still open", stillOpen);
     }
   }
 
-  /** All frames, then how it ended: "end", or "reset" if the rest was lost. */
-  List<String> rest() {
-    var all = new ArrayList<String>();
+  /** Returns the remaining frames, and the kind of the end: "end", "torn" or "reset". */
+  List<String> readToEnd() {
+    var frames = new ArrayList<String>();
     Frame frame;
-    while ((frame = next()) != null && frame.first >= 0) all.add(frame.toString());
-    all.add(frame == null ? "end" : frame.first == -1 ? "torn" : "reset");
-    return all;
+    while ((frame = next()) != null && frame.firstByte >= 0) frames.add(frame.toString());
+    frames.add(frame == null ? "end" : frame.firstByte == -1 ? "torn" : "reset");
+    return frames;
   }
 
   @Override
   public void close() {
     try {
       socket.close();
-    } catch (IOException gone) {
-      throw new UncheckedIOException(gone);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 }

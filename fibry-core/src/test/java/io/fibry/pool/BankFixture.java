@@ -11,7 +11,7 @@ import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
 import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.support.Patience;
@@ -27,33 +27,34 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
- * Accounts by name, on a manual clock. Each loads its balance at its birth and saves it at its end.
+ * Accounts by name, on a manual clock. An account loads its balance at its birth, and saves it when
+ * it ends.
  */
 final class BankFixture implements AutoCloseable {
   sealed interface Order {}
   record Pay(int amount) implements Order {}
   record Balance() implements Order, Request<Balance, Integer> {}
   record ReplyLater(CompletableFuture<Integer> value) implements Order, Request<ReplyLater, Integer> {}
-  record Stand(Gate gate) implements Order {}
-  record Leave() implements Order {}
+  record WaitAtGate(Gate gate) implements Order {}
+  record AskExit() implements Order {}
   record Fail() implements Order {}
 
   static final Duration IDLE = Duration.ofMinutes(8);
 
-  final Letters letters = new Letters();
+  final RecordedLetters letters = new RecordedLetters();
   final ManualScheduler clock = new ManualScheduler();
-  final Map<String, Integer> saved = new ConcurrentHashMap<>();
+  final Map<String, Integer> savedBalances = new ConcurrentHashMap<>();
   final List<String> events = new CopyOnWriteArrayList<>();
-  final AtomicInteger alive = new AtomicInteger(); // states in use
-  final AtomicInteger asked = new AtomicInteger(); // requests for balances
-  volatile Gate leaving; // null: does not block `save`
+  final AtomicInteger liveAccounts = new AtomicInteger(); // accounts that are not saved yet
+  final AtomicInteger balanceRequests = new AtomicInteger(); // handled requests for balances
+  volatile Gate saveGate; // null if `save` does not wait at a gate
   final ActorScope scope;
   final Entities<String, Order> accounts;
 
   BankFixture(Strategy strategy) {
     scope = ActorSystem.openScope("bank",
         o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withKillGrace(Duration.ofMillis(1))
-            .withAskLimit(IDLE.multipliedBy(1_000))); // a waiting ask outlives each `idle`
+            .withAskLimit(IDLE.multipliedBy(1_000))); // an ask still waits after each advance of the clock
     accounts = accountsIn(scope);
   }
 
@@ -61,62 +62,62 @@ final class BankFixture implements AutoCloseable {
     return Entities.open(scope.named("account"), IDLE, this::birth);
   }
 
-  Entities<String, Order> others(Function<String, Actor<Order>> birth) {
-    return Entities.open(scope.anonymous(), IDLE, (how, name) -> birth.apply(name));
+  Entities<String, Order> openEntities(Function<String, Actor<Order>> birth) {
+    return Entities.open(scope.anonymous(), IDLE, (builder, name) -> birth.apply(name));
   }
 
-  Actor<Order> bornInTheScope(String name) {
+  Actor<Order> newAccount(String name) {
     return birth(scope.named("account/" + name), name);
   }
 
-  Actor<Order> birth(ActorBuilder<Object> how, String name) {
-    tell("born " + name);
-    return how.onFailure(FailurePolicy.stop().withoutLog()).initialState(() -> new Account(name)).onStop(Account::save)
-        .newActor(Account::handle);
+  Actor<Order> birth(ActorBuilder<Object> builder, String name) {
+    addEvent("born " + name);
+    return builder.onFailure(FailurePolicy.stop().withoutLog()).initialState(() -> new Account(name))
+        .onStop(Account::save).newActor(Account::handle);
   }
 
-  private void tell(String event) {
+  private void addEvent(String event) {
     if (!event.endsWith("witness")) events.add(event);
   }
 
-  /** Lets all accounts be idle. */
-  void idle() {
+  /** Advances the clock so far that all unused accounts are idle. */
+  void advanceBeyondIdleTime() {
     clock.advance(IDLE.multipliedBy(2));
   }
 
-  /** Does so until {@code left} entities remain. */
-  void idle(int left) {
-    idle();
-    Patience.eventually(() -> accounts.size() == left);
+  /** Makes unused accounts idle, and waits until {@code remaining} accounts are left. */
+  void passivateUntil(int remaining) {
+    advanceBeyondIdleTime();
+    Patience.eventually(() -> accounts.size() == remaining);
   }
 
   /**
-   * Does so twice, each time until the sweeper has found the witness idle and looked at all
-   * entities.
+   * Makes unused accounts idle twice. Each time waits until the sweeper has passivated the witness
+   * and has checked all entities.
    */
-  void idleTwice() {
+  void sweepTwice() {
     for (int i = 0; i < 2; i++) {
-      int before = saved.getOrDefault("witness", 0);
+      int savedBefore = savedBalances.getOrDefault("witness", 0);
       accounts.actor("witness").sendMessage(new Pay(1));
-      idle();
-      Patience.eventually(() -> saved.getOrDefault("witness", 0) > before && isSwept());
+      advanceBeyondIdleTime();
+      Patience.eventually(() -> savedBalances.getOrDefault("witness", 0) > savedBefore && isSwept());
     }
   }
 
   private boolean isSwept() {
-    var sweepers = scope.actors().stream().filter(one -> one.name().equals("account")).toList();
+    var sweepers = scope.actors().stream().filter(actor -> actor.name().equals("account")).toList();
     return sweepers.size() == 1 && sweepers.getFirst().activity().equals("idle");
   }
 
-  /** The time-out of a question, since the time passes while it waits. */
-  AskTimeoutException late(Duration limit, Callable<?> question) {
-    var late = new CompletableFuture<AskTimeoutException>();
-    Patience.startFiber(() -> assertThrows(AskTimeoutException.class, question::call), late);
+  /** Returns the time-out of the question. The clock advances while the question waits. */
+  AskTimeoutException awaitTimeout(Duration limit, Callable<?> question) {
+    var timeout = new CompletableFuture<AskTimeoutException>();
+    Patience.startFiber(() -> assertThrows(AskTimeoutException.class, question::call), timeout);
     Patience.eventually(() -> {
       clock.advance(limit);
-      return late.isDone();
+      return timeout.isDone();
     });
-    return Patience.value(late);
+    return Patience.value(timeout);
   }
 
   Actor<Order> ada() {
@@ -129,30 +130,30 @@ final class BankFixture implements AutoCloseable {
 
     Account(String name) {
       this.name = name;
-      balance = saved.getOrDefault(name, 0);
-      assertTrue(alive.incrementAndGet() > 0);
+      balance = savedBalances.getOrDefault(name, 0);
+      assertTrue(liveAccounts.incrementAndGet() > 0);
     }
 
     void handle(Order order, ActorContext<Order> context) throws InterruptedException {
       switch (order) {
         case Pay pay -> balance += pay.amount();
         case Balance request -> {
-          asked.incrementAndGet();
+          balanceRequests.incrementAndGet();
           context.reply(request, balance);
         }
         case ReplyLater request -> context.replyWhen(request, request.value());
-        case Stand stand -> stand.gate().pass();
-        case Leave leave -> context.self().askExit();
+        case WaitAtGate wait -> wait.gate().pass();
+        case AskExit exit -> context.self().askExit();
         case Fail fail -> throw new IllegalStateException("planned");
       }
     }
 
     void save() throws InterruptedException {
-      var gate = leaving;
+      var gate = saveGate;
       if (gate != null) gate.pass();
-      saved.put(name, balance);
-      tell("saved " + name);
-      alive.decrementAndGet();
+      savedBalances.put(name, balance);
+      addEvent("saved " + name);
+      liveAccounts.decrementAndGet();
     }
   }
 

@@ -23,28 +23,28 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Births that are slow, fail, or need each other. */
+/** Tests births that are slow, that fail, or that use other entities. */
 class EntitiesCreationTest {
   private final BankFixture bank = new BankFixture(Strategy.FIBER);
   private final Gate gate = new Gate();
-  private final AtomicReference<Entities<String, Order>> all = new AtomicReference<>();
+  private final AtomicReference<Entities<String, Order>> entities = new AtomicReference<>();
 
   @AfterEach
-  void closes() {
+  void close() {
     Gate.openAll();
-    if (all.get() != null) all.get().close();
+    if (entities.get() != null) entities.get().close();
     bank.close();
   }
 
-  private Entities<String, Order> slow() {
-    all.set(bank.others(name -> {
-      gate.passDeaf();
-      return bank.bornInTheScope(name);
+  private Entities<String, Order> openWithSlowBirth() {
+    entities.set(bank.openEntities(name -> {
+      gate.passUninterruptibly();
+      return bank.newAccount(name);
     }));
-    return all.get();
+    return entities.get();
   }
 
-  private static <T> CompletableFuture<T> elsewhere(Callable<T> code) {
+  private static <T> CompletableFuture<T> callOnFiber(Callable<T> code) {
     var result = new CompletableFuture<T>();
     Patience.startFiber(code, result);
     return result;
@@ -52,117 +52,118 @@ class EntitiesCreationTest {
 
   @Test
   void otherCallersWaitForBirthAndGetSameActor() {
-    var accounts = slow();
-    var first = elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    var accounts = openWithSlowBirth();
+    var firstSend = callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
-    var second = elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(2)));
-    var asking = elsewhere(() -> accounts.actor("ada").ask(new Balance()));
+    var secondSend = callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(2)));
+    var balance = callOnFiber(() -> accounts.actor("ada").ask(new Balance()));
 
     gate.open();
 
-    assertTrue(Patience.value(first) && Patience.value(second));
-    assertTrue(List.of(0, 1, 2, 3).contains(Patience.value(asking)));
+    assertTrue(Patience.value(firstSend) && Patience.value(secondSend));
+    assertTrue(List.of(0, 1, 2, 3).contains(Patience.value(balance)));
     assertEquals(3, accounts.actor("ada").ask(new Balance()));
     assertEquals(List.of("born ada"), bank.events);
   }
 
   @Test
-  void aBirthHoldsUpNoOtherKey() {
-    all.set(bank.others(name -> {
-      if (name.equals("ada")) gate.passDeaf();
-      return bank.bornInTheScope(name);
+  void birthDelaysNoOtherKey() {
+    entities.set(bank.openEntities(name -> {
+      if (name.equals("ada")) gate.passUninterruptibly();
+      return bank.newAccount(name);
     }));
-    elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
+    callOnFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
 
-    assertEquals(0, all.get().actor("bob").ask(new Balance()));
+    assertEquals(0, entities.get().actor("bob").ask(new Balance()));
   }
 
   @Test
   void failedBirthIsThrownToAllWaitersAndRetriedByNextUse() {
-    var planned = new IllegalStateException("planned");
+    var failure = new IllegalStateException("planned");
     var tries = new AtomicInteger();
-    all.set(bank.others(name -> {
-      if (tries.getAndIncrement() > 0) return bank.bornInTheScope(name);
-      gate.passDeaf();
-      throw planned;
+    entities.set(bank.openEntities(name -> {
+      if (tries.getAndIncrement() > 0) return bank.newAccount(name);
+      gate.passUninterruptibly();
+      throw failure;
     }));
-    var first = elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
+    var firstSend = callOnFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
-    var waiter = new CompletableFuture<Throwable>();
-    var thread = Patience.startFiber(() -> waiter
-        .complete(assertThrows(IllegalStateException.class, () -> all.get().actor("ada").sendMessage(new Pay(2)))));
-    Patience.parked(thread);
+    var waiterFailure = new CompletableFuture<Throwable>();
+    var waiter = Patience.startFiber(() -> waiterFailure
+        .complete(assertThrows(IllegalStateException.class,
+            () -> entities.get().actor("ada").sendMessage(new Pay(2)))));
+    Patience.awaitParked(waiter);
 
     gate.open();
 
-    assertSame(planned, Patience.failure(first));
-    assertSame(planned, Patience.value(waiter));
-    assertEquals(0, all.get().actor("ada").ask(new Balance()));
+    assertSame(failure, Patience.failure(firstSend));
+    assertSame(failure, Patience.value(waiterFailure));
+    assertEquals(0, entities.get().actor("ada").ask(new Balance()));
   }
 
   @Test
-  void anErrorIsThrownToo() {
-    all.set(bank.others(name -> {
+  void errorOfBirthIsThrown() {
+    entities.set(bank.openEntities(name -> {
       throw new AssertionError("planned");
     }));
 
-    assertThrows(AssertionError.class, () -> all.get().actor("ada").ask(new Balance()));
-    assertThrows(AssertionError.class, () -> all.get().actor("ada").sendMessageReturn(new Balance()));
-    assertEquals(0, all.get().size());
+    assertThrows(AssertionError.class, () -> entities.get().actor("ada").ask(new Balance()));
+    assertThrows(AssertionError.class, () -> entities.get().actor("ada").sendMessageReturn(new Balance()));
+    assertEquals(0, entities.get().size());
   }
 
   @Test
-  void aBirthThatGivesNullSaysSo() {
-    all.set(bank.others(name -> null));
+  void birthThatReturnsNullIsRefused() {
+    entities.set(bank.openEntities(name -> null));
 
-    var failure = assertThrows(NullPointerException.class, () -> all.get().actor("ada").sendMessage(new Pay(1)));
+    var failure = assertThrows(NullPointerException.class, () -> entities.get().actor("ada").sendMessage(new Pay(1)));
 
     assertEquals("the birth of entity ada returned null; let it return an actor", failure.getMessage());
   }
 
   @Test
-  void aBirthMayUseOtherKeys() {
-    all.set(bank.others(name -> {
+  void birthMayUseOtherKeys() {
+    entities.set(bank.openEntities(name -> {
       if (name.equals("ada"))
-        all.get().actor("bob").sendMessage(new Pay(all.get().actor("eve").ask(new Balance()) + 5));
-      return bank.bornInTheScope(name);
+        entities.get().actor("bob").sendMessage(new Pay(entities.get().actor("eve").ask(new Balance()) + 5));
+      return bank.newAccount(name);
     }));
 
-    all.get().actor("ada").sendMessage(new Pay(1));
+    entities.get().actor("ada").sendMessage(new Pay(1));
 
-    assertEquals(5, all.get().actor("bob").ask(new Balance()));
+    assertEquals(5, entities.get().actor("bob").ask(new Balance()));
   }
 
   @Test
-  void aBirthThatUsesItsOwnKeyIsTold() {
-    all.set(bank.others(name -> {
-      if (name.equals("ada")) all.get().actor("bob").sendMessage(new Pay(1));
-      else all.get().actor("ada").ask(new Balance());
-      return bank.bornInTheScope(name);
+  void birthThatUsesItsOwnKeyIsRefused() {
+    entities.set(bank.openEntities(name -> {
+      if (name.equals("ada")) entities.get().actor("bob").sendMessage(new Pay(1));
+      else entities.get().actor("ada").ask(new Balance());
+      return bank.newAccount(name);
     }));
 
-    var failure = assertThrows(IllegalStateException.class, () -> all.get().actor("ada").sendMessage(new Pay(1)));
+    var failure = assertThrows(IllegalStateException.class, () -> entities.get().actor("ada").sendMessage(new Pay(1)));
 
     assertEquals(
         "the birth of entity ada uses entity ada, which waits for it to be born: let birth only make the actor, "
             + "and use other entities from its handler or initialState",
         failure.getMessage());
-    assertEquals(0, all.get().size());
+    assertEquals(0, entities.get().size());
   }
 
   @Test
-  void birthsOnTwoThreadsThatWaitForOneAnotherAreTold() {
-    var both = new CountDownLatch(2);
-    all.set(bank.others(name -> {
-      both.countDown();
-      Patience.await(both);
-      all.get().actor(name.equals("ada") ? "bob" : "ada").sendMessage(new Pay(1));
-      return bank.bornInTheScope(name);
+  void birthsThatWaitForEachOtherAreRefused() {
+    var bothBirths = new CountDownLatch(2);
+    entities.set(bank.openEntities(name -> {
+      bothBirths.countDown();
+      Patience.await(bothBirths);
+      entities.get().actor(name.equals("ada") ? "bob" : "ada").sendMessage(new Pay(1));
+      return bank.newAccount(name);
     }));
 
-    var ada = elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
-    var bob = elsewhere(() -> all.get().actor("bob").sendMessage(new Pay(1)));
+    var ada = callOnFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)));
+    var bob = callOnFiber(() -> entities.get().actor("bob").sendMessage(new Pay(1)));
 
     Patience.eventually(() -> ada.isDone() && bob.isDone());
     assertTrue(ada.isCompletedExceptionally() && bob.isCompletedExceptionally());
@@ -171,47 +172,47 @@ class EntitiesCreationTest {
 
   @Test
   void interruptedWaitForBirthSendsDeadLetterAndKeepsFlag() {
-    var accounts = slow();
-    var first = elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    var accounts = openWithSlowBirth();
+    var firstSend = callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
 
     Thread.currentThread().interrupt();
-    boolean taken = accounts.actor("ada").sendMessage(new Pay(2));
+    boolean accepted = accounts.actor("ada").sendMessage(new Pay(2));
 
-    assertTrue(!taken && Thread.interrupted());
+    assertTrue(!accepted && Thread.interrupted());
     Thread.currentThread().interrupt();
     assertThrows(CancellationException.class, () -> accounts.actor("ada").sendMessageReturn(new Balance()));
     assertTrue(Thread.interrupted());
     gate.open();
-    assertTrue(Patience.value(first));
+    assertTrue(Patience.value(firstSend));
     assertEquals(1, accounts.actor("ada").ask(new Balance()));
     bank.clock.advance(BankFixture.IDLE.multipliedBy(2));
-    Patience.eventually(() -> accounts.size() == 0); // the interrupted thread is not inside
+    Patience.eventually(() -> accounts.size() == 0); // the interrupted thread does not count as a user
   }
 
   @Test
   void askWaitsForBirthNoLongerThanItsLimit() {
-    var accounts = slow();
-    elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    var accounts = openWithSlowBirth();
+    callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
 
     var limit = Duration.ofMillis(20);
 
-    var late = bank.late(limit, () -> accounts.actor("ada").ask(new Balance(), limit));
+    var timeout = bank.awaitTimeout(limit, () -> accounts.actor("ada").ask(new Balance(), limit));
 
-    assertEquals(limit, late.waited());
+    assertEquals(limit, timeout.limit());
   }
 
   @Test
-  void anActorThatHasEndedWhenItIsBornIsUsedOnce() {
-    all.set(bank.others(name -> {
-      Actor<Order> dead = bank.bornInTheScope(name);
-      dead.close();
-      return dead;
+  void actorThatEndsDuringItsBirthIsUsedOnce() {
+    entities.set(bank.openEntities(name -> {
+      Actor<Order> endedActor = bank.newAccount(name);
+      endedActor.close();
+      return endedActor;
     }));
 
-    assertEquals(false, all.get().actor("ada").sendMessage(new Pay(1)));
-    assertEquals(false, all.get().actor("ada").sendMessage(new Pay(2)));
+    assertEquals(false, entities.get().actor("ada").sendMessage(new Pay(1)));
+    assertEquals(false, entities.get().actor("ada").sendMessage(new Pay(2)));
     assertEquals(List.of("born ada", "born ada"), bank.events);
   }
 }

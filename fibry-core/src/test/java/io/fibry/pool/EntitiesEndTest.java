@@ -19,7 +19,7 @@ import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Order;
 import io.fibry.pool.BankFixture.Pay;
 import io.fibry.pool.BankFixture.ReplyLater;
-import io.fibry.pool.BankFixture.Stand;
+import io.fibry.pool.BankFixture.WaitAtGate;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
@@ -31,15 +31,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The end of one actor through its address, and of all. */
+/** Tests the end of one actor through its address, and the end of all entities. */
 class EntitiesEndTest {
   private BankFixture bank = new BankFixture(Strategy.FIBER);
-  private final AtomicReference<Entities<String, Order>> all = new AtomicReference<>();
+  private final AtomicReference<Entities<String, Order>> entities = new AtomicReference<>();
 
   @AfterEach
-  void closes() {
+  void close() {
     Gate.openAll();
-    if (all.get() != null) all.get().kill();
+    if (entities.get() != null) entities.get().kill();
     bank.close();
   }
 
@@ -47,14 +47,14 @@ class EntitiesEndTest {
     return Variants.STRATEGIES.keySet();
   }
 
-  private Gate occupied() {
+  private Gate occupyAda() {
     var gate = new Gate();
-    bank.ada().sendMessage(new Stand(gate));
+    bank.ada().sendMessage(new WaitAtGate(gate));
     Patience.await(gate.entered);
     return gate;
   }
 
-  // ---- of one
+  // ---- the end of one actor
 
   @Test
   void closedAddressHandlesWaitingMessagesAndHasSuccessor() {
@@ -62,20 +62,20 @@ class EntitiesEndTest {
 
     bank.ada().close();
 
-    assertEquals(3, bank.saved.get("ada"));
+    assertEquals(3, bank.savedBalances.get("ada"));
     assertEquals(0, bank.accounts.size());
     assertEquals(3, bank.ada().ask(new Balance()));
   }
 
   @Test
   void messageSentAfterPillIsHandledBySuccessor() {
-    var gate = occupied();
+    var gate = occupyAda();
     bank.ada().sendPoisonPill();
 
     var sender = Patience.startFiber(() -> bank.ada().sendMessage(new Pay(1)));
-    Patience.parked(sender);
+    Patience.awaitParked(sender);
     gate.open();
-    Patience.joined(sender); // its successor is born before it has the message
+    Patience.awaitEnd(sender); // the successor is created before it gets the message
 
     assertEquals(1, bank.ada().ask(new Balance()));
     assertEquals(List.of("born ada", "saved ada", "born ada"), bank.events);
@@ -83,8 +83,8 @@ class EntitiesEndTest {
   }
 
   @Test
-  void askExitLeavesWhatWaitsUndelivered() {
-    var gate = occupied();
+  void askExitLeavesWaitingMessagesUndelivered() {
+    var gate = occupyAda();
     bank.ada().sendMessage(new Pay(1));
 
     bank.ada().askExit();
@@ -96,7 +96,7 @@ class EntitiesEndTest {
 
   @Test
   void killInterruptsLivingActor() {
-    occupied();
+    occupyAda();
     var exit = bank.ada().onExit();
 
     bank.ada().kill();
@@ -109,7 +109,7 @@ class EntitiesEndTest {
     bank.ada().sendMessage(new Pay(1));
     bank.ada().closeOnExit(() -> bank.events.add("closed"));
 
-    bank.idle(0);
+    bank.passivateUntil(0);
 
     assertEquals(List.of("born ada", "saved ada", "closed"), bank.events);
   }
@@ -129,32 +129,32 @@ class EntitiesEndTest {
   }
 
   @Test
-  void anActorMayCloseItsOwnAddress() {
-    all.set(bank.others(name -> bank.scope.anonymous().newActor(order -> {
-      all.get().actor(name).close();
+  void actorMayCloseItsOwnAddress() {
+    entities.set(bank.openEntities(name -> bank.scope.anonymous().newActor(order -> {
+      entities.get().actor(name).close();
       bank.events.add("returned");
     })));
 
-    all.get().actor("ada").sendMessage(new Pay(1));
-    Patience.eventually(() -> all.get().size() == 0);
+    entities.get().actor("ada").sendMessage(new Pay(1));
+    Patience.eventually(() -> entities.get().size() == 0);
 
     assertEquals(List.of("returned"), bank.events);
   }
 
-  // ---- of all
+  // ---- the end of all entities
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void closeHandlesWhatWaitsAndWaitsForAll(String strategy) {
+  void closeHandlesWaitingMessagesAndAwaitsAllActors(String strategy) {
     bank.close();
     bank = new BankFixture(Variants.STRATEGIES.get(strategy));
     for (int i = 0; i < 20; i++) bank.accounts.actor("a" + i).sendMessage(new Pay(i));
 
     bank.accounts.close();
 
-    for (int i = 0; i < 20; i++) assertEquals(i, bank.saved.get("a" + i));
+    for (int i = 0; i < 20; i++) assertEquals(i, bank.savedBalances.get("a" + i));
     assertEquals(0, bank.accounts.size());
-    assertEquals(0, bank.alive.get());
+    assertEquals(0, bank.liveAccounts.get());
     assertEquals(new ExitReason.Finished(), bank.accounts.onExit().join());
   }
 
@@ -188,7 +188,7 @@ class EntitiesEndTest {
 
   @Test
   void askExitEndsAllAfterTheirMessages() {
-    var gate = occupied();
+    var gate = occupyAda();
     bank.ada().sendMessage(new Pay(1));
 
     bank.accounts.askExit();
@@ -201,7 +201,7 @@ class EntitiesEndTest {
 
   @Test
   void killInterruptsAll() {
-    occupied();
+    occupyAda();
     var promise = bank.accounts.actor("bob").sendMessageReturn(new ReplyLater(new CompletableFuture<>()));
 
     bank.accounts.kill();
@@ -212,8 +212,8 @@ class EntitiesEndTest {
   }
 
   @Test
-  void aKillOverrulesAPill() {
-    occupied();
+  void killOverrulesPill() {
+    occupyAda();
     bank.accounts.sendPoisonPill();
     assertFalse(bank.accounts.waitForExit(Duration.ofMillis(1)));
 
@@ -236,24 +236,24 @@ class EntitiesEndTest {
 
   @Test
   void memberMayCloseAllEntities() {
-    var returned = new CompletableFuture<String>();
-    all.set(bank.others(name -> bank.scope.named(name).newActor(order -> {
-      all.get().close();
-      returned.complete(name);
+    var closerName = new CompletableFuture<String>();
+    entities.set(bank.openEntities(name -> bank.scope.named(name).newActor(order -> {
+      entities.get().close();
+      closerName.complete(name);
     })));
 
-    all.get().actor("bob").sendMessage(new Pay(1));
+    entities.get().actor("bob").sendMessage(new Pay(1));
 
-    assertEquals("bob", Patience.value(returned));
-    assertTrue(all.get().waitForExit(Patience.LONG));
+    assertEquals("bob", Patience.value(closerName));
+    assertTrue(entities.get().waitForExit(Patience.LONG));
   }
 
   @Test
-  void askedActorThatClosesAllEntitiesIsToldOfCycle() {
+  void closeDuringRequestOfMemberIsReportedAsCycle() {
     var thrown = new CompletableFuture<Throwable>();
-    Actor<Balance> outside = bank.scope.named("outside").newActor((request, context) -> {
+    Actor<Balance> outsideActor = bank.scope.named("outside").newActor((request, context) -> {
       try {
-        all.get().close();
+        entities.get().close();
       } catch (Throwable failure) {
         thrown.complete(failure);
       } finally {
@@ -261,51 +261,51 @@ class EntitiesEndTest {
         context.reply(request, 1);
       }
     });
-    all.set(bank.others(name -> bank.scope.named(name).newActor(order -> outside.ask(new Balance()))));
+    entities.set(bank.openEntities(name -> bank.scope.named(name).newActor(order -> outsideActor.ask(new Balance()))));
 
-    all.get().actor("bob").sendMessage(new Pay(1));
+    entities.get().actor("bob").sendMessage(new Pay(1));
 
     var failure = Patience.value(thrown);
-    // one of the two that wait for each other is told
+    // the exception goes to one of the two actors that wait for each other
     assertTrue(failure == null || failure instanceof AskCycleException, () -> "" + failure);
-    assertTrue(all.get().waitForExit(Patience.LONG));
+    assertTrue(entities.get().waitForExit(Patience.LONG));
   }
 
   @Test
-  void actorBornDuringEndEndsToo() {
+  void actorCreatedDuringEndEndsToo() {
     var gate = new Gate();
-    all.set(bank.others(name -> {
-      gate.passDeaf();
-      return bank.bornInTheScope(name);
+    entities.set(bank.openEntities(name -> {
+      gate.passUninterruptibly();
+      return bank.newAccount(name);
     }));
-    var sent = new CompletableFuture<Boolean>();
-    Patience.startFiber(() -> sent.complete(all.get().actor("ada").sendMessage(new Pay(1))));
+    var sendResult = new CompletableFuture<Boolean>();
+    Patience.startFiber(() -> sendResult.complete(entities.get().actor("ada").sendMessage(new Pay(1))));
     Patience.await(gate.entered);
 
-    all.get().sendPoisonPill();
-    assertFalse(all.get().waitForExit(Duration.ofMillis(10)));
+    entities.get().sendPoisonPill();
+    assertFalse(entities.get().waitForExit(Duration.ofMillis(10)));
     gate.open();
-    all.get().waitForExit();
+    entities.get().waitForExit();
 
-    assertFalse(Patience.value(sent));
+    assertFalse(Patience.value(sendResult));
     assertTrue(bank.scope.awaitQuiescence(Patience.LONG));
-    assertEquals(0, bank.alive.get());
+    assertEquals(0, bank.liveAccounts.get());
     assertFalse(bank.scope.dump().contains("account/ada"), bank.scope.dump());
   }
 
   @Test
-  void aKillDoesNotWaitForABirth() {
+  void killDoesNotWaitForBirth() {
     var gate = new Gate();
-    all.set(bank.others(name -> {
-      gate.passDeaf();
-      return bank.bornInTheScope(name);
+    entities.set(bank.openEntities(name -> {
+      gate.passUninterruptibly();
+      return bank.newAccount(name);
     }));
-    Patience.startFiber(() -> all.get().actor("ada").sendMessage(new Pay(1)));
+    Patience.startFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
 
-    all.get().kill();
+    entities.get().kill();
 
-    assertTrue(all.get().waitForExit(Patience.LONG));
+    assertTrue(entities.get().waitForExit(Patience.LONG));
     gate.open();
     Patience.eventually(() -> bank.events.contains("born ada") && !bank.scope.dump().contains("account/ada"));
   }

@@ -14,7 +14,7 @@ import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Order;
 import io.fibry.pool.BankFixture.Pay;
 import io.fibry.pool.BankFixture.ReplyLater;
-import io.fibry.pool.BankFixture.Stand;
+import io.fibry.pool.BankFixture.WaitAtGate;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
@@ -30,22 +30,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which actors are idle, and when they end. */
+/** Tests which actors count as idle, and when idle actors end. */
 class EntitiesIdleTest {
   private final BankFixture bank = new BankFixture(Strategy.FIBER);
 
   @AfterEach
-  void closes() {
+  void close() {
     bank.close();
   }
 
   @Test
   void idleActorEndsWithinEighthAfterItsIdleTime() {
-    bank.clock.advance(Duration.ofSeconds(17)); // not at a tick
+    bank.clock.advance(Duration.ofSeconds(17)); // a time between two ticks of the sweeper
     bank.ada().ask(new Balance());
 
     bank.clock.advance(BankFixture.IDLE.minusNanos(1));
-    // a test cannot wait for the sweeper
+    // gives the sweeper time for a wrong passivation, which a test cannot await
     for (int i = 0; i < 1_000; i++) Thread.yield();
     assertEquals(1, bank.accounts.size());
     bank.clock.advance(BankFixture.IDLE.dividedBy(8).plusNanos(1));
@@ -77,16 +77,16 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void actorThatIsAskedIsNotIdle() {
+  void actorWithPendingRequestIsNotIdle() {
     var gate = new Gate();
-    bank.ada().sendMessage(new Stand(gate));
+    bank.ada().sendMessage(new WaitAtGate(gate));
     var asker = Patience.startFiber(() -> bank.ada().ask(new Balance(), Duration.ofDays(1)));
     Patience.await(gate.entered);
-    Patience.parked(asker);
+    Patience.awaitParked(asker);
 
-    bank.idleTwice();
+    bank.sweepTwice();
     gate.open();
-    Patience.joined(asker);
+    Patience.awaitEnd(asker);
     bank.ada().ask(new Balance());
 
     assertEquals(List.of("born ada"), bank.events);
@@ -94,60 +94,61 @@ class EntitiesIdleTest {
 
   @Promise("23.8")
   @Test
-  void actorThatPromisedAnswerIsNotIdle() {
+  void actorWithPromisedAnswerIsNotIdle() {
     var value = new CompletableFuture<Integer>();
     var answers =
         List.of(bank.ada().sendMessageReturn(new ReplyLater(value)),
             bank.ada().sendMessageReturn(new ReplyLater(value)));
-    bank.ada().ask(new Balance()); // after the promises
+    bank.ada().ask(new Balance()); // both promises have been made before this answer
 
-    bank.idleTwice();
+    bank.sweepTwice();
     value.complete(7);
 
     assertEquals(List.of(7, 7), answers.stream().map(Patience::value).toList());
     assertEquals(List.of("born ada"), bank.events);
-    bank.idleTwice();
+    bank.sweepTwice();
     assertEquals(List.of("born ada", "saved ada"), bank.events);
   }
 
   @Test
-  void actorThatCameBackIsFoundIdleAgain() {
+  void successorIsFoundIdleAgain() {
     for (int i = 1; i <= 3; i++) {
       bank.ada().sendMessage(new Pay(1));
 
-      bank.idle(0);
+      bank.passivateUntil(0);
 
-      assertEquals(i, bank.saved.get("ada"));
+      assertEquals(i, bank.savedBalances.get("ada"));
     }
   }
 
-  /** On CALLER the sweeper saves the account, so the other one is born during its last turn. */
+  /** On CALLER the sweeper runs ada's stop hook, so bob is created while ada ends. */
   @Test
-  void actorBornWhileLastActorLeavesIsFoundIdle() {
-    var all = new AtomicReference<Entities<String, Order>>();
-    all.set(
-        bank.others(name -> bank.scope.anonymous().strategy(Strategy.CALLER).initialState(() -> name).onStop(state -> {
-          bank.events.add("left " + name);
-          if (name.equals("ada")) all.get().actor("bob").sendMessage(new Pay(1));
-        }).newActor((state, order) -> {})));
-    all.get().actor("ada").sendMessage(new Pay(1));
-    bank.idle();
-    Patience.eventually(() -> all.get().size() == 1 && bank.events.equals(List.of("left ada")));
+  void actorCreatedWhileLastActorEndsIsFoundIdle() {
+    var entities = new AtomicReference<Entities<String, Order>>();
+    entities.set(
+        bank.openEntities(name -> bank.scope.anonymous().strategy(Strategy.CALLER).initialState(() -> name)
+            .onStop(state -> {
+              bank.events.add("left " + name);
+              if (name.equals("ada")) entities.get().actor("bob").sendMessage(new Pay(1));
+            }).newActor((state, order) -> {})));
+    entities.get().actor("ada").sendMessage(new Pay(1));
+    bank.advanceBeyondIdleTime();
+    Patience.eventually(() -> entities.get().size() == 1 && bank.events.equals(List.of("left ada")));
 
     Patience.eventually(() -> {
       bank.clock.advance(BankFixture.IDLE);
       return bank.events.equals(List.of("left ada", "left bob"));
     });
-    all.get().close();
+    entities.get().close();
   }
 
   @Test
-  void clockThatMovesWhileSettingTimerLeavesNoActorBehind() {
-    var sets = new AtomicInteger();
+  void clockAdvanceWhileTimerIsSetLeavesNoActorBehind() {
+    var timerCount = new AtomicInteger();
     var clock = new Clock() {
       @Override
       public Scheduler.Timer schedule(Duration delay, Runnable task) {
-        if (sets.incrementAndGet() == 2) manual.advance(BankFixture.IDLE.multipliedBy(2));
+        if (timerCount.incrementAndGet() == 2) manual.advance(BankFixture.IDLE.multipliedBy(2));
         return super.schedule(delay, task);
       }
     };
@@ -162,47 +163,47 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void manyAnswersGivenLongAgoKeepNobodyAlive() {
+  void completedAnswersDoNotKeepActorAlive() {
     var value = new CompletableFuture<Integer>();
     var answers = new ArrayList<CompletableFuture<Integer>>();
     for (int i = 0; i < 1_000; i++) answers.add(bank.ada().sendMessageReturn(new ReplyLater(value)));
     value.complete(7);
     answers.forEach(Patience::value);
 
-    bank.idle(0);
+    bank.passivateUntil(0);
   }
 
   @Test
   void messagesWaitingWhenActorIsFoundIdleAreHandled() {
     var gate = new Gate();
-    bank.ada().sendMessages(List.of(new Stand(gate), new Pay(3)));
+    bank.ada().sendMessages(List.of(new WaitAtGate(gate), new Pay(3)));
     Patience.await(gate.entered);
 
-    bank.idle();
+    bank.advanceBeyondIdleTime();
     gate.open();
     Patience.eventually(() -> bank.accounts.size() == 0);
 
-    assertEquals(3, bank.saved.get("ada"));
+    assertEquals(3, bank.savedBalances.get("ada"));
   }
 
   @Test
   void idleActorEndsOnSystemClock() {
-    var quick = Entities.open(ActorSystem.anonymous(), Duration.ofMillis(10), bank::birth);
+    var entities = Entities.open(ActorSystem.anonymous(), Duration.ofMillis(10), bank::birth);
 
-    quick.actor("ada").sendMessage(new Pay(1));
-    Patience.eventually(() -> quick.size() == 0);
+    entities.actor("ada").sendMessage(new Pay(1));
+    Patience.eventually(() -> entities.size() == 0);
 
-    assertEquals(1, quick.actor("ada").ask(new Balance()));
-    quick.close();
+    assertEquals(1, entities.actor("ada").ask(new Balance()));
+    entities.close();
   }
 
   @Test
   void clockThatCannotSetTimerLeavesActorsAlive() {
-    var broken = new AtomicInteger(1);
+    var remainingFailures = new AtomicInteger(1);
     var clock = new Clock() {
       @Override
       public Scheduler.Timer schedule(Duration delay, Runnable task) {
-        if (broken.getAndDecrement() > 0) throw new IllegalStateException("planned");
+        if (remainingFailures.getAndDecrement() > 0) throw new IllegalStateException("planned");
         return super.schedule(delay, task);
       }
     };
@@ -220,64 +221,64 @@ class EntitiesIdleTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void thousandActorsLeaveAtOnceAtMost(boolean closing) {
-    var leaving = new AtomicInteger();
+  void atMostThousandActorsEndAtOnce(boolean closing) {
+    var stopCount = new AtomicInteger();
     var gate = new CountDownLatch(1);
-    var many = Entities.open(bank.scope.anonymous(), BankFixture.IDLE,
-        (ActorBuilder<Object> how, Integer key) -> how.initialState(() -> key).onStop(state -> {
-          leaving.incrementAndGet();
+    var entities = Entities.open(bank.scope.anonymous(), BankFixture.IDLE,
+        (ActorBuilder<Object> builder, Integer key) -> builder.initialState(() -> key).onStop(state -> {
+          stopCount.incrementAndGet();
           Patience.await(gate);
         }).newActor((Integer state, Pay pay) -> {}));
-    for (int key = 0; key < 1_100; key++) many.actor(key).sendMessage(new Pay(key));
-    if (closing) many.sendPoisonPill();
-    else bank.idle();
-    Patience.eventually(() -> leaving.get() == 1_000);
+    for (int key = 0; key < 1_100; key++) entities.actor(key).sendMessage(new Pay(key));
+    if (closing) entities.sendPoisonPill();
+    else bank.advanceBeyondIdleTime();
+    Patience.eventually(() -> stopCount.get() == 1_000);
 
     for (int i = 0; i < 1_000; i++) Thread.yield();
-    assertEquals(1_000, leaving.get());
+    assertEquals(1_000, stopCount.get());
     gate.countDown();
-    Patience.eventually(() -> many.size() == 0);
+    Patience.eventually(() -> entities.size() == 0);
 
-    assertEquals(1_100, leaving.get());
-    many.close();
+    assertEquals(1_100, stopCount.get());
+    entities.close();
   }
 
   @Promise("23.12")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void thousandHangingActorsDoNotKeepOthersAlive(boolean closing) {
-    var leaving = new AtomicInteger();
+    var stopCount = new AtomicInteger();
     var gate = new CountDownLatch(1);
     try (var logged = new Logged()) {
-      var many = Entities.open(bank.scope.anonymous(), BankFixture.IDLE,
-          (ActorBuilder<Object> how, Integer key) -> how.initialState(() -> key).onStop(state -> {
-            leaving.incrementAndGet();
+      var entities = Entities.open(bank.scope.anonymous(), BankFixture.IDLE,
+          (ActorBuilder<Object> builder, Integer key) -> builder.initialState(() -> key).onStop(state -> {
+            stopCount.incrementAndGet();
             if (state < 1_000) Patience.await(gate);
           }).newActor((Integer state, Pay pay) -> {}));
-      for (int key = 0; key < 1_000; key++) many.actor(key).sendMessage(new Pay(key));
-      if (closing) for (int key = 1_000; key < 1_100; key++) many.actor(key).sendMessage(new Pay(key));
-      if (closing) many.sendPoisonPill();
-      else bank.idle();
-      Patience.eventually(() -> leaving.get() >= (closing ? 900 : 1_000));
-      if (!closing) for (int key = 1_000; key < 1_100; key++) many.actor(key).sendMessage(new Pay(key));
+      for (int key = 0; key < 1_000; key++) entities.actor(key).sendMessage(new Pay(key));
+      if (closing) for (int key = 1_000; key < 1_100; key++) entities.actor(key).sendMessage(new Pay(key));
+      if (closing) entities.sendPoisonPill();
+      else bank.advanceBeyondIdleTime();
+      Patience.eventually(() -> stopCount.get() >= (closing ? 900 : 1_000));
+      if (!closing) for (int key = 1_000; key < 1_100; key++) entities.actor(key).sendMessage(new Pay(key));
       Patience.eventually(() -> {
         if (closing) bank.clock.advance(Duration.ofSeconds(1));
-        else bank.idle();
-        return leaving.get() == 1_100;
+        else bank.advanceBeyondIdleTime();
+        return stopCount.get() == 1_100;
       });
 
       assertTrue(logged.text().contains("none of 1000 actors of entities '"), logged::text);
       gate.countDown();
-      Patience.eventually(() -> many.size() == 0);
-      many.close();
+      Patience.eventually(() -> entities.size() == 0);
+      entities.close();
     }
   }
 
   @Test
   void endlessIdleTimeIsAccepted() {
-    try (var old = Entities.open(ActorSystem.anonymous(), Duration.ofSeconds(Long.MAX_VALUE),
-        (ActorBuilder<Object> how, String name) -> how.newActor((BankFixture.Order order) -> {}))) {
-      assertTrue(old.actor("ada").sendMessage(new Pay(1)));
+    try (var entities = Entities.open(ActorSystem.anonymous(), Duration.ofSeconds(Long.MAX_VALUE),
+        (ActorBuilder<Object> builder, String name) -> builder.newActor((BankFixture.Order order) -> {}))) {
+      assertTrue(entities.actor("ada").sendMessage(new Pay(1)));
     }
   }
 }

@@ -14,8 +14,8 @@ import io.fibry.ActorSystem;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Request;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
@@ -38,13 +38,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Entities belong to a scope: it has their clock and decides failures, and ends them in turn. */
+/** Tests that a scope ends its entities in order and decides on their failures. */
 class EntitiesInScopeTest {
   private static final Duration IDLE = Duration.ofMinutes(10);
 
   private record Name() implements Request<Name, String> {}
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope app = ActorSystem.openScope("app", o -> o.withDeadLetters(letters));
   private final Gate gate = new Gate();
 
@@ -54,67 +54,68 @@ class EntitiesInScopeTest {
     app.closeWithin(Duration.ZERO);
   }
 
-  private Entities<String, Object> named(ActorScope scope) {
-    return Entities.open(scope.named("customer"), IDLE, (how, key) -> how.newActor((message, context) -> {
+  private Entities<String, Object> openCustomers(ActorScope scope) {
+    return Entities.open(scope.named("customer"), IDLE, (builder, key) -> builder.newActor((message, context) -> {
       if (message instanceof Name name) context.reply(name, context.self().name());
     }));
   }
 
-  private enum Place {
-    SERVER_FIRST, ENTITIES_FIRST, SCOPES
+  private enum OpenOrder {
+    SERVER_FIRST, ENTITIES_FIRST, SEPARATE_SCOPES
   }
 
   @Promise("16.17")
   @ParameterizedTest
   @EnumSource
-  void aRouteUnderWayMakesAnEntityThoughTheScopeCloses(Place place) throws Exception {
-    var data = place == Place.SCOPES ? app.openScope("data") : app;
-    var web = place == Place.SCOPES ? app.openScope("web") : app;
-    var early = place == Place.SERVER_FIRST ? null : named(data);
+  void routeInProgressCreatesEntityWhileScopeCloses(OpenOrder order) throws Exception {
+    var data = order == OpenOrder.SEPARATE_SCOPES ? app.openScope("data") : app;
+    var web = order == OpenOrder.SEPARATE_SCOPES ? app.openScope("web") : app;
+    var customersBeforeServer = order == OpenOrder.SERVER_FIRST ? null : openCustomers(data);
     var customers = new CompletableFuture<Entities<String, Object>>();
     var routes = HttpRoutes.none().text("/name", exchange -> {
       gate.pass();
       return customers.join().actor("ada").ask(new Name());
     });
     var server = HttpServer.open(web.anonymous(), 0, routes, o -> o.withDrainLimit(Patience.LONG));
-    customers.complete(early == null ? named(data) : early);
+    customers.complete(customersBeforeServer == null ? openCustomers(data) : customersBeforeServer);
 
     try (var client = HttpClient.newHttpClient()) {
       var uri = URI.create("http://localhost:" + server.port() + "/name");
-      var answer = client.sendAsync(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
+      var response = client.sendAsync(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
       Patience.await(gate.entered);
-      var closing = Patience.startFiber(() -> app.closeWithin(Patience.LONG));
+      var closer = Patience.startFiber(() -> app.closeWithin(Patience.LONG));
       assertThrows(IllegalStateException.class, () -> {
         while (true) app.anonymous().newActor(message -> {}).close();
       });
       gate.open();
 
-      assertEquals("customer/ada", Patience.value(answer).body());
-      Patience.joined(closing);
+      assertEquals("customer/ada", Patience.value(response).body());
+      Patience.awaitEnd(closer);
     }
   }
 
   @Promise("16.17")
   @Test
   void entitiesEndAfterServersAndLaterActors() {
-    var ended = new CopyOnWriteArrayList<String>();
-    app.named("older").newActor(message -> {}).closeOnExit(() -> ended.add("older"));
-    BlockBuilder.of(app.named("door")).closesFirst().newActor(message -> {}).closeOnExit(() -> ended.add("door"));
-    var customers = named(app);
+    var endedNames = new CopyOnWriteArrayList<String>();
+    app.named("older").newActor(message -> {}).closeOnExit(() -> endedNames.add("older"));
+    BlockBuilder.of(app.named("server")).closesFirst().newActor(message -> {})
+        .closeOnExit(() -> endedNames.add("server"));
+    var customers = openCustomers(app);
     customers.actor("ada").ask(new Name());
-    customers.actor("ada").closeOnExit(() -> ended.add("ada"));
-    app.named("later").newActor(message -> {}).closeOnExit(() -> ended.add("later"));
+    customers.actor("ada").closeOnExit(() -> endedNames.add("ada"));
+    app.named("later").newActor(message -> {}).closeOnExit(() -> endedNames.add("later"));
 
     app.close();
 
-    assertEquals(List.of("later", "ada", "older"), ended.stream().filter(name -> !name.equals("door")).toList());
-    assertTrue(ended.indexOf("door") < ended.indexOf("ada"), ended::toString);
+    assertEquals(List.of("later", "ada", "older"), endedNames.stream().filter(name -> !name.equals("server")).toList());
+    assertTrue(endedNames.indexOf("server") < endedNames.indexOf("ada"), endedNames::toString);
   }
 
   @Promise("16.17")
   @Test
   void addressesAfterScopeCloseActLikeEndedActors() {
-    var customers = named(app);
+    var customers = openCustomers(app);
     customers.actor("ada").ask(new Name());
 
     app.close();
@@ -125,7 +126,7 @@ class EntitiesInScopeTest {
       assertThrows(ActorStoppedException.class, () -> customers.actor("bob").ask(new Name()));
       assertTrue(customers.actor("bob").sendMessageReturn(new Name()).isCompletedExceptionally());
       customers.actor("bob").sendMessageLater("later", Duration.ZERO);
-      assertEquals("", logged.about("ada", "bob", "hello", "later", "Entities"));
+      assertEquals("", logged.entriesAbout("ada", "bob", "hello", "later", "Entities"));
     }
     assertEquals(new ExitReason.Stopped(), Patience.value(customers.onExit()));
     assertEquals(0, customers.size());
@@ -135,13 +136,13 @@ class EntitiesInScopeTest {
   void entitiesEndedByUserAndScopeLeaveNothing() {
     for (int round = 0; round < 500; round++) {
       var scope = app.openScope("round");
-      var customers = named(scope);
+      var customers = openCustomers(scope);
       if (round % 2 == 0) customers.actor("ada").sendMessage("hello");
-      var other = round % 3 == 0 ? Patience.startFiber(customers::close) : null;
+      var closer = round % 3 == 0 ? Patience.startFiber(customers::close) : null;
 
       var report = scope.closeWithin(Patience.LONG);
 
-      if (other != null) Patience.joined(other);
+      if (closer != null) Patience.awaitEnd(closer);
       else assertEquals(new ExitReason.Stopped(), Patience.value(customers.onExit()));
       assertEquals(List.of(), report.undelivered());
       assertEquals(List.of(), letters.messages());
@@ -149,24 +150,24 @@ class EntitiesInScopeTest {
   }
 
   @Test
-  void manyEndAtTheSameTime() {
-    int many = 100;
-    var ending = new CountDownLatch(many);
-    Entities<Integer, Object> slow = Entities.open(app.anonymous(), IDLE, (how, key) -> how.initialState(() -> key)
-        .onStop(state -> {
-          ending.countDown();
-          Patience.await(ending);
+  void manyEntitiesEndAtTheSameTime() {
+    int entityCount = 100;
+    var endLatch = new CountDownLatch(entityCount);
+    Entities<Integer, Object> entities =
+        Entities.open(app.anonymous(), IDLE, (builder, key) -> builder.initialState(() -> key).onStop(state -> {
+          endLatch.countDown();
+          Patience.await(endLatch);
         }).newActor((state, message) -> {}));
-    for (int key = 0; key < many; key++) slow.actor(key).sendMessage("hello");
+    for (int key = 0; key < entityCount; key++) entities.actor(key).sendMessage("hello");
 
     app.close();
 
-    assertEquals(0, ending.getCount());
+    assertEquals(0, endLatch.getCount());
   }
 
   @Test
-  void aClosedGroupLeavesItsScope() {
-    var customers = named(app);
+  void closedEntitiesLeaveTheirScope() {
+    var customers = openCustomers(app);
     customers.actor("ada").ask(new Name());
 
     customers.close();
@@ -176,8 +177,8 @@ class EntitiesInScopeTest {
   }
 
   @Test
-  void actorsOfANamedBuilderHaveNames() {
-    assertEquals("customer/ada", named(app).actor("ada").ask(new Name()));
+  void entitiesOfNamedBuilderHaveNames() {
+    assertEquals("customer/ada", openCustomers(app).actor("ada").ask(new Name()));
     assertTrue(app.dump().contains("scope 'customer': "), app.dump());
     assertTrue(app.dump().contains("customer/ada (FIBER): "), app.dump());
   }
@@ -186,7 +187,7 @@ class EntitiesInScopeTest {
   void entitiesAnswerWithoutProtocol() {
     Entities.WithReturn<Integer, String, Integer> lengths =
         Entities.openWithReturn(app.anonymous(), IDLE,
-            (how, key) -> how.newActorWithReturn(text -> key + text.length()));
+            (builder, key) -> builder.newActorWithReturn(text -> key + text.length()));
 
     assertEquals(12, lengths.actor(10).ask("hi"));
     assertEquals(13, lengths.actor(10).ask("hoy", Patience.LONG));
@@ -197,15 +198,15 @@ class EntitiesInScopeTest {
 
   // ---- failures
 
-  private static final class Failing {
-    final Set<String> stopped = ConcurrentHashMap.newKeySet();
+  private static final class FailingEntities {
+    final Set<String> stoppedKeys = ConcurrentHashMap.newKeySet();
 
-    Entities<String, Object> in(ActorScope scope) {
+    Entities<String, Object> open(ActorScope scope) {
       return Entities.open(scope.anonymous().onFailure(FailurePolicy.escalate().withoutLog()), IDLE, this::birth);
     }
 
-    private Actor<Object> birth(ActorBuilder<Object> how, String key) {
-      return how.initialState(() -> key).onStop(stopped::add).newActor(this::handle);
+    private Actor<Object> birth(ActorBuilder<Object> builder, String key) {
+      return builder.initialState(() -> key).onStop(stoppedKeys::add).newActor(this::handle);
     }
 
     private void handle(String state, Object message, ActorContext<Object> context) {
@@ -214,67 +215,67 @@ class EntitiesInScopeTest {
     }
   }
 
-  private Failing escalateOne(FailurePolicy policy) {
-    var failing = new Failing();
+  private FailingEntities escalateFailureOfAda(FailurePolicy policy) {
+    var failingEntities = new FailingEntities();
     var scope = app.openScope("inner", o -> o.withFailurePolicy(policy.withoutLog()));
-    var both = failing.in(scope);
-    both.actor("ada").ask(new Name());
-    both.actor("bob").ask(new Name());
-    both.actor("ada").sendMessage("fail");
-    return failing;
+    var entities = failingEntities.open(scope);
+    entities.actor("ada").ask(new Name());
+    entities.actor("bob").ask(new Name());
+    entities.actor("ada").sendMessage("fail");
+    return failingEntities;
   }
 
   @Promise("17.15")
   @Test
   void scopeRestartsFailedEntity() {
-    var failing = escalateOne(FailurePolicy.restart());
+    var failingEntities = escalateFailureOfAda(FailurePolicy.restart());
 
-    Patience.eventually(() -> !failing.stopped.isEmpty());
+    Patience.eventually(() -> !failingEntities.stoppedKeys.isEmpty());
     assertTrue(app.awaitQuiescence(Patience.LONG));
-    assertEquals(Set.of("ada"), failing.stopped);
+    assertEquals(Set.of("ada"), failingEntities.stoppedKeys);
   }
 
   @Promise("17.15")
   @Test
-  void scopeRestartsActorsMadeAfterFailedEntity() {
-    var failing = new Failing();
+  void scopeRestartsActorsCreatedAfterFailedEntity() {
+    var failingEntities = new FailingEntities();
     var scope = app.openScope("inner", o -> o.withFailurePolicy(FailurePolicy.restartFromFailed().withoutLog()));
-    var all = failing.in(scope);
-    for (var name : List.of("ada", "bob", "eve")) all.actor(name).ask(new Name());
-    scope.anonymous().initialState(() -> "later").onStop(failing.stopped::add)
+    var entities = failingEntities.open(scope);
+    for (var name : List.of("ada", "bob", "eve")) entities.actor(name).ask(new Name());
+    scope.anonymous().initialState(() -> "later").onStop(failingEntities.stoppedKeys::add)
         .newActor((String state, Object message) -> {}).sendMessage("makes the state");
     assertTrue(app.awaitQuiescence(Patience.LONG));
 
-    all.actor("bob").sendMessage("fail");
+    entities.actor("bob").sendMessage("fail");
 
-    Patience.eventually(() -> failing.stopped.size() == 3);
+    Patience.eventually(() -> failingEntities.stoppedKeys.size() == 3);
     assertTrue(app.awaitQuiescence(Patience.LONG));
-    assertEquals(Set.of("bob", "eve", "later"), failing.stopped);
+    assertEquals(Set.of("bob", "eve", "later"), failingEntities.stoppedKeys);
   }
 
   @Promise("17.15")
   @Test
-  void scopeThatStopsClosesWithAllEntities() {
-    var failing = escalateOne(FailurePolicy.stop());
+  void stopPolicyOfScopeEndsAllItsEntities() {
+    var failingEntities = escalateFailureOfAda(FailurePolicy.stop());
 
-    Patience.eventually(() -> failing.stopped.equals(Set.of("ada", "bob")));
+    Patience.eventually(() -> failingEntities.stoppedKeys.equals(Set.of("ada", "bob")));
     Patience.eventually(() -> !app.dump().contains("inner"));
   }
 
   @Promise("17.15")
   @Test
   void rootEndsFailedEntity() {
-    var failing = new Failing();
-    var free = Entities.open(ActorSystem.named("free").onFailure(FailurePolicy.escalate().withoutLog()), IDLE,
-        failing::birth);
-    free.actor("ada").ask(new Name());
-    free.actor("bob").ask(new Name());
+    var failingEntities = new FailingEntities();
+    var entities = Entities.open(ActorSystem.named("free").onFailure(FailurePolicy.escalate().withoutLog()), IDLE,
+        failingEntities::birth);
+    entities.actor("ada").ask(new Name());
+    entities.actor("bob").ask(new Name());
 
-    free.actor("ada").sendMessage("fail");
+    entities.actor("ada").sendMessage("fail");
 
-    Patience.eventually(() -> failing.stopped.equals(Set.of("ada")));
-    assertEquals("bob", free.actor("bob").ask(new Name()));
-    assertEquals("ada", free.actor("ada").ask(new Name()));
-    free.close();
+    Patience.eventually(() -> failingEntities.stoppedKeys.equals(Set.of("ada")));
+    assertEquals("bob", entities.actor("bob").ask(new Name()));
+    assertEquals("ada", entities.actor("ada").ask(new Name()));
+    entities.close();
   }
 }

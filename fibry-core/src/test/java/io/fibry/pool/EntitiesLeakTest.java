@@ -21,26 +21,26 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The memory of entities. */
+/** Tests how much memory entities need, and that they release it. */
 class EntitiesLeakTest {
   private static final Duration IDLE = Duration.ofMinutes(8);
-  private static final int MANY = Soak.ON ? 1_000_000 : 25_000;
+  private static final int KEYS = Soak.ON ? 1_000_000 : 25_000;
 
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("leak", o -> o.withScheduler(clock));
-  private final ActorBuilder<Object> how = scope.anonymous();
+  private final ActorBuilder<Object> builder = scope.anonymous();
 
   @AfterEach
   void close() {
     scope.close();
   }
 
-  private static Entities<Integer, String> entities(ActorBuilder<Object> how, Duration idle) {
-    return Entities.open(how, idle, (one, key) -> one.newActor((String message) -> {}));
+  private static Entities<Integer, String> entities(ActorBuilder<Object> builder, Duration idle) {
+    return Entities.open(builder, idle, (entityBuilder, key) -> entityBuilder.newActor((String message) -> {}));
   }
 
   private WeakReference<Object> usedAndClosed() {
-    var entities = entities(how, IDLE);
+    var entities = entities(builder, IDLE);
     entities.actor(1).sendMessage("a");
     entities.actor(2).sendMessageLater("later", IDLE);
     entities.actor(2).sendMessageEvery("key", "again", IDLE);
@@ -49,12 +49,12 @@ class EntitiesLeakTest {
   }
 
   @Test
-  void closedEntitiesAreForgottenByClockAndScope() {
+  void clockAndScopeReleaseClosedEntities() {
     assertTrue(LeakProbe.collected(usedAndClosed()));
   }
 
-  /** The root does not keep them. */
-  private static WeakReference<Object> usedInTheRoot() {
+  /** Returns a reference to used entities without a scope. */
+  private static WeakReference<Object> usedInRoot() {
     var entities = entities(ActorSystem.anonymous(), Duration.ofMillis(1));
     entities.actor(1).sendMessage("a");
     Patience.eventually(() -> entities.size() == 0);
@@ -62,49 +62,50 @@ class EntitiesLeakTest {
   }
 
   @Test
-  void unknownEntitiesAreGarbageOnceNoActorIsAlive() {
-    assertTrue(LeakProbe.collected(usedInTheRoot()));
+  void unreferencedEntitiesAreGarbageOnceNoActorIsAlive() {
+    assertTrue(LeakProbe.collected(usedInRoot()));
   }
 
-  private Entities<Integer, String> lively;
+  private Entities<Integer, String> usedEntities;
 
   @Test
-  void actorsThatWereIdleAreForgotten() {
+  void passivatedActorsAreGarbage() {
     var births = new ArrayList<WeakReference<Object>>();
-    lively = Entities.open(how, IDLE, (one, key) -> {
-      Actor<String> actor = one.newActor(message -> {});
+    usedEntities = Entities.open(builder, IDLE, (entityBuilder, key) -> {
+      Actor<String> actor = entityBuilder.newActor(message -> {});
       births.add(new WeakReference<>(actor));
       return actor;
     });
-    for (int i = 0; i < 100; i++) lively.actor(i).sendMessage("a");
+    for (int i = 0; i < 100; i++) usedEntities.actor(i).sendMessage("a");
     clock.advance(IDLE.multipliedBy(2));
-    Patience.eventually(() -> lively.size() == 0);
+    Patience.eventually(() -> usedEntities.size() == 0);
 
     assertTrue(LeakProbe.collected(births));
     assertEquals(100, births.size());
-    lively.close();
+    usedEntities.close();
   }
 
-  /** On CALLER, so that no thread counts. */
+  /** On CALLER actors have no threads, which would need memory. */
   @Test
-  void aLivingKeyCostsAtMost150BytesBesideItsActor() {
-    var keys = IntStream.range(0, MANY).boxed().toList();
+  void livingKeyNeedsAtMost150BytesBesidesItsActor() {
+    var keys = IntStream.range(0, KEYS).boxed().toList();
     var handled = new AtomicInteger();
     var births = (Function<Integer, Actor<String>>) key -> ActorSystem.anonymous().strategy(Strategy.CALLER)
         .newActor(message -> handled.incrementAndGet());
-    long before = LeakProbe.used();
-    var alone = keys.stream().map(births).toArray();
-    long actors = LeakProbe.used();
-    Entities<Integer, String> entities = Entities.open(how, IDLE, (one, key) -> births.apply(key));
+    long usedBefore = LeakProbe.used();
+    var actorsAlone = keys.stream().map(births).toArray();
+    long usedWithActors = LeakProbe.used();
+    Entities<Integer, String> entities = Entities.open(builder, IDLE, (entityBuilder, key) -> births.apply(key));
     for (var key : keys) entities.actor(key).sendMessage("a");
-    long all = LeakProbe.used();
-    long each = ((all - actors) - (actors - before)) / MANY;
-    System.out.println("a living key costs " + each + " B beside its actor, of " + (actors - before) / MANY + " B");
+    long usedWithEntities = LeakProbe.used();
+    long bytesPerKey = ((usedWithEntities - usedWithActors) - (usedWithActors - usedBefore)) / KEYS;
+    System.out.println("a living key costs " + bytesPerKey + " B beside its actor, of "
+        + (usedWithActors - usedBefore) / KEYS + " B");
 
-    assertEquals(MANY, alone.length);
-    assertEquals(MANY, entities.size());
-    assertEquals(MANY, handled.get());
-    assertTrue(each <= 150, () -> each + " B");
+    assertEquals(KEYS, actorsAlone.length);
+    assertEquals(KEYS, entities.size());
+    assertEquals(KEYS, handled.get());
+    assertTrue(bytesPerKey <= 150, () -> bytesPerKey + " B");
     clock.advance(IDLE.multipliedBy(2));
     Patience.eventually(() -> entities.size() == 0);
     entities.close();

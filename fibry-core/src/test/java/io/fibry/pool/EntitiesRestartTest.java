@@ -28,43 +28,43 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Between the pill of one life and the birth of the next, while the account is saved. */
+/** Tests calls of an address while its actor is being saved and has no successor yet. */
 class EntitiesRestartTest {
-  private static final Duration LIMIT = Duration.ofSeconds(1); // on the clock of the bank
+  private static final Duration LIMIT = Duration.ofSeconds(1); // on the manual clock of the bank
 
   private final BankFixture bank = new BankFixture(Strategy.FIBER);
-  private final Gate leaving = new Gate();
+  private final Gate saveGate = new Gate();
 
   @AfterEach
-  void closes() {
-    leaving.open();
+  void close() {
+    saveGate.open();
     bank.close();
   }
 
   @BeforeEach
-  void anAccountIsBeingSaved() {
-    bank.leaving = leaving;
+  void waitUntilAdaIsBeingSaved() {
+    bank.saveGate = saveGate;
     bank.ada().sendMessage(new Pay(5));
-    bank.idle();
-    Patience.await(leaving.entered);
-    bank.leaving = null;
+    bank.advanceBeyondIdleTime();
+    Patience.await(saveGate.entered);
+    bank.saveGate = null;
   }
 
-  private static <T> CompletableFuture<T> waiting(Callable<T> code) {
+  private static <T> CompletableFuture<T> startAndAwaitParked(Callable<T> code) {
     var result = new CompletableFuture<T>();
-    Patience.parked(Patience.startFiber(code, result));
+    Patience.awaitParked(Patience.startFiber(code, result));
     return result;
   }
 
   @Promise("23.6")
   @Test
   void senderWaitsAndSuccessorHasSavedState() {
-    var sent = waiting(() -> bank.ada().sendMessage(new Pay(1)));
-    assertFalse(sent.isDone());
+    var sendResult = startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(1)));
+    assertFalse(sendResult.isDone());
 
-    leaving.open();
+    saveGate.open();
 
-    assertTrue(Patience.value(sent));
+    assertTrue(Patience.value(sendResult));
     assertEquals(6, bank.ada().ask(new Balance()));
     assertEquals(List.of("born ada", "saved ada", "born ada"), bank.events);
     assertEquals(List.of(), bank.letters.messages());
@@ -72,34 +72,35 @@ class EntitiesRestartTest {
 
   @Test
   void askerWaitsForSuccessor() {
-    var asked = waiting(() -> bank.ada().ask(new Balance()));
-    var limited = waiting(() -> bank.ada().ask(new Balance(), Duration.ofHours(1)));
-    var future = waiting(() -> bank.ada().sendMessageReturn(new Balance()).get());
+    var answer = startAndAwaitParked(() -> bank.ada().ask(new Balance()));
+    var answerWithinLimit = startAndAwaitParked(() -> bank.ada().ask(new Balance(), Duration.ofHours(1)));
+    var answerOfFuture = startAndAwaitParked(() -> bank.ada().sendMessageReturn(new Balance()).get());
 
-    leaving.open();
+    saveGate.open();
 
-    assertEquals(List.of(5, 5, 5), List.of(Patience.value(asked), Patience.value(limited), Patience.value(future)));
+    assertEquals(List.of(5, 5, 5),
+        List.of(Patience.value(answer), Patience.value(answerWithinLimit), Patience.value(answerOfFuture)));
   }
 
   @Promise("23.8")
   @Test
-  void theLimitOfAnAskHoldsForTheWaitAndSaysWhatItWaitsFor() {
-    Patience.eventually(() -> { // before its relay has a thread, it waits for that
-      var failure = bank.late(LIMIT, () -> bank.ada().ask(new Balance(), LIMIT));
-      assertEquals(LIMIT, failure.waited());
+  void limitOfAskCoversWaitForSuccessorAndNamesItsCause() {
+    Patience.eventually(() -> { // before the relay has a thread, the ask waits for that thread
+      var failure = bank.awaitTimeout(LIMIT, () -> bank.ada().ask(new Balance(), LIMIT));
+      assertEquals(LIMIT, failure.limit());
       return failure.getMessage().contains("'account/ada' (its end)");
     });
   }
 
   @Test
   void expiredAskIsNotHandled() {
-    bank.late(LIMIT, () -> bank.ada().ask(new Balance(), LIMIT));
+    bank.awaitTimeout(LIMIT, () -> bank.ada().ask(new Balance(), LIMIT));
 
-    leaving.open();
+    saveGate.open();
     Patience.eventually(() -> bank.ada().ask(new Balance()) == 5);
-    for (int i = 0; i < 1_000; i++) Thread.yield(); // the relay would ask now
+    for (int i = 0; i < 1_000; i++) Thread.yield(); // time in which the relay could send the expired request
 
-    assertEquals(1, bank.asked.get());
+    assertEquals(1, bank.balanceRequests.get());
   }
 
   @Test
@@ -108,9 +109,9 @@ class EntitiesRestartTest {
 
     var pay = new Pay(1);
 
-    boolean taken = bank.ada().sendMessage(pay);
+    boolean accepted = bank.ada().sendMessage(pay);
 
-    assertFalse(taken);
+    assertFalse(accepted);
     assertTrue(Thread.interrupted());
     assertEquals(List.of("entity ada"), bank.scope.deadLetters().stream()
         .filter(letter -> letter.message() == pay).map(DeadLetter::actor).toList());
@@ -118,55 +119,56 @@ class EntitiesRestartTest {
 
   @Test
   void interruptedAskIsCancelledAndNotHandled() {
-    var told = new CompletableFuture<Boolean>();
+    var interruptFlag = new CompletableFuture<Boolean>();
     var asker = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, () -> bank.ada().ask(new Balance()));
-      told.complete(Thread.currentThread().isInterrupted());
+      interruptFlag.complete(Thread.currentThread().isInterrupted());
     });
-    Patience.parked(asker);
-    for (int i = 0; i < 1_000; i++) Thread.yield(); // until the relay waits
+    Patience.awaitParked(asker);
+    for (int i = 0; i < 1_000; i++) Thread.yield(); // time in which the relay begins to wait
 
     asker.interrupt();
-    assertTrue(Patience.value(told));
-    leaving.open();
+    assertTrue(Patience.value(interruptFlag));
+    saveGate.open();
     Patience.eventually(() -> bank.ada().ask(new Balance()) == 5);
     for (int i = 0; i < 1_000; i++) Thread.yield();
 
-    assertEquals(1, bank.asked.get());
+    assertEquals(1, bank.balanceRequests.get());
   }
 
   @Test
   void waitingSendersShareSingleSuccessor() {
-    var sent = List.of(waiting(() -> bank.ada().sendMessage(new Pay(1))),
-        waiting(() -> bank.ada().sendMessage(new Pay(2))), waiting(() -> bank.ada().sendMessage(new Pay(3))));
+    var sendResults = List.of(startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(1))),
+        startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(2))),
+        startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(3))));
 
-    leaving.open();
-    sent.forEach(Patience::value);
+    saveGate.open();
+    sendResults.forEach(Patience::value);
 
     assertEquals(11, bank.ada().ask(new Balance()));
     assertEquals(List.of("born ada", "saved ada", "born ada"), bank.events);
   }
 
   @Test
-  void actorThatSendsToItselfInStopHookIsTold() {
-    assertToldInItsStopHook(self -> self.sendMessage(new Pay(1)));
+  void actorThatSendsToItselfInStopHookGetsException() {
+    assertStopHookGetsCycleException(self -> self.sendMessage(new Pay(1)));
   }
 
   @Test
-  void actorThatAsksItselfInStopHookIsTold() {
-    assertToldInItsStopHook(self -> self.ask(new Balance()));
+  void actorThatAsksItselfInStopHookGetsException() {
+    assertStopHookGetsCycleException(self -> self.ask(new Balance()));
   }
 
-  private void assertToldInItsStopHook(Consumer<Actor<Order>> use) {
+  private void assertStopHookGetsCycleException(Consumer<Actor<Order>> use) {
     var thrown = new CompletableFuture<Throwable>();
     var accounts = new AtomicReference<Entities<String, Order>>();
-    accounts.set(bank.others(name -> bank.scope.anonymous().initialState(() -> name)
+    accounts.set(bank.openEntities(name -> bank.scope.anonymous().initialState(() -> name)
         .onStop(state -> thrown
             .complete(assertThrows(AskCycleException.class, () -> use.accept(accounts.get().actor(name)))))
         .newActor((state, order) -> {})));
     accounts.get().actor("ada").sendMessage(new Pay(1));
 
-    bank.idle();
+    bank.advanceBeyondIdleTime();
 
     assertInstanceOf(AskCycleException.class, Patience.value(thrown));
     accounts.get().close();
@@ -174,24 +176,24 @@ class EntitiesRestartTest {
 
   @Test
   void waitingSenderIsRefusedWhenAllEntitiesEnd() {
-    var sent = waiting(() -> bank.ada().sendMessage(new Pay(1)));
-    var asked = waiting(() -> bank.ada().ask(new Balance()));
+    var sendResult = startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(1)));
+    var answer = startAndAwaitParked(() -> bank.ada().ask(new Balance()));
     bank.accounts.sendPoisonPill();
 
-    leaving.open();
+    saveGate.open();
 
-    assertFalse(Patience.value(sent));
-    assertInstanceOf(ActorStoppedException.class, Patience.failure(asked));
+    assertFalse(Patience.value(sendResult));
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(answer));
   }
 
   @Test
   void actorBeingSavedCanBeAwaitedAndKilled() {
-    var ended = bank.ada().onExit();
+    var exit = bank.ada().onExit();
     assertFalse(bank.ada().waitForExit(Duration.ofMillis(1)));
 
     bank.ada().kill(); // interrupts `save`
 
     assertTrue(bank.ada().waitForExit(Patience.LONG));
-    assertTrue(ended.isDone());
+    assertTrue(exit.isDone());
   }
 }

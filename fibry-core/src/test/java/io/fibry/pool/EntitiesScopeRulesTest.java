@@ -15,8 +15,8 @@ import io.fibry.AskTimeoutException;
 import io.fibry.ContextPropagator;
 import io.fibry.ExitReason;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Request;
 import io.fibry.flow.Flows;
 import io.fibry.pubsub.Topic;
@@ -37,18 +37,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Calls of addresses for an entity that is being made, or that sleeps, follow the options of the
- * scope: its clock, its limit, its carriers, whether texts are shown, and where dead letters go.
+ * Tests that calls of an address obey the options of the scope while its entity is being created or
+ * is passivated. The options are clock, limit, propagators, hidden contents and dead letters.
  */
 class EntitiesScopeRulesTest {
   private static final Duration IDLE = Duration.ofMinutes(10);
-  private static final Duration LIMIT = Duration.ofHours(1); // on the clock of the scope
+  private static final Duration LIMIT = Duration.ofHours(1); // on the manual clock of the scope
 
   private record Question(String text) implements Request<Question, String> {}
 
   private static final ThreadLocal<String> TENANT = new ThreadLocal<>();
 
-  private static final ContextPropagator<String> CARRIER = new ContextPropagator<>() {
+  private static final ContextPropagator<String> PROPAGATOR = new ContextPropagator<>() {
     @Override
     public String capture() {
       return TENANT.get();
@@ -61,19 +61,19 @@ class EntitiesScopeRulesTest {
     }
   };
 
-  private final Letters letters = new Letters();
-  private final Letters ofRoot = new Letters();
-  private final ActorScope.Options root = ActorScope.Options.defaults();
+  private final RecordedLetters letters = new RecordedLetters();
+  private final RecordedLetters rootLetters = new RecordedLetters();
+  private final ActorScope.Options rootOptions = ActorScope.Options.defaults();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("bank", o -> o.withScheduler(clock).withAskLimit(LIMIT)
-      .withContextPropagator(CARRIER).withMessageContents(false).withDeadLetters(letters));
-  private final Gate making = new Gate();
+      .withContextPropagator(PROPAGATOR).withMessageContents(false).withDeadLetters(letters));
+  private final Gate creationGate = new Gate();
   private final List<String> handled = new CopyOnWriteArrayList<>();
-  private final AtomicInteger made = new AtomicInteger();
+  private final AtomicInteger creationCount = new AtomicInteger();
   private final Entities<String, Object> accounts = Entities.open(scope.anonymous(), IDLE, this::birth);
 
   EntitiesScopeRulesTest() {
-    ActorSystem.configure(o -> o.withDeadLetters(ofRoot));
+    ActorSystem.configure(o -> o.withDeadLetters(rootLetters));
   }
 
   @AfterEach
@@ -81,14 +81,14 @@ class EntitiesScopeRulesTest {
     Gate.openAll();
     TENANT.remove();
     scope.closeWithin(Duration.ZERO);
-    ActorSystem.configure(o -> root);
-    assertEquals(List.of(), ofRoot.messages());
+    ActorSystem.configure(o -> rootOptions);
+    assertEquals(List.of(), rootLetters.messages());
   }
 
-  private Actor<Object> birth(ActorBuilder<Object> how, String key) {
-    made.incrementAndGet();
-    if (key.startsWith("slow")) making.passDeaf();
-    return how.newActor((message, context) -> handle(message, context));
+  private Actor<Object> birth(ActorBuilder<Object> builder, String key) {
+    creationCount.incrementAndGet();
+    if (key.startsWith("slow")) creationGate.passUninterruptibly();
+    return builder.newActor((message, context) -> handle(message, context));
   }
 
   private void handle(Object message, ActorContext<Object> context) {
@@ -96,72 +96,72 @@ class EntitiesScopeRulesTest {
     if (message instanceof Question question) context.reply(question, TENANT.get());
   }
 
-  /** Starts a thread that makes the entity, and waits at the gate. */
-  private Thread maker(Object message) {
-    var maker = Patience.startFiber(() -> accounts.actor("slow").sendMessage(message));
-    Patience.await(making.entered);
-    return maker;
+  /** Starts a thread that creates the entity, and waits until that thread is at the gate. */
+  private Thread startCreation(Object message) {
+    var creator = Patience.startFiber(() -> accounts.actor("slow").sendMessage(message));
+    Patience.await(creationGate.entered);
+    return creator;
   }
 
-  private <T> CompletableFuture<T> elsewhere(Callable<T> code) {
+  private <T> CompletableFuture<T> callOnFiber(Callable<T> code) {
     var result = new CompletableFuture<T>();
     Patience.startFiber(code, result);
     return result;
   }
 
-  // ---- an ask while the entity is being made
+  // ---- an ask while the entity is being created
 
   @Promise("23.9")
   @Test
-  void theLimitAndTheClockOfTheScopeHoldWhileAnEntityIsMade() {
-    maker("first");
-    var late = elsewhere(
+  void askDuringCreationUsesLimitAndClockOfScope() {
+    startCreation("first");
+    var timeout = callOnFiber(
         () -> assertThrows(AskTimeoutException.class, () -> accounts.actor("slow").ask(new Question("?"))));
 
     Patience.eventually(() -> {
       clock.advance(LIMIT);
-      return late.isDone();
+      return timeout.isDone();
     });
 
-    assertEquals(LIMIT, Patience.value(late).waited());
-    assertTrue(late.join().getMessage().contains("'entity slow'"), late.join()::getMessage);
+    assertEquals(LIMIT, Patience.value(timeout).limit());
+    assertTrue(timeout.join().getMessage().contains("'entity slow'"), timeout.join()::getMessage);
   }
 
   @Promise("23.9")
   @Test
-  void aTextThatTheScopeHidesIsHiddenWhileAnEntityIsMade() {
-    maker("first");
-    var late = elsewhere(
+  void timeoutDuringCreationHidesMessageContents() {
+    startCreation("first");
+    var timeout = callOnFiber(
         () -> assertThrows(AskTimeoutException.class, () -> accounts.actor("slow").ask(new Question("my password"))));
 
     Patience.eventually(() -> {
       clock.advance(LIMIT);
-      return late.isDone();
+      return timeout.isDone();
     });
 
-    assertFalse(late.join().getMessage().contains("password"), late.join()::getMessage);
+    assertFalse(timeout.join().getMessage().contains("password"), timeout.join()::getMessage);
   }
 
   @Promise("23.9")
   @Test
-  void carriersGoAlongWhileAnEntityIsMade() {
-    maker("first");
-    var asked = new CompletableFuture<String>();
+  void askDuringCreationCarriesContext() {
+    startCreation("first");
+    var answer = new CompletableFuture<String>();
     var asker = Patience.startFiber(() -> {
       TENANT.set("ada");
       return accounts.actor("slow").ask(new Question("?"), Patience.LONG);
-    }, asked);
-    Patience.parked(asker);
-    making.open();
+    }, answer);
+    Patience.awaitParked(asker);
+    creationGate.open();
 
-    assertEquals("ada", Patience.value(asked));
+    assertEquals("ada", Patience.value(answer));
   }
 
   // ---- dead letters
 
   @Promise("23.9")
   @Test
-  void deadLettersOfEntitiesThatHaveEndedAreTheScopes() {
+  void endedEntitiesSendDeadLettersToTheirScope() {
     accounts.actor("ada").sendMessage("hello");
     accounts.close();
 
@@ -171,11 +171,11 @@ class EntitiesScopeRulesTest {
 
     assertEquals(List.of("too late", "too late as well"), letters.messages().subList(0, 2));
     assertEquals(3, scope.report().unhandled().values().stream().mapToLong(Long::longValue).sum());
-    assertEquals(1, made.get());
+    assertEquals(1, creationCount.get());
   }
 
   @Test
-  void deadLettersAfterTheEndOfTheScopeAreItsOwn() {
+  void closedScopeStillGetsDeadLettersOfItsEntities() {
     scope.close();
 
     assertFalse(accounts.actor("ada").sendMessage("too late"));
@@ -185,7 +185,7 @@ class EntitiesScopeRulesTest {
   }
 
   @Test
-  void aTimerThatIsStartedTooLateIsADeadLetterOfTheScope() {
+  void timerStartedAfterEndIsDeadLetterOfScope() {
     accounts.actor("ada").sendMessageLater("early", Duration.ofHours(1));
     accounts.close();
     accounts.actor("ada").sendMessageLater("late", Duration.ofHours(1));
@@ -208,7 +208,7 @@ class EntitiesScopeRulesTest {
   }
 
   @Test
-  void theScopeIsNotQuietUntilTheMessageOfATimerIsHandled() {
+  void scopeIsNotQuietUntilTimerMessageIsHandled() {
     for (int i = 0; i < 500; i++) {
       accounts.actor("key" + i).sendMessageLater("tick " + i, LIMIT);
       clock.advance(LIMIT);
@@ -229,7 +229,7 @@ class EntitiesScopeRulesTest {
 
   @Promise("23.11")
   @Test
-  void anAddressStaysSubscribedWhileItsActorSleeps() {
+  void addressStaysSubscribedWhileItsActorIsPassivated() {
     Topic<Object> news = Topic.open(scope.anonymous());
     news.subscribe(accounts.actor("ada")); // has no actor yet
     news.publish("one");
@@ -241,16 +241,16 @@ class EntitiesScopeRulesTest {
     news.publish("three");
 
     assertEquals(List.of("one of null", "two of null"), handled);
-    assertEquals(2, made.get());
+    assertEquals(2, creationCount.get());
     assertTrue(letters.messages().isEmpty() || letters.messages().equals(List.of("three")), letters::toString);
-    news.publish("four"); // to nobody
+    news.publish("four"); // has no subscribers
     assertFalse(letters.messages().contains("four"));
     news.close();
   }
 
   @Promise("23.11")
   @Test
-  void aStreamGoesOnWhileTheActorOfItsAddressSleeps() {
+  void streamContinuesWhileActorOfAddressIsPassivated() {
     try (var publisher = new SubmissionPublisher<Object>(Runnable::run, 16)) {
       publisher.subscribe(Flows.subscriber(accounts.actor("ada"), 4));
       publisher.submit("one");
@@ -265,7 +265,7 @@ class EntitiesScopeRulesTest {
     }
   }
 
-  // ---- ends while the entity is being made
+  // ---- ends while the entity is being created
 
   static Stream<Consumer<Actor<?>>> ends() {
     return Stream.of(Actor::askExit, Actor::kill, Actor::sendPoisonPill);
@@ -274,69 +274,69 @@ class EntitiesScopeRulesTest {
   @Promise("23.10")
   @ParameterizedTest
   @MethodSource("ends")
-  void anEndWhileAnEntityIsMadeEndsItOnceItIsMade(Consumer<Actor<?>> end) {
-    var maker = maker("first");
+  void endDuringCreationEndsEntityAfterCreation(Consumer<Actor<?>> end) {
+    var creator = startCreation("first");
     end.accept(accounts.actor("slow"));
-    var over = new CompletableFuture<ExitReason>();
-    // It waits before the entity is made: otherwise it could get the end of the next entity.
-    Patience.parked(Patience.startFiber(() -> accounts.actor("slow").onExit().get(), over));
+    var exit = new CompletableFuture<ExitReason>();
+    // This thread must wait before the entity exists, or it could get the end of the successor.
+    Patience.awaitParked(Patience.startFiber(() -> accounts.actor("slow").onExit().get(), exit));
     assertFalse(accounts.actor("slow").waitForExit(Duration.ZERO));
 
-    making.open();
-    Patience.joined(maker);
-    Patience.value(over);
+    creationGate.open();
+    Patience.awaitEnd(creator);
+    Patience.value(exit);
 
-    Patience.eventually(() -> handled.size() == 1); // by this actor, or by the next one
+    Patience.eventually(() -> handled.size() == 1); // handled by this actor or by its successor
     assertEquals(List.of("first of null"), handled);
     assertEquals(List.of(), letters.messages());
   }
 
   @Promise("23.10")
   @Test
-  void aCloseWhileAnEntityIsMadeWaitsForItsEnd() {
-    maker("first");
-    var closed = elsewhere(() -> {
+  void closeDuringCreationWaitsForEndOfEntity() {
+    startCreation("first");
+    var handledAtClose = callOnFiber(() -> {
       accounts.actor("slow").close();
       return List.copyOf(handled);
     });
-    var waited = elsewhere(() -> {
+    var handledAtExit = callOnFiber(() -> {
       accounts.actor("slow").waitForExit();
       return List.copyOf(handled);
     });
-    making.open();
+    creationGate.open();
 
-    assertEquals(List.of("first of null"), Patience.value(closed));
-    Patience.value(waited);
+    assertEquals(List.of("first of null"), Patience.value(handledAtClose));
+    Patience.value(handledAtExit);
     Patience.eventually(() -> accounts.size() == 0);
-    assertEquals(1, made.get());
+    assertEquals(1, creationCount.get());
   }
 
   @Test
-  void waitForEndOfEntityDuringBirthKeepsItsLimit() {
-    maker("first");
-    var ended = elsewhere(() -> accounts.actor("slow").waitForExit(LIMIT));
+  void waitForExitDuringCreationKeepsItsLimit() {
+    startCreation("first");
+    var exitResult = callOnFiber(() -> accounts.actor("slow").waitForExit(LIMIT));
 
     Patience.eventually(() -> {
       clock.advance(LIMIT);
-      return ended.isDone();
+      return exitResult.isDone();
     });
 
-    assertFalse(Patience.value(ended));
+    assertFalse(Patience.value(exitResult));
   }
 
   @Test
-  void aBirthThatClosesItsOwnEntityIsToldSo() {
+  void birthThatClosesItsOwnEntityIsRefused() {
     var address = new CompletableFuture<Actor<Object>>();
-    Entities<String, Object> own = Entities.open(scope.anonymous(), IDLE, (how, key) -> {
+    Entities<String, Object> entities = Entities.open(scope.anonymous(), IDLE, (builder, key) -> {
       address.join().close();
-      return how.newActor(message -> {});
+      return builder.newActor(message -> {});
     });
-    address.complete(own.actor("ada"));
+    address.complete(entities.actor("ada"));
 
-    var refused = assertThrows(IllegalStateException.class, () -> own.actor("ada").sendMessage("hello"));
+    var refusal = assertThrows(IllegalStateException.class, () -> entities.actor("ada").sendMessage("hello"));
 
-    assertTrue(refused.getMessage().startsWith("the birth of entity ada uses entity ada, which waits"),
-        refused::getMessage);
-    own.kill();
+    assertTrue(refusal.getMessage().startsWith("the birth of entity ada uses entity ada, which waits"),
+        refusal::getMessage);
+    entities.kill();
   }
 }

@@ -32,15 +32,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Entities under random use, in a scope with a carrier and without texts of messages. Whatever
- * happens to a message, its tenant travels with it, its text is not shown, and the root scope hears
- * of no message.
+ * Tests random uses of entities in a scope that propagates the tenant and hides message contents.
+ * Each handler must see the right tenant, no log or exception may show the text of a message, and
+ * the root scope must get no dead letter.
  */
 class EntitiesScopeStressTest {
   private static final long SEED = StressHarness.seed();
   private static final int THREADS = 4;
   private static final int KEYS = 6;
-  private static final int USES = Soak.ON ? 20_000 : 400; // of each thread
+  private static final int USES = Soak.ON ? 20_000 : 400; // calls by each thread
   private static final Duration IDLE = Duration.ofMillis(8);
   private static final Duration LIMIT = Duration.ofMillis(3);
   private static final String SECRET = "a secret of ";
@@ -53,7 +53,7 @@ class EntitiesScopeStressTest {
     }
   }
 
-  private final ContextPropagator<String> carrier = new ContextPropagator<>() {
+  private final ContextPropagator<String> propagator = new ContextPropagator<>() {
     @Override
     public String capture() {
       return TENANT.get();
@@ -61,17 +61,17 @@ class EntitiesScopeStressTest {
 
     @Override
     public AutoCloseable restore(String captured) {
-      var before = TENANT.get();
+      var outerTenant = TENANT.get();
       TENANT.set(captured);
-      return () -> TENANT.set(before);
+      return () -> TENANT.set(outerTenant);
     }
   };
 
   private final AtomicLong births = new AtomicLong();
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
-  private final ActorScope.Options before = ActorScope.Options.defaults();
+  private final ActorScope.Options rootOptions = ActorScope.Options.defaults();
   private final ActorScope scope = ActorSystem.openScope("shop",
-      o -> o.withContextPropagator(carrier).withMessageContents(false).withAskLimit(LIMIT)
+      o -> o.withContextPropagator(propagator).withMessageContents(false).withAskLimit(LIMIT)
           .withDeadLetters(letter -> {}));
   private final Entities.WithReturn<Integer, Order, String> orders = Entities.openWithReturn(
       scope.named("order").onFailure(FailurePolicy.resume()), IDLE, this::birth);
@@ -79,28 +79,28 @@ class EntitiesScopeStressTest {
 
   @AfterEach
   void close() {
-    ActorSystem.configure(o -> before);
+    ActorSystem.configure(o -> rootOptions);
     scope.closeWithin(Duration.ZERO);
   }
 
-  private ActorWithReturn<Order, String> birth(ActorBuilder<Object> how, Integer key) {
+  private ActorWithReturn<Order, String> birth(ActorBuilder<Object> builder, Integer key) {
     var random = new SplittableRandom(SEED ^ births.incrementAndGet());
     if (random.nextInt(4) == 0) LockSupport.parkNanos(random.nextInt(5_000_000));
     if (random.nextInt(20) == 0) throw new IllegalArgumentException("planned");
-    return how.newActorWithReturn(this::handle);
+    return builder.newActorWithReturn(this::handle);
   }
 
   private String handle(Order order, ActorContext<Order> context) {
-    if (!order.tenant.equals(TENANT.get())) faults.add(order.tenant + " was handled for " + TENANT.get());
+    if (!order.tenant.equals(TENANT.get())) faults.add(order.tenant + " was handled with the tenant " + TENANT.get());
     if (order.tenant.hashCode() % 50 == 0) throw new IllegalStateException("planned");
     return order.tenant;
   }
 
   @Test
-  void entitiesNeverReachOutsideTheirScope() {
+  void messagesOfEntitiesStayInsideTheirScope() {
     System.out.println("entities in a scope: -Dfibry.seed=" + SEED);
     ActorSystem.configure(o -> o.withDeadLetters(letter -> {
-      if (letter.message() instanceof Order order) faults.add("the root has a dead letter of " + order.tenant);
+      if (letter.message() instanceof Order order) faults.add("the root scope got a dead letter of " + order.tenant);
     }));
     for (int key = 0; key < KEYS; key += 2) topic.subscribe(orders.actor(key));
 
@@ -111,7 +111,7 @@ class EntitiesScopeStressTest {
         String name = "t" + i + "-";
         users.add(Patience.startFiber(() -> use(random, name)));
       }
-      users.forEach(Patience::joined);
+      users.forEach(Patience::awaitEnd);
       orders.close();
       topic.close();
       assertTrue(scope.awaitQuiescence(Patience.LONG));
@@ -133,8 +133,8 @@ class EntitiesScopeStressTest {
       } catch (IllegalArgumentException | IllegalStateException planned) {
         check(planned);
         if (!planned.getMessage().equals("planned")) faults.add(planned.toString());
-      } catch (RuntimeException refused) {
-        check(refused);
+      } catch (RuntimeException refusal) {
+        check(refusal);
       } finally {
         TENANT.remove();
       }
@@ -142,25 +142,26 @@ class EntitiesScopeStressTest {
   }
 
   private void check(Throwable thrown) {
-    for (var at = thrown; at != null; at = at.getCause())
-      if (String.valueOf(at.getMessage()).contains(SECRET)) faults.add("shown: " + at.getMessage());
+    for (var cause = thrown; cause != null; cause = cause.getCause())
+      if (String.valueOf(cause.getMessage()).contains(SECRET))
+        faults.add("the secret text was shown: " + cause.getMessage());
   }
 
   private void use(SplittableRandom random, Order order) {
     var address = orders.actor(random.nextInt(KEYS));
     switch (random.nextInt(12)) {
       case 0, 1 -> address.sendMessage(order);
-      case 2, 3 -> answered(order, address.ask(order));
-      case 4 -> answered(order, address.ask(order, Duration.ofMillis(1 + random.nextInt(20))));
+      case 2, 3 -> checkAnswer(order, address.ask(order));
+      case 4 -> checkAnswer(order, address.ask(order, Duration.ofMillis(1 + random.nextInt(20))));
       case 5 -> address.sendMessageReturn(order, LIMIT).whenComplete((answer, failure) -> {
-        if (failure == null) answered(order, answer);
+        if (failure == null) checkAnswer(order, answer);
         else check(failure);
       });
       case 6, 7 -> address.sendMessageLater(order, Duration.ofMillis(random.nextInt(4)));
       case 8 -> {
-        var all = List.of(address, orders.actor(random.nextInt(KEYS)), orders.actor(random.nextInt(KEYS)));
-        if (random.nextBoolean()) Flows.askAll(all, order, LIMIT).forEach(answer -> answered(order, answer));
-        else answered(order, Flows.askFirst(all, order, LIMIT));
+        var actors = List.of(address, orders.actor(random.nextInt(KEYS)), orders.actor(random.nextInt(KEYS)));
+        if (random.nextBoolean()) Flows.askAll(actors, order, LIMIT).forEach(answer -> checkAnswer(order, answer));
+        else checkAnswer(order, Flows.askFirst(actors, order, LIMIT));
       }
       case 9 -> topic.publish(order);
       case 10 -> end(random).accept(address);
@@ -173,7 +174,7 @@ class EntitiesScopeStressTest {
         .get(random.nextInt(4));
   }
 
-  private void answered(Order order, String answer) {
+  private void checkAnswer(Order order, String answer) {
     if (!order.tenant.equals(answer)) faults.add(order.tenant + " was answered " + answer);
   }
 }

@@ -17,38 +17,39 @@ import java.util.TreeSet;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A stack that overflows while an entity is used kills no key, and keeps no entity in use. */
+/** Tests that entities stay usable and become idle after stack overflows in their callers. */
 class EntitiesStackEdgeFaultTest {
   private static final int ROUNDS = Soak.ON ? 500 : 12;
 
-  enum Verb { MESSAGE, FUTURE, ASK }
+  enum Call { MESSAGE, FUTURE, ASK }
 
   record Echo(int number) implements Request<Echo, Integer> {}
 
   @Promise("23.6")
   @ParameterizedTest
   @CsvSource({"MESSAGE,false", "MESSAGE,true", "FUTURE,false", "FUTURE,true", "ASK,false", "ASK,true"})
-  void keysAnswerAndArePassivatedAfterwards(Verb verb, boolean newKeys) {
+  void entitiesAnswerAndArePassivatedAfterOverflow(Call call, boolean newKeys) {
     long seed = StressHarness.seed();
     System.out.println("overflows at entities: -Dfibry.seed=" + seed);
     var edge = new StackEdge(new SplittableRandom(seed));
-    var how = ActorSystem.anonymous().onFailure(FailurePolicy.resume().withoutLog());
+    var builder = ActorSystem.anonymous().onFailure(FailurePolicy.resume().withoutLog());
     for (int i = 0; i < ROUNDS; i++) {
       var entities =
-          Entities.open(how, Duration.ofMillis(20), (one, key) -> one.newActor(EntitiesStackEdgeFaultTest::answer));
-      var used = new TreeSet<Integer>();
+          Entities.open(builder, Duration.ofMillis(20),
+              (entityBuilder, key) -> entityBuilder.newActor(EntitiesStackEdgeFaultTest::answer));
+      var keys = new TreeSet<Integer>();
       edge.overflow(level -> {
         int key = newKeys ? level : 0;
-        used.add(key);
+        keys.add(key);
         var entity = entities.actor(key);
-        switch (verb) {
+        switch (call) {
           case MESSAGE -> entity.sendMessage(new Echo(-1));
           case FUTURE -> entity.sendMessageReturn(new Echo(level));
           case ASK -> entity.ask(new Echo(level));
         }
       });
 
-      for (int key : used) assertEquals(7, entities.actor(key).ask(new Echo(7), Patience.LONG));
+      for (int key : keys) assertEquals(7, entities.actor(key).ask(new Echo(7), Patience.LONG));
       Patience.eventually(() -> entities.size() == 0);
       entities.kill();
     }

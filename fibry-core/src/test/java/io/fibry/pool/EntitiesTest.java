@@ -12,7 +12,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Fail;
-import io.fibry.pool.BankFixture.Leave;
+import io.fibry.pool.BankFixture.AskExit;
 import io.fibry.pool.BankFixture.Pay;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -24,12 +24,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Births, lives and successors of actors by key. */
+/** Tests the creation, use and succession of the actors of entities. */
 class EntitiesTest {
   private BankFixture bank = new BankFixture(Strategy.FIBER);
 
   @AfterEach
-  void closes() {
+  void close() {
     bank.close();
   }
 
@@ -37,29 +37,29 @@ class EntitiesTest {
     return Variants.STRATEGIES.keySet();
   }
 
-  /** The contract. On CALLER an actor runs in the calls, and is saved by the sweeper. */
+  /** On CALLER an actor runs on its callers' threads, and the sweeper saves its state. */
   @ParameterizedTest
   @MethodSource("strategies")
-  void onAnyStrategyAnActorIsBornWorksRestsAndComesBack(String strategy) {
+  void actorIsCreatedUsedPassivatedAndReplacedOnAnyStrategy(String strategy) {
     bank.close();
     bank = new BankFixture(Variants.STRATEGIES.get(strategy));
 
     bank.ada().sendMessage(new Pay(5));
     bank.ada().execute(() -> bank.events.add("task"));
     bank.ada().sendMessages(List.of(new Pay(1), new Pay(2)));
-    int before = bank.ada().ask(new Balance());
-    bank.idle(0);
-    int after = bank.ada().ask(new Balance(), Patience.LONG);
-    int future = Patience.value(bank.ada().sendMessageReturn(new Balance()));
+    int firstBalance = bank.ada().ask(new Balance());
+    bank.passivateUntil(0);
+    int secondBalance = bank.ada().ask(new Balance(), Patience.LONG);
+    int balanceOfFuture = Patience.value(bank.ada().sendMessageReturn(new Balance()));
     bank.accounts.close();
 
-    assertEquals(List.of(8, 8, 8), List.of(before, after, future));
+    assertEquals(List.of(8, 8, 8), List.of(firstBalance, secondBalance, balanceOfFuture));
     assertEquals(List.of("born ada", "task", "saved ada", "born ada", "saved ada"), bank.events);
     assertEquals(List.of(), bank.letters.messages());
   }
 
   @Test
-  void actorIsBornAtFirstUse() {
+  void actorIsCreatedAtFirstUse() {
     bank.accounts.actor("bob");
 
     assertEquals(0, bank.accounts.size());
@@ -67,7 +67,7 @@ class EntitiesTest {
   }
 
   @Test
-  void eachKeyHasAnActorOfItsOwn() {
+  void eachKeyHasItsOwnActor() {
     bank.ada().sendMessage(new Pay(5));
     bank.accounts.actor("bob").sendMessage(new Pay(7));
 
@@ -84,35 +84,35 @@ class EntitiesTest {
 
   @Test
   void actorThatEndedItselfHasSuccessorAtNextUse() {
-    bank.ada().sendMessages(List.of(new Pay(4), new Leave()));
-    Patience.eventually(() -> bank.saved.containsKey("ada"));
+    bank.ada().sendMessages(List.of(new Pay(4), new AskExit()));
+    Patience.eventually(() -> bank.savedBalances.containsKey("ada"));
 
     assertEquals(4, bank.ada().ask(new Balance()));
     assertEquals(List.of("born ada", "saved ada", "born ada"), bank.events);
   }
 
   @Test
-  void actorThatFailedForGoodHasSuccessorAtNextUse() {
+  void stoppedFailedActorHasSuccessorAtNextUse() {
     bank.ada().sendMessages(List.of(new Pay(4), new Fail()));
-    Patience.eventually(() -> bank.saved.containsKey("ada"));
+    Patience.eventually(() -> bank.savedBalances.containsKey("ada"));
 
     assertEquals(4, bank.ada().ask(new Balance()));
   }
 
   @Test
   void actorThatEndedItselfIsForgottenWhenIdle() {
-    bank.ada().sendMessage(new Leave());
+    bank.ada().sendMessage(new AskExit());
 
-    bank.idle(0);
+    bank.passivateUntil(0);
   }
 
   @Test
-  void anyKindOfActorWillDo() {
-    var latest = bank.others(name -> bank.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST))
+  void birthMayReturnAnyKindOfActor() {
+    var entities = bank.openEntities(name -> bank.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST))
         .newActor(order -> bank.events.add(name + " " + order)));
 
-    latest.actor("ada").sendMessage(new Pay(1));
-    latest.close();
+    entities.actor("ada").sendMessage(new Pay(1));
+    entities.close();
 
     assertEquals(List.of("ada Pay[amount=1]"), bank.events);
   }
@@ -120,33 +120,33 @@ class EntitiesTest {
   @Test
   void addressRefusesMessageThatActorRefuses() {
     var gate = new Gate();
-    var strict = bank.others(
+    var entities = bank.openEntities(
         name -> bank.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor(order -> gate.pass()));
-    strict.actor("ada").sendMessage(new Pay(1));
+    entities.actor("ada").sendMessage(new Pay(1));
     Patience.await(gate.entered);
 
-    boolean second = strict.actor("ada").sendMessage(new Pay(2));
-    boolean third = strict.actor("ada").sendMessage(new Pay(3));
+    boolean secondAccepted = entities.actor("ada").sendMessage(new Pay(2));
+    boolean thirdAccepted = entities.actor("ada").sendMessage(new Pay(3));
 
-    assertEquals(List.of(true, false), List.of(second, third));
+    assertEquals(List.of(true, false), List.of(secondAccepted, thirdAccepted));
     assertEquals(List.of(new Pay(3)), bank.letters.messages());
     gate.open();
-    strict.close();
+    entities.close();
   }
 
   @Test
   void badInputIsRefused() {
-    var how = bank.scope.anonymous();
+    var builder = bank.scope.anonymous();
     assertEquals("entities that are idle after 0 s would end before their first message; give more than zero",
-        assertThrows(IllegalArgumentException.class, () -> Entities.open(how, Duration.ZERO, bank::birth))
+        assertThrows(IllegalArgumentException.class, () -> Entities.open(builder, Duration.ZERO, bank::birth))
             .getMessage());
     assertEquals("idleTime",
-        assertThrows(NullPointerException.class, () -> Entities.open(how, null, bank::birth)).getMessage());
+        assertThrows(NullPointerException.class, () -> Entities.open(builder, null, bank::birth)).getMessage());
     assertEquals("builder",
         assertThrows(NullPointerException.class, () -> Entities.open(null, BankFixture.IDLE, bank::birth))
             .getMessage());
     assertEquals("birth",
-        assertThrows(NullPointerException.class, () -> Entities.open(how, BankFixture.IDLE, null)).getMessage());
+        assertThrows(NullPointerException.class, () -> Entities.open(builder, BankFixture.IDLE, null)).getMessage());
     assertEquals("key", assertThrows(NullPointerException.class, () -> bank.accounts.actor(null)).getMessage());
     assertEquals("message", assertThrows(NullPointerException.class, () -> bank.ada().sendMessage(null)).getMessage());
     assertEquals("block", assertThrows(NullPointerException.class, () -> bank.ada().sendMessages(null)).getMessage());
@@ -160,35 +160,36 @@ class EntitiesTest {
 
   @Promise("23.5")
   @Test
-  void manyThreadsMakeOneActorOfAKey() throws Exception {
+  void concurrentThreadsCreateOneActorForAKey() throws Exception {
     var births = new AtomicInteger();
-    var slow = bank.others(name -> {
+    var slowEntities = bank.openEntities(name -> {
       births.incrementAndGet();
       Thread.yield();
-      return bank.bornInTheScope(name);
+      return bank.newAccount(name);
     });
     var start = new CountDownLatch(1);
 
     var users = new Thread[16];
     for (int i = 0; i < users.length; i++) users[i] = Patience.startFiber(() -> {
       Patience.await(start);
-      slow.actor("ada").sendMessage(new Pay(1));
+      slowEntities.actor("ada").sendMessage(new Pay(1));
     });
     start.countDown();
     for (var user : users) user.join();
 
-    assertEquals(16, slow.actor("ada").ask(new Balance()));
+    assertEquals(16, slowEntities.actor("ada").ask(new Balance()));
     assertEquals(1, births.get());
-    slow.close();
+    slowEntities.close();
   }
 
   @Test
-  void entitiesOfTheirOwnShareNothing() {
-    var others = bank.others(name -> bank.scope.anonymous().newActor(order -> bank.events.add("other " + order)));
+  void separateEntitiesShareNothing() {
+    var otherEntities =
+        bank.openEntities(name -> bank.scope.anonymous().newActor(order -> bank.events.add("other " + order)));
 
     bank.ada().sendMessage(new Pay(1));
-    others.actor("ada").sendMessage(new Pay(2));
-    others.close();
+    otherEntities.actor("ada").sendMessage(new Pay(2));
+    otherEntities.close();
 
     assertEquals(1, bank.ada().ask(new Balance()));
     assertEquals(List.of("born ada", "other Pay[amount=2]"), bank.events);

@@ -19,41 +19,41 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Timers set through an address. */
+/** Tests timers that are set through an address. */
 class EntitiesTimersTest {
   private static final Duration MINUTE = Duration.ofMinutes(1);
 
   private final BankFixture bank = new BankFixture(Strategy.FIBER);
 
   @AfterEach
-  void closes() {
+  void close() {
     bank.close();
   }
 
-  private void balanceBecomes(int balance) {
+  private void awaitBalance(int balance) {
     Patience.eventually(() -> bank.ada().ask(new Balance()) == balance);
   }
 
   @Test
-  void timerMessageMakesActorThatIsNotAlive() {
+  void timerMessageCreatesActorIfNoneIsAlive() {
     bank.ada().sendMessageLater(new Pay(1), MINUTE);
     assertEquals(0, bank.accounts.size());
 
     bank.clock.advance(MINUTE);
     Patience.eventually(() -> bank.events.contains("born ada"));
 
-    balanceBecomes(1);
+    awaitBalance(1);
   }
 
   @Test
-  void timerOutlivesActorOfItsStart() {
+  void timerOutlivesTheActorThatWasAliveAtItsStart() {
     bank.ada().sendMessage(new Pay(1));
     bank.ada().sendMessageLater(new Pay(2), BankFixture.IDLE.multipliedBy(4));
 
-    bank.idle(0);
-    bank.idle();
+    bank.passivateUntil(0);
+    bank.advanceBeyondIdleTime();
 
-    balanceBecomes(3);
+    awaitBalance(3);
   }
 
   @Test
@@ -61,49 +61,50 @@ class EntitiesTimersTest {
     bank.ada().sendMessage(new Pay(1));
     bank.ada().sendMessageLater(new Pay(2), BankFixture.IDLE.multipliedBy(4));
 
-    bank.idle(0);
+    bank.passivateUntil(0);
 
-    assertEquals(1, bank.saved.get("ada"));
+    assertEquals(1, bank.savedBalances.get("ada"));
   }
 
   @Test
-  void repeatedMessageComesEachPeriod() {
+  void repeatedMessageArrivesEachPeriod() {
     bank.ada().sendMessageEvery(new Pay(1), MINUTE);
 
     for (int i = 1; i <= 3; i++) {
       bank.clock.advance(MINUTE);
-      balanceBecomes(i);
+      awaitBalance(i);
     }
   }
 
   @Test
-  void repeatedTimerSkipsMessageWhilePreviousIsOnItsWay() {
+  void repeatedTimerSkipsMessageWhilePreviousIsInFlight() {
     var gate = new Gate();
-    var slow = bank.others(name -> {
-      gate.passDeaf();
-      return bank.bornInTheScope(name);
+    var slowEntities = bank.openEntities(name -> {
+      gate.passUninterruptibly();
+      return bank.newAccount(name);
     });
-    slow.actor("ada").sendMessageEvery(new Pay(1), MINUTE);
+    slowEntities.actor("ada").sendMessageEvery(new Pay(1), MINUTE);
     bank.clock.advance(MINUTE);
     Patience.await(gate.entered);
 
     bank.clock.advance(MINUTE.multipliedBy(5));
     gate.open();
 
-    Patience.eventually(() -> slow.actor("ada").ask(new Balance()) > 0);
-    assertEquals(1, slow.actor("ada").ask(new Balance()));
-    slow.close();
+    Patience.eventually(() -> slowEntities.actor("ada").ask(new Balance()) > 0);
+    assertEquals(1, slowEntities.actor("ada").ask(new Balance()));
+    slowEntities.close();
   }
 
   @Test
-  void repeatedTimerKeepsMessageDueWhilePreviousIsOffered() {
+  void repeatedTimerSendsMessageThatBecameDueDuringASend() {
     var handled = new AtomicInteger();
     var gate = new Gate();
-    // the sending thread handles the message before the timer knows that it was taken
-    var atOnce = bank.others(name -> ActorSystem.anonymous().strategy(Strategy.CALLER).newActor(message -> {
-      if (handled.incrementAndGet() == 1) gate.passDeaf();
-    }));
-    atOnce.actor("ada").sendMessageEvery(new Pay(1), MINUTE);
+    // the sending thread handles the message before the timer knows that the actor accepted it
+    var callerEntities =
+        bank.openEntities(name -> ActorSystem.anonymous().strategy(Strategy.CALLER).newActor(message -> {
+          if (handled.incrementAndGet() == 1) gate.passUninterruptibly();
+        }));
+    callerEntities.actor("ada").sendMessageEvery(new Pay(1), MINUTE);
     bank.clock.advance(MINUTE);
     Patience.await(gate.entered);
 
@@ -113,11 +114,11 @@ class EntitiesTimersTest {
     bank.clock.advance(MINUTE);
 
     Patience.eventually(() -> handled.get() == 3);
-    atOnce.close();
+    callerEntities.close();
   }
 
   @Test
-  void aKeyReplacesTheTimerOfTheSameEntityThatHasIt() {
+  void timerReplacesTimerOfSameEntityAndKey() {
     bank.ada().sendMessageLater("bill", new Pay(1), MINUTE);
     bank.ada().sendMessageEvery("bill", new Pay(10), MINUTE);
     bank.ada().sendMessageLater("bill", new Pay(100), MINUTE);
@@ -125,12 +126,12 @@ class EntitiesTimersTest {
 
     bank.clock.advance(MINUTE);
 
-    balanceBecomes(100);
+    awaitBalance(100);
     Patience.eventually(() -> bank.accounts.actor("bob").ask(new Balance()) == 1_000);
   }
 
   @Test
-  void aKeyThatFailsSetsNoTimer() {
+  void failingKeySetsNoTimer() {
     assertThrows(IllegalStateException.class, () -> bank.ada().sendMessageLater(new FailingKey(), new Pay(1), MINUTE));
     bank.clock.advance(MINUTE);
 
@@ -138,11 +139,11 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void cancelledTimerMessageDoesNotCome() {
+  void cancelledTimerSendsNothing() {
     var timer = bank.ada().sendMessageLater(new Pay(1), MINUTE);
-    var repeated = bank.ada().sendMessageEvery("key", new Pay(1), MINUTE);
+    var repeatedTimer = bank.ada().sendMessageEvery("key", new Pay(1), MINUTE);
 
-    assertTrue(timer.cancel() && repeated.cancel());
+    assertTrue(timer.cancel() && repeatedTimer.cancel());
     assertFalse(timer.cancel());
     bank.clock.advance(MINUTE);
 
@@ -157,7 +158,7 @@ class EntitiesTimersTest {
 
     try (var logged = new Logged()) {
       bank.clock.advance(MINUTE);
-      assertEquals("", logged.about("ada", "Pay", "Entities", "EntityTimers"));
+      assertEquals("", logged.entriesAbout("ada", "Pay", "Entities", "EntityTimers"));
     }
 
     assertEquals(List.of(), bank.events);
@@ -167,19 +168,19 @@ class EntitiesTimersTest {
   void messageOfTimerSetAfterEndIsDeadLetterAtOnce() {
     bank.accounts.close();
 
-    boolean due = bank.ada().sendMessageLater(new Pay(77), MINUTE).cancel();
+    boolean wasPending = bank.ada().sendMessageLater(new Pay(77), MINUTE).cancel();
 
-    assertFalse(due);
+    assertFalse(wasPending);
     assertTrue(bank.scope.deadLetters().stream().anyMatch(letter -> letter.message().equals(new Pay(77))));
   }
 
   @Test
-  void aBirthThatFailsMakesADeadLetterAndIsLogged() {
-    var broken = bank.others(name -> {
+  void failedBirthMakesTimerMessageDeadLetterAndIsLogged() {
+    var failingEntities = bank.openEntities(name -> {
       throw new IllegalStateException("planned");
     });
     try (var logged = new Logged()) {
-      broken.actor("ada").sendMessageLater(new Pay(78), MINUTE);
+      failingEntities.actor("ada").sendMessageLater(new Pay(78), MINUTE);
 
       bank.clock.advance(MINUTE);
 
@@ -187,7 +188,7 @@ class EntitiesTimersTest {
           () -> bank.scope.deadLetters().stream().anyMatch(letter -> letter.message().equals(new Pay(78))));
       assertTrue(logged.text().contains("a timer could not send Pay[amount=78] to entity ada"), logged.text());
     }
-    broken.close();
+    failingEntities.close();
   }
 
   @Test

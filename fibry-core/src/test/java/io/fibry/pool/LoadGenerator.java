@@ -2,7 +2,7 @@ package io.fibry.pool;
 
 import io.fibry.AskTimeoutException;
 import io.fibry.MailboxFullException;
-import io.fibry.Waits;
+import io.fibry.StressWaits;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
@@ -18,26 +18,26 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Clients that arrive at random, independent of the load, and ask all services at the same time. A
- * request sleeps in three steps of 5 to 15 ms, each on one of four resources. After half a second
- * its client gives up.
+ * Simulates clients that arrive at random, independent of the load, and ask all services at the
+ * same time. A request sleeps in three steps of 5 to 15 ms, and each step needs one of four
+ * resources. A client gives up after half a second.
  */
 final class LoadGenerator {
   static final int RESOURCES = 4;
   static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(500);
   private static final int STEPS = 3;
 
-  /** Waits for the answer, and throws what a client sees. */
+  /** Waits for the answer, or throws the exception that the client gets. */
   interface Service {
     void serve(Call call) throws Exception;
   }
 
   enum End { GOOD, LATE, REFUSED, GAVE_UP }
 
-  /** The end that a client saw, when, and how long its request was worked at; in nanoseconds. */
-  record Outcome(long sent, long ended, End end, long work) {
-    long took() {
-      return ended - sent;
+  /** The end of a request as its client saw it, with times and work in nanoseconds. */
+  record Outcome(long sentAt, long endedAt, End end, long work) {
+    long duration() {
+      return endedAt - sentAt;
     }
   }
 
@@ -45,7 +45,7 @@ final class LoadGenerator {
   static final class Side {
     private final Service service;
     final Queue<Outcome> outcomes = new ConcurrentLinkedQueue<>();
-    final LongAdder wasted = new LongAdder(); // steps after the client gave up
+    final LongAdder wastedSteps = new LongAdder(); // steps performed after the client gave up
 
     Side(Service service) {
       this.service = service;
@@ -57,42 +57,44 @@ final class LoadGenerator {
       try {
         service.serve(call);
         end = call.isTooLate() ? End.LATE : End.GOOD;
-      } catch (MailboxFullException refused) {
+      } catch (MailboxFullException refusal) {
         end = End.REFUSED;
-      } catch (AskTimeoutException | TimeoutException gaveUp) {} catch (Exception other) {
-        throw new AssertionError(other);
+      } catch (AskTimeoutException | TimeoutException timeout) {} catch (Exception failure) {
+        throw new AssertionError(failure);
       }
-      outcomes.add(new Outcome(call.sent, System.nanoTime(), end, end == End.GOOD ? call.work : 0));
+      outcomes.add(new Outcome(call.sentAt, System.nanoTime(), end, end == End.GOOD ? call.work : 0));
     }
 
-    List<Outcome> ended(Span span) {
-      return outcomes.stream().filter(o -> span.has(o.ended)).toList();
+    List<Outcome> outcomesEndedIn(Span span) {
+      return outcomes.stream().filter(o -> span.contains(o.endedAt)).toList();
     }
 
-    List<Outcome> sent(Span span) {
-      return outcomes.stream().filter(o -> span.has(o.sent)).toList();
+    List<Outcome> outcomesSentIn(Span span) {
+      return outcomes.stream().filter(o -> span.contains(o.sentAt)).toList();
     }
 
-    /** Answers in time, per second. */
+    /** Returns the answers within the limit per second. */
     double goodput(Span span) {
-      return ended(span).stream().filter(o -> o.end == End.GOOD).count() / span.seconds();
+      return outcomesEndedIn(span).stream().filter(o -> o.end == End.GOOD).count() / span.seconds();
     }
 
-    /** Possible answers per second, by the work of those in time. */
+    /** Returns the possible answers per second, given the mean work of answers within the limit. */
     double capacity(Span span) {
       return RESOURCES * 1e9
-          / ended(span).stream().filter(o -> o.end == End.GOOD).mapToLong(Outcome::work).average().orElseThrow();
+          / outcomesEndedIn(span).stream().filter(o -> o.end == End.GOOD).mapToLong(Outcome::work).average()
+              .orElseThrow();
     }
 
-    /** Returns a percentile of the requests that ended in this way. */
+    /** Returns a percentile of the durations, in nanoseconds, of the requests with this end. */
     long percentile(int percent, Span span, End end) {
-      var times = ended(span).stream().filter(o -> o.end == end).mapToLong(Outcome::took).sorted().toArray();
+      var times = outcomesEndedIn(span).stream().filter(o -> o.end == end).mapToLong(Outcome::duration).sorted()
+          .toArray();
       return times.length == 0 ? 0 : times[(times.length - 1) * percent / 100];
     }
   }
 
   static final class Call {
-    final long sent = System.nanoTime();
+    final long sentAt = System.nanoTime();
     private final Side side;
     private long work; // written by the service, read by the client after its answer
 
@@ -101,33 +103,33 @@ final class LoadGenerator {
     }
 
     boolean isTooLate() {
-      return System.nanoTime() - sent > PATIENCE;
+      return System.nanoTime() - sentAt > PATIENCE;
     }
 
-    /** One step, with a resource. */
+    /** Performs one step; the caller has a resource. */
     void step() throws InterruptedException {
-      if (isTooLate()) side.wasted.increment();
+      if (isTooLate()) side.wastedSteps.increment();
       work += pause();
     }
 
-    /** All steps, with one resource. */
+    /** Performs all steps; the caller has a resource. */
     void steps() throws InterruptedException {
       for (int i = 0; i < STEPS; i++) step();
     }
   }
 
-  record Span(long from, long to) {
-    boolean has(long time) {
-      return from <= time && time < to;
+  record Span(long start, long end) {
+    boolean contains(long time) {
+      return start <= time && time < end;
     }
 
     double seconds() {
-      return (to - from) / 1e9;
+      return (end - start) / 1e9;
     }
 
-    /** Without its first seconds. */
-    Span after(double seconds) {
-      return new Span(from + (long) (seconds * 1e9), to);
+    /** Returns the span without its first seconds. */
+    Span withoutFirst(double seconds) {
+      return new Span(start + (long) (seconds * 1e9), end);
     }
   }
 
@@ -147,28 +149,28 @@ final class LoadGenerator {
     return System.nanoTime() - begin;
   }
 
-  /** Requests per second that the resources allow now. */
+  /** Measures how many requests per second the resources allow at present. */
   double capacity(double seconds) throws InterruptedException {
     var steps = new LongAdder();
     var work = new LongAdder();
     long end = System.nanoTime() + (long) (seconds * 1e9);
-    var all = new CountDownLatch(RESOURCES);
+    var finished = new CountDownLatch(RESOURCES);
     for (int i = 0; i < RESOURCES; i++) threads.submit(() -> {
       for (; System.nanoTime() < end; steps.increment()) work.add(pause());
-      all.countDown();
+      finished.countDown();
       return null;
     });
-    all.await();
+    finished.await();
     return RESOURCES * 1e9 * steps.sum() / work.sum() / STEPS;
   }
 
-  /** Requests at random times. */
+  /** Sends requests at random times, and returns the time span. */
   Span load(double perSecond, double seconds) {
-    long from = System.nanoTime();
-    long to = from + (long) (seconds * 1e9);
-    for (double at = from; (at += -Math.log(1 - random.nextDouble()) / perSecond * 1e9) < to;) {
-      for (long left = (long) at - System.nanoTime(); left > 0; left = (long) at - System.nanoTime())
-        LockSupport.parkNanos(left);
+    long start = System.nanoTime();
+    long end = start + (long) (seconds * 1e9);
+    for (double time = start; (time += -Math.log(1 - random.nextDouble()) / perSecond * 1e9) < end;) {
+      for (long nanos = (long) time - System.nanoTime(); nanos > 0; nanos = (long) time - System.nanoTime())
+        LockSupport.parkNanos(nanos);
       for (var side : sides) {
         clients.register();
         threads.execute(() -> {
@@ -177,7 +179,7 @@ final class LoadGenerator {
         });
       }
     }
-    return new Span(from, to);
+    return new Span(start, end);
   }
 
   /** Waits for the last answers. */

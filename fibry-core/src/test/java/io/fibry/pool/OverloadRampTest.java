@@ -28,33 +28,34 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * Three services under the same load: half their capacity, all of it, three times as much, and less
- * again. All tests check one ramp, in real time.
+ * Tests three services under the same load, in real time. The load is half of their capacity, then
+ * all of it, then three times as much, and then less again. All tests check one such ramp.
  */
 @Soak(counterpart = "OverloadTest")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class OverloadRampTest {
   private static final Duration LIMIT = Duration.ofNanos(LoadGenerator.PATIENCE);
-  private static final int ROOM = 16;
-  private static final int LONGER = 10;
-  private static final double MOST = 0.9;
-  private static final int SLOWEST = 95; // percentile
+  private static final int MAILBOX_CAPACITY = 16;
+  private static final int DURATION_FACTOR = 10;
+  private static final double MIN_GOOD_SHARE = 0.9;
+  private static final int LATE_PERCENTILE = 95;
 
   private final long seed = StressHarness.seed();
   private final ActorScope scope = ActorSystem.openScope("overload");
   private final ExecutorService perRequest = Executors.newVirtualThreadPerTaskExecutor();
   private final Semaphore resources = new Semaphore(LoadGenerator.RESOURCES, true);
 
-  private final Side bounded = asked(Mailbox.bounded(ROOM, Overflow.REJECT));
-  private final Side timely = asked(Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(100)));
-  private final Side unbounded = new Side(this::onThreadOfItsOwn);
+  private final Side boundedSide = newPoolSide(Mailbox.bounded(MAILBOX_CAPACITY, Overflow.REJECT));
+  private final Side timedSide =
+      newPoolSide(Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(100)));
+  private final Side unboundedSide = new Side(this::serveOnNewThread);
 
-  private Span low;
-  private Span high; // without its start
-  private Span after; // without its first second
+  private Span lowLoad;
+  private Span highLoad; // without its first half second
+  private Span recovery; // without its first second
 
-  /** A pool with a worker per resource. */
-  private Side asked(Mailbox<Object> mailbox) {
+  /** Returns a service that is a pool with one worker per resource. */
+  private Side newPoolSide(Mailbox<Object> mailbox) {
     ActorWithReturn<Call, Boolean> pool =
         Pools.fixed(scope.anonymous().mailbox(mailbox), LoadGenerator.RESOURCES).newActorWithReturn((Call call) -> {
           call.steps();
@@ -63,8 +64,8 @@ class OverloadRampTest {
     return new Side(call -> pool.ask(call, LIMIT));
   }
 
-  /** A thread per request, which waits for a resource at each step, even if its client gave up. */
-  private void onThreadOfItsOwn(Call call) throws Exception {
+  /** Starts a thread per request, which performs all steps even if its client has given up. */
+  private void serveOnNewThread(Call call) throws Exception {
     var answer = new CompletableFuture<Boolean>();
     perRequest.submit(() -> {
       for (int i = 0; i < 3; i++) {
@@ -83,23 +84,24 @@ class OverloadRampTest {
   @BeforeAll
   void ramp() throws Exception {
     System.out.println("overload: -Dfibry.seed=" + seed);
-    var generator = new LoadGenerator(seed, bounded, timely, unbounded);
-    double capacity = generator.capacity(0.5 * LONGER);
-    low = generator.load(0.5 * capacity, 0.7 * LONGER);
-    generator.load(capacity, 0.7 * LONGER);
-    high = generator.load(3 * capacity, 2 * LONGER).after(0.5);
-    after = generator.load(0.8 * capacity, 2 * LONGER).after(1);
+    var generator = new LoadGenerator(seed, boundedSide, timedSide, unboundedSide);
+    double capacity = generator.capacity(0.5 * DURATION_FACTOR);
+    lowLoad = generator.load(0.5 * capacity, 0.7 * DURATION_FACTOR);
+    generator.load(capacity, 0.7 * DURATION_FACTOR);
+    highLoad = generator.load(3 * capacity, 2 * DURATION_FACTOR).withoutFirst(0.5);
+    recovery = generator.load(0.8 * capacity, 2 * DURATION_FACTOR).withoutFirst(1);
     generator.close();
     perRequest.shutdownNow();
     System.out.printf(
         "capacity %.0f/s; at three times as much: bounded %s; within %s; unbounded %s; after: %.0f, %.0f, %.0f/s%n",
-        capacity, told(bounded), told(timely), told(unbounded), bounded.goodput(after),
-        timely.goodput(after), unbounded.goodput(after));
+        capacity, describe(boundedSide), describe(timedSide), describe(unboundedSide), boundedSide.goodput(recovery),
+        timedSide.goodput(recovery), unboundedSide.goodput(recovery));
   }
 
-  private String told(Side side) {
-    return "%.0f/s, p99 %.0f ms, refused in %.3f ms, %d steps in vain".formatted(side.goodput(high),
-        side.percentile(99, high, End.GOOD) / 1e6, side.percentile(99, high, End.REFUSED) / 1e6, side.wasted.sum());
+  private String describe(Side side) {
+    return "%.0f/s, p99 %.0f ms, refused in %.3f ms, %d steps in vain".formatted(side.goodput(highLoad),
+        side.percentile(99, highLoad, End.GOOD) / 1e6, side.percentile(99, highLoad, End.REFUSED) / 1e6,
+        side.wastedSteps.sum());
   }
 
   @AfterAll
@@ -107,63 +109,64 @@ class OverloadRampTest {
     scope.close();
   }
 
-  private List<Side> guarded() {
-    return List.of(bounded, timely);
+  private List<Side> boundedSides() {
+    return List.of(boundedSide, timedSide);
   }
 
-  private static long count(Side side, Span sent, End end) {
-    return side.sent(sent).stream().filter(o -> o.end() == end).count();
+  private static long count(Side side, Span span, End end) {
+    return side.outcomesSentIn(span).stream().filter(o -> o.end() == end).count();
   }
 
   @Test
-  void allPoolsDoWellBelowCapacity() {
-    for (var side : List.of(bounded, timely, unbounded))
-      assertTrue(count(side, low, End.GOOD) >= MOST * side.sent(low).size());
+  void allServicesAnswerBelowCapacity() {
+    for (var side : List.of(boundedSide, timedSide, unboundedSide))
+      assertTrue(count(side, lowLoad, End.GOOD) >= MIN_GOOD_SHARE * side.outcomesSentIn(lowLoad).size());
   }
 
   @Promise("24.5")
   @Test
-  void poolThatRefusesKeepsGoodputAtTripleLoad() {
-    for (var side : guarded()) assertTrue(side.goodput(high) >= 0.9 * side.capacity(high),
-        () -> side.goodput(high) + " of " + side.capacity(high));
+  void boundedPoolKeepsGoodputAtTripleLoad() {
+    for (var side : boundedSides()) assertTrue(side.goodput(highLoad) >= 0.9 * side.capacity(highLoad),
+        () -> side.goodput(highLoad) + " of " + side.capacity(highLoad));
   }
 
   @Test
-  void refusedClientIsToldWithinMillisecond() {
-    for (var side : guarded()) assertTrue(side.percentile(99, high, End.REFUSED) < 1_000_000,
-        () -> side.percentile(99, high, End.REFUSED) + " ns");
+  void refusedClientIsNotifiedWithinMillisecond() {
+    for (var side : boundedSides()) assertTrue(side.percentile(99, highLoad, End.REFUSED) < 1_000_000,
+        () -> side.percentile(99, highLoad, End.REFUSED) + " ns");
   }
 
   @Test
   void admittedRequestWaitsNoLongerThanFullMailboxTakes() {
-    double handled = bounded.capacity(high);
-    double waited = bounded.percentile(SLOWEST, high, End.GOOD) / 1e9;
+    double answersPerSecond = boundedSide.capacity(highLoad);
+    double waitSeconds = boundedSide.percentile(LATE_PERCENTILE, highLoad, End.GOOD) / 1e9;
 
-    assertTrue(waited <= ROOM / handled + 3 * LoadGenerator.RESOURCES / handled,
-        () -> waited + " s, at " + handled + "/s");
+    assertTrue(waitSeconds <= MAILBOX_CAPACITY / answersPerSecond + 3 * LoadGenerator.RESOURCES / answersPerSecond,
+        () -> waitSeconds + " s, at " + answersPerSecond + "/s");
   }
 
   @Test
   void admittedRequestWaitsNoLongerThanMaxWait() {
-    assertTrue(timely.percentile(SLOWEST, high, End.GOOD) <= LoadGenerator.PATIENCE / 2);
+    assertTrue(timedSide.percentile(LATE_PERCENTILE, highLoad, End.GOOD) <= LoadGenerator.PATIENCE / 2);
   }
 
   @Test
-  void workIsNotDoneForClientsThatHaveGone() {
-    for (var side : guarded()) assertEquals(0, side.wasted.sum());
+  void noWorkIsDoneForClientsThatGaveUp() {
+    for (var side : boundedSides()) assertEquals(0, side.wastedSteps.sum());
   }
 
   @Promise("24.5")
   @Test
   void poolsRecoverWithinSecondAfterLoadFalls() {
-    for (var side : guarded()) assertTrue(count(side, after, End.GOOD) >= MOST * side.sent(after).size(),
-        () -> count(side, after, End.GOOD) + " of " + side.sent(after).size());
+    for (var side : boundedSides()) assertTrue(
+        count(side, recovery, End.GOOD) >= MIN_GOOD_SHARE * side.outcomesSentIn(recovery).size(),
+        () -> count(side, recovery, End.GOOD) + " of " + side.outcomesSentIn(recovery).size());
   }
 
   @Test
-  void unboundedPoolCollapsesAndDoesNotRecover() {
-    assertTrue(unbounded.goodput(high) < 0.3 * bounded.goodput(high));
-    assertTrue(unbounded.goodput(after) < 0.3 * bounded.goodput(after));
-    assertTrue(unbounded.wasted.sum() > 0);
+  void unboundedServiceCollapsesAndDoesNotRecover() {
+    assertTrue(unboundedSide.goodput(highLoad) < 0.3 * boundedSide.goodput(highLoad));
+    assertTrue(unboundedSide.goodput(recovery) < 0.3 * boundedSide.goodput(recovery));
+    assertTrue(unboundedSide.wastedSteps.sum() > 0);
   }
 }

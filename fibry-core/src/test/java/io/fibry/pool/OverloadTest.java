@@ -29,21 +29,21 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * Three services under the same load, in time that this test moves: half their capacity, all of it,
- * three times as much, and less again. All tests check one ramp. Between two moments of the clock
- * all actors come to rest, so each outcome depends on the seed alone.
+ * Tests three services under the same load, on a manual clock. The load is half of their capacity,
+ * then all of it, then three times as much, and then less again. All tests check one such ramp. The
+ * clock advances only when all actors are quiet, so each outcome depends only on the seed.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class OverloadTest {
   private static final int WORKERS = 4;
-  private static final int ROOM = 16;
-  private static final int STEPS = 3; // of a request; each takes 5 to 15 ms
+  private static final int MAILBOX_CAPACITY = 16;
+  private static final int STEPS = 3; // steps of a request, of 5 to 15 ms each
   private static final double CAPACITY = WORKERS / (STEPS * 0.010); // requests per second
-  private static final Duration LIMIT = Duration.ofMillis(500); // then a client gives up
+  private static final Duration LIMIT = Duration.ofMillis(500); // a client gives up after this time
 
   private final class Call {
     final Service service;
-    final long sent = clock.nanoTime();
+    final long sentAt = clock.nanoTime();
     final long work;
 
     Call(Service service, long work) {
@@ -51,10 +51,10 @@ class OverloadTest {
       this.work = work;
     }
 
-    /** The steps of its work. */
+    /** Performs the steps of the work. */
     boolean handle() throws InterruptedException {
       for (int i = 0; i < STEPS; i++) {
-        if (clock.nanoTime() - sent > LIMIT.toNanos()) service.stepsInVain.incrementAndGet();
+        if (clock.nanoTime() - sentAt > LIMIT.toNanos()) service.wastedSteps.incrementAndGet();
         clock.sleepUntil(clock.nanoTime() + work / STEPS);
       }
       return true;
@@ -63,22 +63,22 @@ class OverloadTest {
 
   private final class Service {
     private final ActorWithReturn<Call, Boolean> pool;
-    private final boolean limited; // its clients say how long they wait
+    private final boolean sendsLimit; // whether its clients send their limit
     private final List<Outcome> outcomes = new ArrayList<>(); // guarded by itself
-    final AtomicInteger stepsInVain = new AtomicInteger(); // after their client gave up
+    final AtomicInteger wastedSteps = new AtomicInteger(); // steps performed after the client gave up
 
-    Service(Mailbox<Object> mailbox, boolean limited) {
+    Service(Mailbox<Object> mailbox, boolean sendsLimit) {
       this.pool = Pools.fixed(scope.anonymous().mailbox(mailbox), WORKERS).newActorWithReturn(Call::handle);
-      this.limited = limited;
+      this.sendsLimit = sendsLimit;
     }
 
     void ask(long work) {
       var call = new Call(this, work);
-      var answer = limited ? pool.sendMessageReturn(call, LIMIT) : pool.sendMessageReturn(call);
+      var answer = sendsLimit ? pool.sendMessageReturn(call, LIMIT) : pool.sendMessageReturn(call);
       answer.whenComplete((good, failure) -> {
         var end = end(call, failure);
         synchronized (outcomes) {
-          outcomes.add(new Outcome(call.sent, clock.nanoTime(), end, end == End.GOOD ? call.work : 0));
+          outcomes.add(new Outcome(call.sentAt, clock.nanoTime(), end, end == End.GOOD ? call.work : 0));
         }
       });
     }
@@ -87,38 +87,38 @@ class OverloadTest {
       var cause = failure instanceof CompletionException wrapped ? wrapped.getCause() : failure;
       if (cause instanceof MailboxFullException) return End.REFUSED;
       if (cause != null && !(cause instanceof AskTimeoutException)) throw new AssertionError(cause);
-      return cause != null || clock.nanoTime() - call.sent > LIMIT.toNanos() ? End.GAVE_UP : End.GOOD;
+      return cause != null || clock.nanoTime() - call.sentAt > LIMIT.toNanos() ? End.GAVE_UP : End.GOOD;
     }
 
-    private List<Outcome> all() {
+    private List<Outcome> copyOfOutcomes() {
       synchronized (outcomes) {
         return List.copyOf(outcomes);
       }
     }
 
-    private List<Outcome> ended(Span span, End end) {
-      return all().stream().filter(o -> span.has(o.ended()) && o.end() == end).toList();
+    private List<Outcome> outcomesWith(Span span, End end) {
+      return copyOfOutcomes().stream().filter(o -> span.contains(o.endedAt()) && o.end() == end).toList();
     }
 
-    /** The share of the requests sent in this time that were answered in time. */
-    double answered(Span span) {
-      var sent = all().stream().filter(o -> span.has(o.sent())).toList();
-      return (double) sent.stream().filter(o -> o.end() == End.GOOD).count() / sent.size();
+    /** Returns the share of the requests sent in the span that were answered within the limit. */
+    double answeredShare(Span span) {
+      var requests = copyOfOutcomes().stream().filter(o -> span.contains(o.sentAt())).toList();
+      return (double) requests.stream().filter(o -> o.end() == End.GOOD).count() / requests.size();
     }
 
-    /** Answers in time, per second. */
+    /** Returns the answers within the limit per second. */
     double goodput(Span span) {
-      return ended(span, End.GOOD).size() / span.seconds();
+      return outcomesWith(span, End.GOOD).size() / span.seconds();
     }
 
-    /** Possible answers per second, by the work of those in time. */
+    /** Returns the possible answers per second, given the mean work of answers within the limit. */
     double capacity(Span span) {
-      return WORKERS * 1e9 / ended(span, End.GOOD).stream().mapToLong(Outcome::work).average().orElseThrow();
+      return WORKERS * 1e9 / outcomesWith(span, End.GOOD).stream().mapToLong(Outcome::work).average().orElseThrow();
     }
 
-    /** The longest time until requests ended so, in seconds. */
-    double longest(Span span, End end) {
-      return ended(span, end).stream().mapToLong(Outcome::took).max().orElse(0) / 1e9;
+    /** Returns the longest duration of the requests with this end, in seconds. */
+    double maxSeconds(Span span, End end) {
+      return outcomesWith(span, end).stream().mapToLong(Outcome::duration).max().orElse(0) / 1e9;
     }
   }
 
@@ -127,52 +127,52 @@ class OverloadTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("overload", o -> o.withScheduler(clock));
 
-  private final Service bounded = new Service(Mailbox.bounded(ROOM, Overflow.REJECT), true);
-  private final Service timely =
+  private final Service boundedService = new Service(Mailbox.bounded(MAILBOX_CAPACITY, Overflow.REJECT), true);
+  private final Service timedService =
       new Service(Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(100)), true);
-  private final Service unbounded = new Service(Mailbox.unbounded(), false);
+  private final Service unboundedService = new Service(Mailbox.unbounded(), false);
 
-  private Span low;
-  private Span high; // without its start
-  private Span after; // without its first second
+  private Span lowLoad;
+  private Span highLoad; // without its first half second
+  private Span recovery; // without its first second
 
   @BeforeAll
   void ramp() {
     System.out.println("overload: -Dfibry.seed=" + seed);
-    low = load(0.5, 1);
+    lowLoad = load(0.5, 1);
     load(1, 1);
-    high = load(3, 3).after(0.5);
-    after = load(0.8, 3).after(1);
-    moveTo(clock.nanoTime() + Duration.ofMinutes(1).toNanos()); // the last answers
-    for (var service : List.of(bounded, timely, unbounded))
+    highLoad = load(3, 3).withoutFirst(0.5);
+    recovery = load(0.8, 3).withoutFirst(1);
+    moveTo(clock.nanoTime() + Duration.ofMinutes(1).toNanos()); // time for the last answers
+    for (var service : List.of(boundedService, timedService, unboundedService))
       System.out.printf("%.0f/s of %.0f/s, then %.0f/s; longest %.3f s; refused in %.6f s; %d steps in vain%n",
-          service.goodput(high), service.capacity(high), service.goodput(after), service.longest(high, End.GOOD),
-          service.longest(high, End.REFUSED), service.stepsInVain.get());
+          service.goodput(highLoad), service.capacity(highLoad), service.goodput(recovery),
+          service.maxSeconds(highLoad, End.GOOD), service.maxSeconds(highLoad, End.REFUSED), service.wastedSteps.get());
   }
 
-  /** Requests at random times, to all services at once. */
-  private Span load(double ofCapacity, double seconds) {
-    long from = clock.nanoTime();
-    long to = from + (long) (seconds * 1e9);
-    for (double at = from; (at += -Math.log(1 - random.nextDouble()) / (ofCapacity * CAPACITY) * 1e9) < to;) {
-      moveTo((long) at);
+  /** Sends requests at random times, each to all services, and returns the time span. */
+  private Span load(double loadFactor, double seconds) {
+    long start = clock.nanoTime();
+    long end = start + (long) (seconds * 1e9);
+    for (double time = start; (time += -Math.log(1 - random.nextDouble()) / (loadFactor * CAPACITY) * 1e9) < end;) {
+      moveTo((long) time);
       long work = STEPS * TimeUnit.MICROSECONDS.toNanos(random.nextLong(5_000, 15_000));
-      for (var service : List.of(bounded, timely, unbounded)) service.ask(work);
+      for (var service : List.of(boundedService, timedService, unboundedService)) service.ask(work);
     }
-    moveTo(to);
-    return new Span(from, to);
+    moveTo(end);
+    return new Span(start, end);
   }
 
   /**
-   * Moves from one moment at which something happens to the next; at each, all actors come to rest.
+   * Advances the clock to the time, from timer to timer. Before each advance all actors are quiet.
    */
   private void moveTo(long time) {
     for (;;) {
       assertTrue(scope.awaitQuiescence(Patience.LONG), scope::dump);
-      long left = time - clock.nanoTime();
-      long next = clock.untilNext().map(Duration::toNanos).orElse(left);
-      if (left <= 0) return;
-      clock.advance(Duration.ofNanos(Math.min(left, next)));
+      long remaining = time - clock.nanoTime();
+      long nanosToNextTimer = clock.untilNext().map(Duration::toNanos).orElse(remaining);
+      if (remaining <= 0) return;
+      clock.advance(Duration.ofNanos(Math.min(remaining, nanosToNextTimer)));
     }
   }
 
@@ -181,64 +181,64 @@ class OverloadTest {
     scope.close();
   }
 
-  private List<Service> guarded() {
-    return List.of(bounded, timely);
+  private List<Service> boundedServices() {
+    return List.of(boundedService, timedService);
   }
 
   @Test
-  void allThreeAnswerBelowTheirCapacity() {
-    for (var service : List.of(bounded, timely, unbounded))
-      assertTrue(service.answered(low) >= 0.95, () -> service.answered(low) + " of 1");
+  void allServicesAnswerBelowTheirCapacity() {
+    for (var service : List.of(boundedService, timedService, unboundedService))
+      assertTrue(service.answeredShare(lowLoad) >= 0.95, () -> service.answeredShare(lowLoad) + " of 1");
   }
 
   @Promise("24.5")
   @Test
-  void serviceThatRefusesKeepsGoodputAtTripleLoad() {
-    for (var service : guarded()) assertTrue(service.goodput(high) >= 0.95 * service.capacity(high),
-        () -> service.goodput(high) + " of " + service.capacity(high));
+  void boundedServiceKeepsGoodputAtTripleLoad() {
+    for (var service : boundedServices()) assertTrue(service.goodput(highLoad) >= 0.95 * service.capacity(highLoad),
+        () -> service.goodput(highLoad) + " of " + service.capacity(highLoad));
   }
 
-  /** At the moment when they send. */
+  /** The refusal comes before the clock advances, so the request has a duration of zero. */
   @Test
-  void clientsThatAreRefusedAreToldAtOnce() {
-    for (var service : guarded()) {
-      assertTrue(service.ended(high, End.REFUSED).size() > 100);
-      assertEquals(0, service.longest(high, End.REFUSED));
+  void refusedClientsAreNotifiedAtOnce() {
+    for (var service : boundedServices()) {
+      assertTrue(service.outcomesWith(highLoad, End.REFUSED).size() > 100);
+      assertEquals(0, service.maxSeconds(highLoad, End.REFUSED));
     }
   }
 
   @Test
-  void requestsThatGetInWaitNoLongerThanTheRoomIsLong() {
-    double each = STEPS * 0.015 / WORKERS; // seconds of the slowest work
+  void admittedRequestsWaitNoLongerThanFullMailboxTakes() {
+    double secondsPerRequest = STEPS * 0.015 / WORKERS; // if each step takes the longest possible time
 
-    double longest = bounded.longest(high, End.GOOD);
+    double maxSeconds = boundedService.maxSeconds(highLoad, End.GOOD);
 
-    assertTrue(longest <= (ROOM + WORKERS) * each + STEPS * 0.015, () -> longest + " s");
+    assertTrue(maxSeconds <= (MAILBOX_CAPACITY + WORKERS) * secondsPerRequest + STEPS * 0.015, () -> maxSeconds + " s");
   }
 
   @Test
-  void requestsThatGetInWaitNoLongerThanTheMailboxAllows() {
-    double longest = timely.longest(high, End.GOOD);
+  void admittedRequestsWaitNoLongerThanMaxWait() {
+    double maxSeconds = timedService.maxSeconds(highLoad, End.GOOD);
 
-    assertTrue(longest <= LIMIT.toMillis() / 2e3, () -> longest + " s");
+    assertTrue(maxSeconds <= LIMIT.toMillis() / 2e3, () -> maxSeconds + " s");
   }
 
   @Test
-  void noStepIsDoneForAClientThatHasGone() {
-    for (var service : guarded()) assertEquals(0, service.stepsInVain.get());
+  void noStepIsPerformedAfterItsClientGaveUp() {
+    for (var service : boundedServices()) assertEquals(0, service.wastedSteps.get());
   }
 
   @Promise("24.5")
   @Test
-  void allIsWellWithinASecondAfterTheLoadHasFallen() {
-    for (var service : guarded())
-      assertTrue(service.answered(after) >= 0.9, () -> service.answered(after) + " of 1");
+  void servicesRecoverWithinSecondAfterLoadFalls() {
+    for (var service : boundedServices())
+      assertTrue(service.answeredShare(recovery) >= 0.9, () -> service.answeredShare(recovery) + " of 1");
   }
 
   @Test
-  void aServiceWithoutABoundCollapsesAndDoesNotRecover() {
-    assertTrue(unbounded.goodput(high) < 0.3 * bounded.goodput(high));
-    assertTrue(unbounded.goodput(after) < 0.3 * bounded.goodput(after));
-    assertTrue(unbounded.stepsInVain.get() > 0);
+  void unboundedServiceCollapsesAndDoesNotRecover() {
+    assertTrue(unboundedService.goodput(highLoad) < 0.3 * boundedService.goodput(highLoad));
+    assertTrue(unboundedService.goodput(recovery) < 0.3 * boundedService.goodput(recovery));
+    assertTrue(unboundedService.wastedSteps.get() > 0);
   }
 }

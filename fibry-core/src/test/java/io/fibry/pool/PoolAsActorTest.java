@@ -29,14 +29,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** A pool as an actor: mailbox, name, dump, refusals. */
+/** Tests that a pool can be used as an actor: its mailbox, name, dump and refusals. */
 class PoolAsActorTest extends PoolFixture {
   // ---- the mailbox
 
   @Promise("20.9")
   @Test
-  void mailboxOfPoolIsThatOfBuilder() {
-    var pool = echo(Pools.fixed(how.mailbox(Mailbox.bounded(2, Overflow.REJECT)), 1));
+  void poolUsesMailboxOfBuilder() {
+    var pool = echo(Pools.fixed(builder.mailbox(Mailbox.bounded(2, Overflow.REJECT)), 1));
     Gate.occupy((Actor<Object>) pool);
 
     assertTrue(pool.sendMessage(1) && pool.sendMessage(2));
@@ -49,17 +49,18 @@ class PoolAsActorTest extends PoolFixture {
   @Promise("20.9")
   @Test
   void mailboxOfPoolIsBoundedAndBlocksSendersByDefault() {
-    assertEquals("bounded(1024, BLOCK)", BlockBuilder.of(Pools.fixed(how, 2)).mailbox().toString());
-    assertEquals("unbounded", BlockBuilder.of(Pools.fixed(how.mailbox(Mailbox.unbounded()), 2)).mailbox().toString());
+    assertEquals("bounded(1024, BLOCK)", BlockBuilder.of(Pools.fixed(builder, 2)).mailbox().toString());
+    assertEquals("unbounded",
+        BlockBuilder.of(Pools.fixed(builder.mailbox(Mailbox.unbounded()), 2)).mailbox().toString());
     assertEquals("bounded(7, REJECT)",
-        BlockBuilder.of(Pools.fixed(how, 2).mailbox(Mailbox.bounded(7, Overflow.REJECT))).mailbox().toString());
+        BlockBuilder.of(Pools.fixed(builder, 2).mailbox(Mailbox.bounded(7, Overflow.REJECT))).mailbox().toString());
   }
 
   @Test
-  void aPriorityMailboxGivesTheSmallestToWhoeverIsFree() {
+  void priorityMailboxGivesSmallestMessageToFreeWorker() {
     var order = new CopyOnWriteArrayList<Object>();
     var pool = Pools
-        .fixed(how.mailbox(
+        .fixed(builder.mailbox(
             Mailbox.priority(Comparator.comparing((Object message) -> message instanceof Gate ? 0 : (int) message))), 1)
         .newActor((Object message) -> {
           pass(message);
@@ -75,9 +76,9 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void dropOldestDropsTheOldestOfAllKeys() {
+  void dropOldestDropsOldestMessagesOfAllKeys() {
     var pool = Pools
-        .byKey(how.mailbox(Mailbox.bounded(3, Overflow.DROP_OLDEST)), 1,
+        .byKey(builder.mailbox(Mailbox.bounded(3, Overflow.DROP_OLDEST)), 1,
             (Object message) -> message instanceof Gate ? "gate" : message.toString().substring(0, 1))
         .newActor((Object message) -> pass(message));
     Gate.occupy(pool);
@@ -89,8 +90,8 @@ class PoolAsActorTest extends PoolFixture {
 
   @Promise("3.5")
   @Test
-  void dropOldestDropsNoTasksOfAPoolByKey() {
-    var pool = Pools.byKey(how.mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)), 1, Object::getClass)
+  void dropOldestDropsNoTasksOfPoolByKey() {
+    var pool = Pools.byKey(builder.mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)), 1, Object::getClass)
         .newActor((Object message) -> pass(message));
     Gate.occupy(pool);
     var task = CompletableFuture.supplyAsync(() -> "ran", pool);
@@ -105,7 +106,7 @@ class PoolAsActorTest extends PoolFixture {
   // ---- as an actor
 
   @Test
-  void aPoolIsFoundByItsNameAndItsWorkersBearIt() {
+  void poolIsFoundByNameAndNamesItsWorkers() {
     var pool = Pools.fixed(scope.named("images").protocol(String.class), 2)
         .newActorWithReturn((String message) -> Thread.currentThread().getName());
 
@@ -116,12 +117,12 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void aSinkOfAPoolRunsCodeOnAnyOfItsStates() {
-    var made = new AtomicInteger();
-    var sink = Pools.fixed(how, 2).initialState(made::incrementAndGet).newSink();
+  void sinkOfPoolRunsCodeOnStateOfFreeWorker() {
+    var stateCount = new AtomicInteger();
+    var sink = Pools.fixed(builder, 2).initialState(stateCount::incrementAndGet).newSink();
     var gate = Gate.occupy(sink);
 
-    int state = sink.ask(own -> own);
+    int state = sink.ask(value -> value);
 
     assertEquals(2, state);
     gate.open();
@@ -129,7 +130,7 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void theDumpShowsWhoIsAtWork() {
+  void dumpShowsBusyWorkers() {
     var pool = Pools.fixed(scope.named("images"), 3).newActor((Object message) -> pass(message));
     Gate.occupy(pool);
     Gate.occupy(pool);
@@ -141,22 +142,22 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void aTimeOutSaysWhatTheWorkerIsDoing() {
+  void timeoutShowsCodeOfBusyWorker() {
     var pool = echo(Pools.fixed(scope.named("images"), 1));
     Gate.occupy((Actor<Object>) pool);
 
-    var late = assertThrows(AskTimeoutException.class, () -> pool.ask("x", Duration.ofMillis(50)));
+    var timeout = assertThrows(AskTimeoutException.class, () -> pool.ask("x", Duration.ofMillis(50)));
 
     assertTrue(
-        late.getMessage().contains("its turn had not come, and will not: it was number 1 in the queue; the actor "),
-        late.getMessage());
-    assertTrue(late.getMessage().contains("Gate.pass"), late.getMessage());
+        timeout.getMessage().contains("its turn had not come, and will not: it was number 1 in the queue; the actor "),
+        timeout.getMessage());
+    assertTrue(timeout.getMessage().contains("Gate.pass"), timeout.getMessage());
   }
 
   @Test
-  void awaitQuietWaitsForWhatLiesBetweenQueueAndWorker() {
+  void awaitQuiescenceCoversMessagesBetweenQueueAndWorker() {
     var handled = new AtomicInteger();
-    var pool = Pools.fixed(how, 4).newActor((Object message) -> handled.incrementAndGet());
+    var pool = Pools.fixed(builder, 4).newActor((Object message) -> handled.incrementAndGet());
 
     for (int i = 1; i <= 200; i++) {
       for (int j = 0; j < 10; j++) pool.sendMessage(j);
@@ -168,65 +169,66 @@ class PoolAsActorTest extends PoolFixture {
   @Test
   void poolFailsWhenItsExecutorIsShutDown() {
     var executor = Executors.newFixedThreadPool(2);
-    var pool = echo(Pools.fixed(how.strategy(Strategy.of(executor)), 2));
+    var pool = echo(Pools.fixed(builder.strategy(Strategy.of(executor)), 2));
     assertEquals(1, pool.ask(1));
-    // a worker that is about to rest would take the next message along
+    // a worker that is about to become idle would still handle the next message
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     executor.shutdown();
     pool.sendMessage(2);
 
-    Patience.ended(pool::waitForExit);
+    Patience.awaitEnd(pool::waitForExit);
     assertInstanceOf(ExitReason.Failed.class, pool.onExit().join());
   }
 
   @Test
-  void workersThatGetNoThreadAreTriedAgain() {
-    var refusals = new AtomicInteger(9); // a second of back-off
-    Strategy moody = activation -> {
-      if (refusals.getAndDecrement() > 0) throw new IllegalStateException("no thread today");
+  void startOfWorkerWithoutThreadIsRetried() {
+    var remainingRefusals = new AtomicInteger(9); // the retries take about a second of backoff
+    Strategy unreliableStrategy = activation -> {
+      if (remainingRefusals.getAndDecrement() > 0) throw new IllegalStateException("no thread today");
       Thread.startVirtualThread(activation);
     };
-    var pool = echo(Pools.fixed(how.strategy(moody), 2));
+    var pool = echo(Pools.fixed(builder.strategy(unreliableStrategy), 2));
 
-    try (var log = new Logged()) {
+    try (var logged = new Logged()) {
       assertEquals(1, pool.ask(1));
-      assertTrue(log.text().contains("no thread today"), log.text());
+      assertTrue(logged.text().contains("no thread today"), logged.text());
     }
   }
 
   @Test
   void badNumbersAreRefused() {
-    assertText("a pool of at least 0 workers cannot have 0 at most; give 1 or more", () -> Pools.fixed(how, 0));
-    assertText("a pool cannot keep -1 workers; give 0 or more", () -> Pools.scaling(how, -1, 2));
-    assertText("a pool of at least 3 workers cannot have 2 at most; give 3 or more", () -> Pools.scaling(how, 3, 2));
+    assertText("a pool of at least 0 workers cannot have 0 at most; give 1 or more", () -> Pools.fixed(builder, 0));
+    assertText("a pool cannot keep -1 workers; give 0 or more", () -> Pools.scaling(builder, -1, 2));
+    assertText("a pool of at least 3 workers cannot have 2 at most; give 3 or more",
+        () -> Pools.scaling(builder, 3, 2));
     assertText("a pool of 0 permits could handle no message; give at least 1",
-        () -> Pools.weighted(how, 0, (Object message) -> 1));
+        () -> Pools.weighted(builder, 0, (Object message) -> 1));
     assertText("a pool of 0 workers could handle no message; give at least 1",
-        () -> Pools.byKey(how, 0, (Object message) -> message));
+        () -> Pools.byKey(builder, 0, (Object message) -> message));
     assertText("this is a builder of pools already (pool of 2); make the worker per message of a builder of actors",
-        () -> Pools.perMessage(Pools.fixed(how, 2)));
-    assertThrows(NullPointerException.class, () -> Pools.byKey(how, 1, null));
-    assertThrows(NullPointerException.class, () -> Pools.weighted(how, 1, null));
+        () -> Pools.perMessage(Pools.fixed(builder, 2)));
+    assertThrows(NullPointerException.class, () -> Pools.byKey(builder, 1, null));
+    assertThrows(NullPointerException.class, () -> Pools.weighted(builder, 1, null));
   }
 
   @Test
   void unsupportedUseOfPoolIsRefused() {
     var pool = Pools.fixed(scope.named("images"), 2).newActor((Object message) -> {});
 
-    assertEquals("actor 'images' is a pool, which cannot keep a block together; send the messages one by one",
+    assertEquals("actor 'images' is a pool, which cannot keep a batch together; send the messages one by one",
         assertThrows(UnsupportedOperationException.class, () -> pool.sendMessages(List.of(1, 2))).getMessage());
     assertText(
         "the workers of a pool share one mailbox (unbounded, selective), so none of them can choose from it; give "
             + "the pool a mailbox that is not selective",
-        () -> Pools.fixed(how.mailbox(Mailbox.unbounded().selective()), 2).newActor((Object message) -> {}));
+        () -> Pools.fixed(builder.mailbox(Mailbox.unbounded().selective()), 2).newActor((Object message) -> {}));
     assertText(
         "a pool by key keeps the messages of a key in the order they came, and a priority mailbox does not; give "
             + "it another mailbox",
-        () -> Pools.byKey(how.mailbox(Mailbox.priority((a, b) -> 0)), 2, (Object message) -> message)
+        () -> Pools.byKey(builder.mailbox(Mailbox.priority((a, b) -> 0)), 2, (Object message) -> message)
             .newActor((Object message) -> {}));
     assertText("a sink runs code, which has neither weight nor key; make the sink of a pool of another kind",
-        () -> Pools.byKey(how, 2, (Object message) -> message).newSink());
+        () -> Pools.byKey(builder, 2, (Object message) -> message).newSink());
   }
 
   private static void assertText(String text, org.junit.jupiter.api.function.Executable code) {
@@ -235,7 +237,7 @@ class PoolAsActorTest extends PoolFixture {
 
   @Test
   void inlineRequestsChangeNothing() {
-    var pool = Pools.fixed(how.inlineRequests(), 2).newActorWithReturn((Object message) -> Thread.currentThread());
+    var pool = Pools.fixed(builder.inlineRequests(), 2).newActorWithReturn((Object message) -> Thread.currentThread());
 
     var asker = new CompletableFuture<Thread>();
     var worker = new CompletableFuture<Thread>();

@@ -17,8 +17,8 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.support.Patience;
@@ -41,15 +41,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The promises of pools of every kind and strategy. */
+/** Tests the promises of pools of every kind on every strategy. */
 class PoolContractTest {
   record Variant(String label, Strategy strategy, UnaryOperator<ActorBuilder<Object>> kind) {
     ActorBuilder<Object> builder(ActorScope scope) {
       return kind.apply(scope.anonymous().strategy(strategy).onFailure(FailurePolicy.resume().withoutLog()));
     }
 
-    /** Handlers that can block at the same time: some executors have two threads. */
-    int blocking() {
+    /** Returns how many handlers can block at the same time: 2 on executors with two threads. */
+    int maxBlocked() {
       return label.contains("of(") ? 2 : 3;
     }
 
@@ -59,18 +59,20 @@ class PoolContractTest {
     }
   }
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
       ActorSystem.openScope("pools", o -> o.withDeadLetters(letters).withKillGrace(Patience.LONG));
 
   static Map<String, UnaryOperator<ActorBuilder<Object>>> kinds() {
     var kinds = new LinkedHashMap<String, UnaryOperator<ActorBuilder<Object>>>();
     kinds.put("perMessage", Pools::perMessage);
-    kinds.put("fixed", how -> Pools.fixed(how, 3));
-    kinds.put("scaling", how -> Pools.scaling(how, 1, 3));
+    kinds.put("fixed", builder -> Pools.fixed(builder, 3));
+    kinds.put("scaling", builder -> Pools.scaling(builder, 1, 3));
     kinds.put("weighted",
-        how -> Pools.weighted(how, 3, (Object message) -> message instanceof Gate ? 1 : 1 + message.hashCode() % 2));
-    kinds.put("byKey", how -> Pools.byKey(how, 3, (Object message) -> message instanceof Integer n ? n % 5 : message));
+        builder -> Pools.weighted(builder, 3,
+            (Object message) -> message instanceof Gate ? 1 : 1 + message.hashCode() % 2));
+    kinds.put("byKey",
+        builder -> Pools.byKey(builder, 3, (Object message) -> message instanceof Integer n ? n % 5 : message));
     return kinds;
   }
 
@@ -80,7 +82,7 @@ class PoolContractTest {
   }
 
   @AfterEach
-  void nothingIsLeft() {
+  void closeScopeAndCheckReport() {
     Gate.openAll();
 
     var report = scope.closeWithin(Patience.LONG);
@@ -100,7 +102,7 @@ class PoolContractTest {
   @Promise("20.1")
   @ParameterizedTest
   @MethodSource("variants")
-  void askAnswers(Variant variant) {
+  void poolAnswersRequests(Variant variant) {
     var pool = echo(variant);
 
     var answers = IntStream.range(0, 20).mapToObj(pool::ask).toList();
@@ -111,11 +113,11 @@ class PoolContractTest {
   @Promise("20.1")
   @ParameterizedTest
   @MethodSource("variants")
-  void everyMessageIsHandledOnceAndTheAccountsAddUp(Variant variant) throws Exception {
-    var seen = ConcurrentHashMap.<Object>newKeySet();
-    var twice = new CopyOnWriteArrayList<Object>();
+  void everyMessageIsHandledOnceAndCountsAddUp(Variant variant) throws Exception {
+    var handled = ConcurrentHashMap.<Object>newKeySet();
+    var repeated = new CopyOnWriteArrayList<Object>();
     var pool = variant.builder(scope).newActor((Object message) -> {
-      if (!seen.add(message)) twice.add(message);
+      if (!handled.add(message)) repeated.add(message);
       if ((int) message % 10 == 0) throw new IllegalStateException("ten");
     });
 
@@ -123,11 +125,11 @@ class PoolContractTest {
         .mapToObj(
             s -> Thread.ofVirtual().start(() -> IntStream.range(0, 250).forEach(i -> pool.sendMessage(s * 250 + i))))
         .toList();
-    Patience.progress(seen::size, () -> senders.stream().noneMatch(Thread::isAlive));
+    Patience.progress(handled::size, () -> senders.stream().noneMatch(Thread::isAlive));
     pool.close();
 
-    assertEquals(1000, seen.size());
-    assertEquals(List.of(), twice);
+    assertEquals(1000, handled.size());
+    assertEquals(List.of(), repeated);
     var report = scope.report();
     assertEquals(List.of(1000L, 900L, 100L),
         List.of(report.sent(), report.handled(), report.unhandled().get(Reason.FAILED)));
@@ -137,7 +139,7 @@ class PoolContractTest {
   @Promise("20.1")
   @ParameterizedTest
   @MethodSource("variants")
-  void aFailureIsTheAskersAndTheNextMessageIsHandled(Variant variant) {
+  void failureReachesAskerAndNextMessageIsHandled(Variant variant) {
     var pool = echo(variant);
     var failure = new IllegalStateException("mine");
 
@@ -148,34 +150,34 @@ class PoolContractTest {
   @Promise("20.1")
   @ParameterizedTest
   @MethodSource("variants")
-  void tasksRunInIt(Variant variant) {
+  void poolRunsTasks(Variant variant) {
     var pool = echo(variant);
-    var ran = new CompletableFuture<String>();
+    var result = new CompletableFuture<String>();
 
-    pool.execute(() -> ran.complete("ran"));
+    pool.execute(() -> result.complete("ran"));
 
-    assertEquals("ran", Patience.value(ran));
+    assertEquals("ran", Patience.value(result));
   }
 
   @Promise("20.8")
   @ParameterizedTest
   @MethodSource("variants")
-  void aPillLetsAllThatWaitsBeHandled(Variant variant) {
+  void pillLetsWaitingMessagesBeHandled(Variant variant) {
     var handled = new AtomicInteger();
     ActorWithReturn<Object, Object> pool = variant.builder(scope).newActorWithReturn((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       return handled.incrementAndGet();
     });
-    if (variant.strategy == Strategy.CALLER) return; // there senders wait in the handler
-    var gates = IntStream.range(0, variant.blocking()).mapToObj(i -> Gate.occupy(pool)).toList();
+    if (variant.strategy == Strategy.CALLER) return; // there a sender runs the handler, and would block
+    var gates = IntStream.range(0, variant.maxBlocked()).mapToObj(i -> Gate.occupy(pool)).toList();
     var sender = Patience.startFiber(() -> IntStream.range(0, 20).forEach(pool::sendMessage));
-    Patience.joined(sender);
+    Patience.awaitEnd(sender);
 
     pool.sendPoisonPill();
     gates.forEach(Gate::open);
 
-    Patience.ended(pool::waitForExit);
-    assertEquals(20 + variant.blocking(), handled.get());
+    Patience.awaitEnd(pool::waitForExit);
+    assertEquals(20 + variant.maxBlocked(), handled.get());
     assertInstanceOf(ExitReason.Finished.class, pool.onExit().join());
     assertFalse(pool.sendMessage(1));
     assertEquals(List.of(1), letters.messages(Reason.UNDELIVERED));
@@ -186,44 +188,44 @@ class PoolContractTest {
   @Promise("20.8")
   @ParameterizedTest
   @MethodSource("variants")
-  void askExitEndsAfterWhatItIsAt(Variant variant) {
+  void askExitEndsPoolAfterCurrentMessage(Variant variant) {
     var pool = echo(variant);
     var gate = new Gate();
-    var first = new CompletableFuture<Object>();
-    Patience.startFiber(() -> pool.sendMessageReturn((Object) gate).thenAccept(first::complete));
+    var answer = new CompletableFuture<Object>();
+    Patience.startFiber(() -> pool.sendMessageReturn((Object) gate).thenAccept(answer::complete));
     Patience.await(gate.entered);
 
     pool.askExit();
     gate.open();
 
-    Patience.ended(pool::waitForExit);
-    assertSame(gate, Patience.value(first));
+    Patience.awaitEnd(pool::waitForExit);
+    assertSame(gate, Patience.value(answer));
     assertInstanceOf(ExitReason.Stopped.class, pool.onExit().join());
   }
 
   @Promise("20.8")
   @ParameterizedTest
   @MethodSource("variants")
-  void killInterruptsWhatItIsAt(Variant variant) {
-    boolean own = variant.strategy == Strategy.FIBER || variant.strategy == Strategy.THREAD
+  void killInterruptsCurrentHandlers(Variant variant) {
+    boolean hasOwnThreads = variant.strategy == Strategy.FIBER || variant.strategy == Strategy.THREAD
         || variant.strategy == Strategy.RESIDENT_FIBER;
-    if (!own) return; // foreign threads are not interrupted
+    if (!hasOwnThreads) return; // a kill does not interrupt the threads of the user's executors
     var pool = echo(variant);
     var gates = IntStream.range(0, 3).mapToObj(i -> new Gate()).toList();
-    var asked = gates.stream().map(gate -> pool.sendMessageReturn((Object) gate)).toList();
+    var answers = gates.stream().map(gate -> pool.sendMessageReturn((Object) gate)).toList();
     gates.forEach(gate -> Patience.await(gate.entered));
 
     pool.kill();
 
-    Patience.ended(pool::waitForExit);
+    Patience.awaitEnd(pool::waitForExit);
     assertInstanceOf(ExitReason.Killed.class, pool.onExit().join());
-    asked.forEach(request -> assertInstanceOf(InterruptedException.class, Patience.failure(request)));
+    answers.forEach(request -> assertInstanceOf(InterruptedException.class, Patience.failure(request)));
   }
 
   @Promise("20.2")
   @ParameterizedTest
   @MethodSource("variants")
-  void statesLeaveBeforeWhatTheyMayNeedIsClosed(Variant variant) {
+  void statesAreStoppedBeforeCloseOnExitRuns(Variant variant) {
     var order = new CopyOnWriteArrayList<String>();
     var pool = variant.builder(scope).initialState(() -> "state").onStop(state -> order.add(state))
         .newActorWithReturn((String state, Object message) -> message).closeOnExit(() -> order.add("closed"));
@@ -240,8 +242,8 @@ class PoolContractTest {
   @ParameterizedTest
   @MethodSource("variants")
   void eachStateIsUsedByOneThreadAtATime(Variant variant) {
-    var used = new AtomicInteger();
-    var pool = variant.builder(scope).initialState(() -> new int[2]).onStop(state -> used.addAndGet(state[1]))
+    var useCount = new AtomicInteger();
+    var pool = variant.builder(scope).initialState(() -> new int[2]).onStop(state -> useCount.addAndGet(state[1]))
         .newActor((int[] state, Object message) -> {
           if (state[0]++ != 0) throw new AssertionError("two at once");
           Thread.yield();
@@ -256,14 +258,14 @@ class PoolContractTest {
     Patience.progress(() -> scope.report().handled(), () -> senders.stream().noneMatch(Thread::isAlive));
     pool.close();
 
-    assertEquals(400, used.get());
+    assertEquals(400, useCount.get());
     assertEquals(List.of(), letters.all);
   }
 
   @Promise("20.1")
   @ParameterizedTest
   @MethodSource("variants")
-  void selfIsThePool(Variant variant) {
+  void contextSelfIsThePool(Variant variant) {
     var selves = ConcurrentHashMap.newKeySet();
     var pool = variant.builder(scope)
         .newActorWithReturn((Object message, io.fibry.ActorContext<Object> context) -> selves.add(context.self()));
@@ -277,7 +279,7 @@ class PoolContractTest {
   @ParameterizedTest
   @MethodSource("variants")
   void aCancelledRequestIsNotHandled(Variant variant) {
-    // there no message waits
+    // in these pools no message waits in the mailbox
     if (variant.strategy == Strategy.CALLER || variant.label.startsWith("perMessage")) return;
     var handled = new CopyOnWriteArrayList<Object>();
     var pool = variant.builder(scope).newActorWithReturn((Object message) -> {
@@ -285,7 +287,7 @@ class PoolContractTest {
       handled.add(message);
       return message;
     });
-    var gates = IntStream.range(0, variant.blocking()).mapToObj(i -> Gate.occupy((Actor<Object>) pool)).toList();
+    var gates = IntStream.range(0, variant.maxBlocked()).mapToObj(i -> Gate.occupy((Actor<Object>) pool)).toList();
     var requests = IntStream.range(0, 20).mapToObj(i -> pool.sendMessageReturn((Object) i)).toList();
 
     for (int i = 0; i < 20; i += 2) requests.get(i).cancel(true);
@@ -294,24 +296,24 @@ class PoolContractTest {
     for (int i = 1; i < 20; i += 2) assertEquals(i, Patience.value(requests.get(i)));
     assertThrows(CancellationException.class, () -> requests.get(2).join());
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(10 + variant.blocking(), handled.size());
+    assertEquals(10 + variant.maxBlocked(), handled.size());
     assertEquals(10, scope.report().unhandled().get(Reason.CANCELLED));
   }
 
   @ParameterizedTest
   @MethodSource("variants")
-  void closingTheScopeEndsIt(Variant variant) {
+  void closingTheScopeEndsThePool(Variant variant) {
     var pool = echo(variant);
     var latch = new CountDownLatch(1);
     pool.execute(latch::countDown);
     Patience.await(latch);
-    var sent = new ArrayList<CompletableFuture<Object>>();
-    for (int i = 0; i < 50; i++) sent.add(pool.sendMessageReturn((Object) i));
+    var answers = new ArrayList<CompletableFuture<Object>>();
+    for (int i = 0; i < 50; i++) answers.add(pool.sendMessageReturn((Object) i));
 
     var report = scope.closeWithin(Patience.LONG);
 
     assertTrue(pool.onExit().isDone());
     assertEquals(0, report.undelivered().size());
-    for (int i = 0; i < 50; i++) assertEquals(i, Patience.value(sent.get(i)));
+    for (int i = 0; i < 50; i++) assertEquals(i, Patience.value(answers.get(i)));
   }
 }

@@ -8,32 +8,32 @@ import io.fibry.ActorWithReturn;
 import io.fibry.Clock;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 
-/** Scopes for pools, by the clock of the system and by a manual one. */
+/** A scope on the system's clock and a scope on a manual clock, for tests of pools. */
 abstract class PoolFixture {
-  final Letters letters = new Letters();
+  final RecordedLetters letters = new RecordedLetters();
   final Clock clock = new Clock();
   final ActorScope scope = ActorSystem.openScope("pools", o -> o.withDeadLetters(letters));
-  final ActorScope still = ActorSystem.openScope("still", o -> o.withScheduler(clock));
-  final ActorBuilder<Object> how = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
+  final ActorScope manualScope = ActorSystem.openScope("still", o -> o.withScheduler(clock));
+  final ActorBuilder<Object> builder = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
 
   @AfterEach
   void close() {
     Gate.openAll();
     scope.close();
-    still.close();
+    manualScope.close();
   }
 
   static void pass(Object message) throws InterruptedException {
     if (message instanceof Gate gate) gate.pass();
   }
 
-  static ActorWithReturn<Object, Object> echo(ActorBuilder<Object> how) {
-    return how.newActorWithReturn((Object message) -> {
+  static ActorWithReturn<Object, Object> echo(ActorBuilder<Object> builder) {
+    return builder.newActorWithReturn((Object message) -> {
       pass(message);
       return message;
     });

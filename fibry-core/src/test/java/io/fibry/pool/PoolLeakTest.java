@@ -25,23 +25,23 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Pools keep nothing of what they handled, and are garbage once unreachable. */
+/** Tests that pools keep no handled messages, and that unreachable pools are garbage. */
 class PoolLeakTest {
   private final Clock clock = new Clock();
-  private final ActorScope still = ActorSystem.openScope("still", o -> o.withScheduler(clock));
+  private final ActorScope manualScope = ActorSystem.openScope("still", o -> o.withScheduler(clock));
 
   @AfterEach
   void close() {
     Gate.openAll();
-    still.close();
+    manualScope.close();
   }
 
   static Stream<PoolContractTest.Variant> variants() {
     return PoolContractTest.variants();
   }
 
-  /** A method of its own, since a frame keeps what it sent. */
-  private static List<WeakReference<?>> work(ActorWithReturn<Object, Object> pool) {
+  /** Sends messages in a separate method, because a stack frame keeps its locals in memory. */
+  private static List<WeakReference<?>> sendAndProbe(ActorWithReturn<Object, Object> pool) {
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 0; i < 10; i++) {
       var message = new Object();
@@ -50,18 +50,19 @@ class PoolLeakTest {
       probes.add(new WeakReference<>(Patience.value(answer)));
       probes.add(new WeakReference<>(answer));
     }
-    var told = new Object();
-    pool.sendMessage(told);
-    probes.add(new WeakReference<>(told));
-    var failing = new StringBuilder("fails"); // the JVM may keep the last exception
-    var failed = pool.sendMessageReturn((Object) failing);
-    Patience.failure(failed);
-    probes.add(new WeakReference<>(failing));
-    probes.add(new WeakReference<>(failed));
+    var plainMessage = new Object();
+    pool.sendMessage(plainMessage);
+    probes.add(new WeakReference<>(plainMessage));
+    // the message is not an exception, because the JVM may keep the last exception
+    var failingMessage = new StringBuilder("fails");
+    var failedAnswer = pool.sendMessageReturn((Object) failingMessage);
+    Patience.failure(failedAnswer);
+    probes.add(new WeakReference<>(failingMessage));
+    probes.add(new WeakReference<>(failedAnswer));
     return probes;
   }
 
-  private static ActorWithReturn<Object, Object> answering(PoolContractTest.Variant variant, ActorScope scope) {
+  private static ActorWithReturn<Object, Object> newAnsweringPool(PoolContractTest.Variant variant, ActorScope scope) {
     return variant.builder(scope).onFailure(FailurePolicy.restart().withoutLog()).initialState(Object::new)
         .newActorWithReturn((Object state, Object message) -> {
           if (message instanceof StringBuilder) throw new IllegalStateException("planned");
@@ -71,27 +72,27 @@ class PoolLeakTest {
 
   @ParameterizedTest
   @MethodSource("variants")
-  void anIdlePoolKeepsNothingOfWhatItHandled(PoolContractTest.Variant variant) {
-    var pool = answering(variant, still);
+  void idlePoolKeepsNoHandledMessages(PoolContractTest.Variant variant) {
+    var pool = newAnsweringPool(variant, manualScope);
 
-    var probes = work(pool);
+    var probes = sendAndProbe(pool);
 
-    assertTrue(still.awaitQuiescence(Patience.LONG));
+    assertTrue(manualScope.awaitQuiescence(Patience.LONG));
     assertTrue(LeakProbe.collected(probes), () -> variant + " keeps " + IntStream.range(0, probes.size())
         .filter(i -> probes.get(i).get() != null).mapToObj(i -> i + " " + probes.get(i).get()).toList());
     assertEquals(1, Stream.of(pool).filter(known -> !known.onExit().isDone()).count());
   }
 
   @Test
-  void aFutureKeepsNeitherItsMessageNorItsKey() {
-    var pool = Pools.byKey(still.anonymous(), 2, (Object message) -> message)
+  void completedFutureKeepsNeitherMessageNorKey() {
+    var pool = Pools.byKey(manualScope.anonymous(), 2, (Object message) -> message)
         .newActorWithReturn((Object message) -> (Object) "answer");
     var probes = new ArrayList<WeakReference<?>>();
 
     var futures = Stream.generate(() -> send(pool, probes)).limit(10).toList();
 
     futures.forEach(Patience::value);
-    assertTrue(still.awaitQuiescence(Patience.LONG));
+    assertTrue(manualScope.awaitQuiescence(Patience.LONG));
     assertTrue(LeakProbe.collected(probes));
     assertEquals("answer", futures.getFirst().join());
   }
@@ -104,10 +105,11 @@ class PoolLeakTest {
 
   @Test
   void aCancelledRequestKeepsNeitherMessageNorKey() {
-    var pool = Pools.byKey(still.anonymous(), 1, (Object message) -> message).newActorWithReturn((Object message) -> {
-      if (message instanceof Gate gate) gate.pass();
-      return new Object();
-    });
+    var pool = Pools.byKey(manualScope.anonymous(), 1, (Object message) -> message)
+        .newActorWithReturn((Object message) -> {
+          if (message instanceof Gate gate) gate.pass();
+          return new Object();
+        });
     Gate.occupy((Actor<Object>) pool);
     var probes = new ArrayList<WeakReference<?>>();
     var futures = Stream.generate(() -> send(pool, probes)).limit(10).toList();
@@ -115,21 +117,21 @@ class PoolLeakTest {
     futures.forEach(future -> future.cancel(true));
 
     assertTrue(LeakProbe.collected(probes));
-    assertEquals(0, still.report().queued());
+    assertEquals(0, manualScope.report().queued());
   }
 
   @Test
-  void poolsThatNobodyKnowsAreGarbageAlsoAfterTheyWorked() {
+  void unreferencedUsedPoolsAreGarbage() {
     var probes = new ArrayList<WeakReference<?>>();
     PoolContractTest.kinds().forEach((label, kind) -> {
       if (label.equals("fixed") || label.equals("byKey"))
-        probes.add(new WeakReference<>(worked(new PoolContractTest.Variant(label, Strategy.FIBER, kind))));
+        probes.add(new WeakReference<>(usedPool(new PoolContractTest.Variant(label, Strategy.FIBER, kind))));
     });
 
     assertTrue(LeakProbe.collected(probes));
   }
 
-  private static Object worked(PoolContractTest.Variant variant) {
+  private static Object usedPool(PoolContractTest.Variant variant) {
     var pool = variant.kind().apply(ActorSystem.anonymous().strategy(variant.strategy()))
         .newActorWithReturn((Object message) -> message);
     for (int i = 0; i < 20; i++) assertEquals(i, Patience.value(pool.sendMessageReturn((Object) i)));
@@ -140,7 +142,7 @@ class PoolLeakTest {
   void threadsOfWorkersEndWithTheirPool() {
     for (var strategy : List.of(Strategy.THREAD, Strategy.RESIDENT_FIBER)) {
       var threads = new ConcurrentLinkedQueue<Thread>();
-      var pool = Pools.fixed(still.anonymous().strategy(strategy), 8).newActor((Object message) -> {
+      var pool = Pools.fixed(manualScope.anonymous().strategy(strategy), 8).newActor((Object message) -> {
         threads.add(Thread.currentThread());
         if (message instanceof Gate gate) gate.pass();
       });
@@ -149,21 +151,21 @@ class PoolLeakTest {
 
       pool.close();
 
-      threads.forEach(Patience::joined);
+      threads.forEach(Patience::awaitEnd);
       assertEquals(8, threads.size());
     }
   }
 
   @Test
-  void aPoolThatEndedLeavesNoTimer() {
-    var pool = Pools.scaling(still.anonymous(), 0, 4).newActorWithReturn((Object message) -> message);
+  void endedPoolLeavesNoTimer() {
+    var pool = Pools.scaling(manualScope.anonymous(), 0, 4).newActorWithReturn((Object message) -> message);
     assertEquals(1, Patience.value(pool.sendMessageReturn((Object) 1)));
-    assertTrue(still.awaitQuiescence(Patience.LONG));
+    assertTrue(manualScope.awaitQuiescence(Patience.LONG));
     var probe = new WeakReference<Object>(pool);
 
     pool.close();
     pool = null;
 
-    assertTrue(LeakProbe.collected(probe)); // a timer of the clock would keep it
+    assertTrue(LeakProbe.collected(probe)); // a timer of the clock would keep the pool in memory
   }
 }

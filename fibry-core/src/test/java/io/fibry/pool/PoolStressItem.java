@@ -5,7 +5,7 @@ import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.MailboxFullException;
 import io.fibry.Request;
-import io.fibry.Waits;
+import io.fibry.StressWaits;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,14 +21,14 @@ final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable
   final int weight;
   final int key;
   final boolean fails;
-  int payload; // plain: written before the send
+  int payload; // not volatile: written before the send, read by the handler
   volatile boolean refused; // the send returned false
-  volatile Throwable thrown; // by a request
+  volatile Throwable failure; // by the request
   volatile CompletableFuture<Integer> future;
-  final AtomicInteger begun = new AtomicInteger();
-  final AtomicInteger done = new AtomicInteger();
-  final AtomicInteger letters = new AtomicInteger();
-  volatile Reason letter;
+  final AtomicInteger beginCount = new AtomicInteger();
+  final AtomicInteger handledCount = new AtomicInteger();
+  final AtomicInteger letterCount = new AtomicInteger();
+  volatile Reason letterReason;
 
   PoolStressItem(PoolStressRound round, int sender, int number, Kind kind, int weight, int key, boolean fails) {
     this.round = round;
@@ -40,7 +40,7 @@ final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable
     this.fails = fails;
   }
 
-  boolean request() {
+  boolean isRequest() {
     return kind.ordinal() >= Kind.ASK.ordinal();
   }
 
@@ -49,46 +49,48 @@ final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable
     round.handle(null, this, null);
   }
 
-  /** Waits for the answer. */
+  /** Waits for the answer of the future, and records its failure. */
   void settle() throws InterruptedException {
-    if (future != null) thrown = Waits.failure(future, number);
+    if (future != null) failure = StressWaits.failure(future, number);
   }
 
   boolean hasOutcome() {
-    return kind != Kind.TIMER || done.get() + letters.get() > 0;
+    return kind != Kind.TIMER || handledCount.get() + letterCount.get() > 0;
   }
 
-  /** The fault in its outcome, or null. */
+  /** Returns a description of a wrong outcome, or null. */
   String fault() {
-    int begins = begun.get();
+    int begins = beginCount.get();
     if (begins > 1 && !(fails && begins <= 1 + round.retries)) return "was handed to a handler " + begins + " times";
-    if (done.get() + letters.get() > 1) return "has " + done + " handled and " + letters + " dead letters";
+    if (handledCount.get() + letterCount.get() > 1)
+      return "was handled " + handledCount + " times and has " + letterCount + " dead letters";
     if (refused && begins > 0) return "was refused and handled";
-    return request() ? requestFault(begins) : messageFault(begins);
+    return isRequest() ? requestFault(begins) : messageFault(begins);
   }
 
   private String messageFault(int begins) {
-    if (kind != Kind.TIMER && done.get() + letters.get() == 0)
-      return "disappeared, begun " + begins + ", refused " + refused;
-    if (letters.get() == 1 && (letter == Reason.FAILED) != (begins > 0))
-      return "is a dead letter of reason " + letter + " and was begun " + begins + " times";
-    if (refused && letters.get() == 0) return "was refused and is no dead letter";
+    if (kind != Kind.TIMER && handledCount.get() + letterCount.get() == 0)
+      return "has no outcome; it was begun " + begins + " times, refused: " + refused;
+    if (letterCount.get() == 1 && (letterReason == Reason.FAILED) != (begins > 0))
+      return "is a dead letter of reason " + letterReason + " and was begun " + begins + " times";
+    if (refused && letterCount.get() == 0) return "was refused and is no dead letter";
     return null;
   }
 
   private String requestFault(int begins) {
-    if (letters.get() > 0) return "is a request and a dead letter";
+    if (letterCount.get() > 0) return "is a request and a dead letter";
     var answer = future;
     if (answer != null && !answer.isDone()) return "is incomplete";
-    return switch (thrown) {
+    return switch (failure) {
       case null -> begins == 1 && !fails ? null : "got a value though begun " + begins + " times, fails=" + fails;
       case PoolStressRound.Planned planned -> begins > 0 && fails ? null
           : "got the failure of a handler though begun " + begins + " times";
-      case MailboxFullException full -> begins == 0 ? null : "was told full and was handled";
-      case ActorStoppedException stopped -> begins == 0 ? null : "was told stopped and was handled";
-      case AskTimeoutException late -> kind == Kind.ASK_SHORT ? null : "waited to its limit";
-      case CancellationException cancelled -> kind == Kind.FUTURE_CANCELLED ? null : "was cancelled by nobody";
-      default -> "got " + thrown + java.util.List.of(thrown.getStackTrace());
+      case MailboxFullException full -> begins == 0 ? null : "failed because of a full mailbox, but was handled";
+      case ActorStoppedException stopped -> begins == 0 ? null : "failed because the pool had ended, but was handled";
+      case AskTimeoutException timeout -> kind == Kind.ASK_SHORT ? null : "timed out after the long limit";
+      case CancellationException cancelled -> kind == Kind.FUTURE_CANCELLED ? null
+          : "is cancelled, but no sender cancelled it";
+      default -> "got " + failure + java.util.List.of(failure.getStackTrace());
     };
   }
 

@@ -8,8 +8,8 @@ import io.fibry.ActorSystem;
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
+import io.fibry.StressWaits;
 import io.fibry.Variants;
-import io.fibry.Waits;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.PoolStressItem.Kind;
@@ -30,12 +30,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One pool, some senders, one end at a random moment. Every message has one outcome, and the
- * accounts add up. Handlers at the same time respect workers, permits and keys; a sender's messages
- * of a key stay in order. Each state is used by one thread at a time, and left once.
+ * Runs one pool with several senders, and ends it at a random moment. Checks that every message has
+ * one outcome and that the scope's counts are right. Concurrent handlers must respect workers,
+ * permits and keys, and the messages of one sender and key must stay in order. Each state must be
+ * used by one thread at a time, and its stop hook must run once.
  */
 final class PoolStressRound {
-  enum Kinds { PER_MESSAGE, FIXED, SCALING, WEIGHTED, BY_KEY }
+  enum PoolKind { PER_MESSAGE, FIXED, SCALING, WEIGHTED, BY_KEY }
 
   enum Ending { PILL, ASK_EXIT, KILL, CLOSE, SCOPE }
 
@@ -48,16 +49,16 @@ final class PoolStressRound {
   }
 
   private static final class State {
-    private int mirror; // plain, like `uses`: its worker's
+    private int mirror; // not atomic, like `uses`, because one worker at a time uses a state
     private int uses;
-    private final AtomicInteger left = new AtomicInteger();
+    private final AtomicInteger stopCount = new AtomicInteger();
   }
 
   private static final Planned PLANNED = new Planned();
   private static final int KEYS = 3;
 
   private final SplittableRandom random;
-  private final Kinds kind;
+  private final PoolKind kind;
   private final String strategy;
   private final Mailbox<Object> mailbox;
   private final String policy;
@@ -65,48 +66,48 @@ final class PoolStressRound {
   private final int workers;
   final int retries;
   private final int senders;
-  private final int each;
-  private final int endAt;
+  private final int messagesPerSender;
+  private final int endAfter;
   private final ActorScope scope;
   private final Actor<Object> pool;
   private final Queue<PoolStressItem> items = new ConcurrentLinkedQueue<>();
   private final Queue<State> states = new ConcurrentLinkedQueue<>();
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
   private final AtomicInteger progress = new AtomicInteger();
-  private final AtomicInteger active = new AtomicInteger();
-  private final AtomicInteger permits = new AtomicInteger();
-  private final AtomicInteger[] ofKey = new AtomicInteger[KEYS];
+  private final AtomicInteger activeCount = new AtomicInteger();
+  private final AtomicInteger usedPermits = new AtomicInteger();
+  private final AtomicInteger[] activeByKey = new AtomicInteger[KEYS];
   // by key and sender; guarded by itself
-  private final Map<Integer, Integer> last = new HashMap<>();
-  private final CountDownLatch ready;
-  private volatile boolean over; // `waitForExit` has returned
+  private final Map<Integer, Integer> lastNumbers = new HashMap<>();
+  private final CountDownLatch startLatch;
+  private volatile boolean poolEnded; // `waitForExit` has returned
 
   PoolStressRound(SplittableRandom random, List<String> strategies) {
     this.random = random;
-    this.kind = Kinds.values()[random.nextInt(Kinds.values().length)];
+    this.kind = PoolKind.values()[random.nextInt(PoolKind.values().length)];
     this.workers = 1 + random.nextInt(4);
     this.senders = 1 + random.nextInt(4);
-    this.each = 20 + random.nextInt(100);
-    this.endAt = 1 + random.nextInt(senders * each);
+    this.messagesPerSender = 20 + random.nextInt(100);
+    this.endAfter = 1 + random.nextInt(senders * messagesPerSender);
     this.ending = Ending.values()[random.nextInt(Ending.values().length)];
-    this.ready = new CountDownLatch(senders);
-    for (int key = 0; key < KEYS; key++) ofKey[key] = new AtomicInteger();
+    this.startLatch = new CountDownLatch(senders);
+    for (int key = 0; key < KEYS; key++) activeByKey[key] = new AtomicInteger();
     this.strategy = strategies.get(random.nextInt(strategies.size()));
     this.mailbox = mailbox();
     var policies = policies();
     this.policy = List.copyOf(policies.keySet()).get(random.nextInt(policies.size()));
     this.retries = policy.equals("retries") ? 2 : 0;
-    boolean all = random.nextBoolean();
-    this.scope = ActorSystem.openScope("stress", o -> o.withKillGrace(Patience.LONG).withDeadLetters(this::bury)
-        .withFailurePolicy((all ? FailurePolicy.restartAll() : FailurePolicy.restart())
+    boolean restartsAll = random.nextBoolean();
+    this.scope = ActorSystem.openScope("stress", o -> o.withKillGrace(Patience.LONG).withDeadLetters(this::recordLetter)
+        .withFailurePolicy((restartsAll ? FailurePolicy.restartAll() : FailurePolicy.restart())
             .withBackoff(Duration.ofNanos(50_000), Duration.ofMillis(1))));
-    this.pool = sharing(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))
-        .onFailure(policies.get(policy).withoutLog()).mailbox(mailbox)).initialState(this::state).onStop(this::leave)
+    this.pool = asPool(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))
+        .onFailure(policies.get(policy).withoutLog()).mailbox(mailbox)).initialState(this::state).onStop(this::stop)
         .newActor(this::handle);
   }
 
   private Mailbox<Object> mailbox() {
-    int choice = random.nextInt(kind == Kinds.BY_KEY ? 5 : 6);
+    int choice = random.nextInt(kind == PoolKind.BY_KEY ? 5 : 6);
     int capacity = 1 + random.nextInt(8);
     return switch (choice) {
       case 4 -> Mailbox.unbounded();
@@ -116,83 +117,85 @@ final class PoolStressRound {
   }
 
   private static Map<String, FailurePolicy> policies() {
-    var all = new LinkedHashMap<String, FailurePolicy>();
-    all.put("resume", FailurePolicy.resume());
-    all.put("restart", FailurePolicy.restart());
-    all.put("rest", FailurePolicy.restart().withBackoff(Duration.ofNanos(50_000), Duration.ofMillis(2)));
-    all.put("stop", FailurePolicy.stop());
-    all.put("retries", FailurePolicy.resume().withRetries(2));
-    all.put("escalate", FailurePolicy.escalate());
-    return all;
+    var policies = new LinkedHashMap<String, FailurePolicy>();
+    policies.put("resume", FailurePolicy.resume());
+    policies.put("restart", FailurePolicy.restart());
+    policies.put("backoff", FailurePolicy.restart().withBackoff(Duration.ofNanos(50_000), Duration.ofMillis(2)));
+    policies.put("stop", FailurePolicy.stop());
+    policies.put("retries", FailurePolicy.resume().withRetries(2));
+    policies.put("escalate", FailurePolicy.escalate());
+    return policies;
   }
 
-  private ActorBuilder<Object> sharing(ActorBuilder<Object> how) {
+  private ActorBuilder<Object> asPool(ActorBuilder<Object> builder) {
     return switch (kind) {
-      case PER_MESSAGE -> Pools.perMessage(how);
-      case FIXED -> Pools.fixed(how, workers);
-      case SCALING -> Pools.scaling(how, workers / 2, workers);
-      case WEIGHTED -> Pools.weighted(how, workers, (Object message) -> ((PoolStressItem) message).weight);
-      case BY_KEY -> Pools.byKey(how, workers, (Object message) -> "key " + ((PoolStressItem) message).key);
+      case PER_MESSAGE -> Pools.perMessage(builder);
+      case FIXED -> Pools.fixed(builder, workers);
+      case SCALING -> Pools.scaling(builder, workers / 2, workers);
+      case WEIGHTED -> Pools.weighted(builder, workers, (Object message) -> ((PoolStressItem) message).weight);
+      case BY_KEY -> Pools.byKey(builder, workers, (Object message) -> "key " + ((PoolStressItem) message).key);
     };
   }
 
   // ---- the workers' side
 
   private State state() {
-    var made = new State();
-    states.add(made);
-    return made;
+    var state = new State();
+    states.add(state);
+    return state;
   }
 
-  private void leave(State state) {
-    if (state.left.incrementAndGet() > 1) fault("a state was left twice");
-    if (state.uses != state.mirror) fault("a state was left while it was used");
+  private void stop(State state) {
+    if (state.stopCount.incrementAndGet() > 1) fault("the stop hook of a state ran twice");
+    if (state.uses != state.mirror) fault("a state was stopped while it was used");
   }
 
   void handle(State state, Object message, ActorContext<Object> context) {
     var item = (PoolStressItem) message;
-    int begun = item.begun.incrementAndGet();
-    if (begun > 1 + retries) return;
-    if (over) fault(item + " was begun after waitForExit returned");
+    int beginCount = item.beginCount.incrementAndGet();
+    if (beginCount > 1 + retries) return;
+    if (poolEnded) fault(item + " was begun after waitForExit returned");
     if (item.payload != item.number + 1)
-      fault(item + ": the handler sees " + item.payload + " of what was written before sending");
-    enter(item, begun);
+      fault(item + ": the handler sees the payload " + item.payload + ", which is older than the send");
+    enter(item, beginCount);
     if (state != null) {
-      if (state.left.get() > 0) fault(item + " was given a state that was left");
-      if (state.uses++ != state.mirror) fault("two use one state");
+      if (state.stopCount.get() > 0) fault(item + " got a stopped state");
+      if (state.uses++ != state.mirror) fault("two threads use one state");
     }
     jitter(item.number);
     if (state != null) state.mirror++;
     if (context != null && item.kind == Kind.TELL && item.number % 16 == 5 && !mailbox.toString().contains("BLOCK"))
-      more(item, context);
-    if (!item.fails) item.done.incrementAndGet();
+      sendFromHandler(item, context);
+    if (!item.fails) item.handledCount.incrementAndGet();
     exit(item);
     if (item.fails) PoolStressRound.<RuntimeException>raise();
-    if (item.request()) context.reply(item, item.number);
+    if (item.isRequest()) context.reply(item, item.number);
   }
 
-  private void enter(PoolStressItem item, int begun) {
-    if (active.incrementAndGet() > workers && kind != Kinds.PER_MESSAGE) fault(item + " is one at once too many");
-    if (kind == Kinds.WEIGHTED && permits.addAndGet(item.weight) > workers)
-      fault(item + " needs permits that there are not");
-    if (kind != Kinds.BY_KEY || item.kind == Kind.TASK) return;
-    if (ofKey[item.key].incrementAndGet() > 1) fault(item + " is the second of its key at once");
-    if (begun > 1 || item.kind == Kind.TIMER) return;
-    synchronized (last) {
-      int before = last.getOrDefault(item.sender * KEYS + item.key, -1);
-      if (before > item.number) fault(item + " came after " + before + " of its sender and key");
-      last.put(item.sender * KEYS + item.key, item.number);
+  private void enter(PoolStressItem item, int beginCount) {
+    if (activeCount.incrementAndGet() > workers && kind != PoolKind.PER_MESSAGE)
+      fault(item + " exceeds the number of workers");
+    if (kind == PoolKind.WEIGHTED && usedPermits.addAndGet(item.weight) > workers)
+      fault(item + " exceeds the number of permits");
+    if (kind != PoolKind.BY_KEY || item.kind == Kind.TASK) return;
+    if (activeByKey[item.key].incrementAndGet() > 1)
+      fault(item + " is handled while another message of its key is handled");
+    if (beginCount > 1 || item.kind == Kind.TIMER) return;
+    synchronized (lastNumbers) {
+      int lastNumber = lastNumbers.getOrDefault(item.sender * KEYS + item.key, -1);
+      if (lastNumber > item.number) fault(item + " was handled after " + lastNumber + " of its sender and key");
+      lastNumbers.put(item.sender * KEYS + item.key, item.number);
     }
   }
 
   private void exit(PoolStressItem item) {
-    if (kind == Kinds.BY_KEY && item.kind != Kind.TASK) ofKey[item.key].decrementAndGet();
-    if (kind == Kinds.WEIGHTED) permits.addAndGet(-item.weight);
-    active.decrementAndGet();
+    if (kind == PoolKind.BY_KEY && item.kind != Kind.TASK) activeByKey[item.key].decrementAndGet();
+    if (kind == PoolKind.WEIGHTED) usedPermits.addAndGet(-item.weight);
+    activeCount.decrementAndGet();
   }
 
-  /** Sends to its own pool. */
-  private void more(PoolStressItem parent, ActorContext<Object> context) {
+  /** Sends a further message to the pool, from a handler of the pool. */
+  private void sendFromHandler(PoolStressItem parent, ActorContext<Object> context) {
     var item =
         new PoolStressItem(this, senders + parent.sender, 1_000 * parent.number, Kind.TELL, 1, parent.key, false);
     item.payload = item.number + 1;
@@ -205,10 +208,10 @@ final class PoolStressRound {
     throw (T) PLANNED;
   }
 
-  private void bury(DeadLetter letter) {
+  private void recordLetter(DeadLetter letter) {
     var item = (PoolStressItem) letter.message();
-    item.letter = letter.reason();
-    item.letters.incrementAndGet();
+    item.letterReason = letter.reason();
+    item.letterCount.incrementAndGet();
   }
 
   private static void jitter(int number) {
@@ -221,47 +224,47 @@ final class PoolStressRound {
     }
   }
 
-  void fault(String what) {
-    faults.add(what);
+  void fault(String text) {
+    faults.add(text);
   }
 
   // ---- the senders' side
 
-  private void send(int sender, SplittableRandom own) {
-    ready.countDown();
+  private void send(int sender, SplittableRandom senderRandom) {
+    startLatch.countDown();
     try {
-      ready.await();
-      for (int number = 0; number < each; number++) {
-        jitter(own.nextInt(200));
-        send(next(sender, number, own), own);
-        if (progress.incrementAndGet() == endAt) end(own);
+      startLatch.await();
+      for (int number = 0; number < messagesPerSender; number++) {
+        jitter(senderRandom.nextInt(200));
+        send(next(sender, number, senderRandom), senderRandom);
+        if (progress.incrementAndGet() == endAfter) end(senderRandom);
       }
     } catch (Throwable failure) {
       fault("sender " + sender + " failed: " + failure + List.of(failure.getStackTrace()));
     }
   }
 
-  private PoolStressItem next(int sender, int number, SplittableRandom own) {
+  private PoolStressItem next(int sender, int number, SplittableRandom senderRandom) {
     var kinds = Kind.values();
-    var item = new PoolStressItem(this, sender, number, kinds[own.nextInt(kinds.length)], 1 + own.nextInt(workers),
-        own.nextInt(KEYS), own.nextInt(12) == 0);
+    var item = new PoolStressItem(this, sender, number, kinds[senderRandom.nextInt(kinds.length)],
+        1 + senderRandom.nextInt(workers), senderRandom.nextInt(KEYS), senderRandom.nextInt(12) == 0);
     item.payload = item.number + 1;
     items.add(item);
     return item;
   }
 
-  private void send(PoolStressItem item, SplittableRandom own) {
+  private void send(PoolStressItem item, SplittableRandom senderRandom) {
     switch (item.kind) {
       case TELL -> item.refused = !pool.sendMessage(item);
       case TASK -> execute(item);
-      case TIMER -> pool.sendMessageLater(item, Duration.ofNanos(own.nextInt(1_000_000)));
+      case TIMER -> pool.sendMessageLater(item, Duration.ofNanos(senderRandom.nextInt(1_000_000)));
       case ASK -> ask(item, Patience.LONG);
-      case ASK_SHORT -> ask(item, Duration.ofNanos(1 + own.nextInt(60_000)));
+      case ASK_SHORT -> ask(item, Duration.ofNanos(1 + senderRandom.nextInt(60_000)));
       case FUTURE, FUTURE_CANCELLED -> item.future = pool.sendMessageReturn(item);
     }
     if (item.kind != Kind.FUTURE_CANCELLED) return;
-    jitter(own.nextInt(100));
-    item.future.cancel(own.nextBoolean());
+    jitter(senderRandom.nextInt(100));
+    item.future.cancel(senderRandom.nextBoolean());
   }
 
   private void execute(PoolStressItem item) {
@@ -275,19 +278,19 @@ final class PoolStressRound {
   private void ask(PoolStressItem item, Duration limit) {
     try {
       int answer = pool.ask(item, limit);
-      if (answer != item.number) item.thrown = new AssertionError("got the answer " + answer);
+      if (answer != item.number) item.failure = new AssertionError("got the answer " + answer);
     } catch (Throwable failure) {
-      item.thrown = failure;
+      item.failure = failure;
     }
   }
 
-  private void end(SplittableRandom own) {
+  private void end(SplittableRandom senderRandom) {
     switch (ending) {
       case PILL -> pool.sendPoisonPill();
       case ASK_EXIT -> pool.askExit();
       case KILL -> pool.kill();
       case CLOSE -> pool.close();
-      case SCOPE -> scope.closeWithin(Duration.ofNanos(own.nextInt(3) * own.nextInt(2_000_000)));
+      case SCOPE -> scope.closeWithin(Duration.ofNanos(senderRandom.nextInt(3) * senderRandom.nextInt(2_000_000)));
     }
   }
 
@@ -297,14 +300,15 @@ final class PoolStressRound {
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < senders; i++) {
       int sender = i;
-      var own = random.split();
-      threads.add((random.nextBoolean() ? Thread.ofVirtual() : Thread.ofPlatform()).start(() -> send(sender, own)));
+      var senderRandom = random.split();
+      threads.add((random.nextBoolean() ? Thread.ofVirtual() : Thread.ofPlatform())
+          .start(() -> send(sender, senderRandom)));
     }
-    Waits.explained(() -> threads.forEach(Patience::joined), this::describe);
-    Waits.explained(() -> Patience.ended(pool::waitForExit), this::describe);
-    over = true;
+    StressWaits.runWithState(() -> threads.forEach(Patience::awaitEnd), this::describe);
+    StressWaits.runWithState(() -> Patience.awaitEnd(pool::waitForExit), this::describe);
+    poolEnded = true;
     for (var item : items) item.settle();
-    if (!scope.awaitQuiescence(Patience.LONG)) fault("its scope does not come to rest");
+    if (!scope.awaitQuiescence(Patience.LONG)) fault("the scope does not become quiet");
     check();
     var report = scope.closeWithin(Patience.LONG);
     if (!report.unresponsive().isEmpty())
@@ -312,35 +316,36 @@ final class PoolStressRound {
   }
 
   private void check() {
-    // timers may be late, and senders count after the end
-    if (!Patience.comesTrue(() -> accounts().isEmpty())) fault("the accounts differ: " + accounts());
+    // timers may fire late, and senders may count messages after the pool has ended
+    if (!Patience.comesTrue(() -> countDifferences().isEmpty())) fault("the counts differ: " + countDifferences());
     for (var item : items) {
       String fault = item.fault();
       if (fault != null) fault(item + " " + fault);
     }
-    for (var state : states) if (state.left.get() != 1) fault("a state was left " + state.left + " times");
-    if (active.get() != 0) fault(active + " handlers are still inside");
+    for (var state : states)
+      if (state.stopCount.get() != 1) fault("the stop hook of a state ran " + state.stopCount + " times");
+    if (activeCount.get() != 0) fault(activeCount + " handlers have not returned");
     if (!faults.isEmpty()) throw new AssertionError(faults.stream().limit(10).toList() + describe());
   }
 
-  private String accounts() {
+  private String countDifferences() {
     var report = scope.report();
     var text = new StringBuilder();
-    compare(text, "handled", report.handled(), items.stream().filter(item -> item.done.get() > 0).count());
+    compare(text, "handled", report.handled(), items.stream().filter(item -> item.handledCount.get() > 0).count());
     compare(text, "failed", report.unhandled().get(Reason.FAILED),
-        items.stream().filter(item -> item.fails && item.begun.get() > 0).count());
+        items.stream().filter(item -> item.fails && item.beginCount.get() > 0).count());
     compare(text, "all", report.sent(), items.stream().filter(PoolStressItem::hasOutcome).count());
     compare(text, "waiting", report.queued(), 0);
     return text.toString();
   }
 
-  private static void compare(StringBuilder text, String what, long counted, long seen) {
-    if (counted != seen)
-      text.append(what).append(": scope ").append(counted).append(", seen ").append(seen).append("; ");
+  private static void compare(StringBuilder text, String label, long scopeCount, long itemCount) {
+    if (scopeCount != itemCount)
+      text.append(label).append(": scope ").append(scopeCount).append(", items ").append(itemCount).append("; ");
   }
 
   private String describe() {
     return " [" + kind + " of " + workers + ", " + mailbox + ", " + strategy + ", " + policy + ", " + ending + " at "
-        + endAt + " of " + senders + "x" + each + "]\n" + scope.dump();
+        + endAfter + " of " + senders + "x" + messagesPerSender + "]\n" + scope.dump();
   }
 }

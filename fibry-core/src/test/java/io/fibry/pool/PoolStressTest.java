@@ -1,7 +1,7 @@
 package io.fibry.pool;
 
-import io.fibry.Hush;
 import io.fibry.Promise;
+import io.fibry.SilencedStdErr;
 import io.fibry.StressHarness;
 import io.fibry.Variants;
 import java.util.List;
@@ -10,14 +10,14 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Pools of every kind that end under random load; checked by {@link PoolStressRound}. */
-@ExtendWith(Hush.class)
+/** Runs rounds of {@link PoolStressRound}, in which pools of every kind end under random load. */
+@ExtendWith(SilencedStdErr.class)
 class PoolStressTest {
   private static final int MIN_ROUNDS = 20;
 
   @Promise("20.8")
   @Test
-  void everyMessageHasOneOutcomeAndNoPoolDoesMoreAtOnceThanItMay() throws InterruptedException {
+  void everyMessageHasOneOutcomeAndPoolsObeyTheirLimits() throws InterruptedException {
     long seed = StressHarness.seed();
     System.out.println("pools: -Dfibry.seed=" + seed);
     long end = System.nanoTime()

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Actor;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Gate;
-import io.fibry.Hush;
+import io.fibry.SilencedStdErr;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
@@ -21,32 +21,32 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Weights and keys that throw: a failure of their sender only. */
-@ExtendWith(Hush.class)
+/** Tests that a weight or key that throws fails only for its sender. */
+@ExtendWith(SilencedStdErr.class)
 class PoolUserCodeFaultTest extends PoolFixture {
   private final List<Object> handled = new CopyOnWriteArrayList<>();
 
-  /** A key that throws while its suppliers say so. */
+  /** A key whose methods throw while their suppliers return true. */
   private static final class Key {
     final String name;
-    final BooleanSupplier nastyHash;
-    final BooleanSupplier nastyEquals;
+    final BooleanSupplier hashThrows;
+    final BooleanSupplier equalsThrows;
 
-    Key(String name, BooleanSupplier nastyHash, BooleanSupplier nastyEquals) {
+    Key(String name, BooleanSupplier hashThrows, BooleanSupplier equalsThrows) {
       this.name = name;
-      this.nastyHash = nastyHash;
-      this.nastyEquals = nastyEquals;
+      this.hashThrows = hashThrows;
+      this.equalsThrows = equalsThrows;
     }
 
     @Override
     public int hashCode() {
-      if (nastyHash.getAsBoolean()) throw new IllegalStateException("hash of " + name);
+      if (hashThrows.getAsBoolean()) throw new IllegalStateException("hash of " + name);
       return name.length();
     }
 
     @Override
     public boolean equals(Object other) {
-      if (nastyEquals.getAsBoolean()) throw new IllegalStateException("equals of " + name);
+      if (equalsThrows.getAsBoolean()) throw new IllegalStateException("equals of " + name);
       return other instanceof Key key && key.name.equals(name);
     }
 
@@ -61,50 +61,51 @@ class PoolUserCodeFaultTest extends PoolFixture {
   }
 
   private Actor<Object> pool(Mailbox<Object> mailbox, int workers) {
-    return Pools.byKey(how.mailbox(mailbox), workers, (Object message) -> message).newActor((Object message) -> {
+    return Pools.byKey(builder.mailbox(mailbox), workers, (Object message) -> message).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       handled.add(message);
     });
   }
 
   @Test
-  void senderOfUnhashableKeyIsToldEvenWhenMailboxIsFull() {
+  void failingHashIsThrownToSenderEvenIfMailboxIsFull() {
     var pool = pool(Mailbox.bounded(1, Overflow.BLOCK), 1);
     var gate = Gate.occupy(pool);
     pool.sendMessage(key("waits"));
-    var refused = new CompletableFuture<Throwable>();
-    var bad = Patience.startFiber(() -> refused.complete(
+    var refusal = new CompletableFuture<Throwable>();
+    var failingSender = Patience.startFiber(() -> refusal.complete(
         assertThrows(IllegalStateException.class, () -> pool.sendMessage(new Key("bad", () -> true, () -> false)))));
-    Patience.eventually(() -> refused.isDone() || bad.getState() == Thread.State.WAITING);
-    var good = Patience.startFiber(() -> pool.sendMessage(key("good")));
-    Patience.parked(good);
+    Patience.eventually(() -> refusal.isDone() || failingSender.getState() == Thread.State.WAITING);
+    var waitingSender = Patience.startFiber(() -> pool.sendMessage(key("good")));
+    Patience.awaitParked(waitingSender);
 
     gate.open();
 
-    assertEquals("hash of bad", Patience.value(refused).getMessage());
-    Patience.joined(good);
+    assertEquals("hash of bad", Patience.value(refusal).getMessage());
+    Patience.awaitEnd(waitingSender);
     Patience.eventually(() -> handled.size() == 3);
     assertTrue(pool.sendMessage("next"));
   }
 
   @Test
-  void incomparableKeyDelaysNoOtherKey() {
+  void keyWithFailingEqualsDelaysNoOtherKey() {
     var pool = pool(Mailbox.bounded(2, Overflow.BLOCK), 1);
     var gate = Gate.occupy(pool);
-    var main = Thread.currentThread();
-    var nasty = new AtomicBoolean();
-    pool.sendMessage(new Key("a", () -> nasty.get() && Thread.currentThread() != main,
-        () -> nasty.get() && Thread.currentThread() != main));
-    pool.sendMessage(new Key("b", () -> nasty.get() && Thread.currentThread() != main,
-        () -> nasty.get() && Thread.currentThread() != main));
-    var third = Patience.startFiber(() -> pool.sendMessage(new Key("a", () -> nasty.get(), () -> nasty.get())));
-    Patience.parked(third);
-    nasty.set(true);
+    var mainThread = Thread.currentThread();
+    var keysThrow = new AtomicBoolean();
+    pool.sendMessage(new Key("a", () -> keysThrow.get() && Thread.currentThread() != mainThread,
+        () -> keysThrow.get() && Thread.currentThread() != mainThread));
+    pool.sendMessage(new Key("b", () -> keysThrow.get() && Thread.currentThread() != mainThread,
+        () -> keysThrow.get() && Thread.currentThread() != mainThread));
+    var waitingSender =
+        Patience.startFiber(() -> pool.sendMessage(new Key("a", () -> keysThrow.get(), () -> keysThrow.get())));
+    Patience.awaitParked(waitingSender);
+    keysThrow.set(true);
 
     gate.open();
 
     Patience.eventually(() -> handled.size() == 4);
-    nasty.set(false);
+    keysThrow.set(false);
     assertTrue(pool.sendMessage(key("a")));
     assertTrue(pool.sendMessage(key("b")));
     Patience.eventually(() -> handled.size() == 6);
@@ -125,32 +126,32 @@ class PoolUserCodeFaultTest extends PoolFixture {
   }
 
   @Test
-  void aWeightOrAKeyThatOverflowsItsStackIsTheSendersFailure() {
-    var heavy =
-        echo(Pools.weighted(how, 2, (Object message) -> deep(message)));
-    var keyed = echo(Pools.byKey(how, 2, (Object message) -> deep(message)));
+  void stackOverflowInWeightOrKeyIsThrownToSender() {
+    var weightedPool =
+        echo(Pools.weighted(builder, 2, (Object message) -> recurse(message)));
+    var keyedPool = echo(Pools.byKey(builder, 2, (Object message) -> recurse(message)));
 
     for (int i = 0; i < 10; i++) {
-      assertThrows(StackOverflowError.class, () -> heavy.sendMessage("deep"));
-      assertThrows(StackOverflowError.class, () -> keyed.ask("deep"));
+      assertThrows(StackOverflowError.class, () -> weightedPool.sendMessage("deep"));
+      assertThrows(StackOverflowError.class, () -> keyedPool.ask("deep"));
     }
 
-    assertEquals("x", heavy.ask("x"));
-    assertEquals("x", keyed.ask("x"));
-    assertTrue(scope.awaitQuiescence(Patience.LONG)); // a worker counts its message after the answer
+    assertEquals("x", weightedPool.ask("x"));
+    assertEquals("x", keyedPool.ask("x"));
+    assertTrue(scope.awaitQuiescence(Patience.LONG)); // a worker counts its message after it has answered
     assertEquals(2, scope.report().sent());
   }
 
-  private static int deep(Object message) {
-    return message.equals("deep") ? deep(message) + 1 : 1;
+  private static int recurse(Object message) {
+    return message.equals("deep") ? recurse(message) + 1 : 1;
   }
 
   @Test
-  void aHashThatOverflowsItsStackIsTheSendersFailure() {
+  void stackOverflowInHashOfKeyIsThrownToSender() {
     var pool = pool(Mailbox.unbounded(), 2);
-    var deep = new Key("deep", () -> deep("deep") > 0, () -> false);
+    var deepKey = new Key("deep", () -> recurse("deep") > 0, () -> false);
 
-    assertThrows(StackOverflowError.class, () -> pool.sendMessage(deep));
+    assertThrows(StackOverflowError.class, () -> pool.sendMessage(deepKey));
 
     IntStream.range(0, 100).forEach(pool::sendMessage);
     Patience.eventually(() -> handled.size() == 100);
@@ -158,8 +159,8 @@ class PoolUserCodeFaultTest extends PoolFixture {
   }
 
   @Test
-  void aTimersMessageThatIsTooHeavyForItsStackIsADeadLetter() {
-    var pool = Pools.weighted(how, 2, (Object message) -> deep(message)).newActor((Object message) -> {});
+  void timerMessageWhoseWeightOverflowsStackIsDeadLetter() {
+    var pool = Pools.weighted(builder, 2, (Object message) -> recurse(message)).newActor((Object message) -> {});
 
     pool.sendMessageLater("deep", Duration.ofMillis(1));
 

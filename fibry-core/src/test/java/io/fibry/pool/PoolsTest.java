@@ -27,27 +27,27 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** The promises of each kind of pool. */
+/** Tests the promises that are special to one kind of pool. */
 class PoolsTest extends PoolFixture {
   // ---- fixed
 
   @Promise("20.3")
   @Test
-  void aFixedPoolHandlesSoManyAtOnceAndNoMore() {
-    var pool = Pools.fixed(how, 3).newActor((Object message) -> pass(message));
+  void fixedPoolHandlesAsManyMessagesAtOnceAsItHasWorkers() {
+    var pool = Pools.fixed(builder, 3).newActor((Object message) -> pass(message));
     occupy(pool, 3);
-    var fourth = new Gate();
+    var fourthGate = new Gate();
 
-    pool.sendMessage(fourth);
+    pool.sendMessage(fourthGate);
 
     assertEquals(1, scope.report().queued());
-    assertEquals(1, fourth.entered.getCount());
+    assertEquals(1, fourthGate.entered.getCount());
   }
 
   @Promise("20.3")
   @Test
-  void aWorkerThatBlocksHoldsNobodyUp() {
-    var pool = echo(Pools.fixed(how, 2));
+  void blockedWorkerDoesNotDelayOtherMessages() {
+    var pool = echo(Pools.fixed(builder, 2));
     Gate.occupy((Actor<Object>) pool);
 
     var answers = IntStream.range(0, 100).mapToObj(pool::ask).toList();
@@ -57,15 +57,16 @@ class PoolsTest extends PoolFixture {
 
   @Promise("20.3")
   @Test
-  void onlyTheWorkerThatFailedGetsAFreshState() {
-    var made = new AtomicInteger();
-    var pool = Pools.fixed(how.onFailure(FailurePolicy.restart().withoutLog()), 2).initialState(made::incrementAndGet)
+  void onlyFailedWorkerGetsNewState() {
+    var stateCount = new AtomicInteger();
+    var pool = Pools.fixed(builder.onFailure(FailurePolicy.restart().withoutLog()), 2)
+        .initialState(stateCount::incrementAndGet)
         .newActorWithReturn((Integer state, Object message) -> {
           pass(message);
           if (message instanceof RuntimeException failure) throw failure;
           return state;
         });
-    var gate = Gate.occupy((Actor<Object>) pool); // state 1
+    var gate = Gate.occupy((Actor<Object>) pool); // occupies the worker with state 1
     assertEquals(2, pool.ask("two"));
 
     assertThrows(IllegalStateException.class, () -> pool.ask((Object) new IllegalStateException("two fails")));
@@ -73,15 +74,15 @@ class PoolsTest extends PoolFixture {
     assertEquals(3, pool.ask("three"));
     gate.open();
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(3, made.get());
+    assertEquals(3, stateCount.get());
   }
 
   @Promise("20.3")
   @Test
-  void aWorkerThatItsPolicyStopsIsReplaced() {
-    var stopped = new AtomicInteger();
-    var pool = Pools.fixed(how.onFailure(FailurePolicy.stop().withoutLog()), 2).initialState(() -> "state")
-        .onStop(state -> stopped.incrementAndGet()).newActorWithReturn((String state, Object message) -> {
+  void workerStoppedByItsPolicyIsReplaced() {
+    var stopCount = new AtomicInteger();
+    var pool = Pools.fixed(builder.onFailure(FailurePolicy.stop().withoutLog()), 2).initialState(() -> "state")
+        .onStop(state -> stopCount.incrementAndGet()).newActorWithReturn((String state, Object message) -> {
           if (message.equals("fail")) throw new IllegalStateException("fail");
           return message;
         });
@@ -91,14 +92,14 @@ class PoolsTest extends PoolFixture {
     assertEquals("ok", pool.ask("ok"));
     assertFalse(pool.onExit().isDone());
     pool.close();
-    assertEquals(11, stopped.get());
+    assertEquals(11, stopCount.get());
   }
 
   @Promise("20.3")
   @Test
-  void aBackOffRestsOneWorkerAndTheOthersGoOn() {
+  void backoffSuspendsOneWorkerAndOthersContinue() {
     var policy = FailurePolicy.restart().withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
-    var pool = Pools.byKey(still.anonymous().onFailure(policy), 2, (String message) -> "one key")
+    var pool = Pools.byKey(manualScope.anonymous().onFailure(policy), 2, (String message) -> "one key")
         .initialState(() -> "state").newActorWithReturn((String state, String message) -> {
           if (message.equals("fail")) throw new IllegalStateException("fail");
           return message;
@@ -110,16 +111,16 @@ class PoolsTest extends PoolFixture {
   }
 
   @Test
-  void aFailureThatEscalatesClosesTheScope() {
-    var inner = scope.openScope("inner");
-    var pool = Pools.fixed(inner.named("pool").onFailure(FailurePolicy.escalate().withoutLog()), 2)
+  void escalatedFailureClosesTheScope() {
+    var innerScope = scope.openScope("inner");
+    var pool = Pools.fixed(innerScope.named("pool").onFailure(FailurePolicy.escalate().withoutLog()), 2)
         .newActor((Object message) -> {
           throw new IllegalStateException("fail");
         });
 
     pool.sendMessage("fail");
 
-    Patience.ended(pool::waitForExit);
+    Patience.awaitEnd(pool::waitForExit);
     assertInstanceOf(ExitReason.Stopped.class, pool.onExit().join());
   }
 
@@ -128,9 +129,9 @@ class PoolsTest extends PoolFixture {
   @Promise("20.7")
   @Test
   void perMessagePoolGivesEachMessageItsOwnWorkerAndState() {
-    var made = new AtomicInteger();
-    var left = ConcurrentHashMap.newKeySet();
-    var pool = Pools.perMessage(how).initialState(made::incrementAndGet).onStop(left::add)
+    var stateCount = new AtomicInteger();
+    var stoppedStates = ConcurrentHashMap.newKeySet();
+    var pool = Pools.perMessage(builder).initialState(stateCount::incrementAndGet).onStop(stoppedStates::add)
         .newActorWithReturn((Integer state, Object message) -> {
           pass(message);
           return state;
@@ -142,7 +143,7 @@ class PoolsTest extends PoolFixture {
     assertEquals(51, answer);
     gates.forEach(Gate::open);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(51, left.size());
+    assertEquals(51, stoppedStates.size());
     assertEquals(52, pool.ask("a fresh one"));
   }
 
@@ -150,41 +151,42 @@ class PoolsTest extends PoolFixture {
 
   @Promise("20.4")
   @Test
-  void aScalingPoolGrowsAtOnceAndShrinksAfterACalm() {
-    var left = new CopyOnWriteArrayList<Integer>();
-    var made = new AtomicInteger();
-    var pool = Pools.scaling(still.named("db"), 1, 4).initialState(made::incrementAndGet).onStop(left::add)
+  void scalingPoolGrowsAtOnceAndShrinksWhenIdle() {
+    var stoppedStates = new CopyOnWriteArrayList<Integer>();
+    var stateCount = new AtomicInteger();
+    var pool = Pools.scaling(manualScope.named("db"), 1, 4).initialState(stateCount::incrementAndGet)
+        .onStop(stoppedStates::add)
         .newActor((Integer state, Object message) -> pass(message));
     var gates = occupy(pool, 4);
     pool.sendMessage("waits");
-    assertEquals(1, still.report().queued());
+    assertEquals(1, manualScope.report().queued());
 
     gates.forEach(Gate::open);
-    assertTrue(still.awaitQuiescence(Patience.LONG));
-    assertEquals(List.of(), left);
+    assertTrue(manualScope.awaitQuiescence(Patience.LONG));
+    assertEquals(List.of(), stoppedStates);
     clock.manual.advance(Duration.ofSeconds(9));
-    assertEquals(List.of(), left);
+    assertEquals(List.of(), stoppedStates);
     clock.manual.advance(Duration.ofSeconds(2));
 
-    Patience.eventually(() -> left.size() == 3);
+    Patience.eventually(() -> stoppedStates.size() == 3);
     clock.manual.advance(Duration.ofHours(1));
-    assertTrue(still.awaitQuiescence(Patience.LONG));
-    assertEquals(3, left.size());
+    assertTrue(manualScope.awaitQuiescence(Patience.LONG));
+    assertEquals(3, stoppedStates.size());
     pool.close();
-    assertEquals(Set.of(1, 2, 3, 4), Set.copyOf(left));
+    assertEquals(Set.of(1, 2, 3, 4), Set.copyOf(stoppedStates));
   }
 
   @Promise("20.4")
   @Test
-  void aScalingPoolThatWasCalmGrowsAgain() {
-    var pool = Pools.scaling(still.anonymous(), 0, 2).initialState(() -> "state")
+  void idleScalingPoolGrowsAgain() {
+    var pool = Pools.scaling(manualScope.anonymous(), 0, 2).initialState(() -> "state")
         .newActorWithReturn((String state, Object message) -> {
           pass(message);
           return message;
         });
     assertEquals(1, pool.ask(1));
     clock.manual.advance(Duration.ofSeconds(11));
-    assertTrue(still.awaitQuiescence(Patience.LONG));
+    assertTrue(manualScope.awaitQuiescence(Patience.LONG));
 
     assertEquals(2, pool.ask(2));
     occupy(pool, 2);
@@ -192,17 +194,17 @@ class PoolsTest extends PoolFixture {
 
   @Promise("20.4")
   @Test
-  void aPromisedAnswerOutlivesTheWorkerThatPromised() {
+  void promisedAnswerOutlivesItsWorker() {
     record Question() implements io.fibry.Request<Question, String> {}
-    var later = new CompletableFuture<String>();
-    Actor<Object> pool = Pools.scaling(still.anonymous(), 0, 2).initialState(() -> "state")
-        .newActor((state, message, context) -> context.replyWhen((Question) message, later));
+    var promise = new CompletableFuture<String>();
+    Actor<Object> pool = Pools.scaling(manualScope.anonymous(), 0, 2).initialState(() -> "state")
+        .newActor((state, message, context) -> context.replyWhen((Question) message, promise));
     var answer = pool.sendMessageReturn(new Question());
-    assertTrue(still.awaitQuiescence(Patience.LONG));
+    assertTrue(manualScope.awaitQuiescence(Patience.LONG));
 
     clock.manual.advance(Duration.ofSeconds(11));
-    assertTrue(still.awaitQuiescence(Patience.LONG));
-    later.complete("late");
+    assertTrue(manualScope.awaitQuiescence(Patience.LONG));
+    promise.complete("late");
 
     assertEquals("late", Patience.value(answer));
   }
@@ -214,15 +216,15 @@ class PoolsTest extends PoolFixture {
   void messageHoldsItsPermitsAndLaterMessagesWait() {
     var order = new CopyOnWriteArrayList<Object>();
     var gates = Map.of(6, new Gate(), 10, new Gate());
-    var pool = Pools.weighted(how, 10, (Integer weight) -> weight).newActor((Integer weight) -> {
+    var pool = Pools.weighted(builder, 10, (Integer weight) -> weight).newActor((Integer weight) -> {
       order.add(weight);
       if (gates.containsKey(weight)) gates.get(weight).pass();
     });
     pool.sendMessage(6);
     Patience.await(gates.get(6).entered);
 
-    pool.sendMessage(10); // more than are free
-    pool.sendMessage(1); // would fit, but is later
+    pool.sendMessage(10); // needs more permits than are free
+    pool.sendMessage(1); // would fit, but waits behind the earlier message
 
     assertEquals(2, scope.report().queued());
     gates.get(6).open();
@@ -235,34 +237,35 @@ class PoolsTest extends PoolFixture {
   @Promise("20.5")
   @Test
   void lightMessagesBeginTogetherWhenHeavyMessageIsDone() {
-    var heavy = new Gate();
-    var light = new CountDownLatch(4);
-    var pool = Pools.weighted(how, 4, (Object message) -> message == heavy ? 4 : 1).newActor((Object message) -> {
-      pass(message);
-      if (message == heavy) return;
-      light.countDown();
-      light.await(); // all four at once
-    });
-    pool.sendMessage(heavy);
-    Patience.await(heavy.entered);
+    var heavyGate = new Gate();
+    var lightLatch = new CountDownLatch(4);
+    var pool = Pools.weighted(builder, 4, (Object message) -> message == heavyGate ? 4 : 1)
+        .newActor((Object message) -> {
+          pass(message);
+          if (message == heavyGate) return;
+          lightLatch.countDown();
+          lightLatch.await(); // returns once all four are being handled
+        });
+    pool.sendMessage(heavyGate);
+    Patience.await(heavyGate.entered);
     for (int i = 0; i < 4; i++) pool.sendMessage(i);
 
-    heavy.open();
+    heavyGate.open();
 
-    Patience.await(light);
+    Patience.await(lightLatch);
   }
 
   @Test
   void messagesBehindCancelledHeavyRequestBegin() {
-    var pool = echo(Pools.weighted(how, 4, (Object message) -> message.equals("heavy") ? 4 : 1));
+    var pool = echo(Pools.weighted(builder, 4, (Object message) -> message.equals("heavy") ? 4 : 1));
     Gate.occupy((Actor<Object>) pool);
-    var heavy = pool.sendMessageReturn((Object) "heavy");
-    var light = pool.sendMessageReturn((Object) "light");
-    assertFalse(light.isDone());
+    var heavyAnswer = pool.sendMessageReturn((Object) "heavy");
+    var lightAnswer = pool.sendMessageReturn((Object) "light");
+    assertFalse(lightAnswer.isDone());
 
-    heavy.cancel(true);
+    heavyAnswer.cancel(true);
 
-    assertEquals("light", Patience.value(light));
+    assertEquals("light", Patience.value(lightAnswer));
   }
 
   @Promise("20.5")
@@ -270,40 +273,40 @@ class PoolsTest extends PoolFixture {
   void messageTooHeavyForPoolIsRefusedAtOnce() {
     var pool = Pools.weighted(scope.named("images"), 10, (Integer weight) -> weight).newActor(weight -> {});
 
-    var heavy = assertThrows(IllegalArgumentException.class, () -> pool.sendMessage(11));
-    var none = assertThrows(IllegalArgumentException.class, () -> pool.sendMessage(0));
+    var tooHeavy = assertThrows(IllegalArgumentException.class, () -> pool.sendMessage(11));
+    var weightless = assertThrows(IllegalArgumentException.class, () -> pool.sendMessage(0));
 
     assertEquals(
         "a message for actor 'images' weighs 11; it must weigh at least 1 and at most 10, all that the pool has",
-        heavy.getMessage());
+        tooHeavy.getMessage());
     assertEquals(
         "a message for actor 'images' weighs 0; it must weigh at least 1 and at most 10, all that the pool has",
-        none.getMessage());
+        weightless.getMessage());
   }
 
   @Test
-  void aTimersMessageThatIsTooHeavyIsADeadLetter() {
-    var own = ActorSystem.openScope("own", o -> o.withScheduler(clock).withDeadLetters(letters));
-    var pool = Pools.weighted(own.named("images"), 10, (Integer weight) -> weight).newActor(weight -> {});
+  void tooHeavyTimerMessageIsDeadLetter() {
+    var ownScope = ActorSystem.openScope("own", o -> o.withScheduler(clock).withDeadLetters(letters));
+    var pool = Pools.weighted(ownScope.named("images"), 10, (Integer weight) -> weight).newActor(weight -> {});
 
-    try (var log = new Logged()) {
+    try (var logged = new Logged()) {
       pool.sendMessageLater(11, Duration.ofSeconds(1));
       clock.manual.advance(Duration.ofSeconds(1));
 
-      assertTrue(log.text().contains("weighs 11"), log.text());
+      assertTrue(logged.text().contains("weighs 11"), logged.text());
     }
 
     assertEquals(List.of(11), letters.messages(Reason.REJECTED));
-    own.close();
+    ownScope.close();
   }
 
   // ---- by key
 
   @Promise("20.6")
   @Test
-  void aKeyThatIsHeldUpHoldsUpNoOther() {
+  void blockedKeyDelaysNoOtherKey() {
     var order = new CopyOnWriteArrayList<Object>();
-    var pool = Pools.byKey(how, 2, (Object message) -> message instanceof Gate ? 0 : (int) message % 10)
+    var pool = Pools.byKey(builder, 2, (Object message) -> message instanceof Gate ? 0 : (int) message % 10)
         .newActor((Object message) -> {
           pass(message);
           order.add(message);
@@ -320,11 +323,11 @@ class PoolsTest extends PoolFixture {
   }
 
   @Test
-  void aKeyIsNeverNull() {
+  void nullKeyIsRefused() {
     var pool = Pools.byKey(scope.named("orders"), 2, (String message) -> null).newActor(message -> {});
 
-    var refused = assertThrows(NullPointerException.class, () -> pool.sendMessage("x"));
+    var refusal = assertThrows(NullPointerException.class, () -> pool.sendMessage("x"));
 
-    assertEquals("the key of a message for actor 'orders' was null; give each message a key", refused.getMessage());
+    assertEquals("the key of a message for actor 'orders' was null; give each message a key", refusal.getMessage());
   }
 }

@@ -13,8 +13,8 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -30,12 +30,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Topics with subscribers on every strategy. */
+/** Tests topics with subscribers on every strategy. */
 class TopicContractTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
       ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   static Stream<String> strategies() {
     return Variants.STRATEGIES.keySet().stream();
@@ -53,148 +53,148 @@ class TopicContractTest {
     scope.closeWithin(Patience.LONG);
   }
 
-  // ---- telling
+  // ---- publishing
 
   @Promise("21.1")
   @ParameterizedTest
   @MethodSource("strategies")
-  void eachSubscriberGetsWhatOnePublisherPublishedInItsOrder(String strategy) {
+  void eachSubscriberGetsMessagesInOrderOfPublisher(String strategy) {
     var topic = topic(strategy);
-    var boxes = new ArrayList<List<Object>>();
-    for (int i = 0; i < 4; i++) boxes.add(new CopyOnWriteArrayList<>());
-    topic.subscribeToLatest(boxes.get(0)::add);
-    topic.subscribe(Mailbox.bounded(2, Overflow.BLOCK), boxes.get(1)::add);
-    var desk = scope.anonymous().newActor((Object m) -> boxes.get(2).add(m));
+    var receivedLists = new ArrayList<List<Object>>();
+    for (int i = 0; i < 4; i++) receivedLists.add(new CopyOnWriteArrayList<>());
+    topic.subscribeToLatest(receivedLists.get(0)::add);
+    topic.subscribe(Mailbox.bounded(2, Overflow.BLOCK), receivedLists.get(1)::add);
+    var desk = scope.anonymous().newActor((Object m) -> receivedLists.get(2).add(m));
     topic.subscribe(desk);
-    topic.subscribeOn(Runnable::run, boxes.get(3)::add);
+    topic.subscribeOn(Runnable::run, receivedLists.get(3)::add);
     var all = IntStream.range(0, 500).<Object>mapToObj(i -> i).toList();
 
     all.forEach(topic::publish);
     topic.close();
     desk.close();
 
-    assertEquals(List.of(all, all, all, all), boxes);
+    assertEquals(List.of(all, all, all, all), receivedLists);
   }
 
   @Promise("21.2")
   @ParameterizedTest
   @MethodSource("strategies")
-  void aFailingSubscriberHarmsNeitherThePublisherNorTheOthers(String strategy) {
+  void failingSubscriberAffectsNoPublisherAndNoSubscriber(String strategy) {
     var topic = topic(strategy);
     topic.subscribeToLatest(m -> {
       throw new IllegalStateException("no");
     });
-    topic.subscribeToLatest(seen::add);
+    topic.subscribeToLatest(received::add);
 
     topic.publish(1);
     topic.publish(2);
     topic.close();
 
-    assertEquals(List.of(1, 2), seen);
+    assertEquals(List.of(1, 2), received);
     assertEquals(List.of(1, 2), letters.messages(Reason.FAILED));
   }
 
   @Promise("21.2")
   @ParameterizedTest
   @MethodSource("strategies")
-  void aSlowSubscriberHoldsNobodyBackUnlessItsMailboxSaysSo(String strategy) {
+  void slowSubscriberDelaysNoOtherSubscriber(String strategy) {
     var topic = topic(strategy);
-    topic.subscribeToLatest(seen::add);
+    topic.subscribeToLatest(received::add);
     topic.subscribe(Mailbox.bounded(1, Overflow.DROP_OLDEST), m -> {
       if (m instanceof Gate gate) gate.pass();
-      seen.add("slow " + m);
+      received.add("slow " + m);
     });
     var gate = new Gate();
-    Patience.startFiber(() -> topic.publish(gate)); // on CALLER it is handled there
+    Patience.startFiber(() -> topic.publish(gate)); // with CALLER, that fiber runs the handler
     Patience.await(gate.entered);
 
     for (int i = 1; i <= 3; i++) topic.publish(i);
-    Patience.eventually(() -> seen.containsAll(List.of(1, 2, 3)));
+    Patience.eventually(() -> received.containsAll(List.of(1, 2, 3)));
     gate.open();
     topic.close();
 
     assertEquals(List.of(1, 2), letters.messages(Reason.DROPPED));
-    assertEquals("slow 3", seen.getLast());
+    assertEquals("slow 3", received.getLast());
   }
 
-  // ---- leaving
+  // ---- closing a subscription
 
   @Promise("21.3")
   @ParameterizedTest
   @MethodSource("strategies")
-  void closedSubscriberIsToldNothingMore(String strategy) {
+  void closedSubscriptionGetsNoMoreMessages(String strategy) {
     var topic = topic(strategy);
-    var leaving = topic.subscribeToLatest(m -> seen.add("left " + m));
-    topic.subscribeToLatest(seen::add);
+    var subscription = topic.subscribeToLatest(m -> received.add("closed " + m));
+    topic.subscribeToLatest(received::add);
 
-    leaving.close();
+    subscription.close();
     topic.publish(1);
     topic.close();
 
-    assertEquals(List.of(1), seen);
+    assertEquals(List.of(1), received);
     assertEquals(List.of(), letters.messages());
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void messagesWaitingForClosedSubscriberAreUndelivered(String strategy) {
+  void messagesQueuedForClosedSubscriptionAreUndelivered(String strategy) {
     var topic = topic(strategy);
     var gate = new Gate();
-    var leaving = topic.subscribeToLatest(m -> {
+    var subscription = topic.subscribeToLatest(m -> {
       gate.pass();
-      seen.add(m);
+      received.add(m);
     });
-    var first = Patience.startFiber(() -> topic.publish(1));
+    var publisher = Patience.startFiber(() -> topic.publish(1));
     Patience.await(gate.entered);
     topic.publish(2);
 
-    leaving.close();
+    subscription.close();
     gate.open();
     topic.close();
-    Patience.joined(first);
+    Patience.awaitEnd(publisher);
 
-    assertEquals(List.of(1), seen);
+    assertEquals(List.of(1), received);
     assertEquals(List.of(2), letters.messages(Reason.UNDELIVERED));
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void aSubscriberMayLeaveInItsOwnHandler(String strategy) {
+  void subscriberMayCloseItsSubscriptionInItsHandler(String strategy) {
     var topic = topic(strategy);
     var subscription = new CompletableFuture<Subscription>();
     subscription.complete(topic.subscribeToLatest(m -> {
-      seen.add(m);
+      received.add(m);
       subscription.join().close();
     }));
 
     topic.publish(1);
-    Patience.eventually(() -> seen.size() == 1);
+    Patience.eventually(() -> received.size() == 1);
     topic.close();
 
-    assertEquals(List.of(1), seen);
+    assertEquals(List.of(1), received);
   }
 
   @Promise("21.3")
   @ParameterizedTest
   @MethodSource("strategies")
-  void endedSubscriberIsForgotten(String strategy) {
+  void endedSubscriberGetsNoMoreMessages(String strategy) {
     var topic = topic(strategy);
-    var desk = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).newActor((Object m) -> seen.add(m));
+    var desk = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).newActor((Object m) -> received.add(m));
     topic.subscribe(desk);
-    topic.subscribeToLatest(seen::add);
+    topic.subscribeToLatest(received::add);
     desk.close();
 
     for (int i = 0; i < 100; i++) topic.publish(i);
     topic.close();
 
-    assertEquals(100, seen.size());
-    // its end may be known after the first message
+    assertEquals(100, received.size());
+    // the topic may learn of the actor's end after the first message
     assertTrue(letters.all.size() <= 1, () -> "dead letters: " + letters.messages());
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void subscriberThatFailedForGoodIsForgotten(String strategy) {
+  void subscriberStoppedByItsPolicyGetsNoMoreMessages(String strategy) {
     Topic<Object> topic = Topic
         .open(
             scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.stop().withoutLog()));
@@ -213,7 +213,7 @@ class TopicContractTest {
     });
   }
 
-  // ---- ending
+  // ---- end of the topic
 
   @Promise("21.4")
   @ParameterizedTest
@@ -222,16 +222,16 @@ class TopicContractTest {
     var topic = topic(strategy);
     var desk = scope.anonymous().newActor((Object m) -> {});
     topic.subscribe(desk);
-    topic.subscribeToLatest(seen::add);
+    topic.subscribeToLatest(received::add);
     for (int i = 0; i < 100; i++) topic.publish(i);
 
     topic.close();
 
-    assertEquals(100, seen.size());
+    assertEquals(100, received.size());
     assertEquals(new ExitReason.Finished(), topic.onExit().resultNow());
     assertFalse(desk.onExit().isDone());
     assertEquals(0, scope.report().unresponsive().size());
-    Patience.eventually(() -> !scope.dump().contains("topic")); // its thread leaves a little later
+    Patience.eventually(() -> !scope.dump().contains("topic")); // the actor's thread ends a little later
   }
 
   @Promise("21.4")
@@ -239,26 +239,26 @@ class TopicContractTest {
   @MethodSource("strategies")
   void messagePublishedAfterEndIsDeadLetter(String strategy) {
     var topic = topic(strategy);
-    topic.subscribeToLatest(seen::add);
+    topic.subscribeToLatest(received::add);
 
     topic.sendPoisonPill();
     topic.publish("late");
     topic.close();
     topic.publish("later");
 
-    assertEquals(List.of(), seen);
+    assertEquals(List.of(), received);
     assertEquals(List.of("late", "later"), letters.messages(Reason.UNDELIVERED));
     assertEquals("topic", letters.all.getLast().actor());
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void askExitLeavesWhatWaitsUndelivered(String strategy) {
+  void askExitLeavesQueuedMessagesUndelivered(String strategy) {
     var topic = topic(strategy);
     var gate = new Gate();
     topic.subscribeToLatest(m -> {
       gate.pass();
-      seen.add(m);
+      received.add(m);
     });
     Patience.startFiber(() -> topic.publish(1));
     Patience.await(gate.entered);
@@ -266,24 +266,24 @@ class TopicContractTest {
 
     topic.askExit();
     gate.open();
-    Patience.ended(topic::waitForExit);
+    Patience.awaitEnd(topic::waitForExit);
 
-    assertEquals(List.of(1), seen);
+    assertEquals(List.of(1), received);
     assertEquals(List.of(2), letters.messages(Reason.UNDELIVERED));
     assertEquals(new ExitReason.Stopped(), topic.onExit().resultNow());
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void killEndsItsSubscribersAtOnceOrCutsThemOff(String strategy) {
+  void killEndsTopicWhileSubscriberIsBusy(String strategy) {
     var topic = topic(strategy);
     var gate = new Gate();
-    topic.subscribeToLatest(m -> gate.pass()); // obeys where it is interrupted
+    topic.subscribeToLatest(m -> gate.pass()); // ends when it is interrupted
     Patience.startFiber(() -> topic.publish(1));
     Patience.await(gate.entered);
 
     topic.kill();
-    Patience.ended(topic::waitForExit);
+    Patience.awaitEnd(topic::waitForExit);
 
     assertEquals(new ExitReason.Killed(), topic.onExit().resultNow());
   }
@@ -291,31 +291,31 @@ class TopicContractTest {
   @Promise("21.6")
   @ParameterizedTest
   @MethodSource("strategies")
-  void closeFromASubscribersHandlerDoesNotWait(String strategy) {
+  void closeInHandlerOfSubscriberDoesNotWait(String strategy) {
     var topic = topic(strategy);
     topic.subscribeToLatest(m -> {
       topic.close();
-      seen.add("went on");
+      received.add("continued");
     });
 
     topic.publish(1);
-    Patience.ended(topic::waitForExit);
+    Patience.awaitEnd(topic::waitForExit);
 
-    assertEquals(List.of("went on"), seen);
+    assertEquals(List.of("continued"), received);
     assertEquals(new ExitReason.Finished(), topic.onExit().resultNow());
   }
 
   @Promise("21.6")
   @ParameterizedTest
   @MethodSource("strategies")
-  void subscriberThatWaitsForItsTopicClosesCycle(String strategy) {
+  void subscriberThatWaitsForEndOfItsTopicFails(String strategy) {
     var topic = topic(strategy);
-    topic.subscribeToLatest(m -> seen.add(assertThrows(AskCycleException.class, topic::waitForExit)));
+    topic.subscribeToLatest(m -> received.add(assertThrows(AskCycleException.class, topic::waitForExit)));
 
     topic.publish(1);
     topic.close();
 
-    assertInstanceOf(AskCycleException.class, seen.getFirst());
+    assertInstanceOf(AskCycleException.class, received.getFirst());
   }
 
   @Promise("21.6")
@@ -323,15 +323,15 @@ class TopicContractTest {
   @MethodSource("strategies")
   void topicEndsWithItsScopeAfterPublishedMessages(String strategy) {
     Topic<Object> topic;
-    try (var inner = scope.openScope("inner")) {
-      topic = Topic.open(inner.named("topic").strategy(Variants.STRATEGIES.get(strategy)));
-      topic.subscribeToLatest(seen::add);
+    try (var innerScope = scope.openScope("inner")) {
+      topic = Topic.open(innerScope.named("topic").strategy(Variants.STRATEGIES.get(strategy)));
+      topic.subscribeToLatest(received::add);
       for (int i = 0; i < 100; i++) topic.publish(i);
     }
 
     topic.publish("late");
 
-    assertEquals(100, seen.size());
+    assertEquals(100, received.size());
     assertEquals(new ExitReason.Stopped(), topic.onExit().resultNow());
     assertEquals(List.of("late"), letters.messages(Reason.UNDELIVERED));
   }
@@ -340,12 +340,13 @@ class TopicContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void closeOnExitRunsAfterLastSubscriberEnded(String strategy) {
-    var topic = topic(strategy).closeOnExit(() -> seen.add("first given, last closed"), () -> seen.add("closed"));
-    topic.subscribeToLatest(seen::add);
+    var topic =
+        topic(strategy).closeOnExit(() -> received.add("first given, last closed"), () -> received.add("closed"));
+    topic.subscribeToLatest(received::add);
     topic.publish(1);
 
     topic.close();
 
-    assertEquals(List.of(1, "closed", "first given, last closed"), seen);
+    assertEquals(List.of(1, "closed", "first given, last closed"), received);
   }
 }

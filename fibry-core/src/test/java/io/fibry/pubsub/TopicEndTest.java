@@ -10,7 +10,7 @@ import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
@@ -24,11 +24,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class TopicEndTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
       ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
   private final Topic<Object> topic = Topic.open(scope.named("topic"));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void cleanUp() {
@@ -37,8 +37,8 @@ class TopicEndTest {
   }
 
   @Test
-  void closingTwiceIsClosingOnce() {
-    var subscription = topic.subscribeToLatest(seen::add);
+  void secondCloseHasNoEffect() {
+    var subscription = topic.subscribeToLatest(received::add);
 
     topic.close();
     topic.close();
@@ -49,7 +49,7 @@ class TopicEndTest {
   }
 
   @Test
-  void waitForExitAlsoAwaitsClosedSubscriber() {
+  void waitForExitAwaitsClosedSubscriber() {
     var gate = new Gate();
     topic.subscribeToLatest(m -> gate.pass()).close();
     var subscription = topic.subscribeToLatest(m -> gate.pass());
@@ -61,67 +61,67 @@ class TopicEndTest {
 
     assertFalse(topic.waitForExit(Duration.ofMillis(20)));
     gate.open();
-    Patience.ended(topic::waitForExit);
+    Patience.awaitEnd(topic::waitForExit);
   }
 
   @Test
-  void interruptedCloseIsCancellationAndTopicStillEnds() {
+  void interruptedCloseIsCancelledAndTopicStillEnds() {
     var gate = new Gate();
     topic.subscribeToLatest(m -> gate.pass());
     topic.publish(1);
     Patience.await(gate.entered);
-    var failure = new CompletableFuture<Boolean>();
+    var interrupted = new CompletableFuture<Boolean>();
     var closer = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, topic::close);
-      failure.complete(Thread.currentThread().isInterrupted());
+      interrupted.complete(Thread.currentThread().isInterrupted());
     });
-    Patience.parked(closer);
+    Patience.awaitParked(closer);
 
     closer.interrupt();
 
-    assertTrue(Patience.value(failure));
+    assertTrue(Patience.value(interrupted));
     gate.open();
-    Patience.ended(topic::waitForExit);
+    Patience.awaitEnd(topic::waitForExit);
   }
 
   @Test
-  void aSubscriberMayCloseTheScopeOfItsTopic() {
-    var inner = scope.openScope("inner");
-    Topic<Object> below = Topic.open(inner.named("below"));
+  void subscriberMayCloseScopeOfItsTopic() {
+    var innerScope = scope.openScope("inner");
+    Topic<Object> innerTopic = Topic.open(innerScope.named("below"));
     var report = new CompletableFuture<ActorScope.Report>();
-    below.subscribeToLatest(m -> report.complete(inner.closeWithin(Patience.LONG)));
+    innerTopic.subscribeToLatest(m -> report.complete(innerScope.closeWithin(Patience.LONG)));
     try (var log = new Logged()) {
 
-      below.publish(1);
+      innerTopic.publish(1);
 
       assertEquals(List.of(), Patience.value(report).undelivered());
-      Patience.ended(below::waitForExit);
+      Patience.awaitEnd(innerTopic::waitForExit);
       assertFalse(log.text().contains("could not"), log::text);
     }
   }
 
   @Test
   void actorAskedBySubscriberMayCloseTopic() {
-    var told = new CopyOnWriteArrayList<>();
-    var asked = scope.named("asked").newActorWithReturn((String m) -> {
+    var cycles = new CopyOnWriteArrayList<>();
+    var actor = scope.named("asked").newActorWithReturn((String m) -> {
       try {
         topic.close();
-      } catch (AskCycleException ring) {
-        told.add(ring);
+      } catch (AskCycleException cycle) {
+        cycles.add(cycle);
       }
       return "closed";
     });
     topic.subscribeToLatest(m -> {
       try {
-        asked.ask("close it");
-      } catch (AskCycleException ring) {
-        told.add(ring);
+        actor.ask("close the topic");
+      } catch (AskCycleException cycle) {
+        cycles.add(cycle);
       }
     });
     try (var log = new Logged()) {
 
       topic.publish(1);
-      Patience.ended(topic::waitForExit);
+      Patience.awaitEnd(topic::waitForExit);
 
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       assertFalse(log.text().contains("could not"), log::text);
@@ -129,32 +129,32 @@ class TopicEndTest {
   }
 
   @Test
-  void aKillWaitsForASubscriberThatTakesItsTime() {
-    try (var patient = scope.openScope("patient", o -> o.withKillGrace(Patience.LONG))) {
-      Topic<Object> slow = Topic.open(patient.anonymous().onFailure(FailurePolicy.resume().withoutLog()));
+  void killWaitsForSlowSubscriber() {
+    try (var patientScope = scope.openScope("patient", o -> o.withKillGrace(Patience.LONG))) {
+      Topic<Object> slowTopic = Topic.open(patientScope.anonymous().onFailure(FailurePolicy.resume().withoutLog()));
       var gate = new Gate();
-      slow.subscribeToLatest(m -> gate.passDeaf());
-      slow.publish(1);
+      slowTopic.subscribeToLatest(m -> gate.passUninterruptibly());
+      slowTopic.publish(1);
       Patience.await(gate.entered);
 
-      slow.sendPoisonPill();
-      assertFalse(slow.waitForExit(Duration.ofMillis(20)));
+      slowTopic.sendPoisonPill();
+      assertFalse(slowTopic.waitForExit(Duration.ofMillis(20)));
 
-      slow.kill();
+      slowTopic.kill();
 
-      assertFalse(slow.waitForExit(Duration.ofMillis(20)));
+      assertFalse(slowTopic.waitForExit(Duration.ofMillis(20)));
       gate.open();
-      Patience.ended(slow::waitForExit);
+      Patience.awaitEnd(slowTopic::waitForExit);
     }
   }
 
   @Test
-  void anActorMadeWhileTheTopicEndsEndsWithIt() {
-    var ends = new CompletableFuture<Topic<Object>>();
-    Topic<Object> ending = Topic.open(scope.named("ending").strategy(new Strategy() {
+  void actorCreatedWhileTopicEndsIsEnded() {
+    var topicToEnd = new CompletableFuture<Topic<Object>>();
+    Topic<Object> endingTopic = Topic.open(scope.named("ending").strategy(new Strategy() {
       @Override
       public void activate(Runnable activation) {
-        ends.join().askExit();
+        topicToEnd.join().askExit();
         Thread.ofVirtual().start(activation);
       }
 
@@ -163,9 +163,9 @@ class TopicEndTest {
         return true;
       }
     }));
-    ends.complete(ending);
+    topicToEnd.complete(endingTopic);
 
-    assertThrows(IllegalStateException.class, () -> ending.subscribeToLatest(seen::add));
+    assertThrows(IllegalStateException.class, () -> endingTopic.subscribeToLatest(received::add));
 
     Patience.eventually(() -> !scope.dump().contains("ending"));
   }
@@ -179,32 +179,32 @@ class TopicEndTest {
     topic.sendPoisonPill();
 
     topic.kill();
-    Patience.ended(topic::waitForExit);
+    Patience.awaitEnd(topic::waitForExit);
 
-    Patience.eventually(() -> !scope.dump().contains("topic")); // its thread leaves a little later
+    Patience.eventually(() -> !scope.dump().contains("topic")); // its thread ends a little later
   }
 
   @Test
-  void theOnlyThreadOfAnExecutorIsEnough() {
-    try (var single = Executors.newSingleThreadExecutor()) {
-      Topic<Object> one = Topic.open(scope.named("single").strategy(Strategy.of(single)));
-      one.subscribeToLatest(seen::add);
-      one.subscribeToLatest(seen::add);
-      one.publish(1);
+  void topicCanCloseOnExecutorWithOneThread() {
+    try (var executor = Executors.newSingleThreadExecutor()) {
+      Topic<Object> topicOnExecutor = Topic.open(scope.named("single").strategy(Strategy.of(executor)));
+      topicOnExecutor.subscribeToLatest(received::add);
+      topicOnExecutor.subscribeToLatest(received::add);
+      topicOnExecutor.publish(1);
 
-      one.close();
+      topicOnExecutor.close();
 
-      assertEquals(List.of(1, 1), seen);
+      assertEquals(List.of(1, 1), received);
     }
   }
 
   @Test
   void endedTopicLeavesNoPlatformThreads() {
-    Topic<Object> threads = Topic.open(scope.named("platform").strategy(Strategy.THREAD));
-    threads.subscribeToLatest(seen::add);
-    threads.subscribeToLatest(seen::add).close();
+    Topic<Object> platformTopic = Topic.open(scope.named("platform").strategy(Strategy.THREAD));
+    platformTopic.subscribeToLatest(received::add);
+    platformTopic.subscribeToLatest(received::add).close();
 
-    threads.close();
+    platformTopic.close();
 
     Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream()
         .noneMatch(thread -> thread.getName().startsWith("platform/")));
@@ -235,8 +235,8 @@ class TopicEndTest {
   void closeOnExitAfterEndRunsAtOnce() {
     topic.close();
 
-    topic.closeOnExit(() -> seen.add("closed"));
+    topic.closeOnExit(() -> received.add("closed"));
 
-    assertEquals(List.of("closed"), seen);
+    assertEquals(List.of("closed"), received);
   }
 }

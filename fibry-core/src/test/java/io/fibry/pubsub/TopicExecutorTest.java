@@ -9,7 +9,7 @@ import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -30,11 +30,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class TopicExecutorTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
       ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
   private final Topic<Object> topic = Topic.open(scope.named("topic"));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void cleanUp() {
@@ -48,73 +48,73 @@ class TopicExecutorTest {
 
   @Test
   void subscriberOnPublisherThreadHasRunWhenPublishReturns() {
-    topic.subscribeOn(Runnable::run, m -> seen.add(Thread.currentThread()));
+    topic.subscribeOn(Runnable::run, m -> received.add(Thread.currentThread()));
 
     topic.publish(1);
 
-    assertEquals(List.of(Thread.currentThread()), seen);
+    assertEquals(List.of(Thread.currentThread()), received);
   }
 
   @Test
-  void anActorSharedBySeveralRunsThemInTurnAndInOrder() {
-    var shared = scope.anonymous().newActor((Object m) -> {});
-    topic.subscribeOn(shared, m -> seen.add("a" + m));
-    topic.subscribeOn(shared, m -> seen.add("b" + m));
+  void actorSharedBySubscribersRunsThemInOrder() {
+    var sharedActor = scope.anonymous().newActor((Object m) -> {});
+    topic.subscribeOn(sharedActor, m -> received.add("a" + m));
+    topic.subscribeOn(sharedActor, m -> received.add("b" + m));
 
     topic.publish(1);
     topic.publish(2);
-    shared.close();
+    sharedActor.close();
 
-    assertEquals(List.of("a1", "b1", "a2", "b2"), seen);
+    assertEquals(List.of("a1", "b1", "a2", "b2"), received);
   }
 
   @Test
-  void aVirtualThreadPerMessageHandlesAllAtTheSameTime() {
-    var together = new CountDownLatch(10);
-    try (var perMessage = Executors.newVirtualThreadPerTaskExecutor()) {
-      topic.subscribeOn(perMessage, m -> {
-        together.countDown();
-        Patience.await(together);
-        seen.add(m);
+  void virtualThreadPerMessageHandlesAllInParallel() {
+    var allRunning = new CountDownLatch(10);
+    try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      topic.subscribeOn(executor, m -> {
+        allRunning.countDown();
+        Patience.await(allRunning);
+        received.add(m);
       });
 
       for (int i = 0; i < 10; i++) topic.publish(i);
     }
 
-    assertEquals(IntStream.range(0, 10).<Object>mapToObj(i -> i).toList(), seen.stream().sorted().toList());
+    assertEquals(IntStream.range(0, 10).<Object>mapToObj(i -> i).toList(), received.stream().sorted().toList());
   }
 
   @Test
-  void topicsCanBeChained() {
-    Topic<Object> second = Topic.open(scope.anonymous());
-    second.subscribeToLatest(seen::add);
-    topic.subscribeOn(Runnable::run, second::publish);
+  void topicMayPublishToOtherTopic() {
+    Topic<Object> nextTopic = Topic.open(scope.anonymous());
+    nextTopic.subscribeToLatest(received::add);
+    topic.subscribeOn(Runnable::run, nextTopic::publish);
 
     topic.publish(1);
-    second.close();
+    nextTopic.close();
 
-    assertEquals(List.of(1), seen);
+    assertEquals(List.of(1), received);
   }
 
   @Test
-  void failureOnPublisherThreadIsLoggedAndHarmsNoOne() {
+  void failureOnPublisherThreadIsLoggedAndOthersRun() {
     try (var log = new Logged()) {
       topic.subscribeOn(Runnable::run, TopicExecutorTest::fail);
       topic.subscribeOn(Runnable::run, m -> {
         throw new StackOverflowError();
       });
-      topic.subscribeOn(Runnable::run, seen::add);
+      topic.subscribeOn(Runnable::run, received::add);
 
       topic.publish(7);
 
-      assertEquals(List.of(7), seen);
+      assertEquals(List.of(7), received);
       assertTrue(log.text().contains("topic 'topic': a subscriber failed at 7") && log.text().contains("cannot do 7"),
           log::text);
     }
   }
 
   @Test
-  void interruptOfPublisherSeenBySubscriberIsKept() {
+  void publisherStaysInterruptedAfterSubscriberSawIt() {
     try (var log = new Logged()) {
       topic.subscribeOn(Runnable::run, m -> new CountDownLatch(1).await());
       Thread.currentThread().interrupt();
@@ -126,43 +126,43 @@ class TopicExecutorTest {
   }
 
   @Test
-  void failureOnActorIsForPolicyOfActor() {
-    var shared = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {});
-    topic.subscribeOn(shared, m -> {
+  void policyOfActorHandlesFailureOfSubscriber() {
+    var sharedActor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {});
+    topic.subscribeOn(sharedActor, m -> {
       throw new java.io.IOException("cannot do " + m);
     });
-    topic.subscribeOn(shared, seen::add);
+    topic.subscribeOn(sharedActor, received::add);
 
     topic.publish(1);
-    shared.close();
+    sharedActor.close();
 
-    assertEquals(List.of(1), seen);
+    assertEquals(List.of(1), received);
     assertEquals("cannot do 1", letters.all.getFirst().cause().orElseThrow().getMessage());
     assertEquals("'topic' published 1", letters.all.getFirst().message().toString());
   }
 
   @Test
-  void anExecutorThatRefusesIsLoggedAndAskedAgain() {
-    var busy = new ArrayList<>(List.of(1));
+  void refusalOfExecutorIsLoggedAndExecutorStaysSubscribed() {
+    var refusals = new ArrayList<>(List.of(1));
     try (var log = new Logged()) {
       topic.subscribeOn(task -> {
-        if (!busy.isEmpty()) throw new RejectedExecutionException("busy with " + busy.removeFirst());
+        if (!refusals.isEmpty()) throw new RejectedExecutionException("busy with " + refusals.removeFirst());
         task.run();
-      }, seen::add);
-      topic.subscribeOn(Runnable::run, seen::add);
+      }, received::add);
+      topic.subscribeOn(Runnable::run, received::add);
 
       topic.publish("a");
       topic.publish("b");
 
-      assertEquals(List.of("a", "b", "b"), seen);
+      assertEquals(List.of("a", "b", "b"), received);
       assertTrue(log.text().contains("did not take \"a\"") && log.text().contains("busy with 1"), log::text);
     }
   }
 
   @Test
-  void anExecutorThatWasShutDownIsLoggedOnceAndForgotten() {
+  void executorThatWasShutDownIsLoggedOnceAndUnsubscribed() {
     ExecutorService pool = Executors.newSingleThreadExecutor();
-    topic.subscribeOn(pool, seen::add);
+    topic.subscribeOn(pool, received::add);
     pool.close();
     try (var log = new Logged()) {
 
@@ -175,18 +175,18 @@ class TopicExecutorTest {
   }
 
   @Test
-  void anActorOrSinkThatEndedIsForgotten() {
+  void endedActorAndSinkAreUnsubscribed() {
     var actor = scope.anonymous().newActor((Object m) -> {});
     var sink = Stereotypes.of(scope.anonymous()).sink("s");
-    topic.subscribeOn(actor, seen::add);
-    topic.subscribeOn(sink, seen::add);
+    topic.subscribeOn(actor, received::add);
+    topic.subscribeOn(sink, received::add);
     actor.close();
     sink.close();
 
     for (int i = 0; i < 100; i++) topic.publish(i);
 
-    assertEquals(List.of(), seen);
-    // their ends may be known after the first message
+    assertEquals(List.of(), received);
+    // the topic may learn of the ends after the first message
     assertTrue(letters.all.size() <= 2, () -> "dead letters: " + letters.messages());
   }
 
@@ -194,7 +194,7 @@ class TopicExecutorTest {
   void messageRefusedByFullActorIsDeadLetterOfActor() {
     var gate = new Gate();
     var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((Object m) -> gate.pass());
-    topic.subscribeOn(actor, seen::add);
+    topic.subscribeOn(actor, received::add);
     actor.sendMessage(1);
     Patience.await(gate.entered);
 
@@ -203,96 +203,96 @@ class TopicExecutorTest {
     gate.open();
     actor.close();
 
-    assertEquals(List.of("waits"), seen);
+    assertEquals(List.of("waits"), received);
     assertEquals("'topic' published \"refused\"", letters.messages(Reason.REJECTED).getFirst().toString());
   }
 
   @Test
-  void callIsNotBegunAfterSubscriptionIsClosed() {
+  void queuedTaskDoesNothingAfterSubscriptionIsClosed() {
     var tasks = new ArrayList<Runnable>();
-    var subscription = topic.subscribeOn(tasks::add, seen::add);
+    var subscription = topic.subscribeOn(tasks::add, received::add);
     topic.publish(1);
 
     subscription.close();
     tasks.forEach(Runnable::run);
 
-    assertEquals(List.of(), seen);
+    assertEquals(List.of(), received);
   }
 
   @Test
   void unsubscribedDuringPublishGetsNoMessage() {
     var subscription = new CompletableFuture<Subscription>();
     topic.subscribeOn(Runnable::run, m -> subscription.join().close());
-    var desk = scope.anonymous().newActor((Object m) -> seen.add(m));
+    var desk = scope.anonymous().newActor((Object m) -> received.add(m));
     subscription.complete(topic.subscribe(desk));
 
     topic.publish(1);
     desk.close();
 
-    assertEquals(List.of(), seen);
+    assertEquals(List.of(), received);
   }
 
   @Test
-  void subscriberMayLeaveInItsOwnCode() {
+  void subscriberMayCloseItsSubscriptionInItsHandler() {
     var subscription = new CompletableFuture<Subscription>();
     subscription.complete(topic.subscribeOn(Runnable::run, m -> {
-      seen.add(m);
+      received.add(m);
       subscription.join().close();
     }));
 
     topic.publish(1);
     topic.publish(2);
 
-    assertEquals(List.of(1), seen);
+    assertEquals(List.of(1), received);
   }
 
   @Test
   void messagePublishedBeforeCloseIsStillHandled() {
     var tasks = new ArrayList<Runnable>();
-    topic.subscribeOn(tasks::add, seen::add);
+    topic.subscribeOn(tasks::add, received::add);
     topic.publish(1);
 
     topic.close();
     tasks.forEach(Runnable::run);
 
-    assertEquals(List.of(1), seen);
+    assertEquals(List.of(1), received);
   }
 
   @Test
   void messagePublishedBeforeAskExitIsNotHandled() {
     var tasks = new ArrayList<Runnable>();
-    topic.subscribeOn(tasks::add, seen::add);
+    topic.subscribeOn(tasks::add, received::add);
     topic.publish(1);
 
     topic.askExit();
     tasks.forEach(Runnable::run);
 
-    assertEquals(List.of(), seen);
+    assertEquals(List.of(), received);
   }
 
   @Test
-  void publishingAllocatesNoMoreThanSendingToEach() {
+  void publishAllocatesNoMoreThanSendToEachSubscriber() {
     var threads = (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
     var actors = new ArrayList<io.fibry.Actor<Object>>();
     for (int i = 0; i < 1_000; i++) actors.add(scope.anonymous().strategy(Strategy.CALLER).newActor((Object m) -> {}));
     actors.forEach(topic::subscribe);
-    Runnable publishing = () -> topic.publish("m");
-    Runnable sending = () -> actors.forEach(actor -> actor.sendMessage("m"));
-    for (int i = 0; i < 200; i++) List.of(publishing, sending).forEach(Runnable::run);
+    Runnable publish = () -> topic.publish("m");
+    Runnable send = () -> actors.forEach(actor -> actor.sendMessage("m"));
+    for (int i = 0; i < 200; i++) List.of(publish, send).forEach(Runnable::run);
 
-    // A busy machine compiles later: until then each message costs 32 bytes more.
+    // A busy machine compiles later. Until then each message allocates 32 bytes more.
     Patience.eventually("publishing allocates more than sending",
-        () -> allocated(threads, publishing) <= allocated(threads, sending) + 1_000);
+        () -> minAllocatedBytes(threads, publish) <= minAllocatedBytes(threads, send) + 1_000);
   }
 
-  /** The least of several: other threads may cost something, too. */
-  private static long allocated(com.sun.management.ThreadMXBean threads, Runnable code) {
-    long least = Long.MAX_VALUE;
+  /** Returns the minimum of several measurements, because other work may allocate, too. */
+  private static long minAllocatedBytes(com.sun.management.ThreadMXBean threads, Runnable code) {
+    long min = Long.MAX_VALUE;
     for (int i = 0; i < 20; i++) {
       long before = threads.getCurrentThreadAllocatedBytes();
       code.run();
-      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+      min = Math.min(min, threads.getCurrentThreadAllocatedBytes() - before);
     }
-    return least;
+    return min;
   }
 }

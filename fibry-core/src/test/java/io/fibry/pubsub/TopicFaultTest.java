@@ -25,132 +25,132 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Known faults of pub/sub, with each kind of subscriber. */
+/** Tests that typical errors of pub/sub do not occur, with each kind of subscriber. */
 class TopicFaultTest {
   private final ActorScope scope = ActorSystem.openScope("test");
-  private final Actor<Object> shared =
+  private final Actor<Object> sharedActor =
       scope.named("shared").onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {});
-  private final ExecutorService perMessage = Executors.newVirtualThreadPerTaskExecutor();
+  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
   private final Topic<Object> topic = Topic.open(scope.named("topic").onFailure(FailurePolicy.resume().withoutLog()));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
-  enum Way { PUBLISHERS_THREAD, SHARED_ACTOR, ACTOR_OF_THE_TOPIC, ACTOR_PER_SUBSCRIBER, THREAD_PER_MESSAGE }
+  enum SubscriberKind { PUBLISHERS_THREAD, SHARED_ACTOR, ACTOR_OF_THE_TOPIC, ACTOR_PER_SUBSCRIBER, THREAD_PER_MESSAGE }
 
-  private Subscription subscribe(Way way, Topic<Object> topic, Handler<Object> handler) {
-    return switch (way) {
+  private Subscription subscribe(SubscriberKind kind, Topic<Object> topic, Handler<Object> handler) {
+    return switch (kind) {
       case PUBLISHERS_THREAD -> topic.subscribeOn(Runnable::run, handler);
-      case SHARED_ACTOR -> topic.subscribeOn(shared, handler);
+      case SHARED_ACTOR -> topic.subscribeOn(sharedActor, handler);
       case ACTOR_OF_THE_TOPIC -> topic
           .subscribe(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor(handler));
       case ACTOR_PER_SUBSCRIBER -> topic.subscribeToLatest(handler);
-      case THREAD_PER_MESSAGE -> topic.subscribeOn(perMessage, handler);
+      case THREAD_PER_MESSAGE -> topic.subscribeOn(executor, handler);
     };
   }
 
-  private void told(Object... all) {
-    Patience.eventually(() -> seen.size() >= all.length);
+  private void assertReceived(Object... expected) {
+    Patience.eventually(() -> received.size() >= expected.length);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(List.of(all), seen.stream().sorted().toList());
+    assertEquals(List.of(expected), received.stream().sorted().toList());
   }
 
   @AfterEach
   void cleanUp() {
     Gate.openAll();
-    perMessage.close();
+    executor.close();
     scope.closeWithin(Patience.LONG);
   }
 
   @ParameterizedTest
   @EnumSource
-  void topicsAreIndependent(Way way) {
-    try (var other = scope.openScope("other")) {
-      Topic<Object> namesake = Topic.open(other.named("topic"));
-      subscribe(way, topic, m -> seen.add("first " + m));
-      subscribe(way, namesake, m -> seen.add("second " + m));
+  void topicsAreIndependent(SubscriberKind kind) {
+    try (var otherScope = scope.openScope("other")) {
+      Topic<Object> otherTopic = Topic.open(otherScope.named("topic"));
+      subscribe(kind, topic, m -> received.add("first " + m));
+      subscribe(kind, otherTopic, m -> received.add("second " + m));
 
       topic.publish(1);
 
-      told("first 1");
+      assertReceived("first 1");
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void leavingSubscriberTakesNoOneAlong(Way way) {
-    var leaving = subscribe(way, topic, m -> seen.add("left " + m));
-    subscribe(way, topic, m -> seen.add("stayed " + m));
+  void closedSubscriptionEndsNoOtherSubscription(SubscriberKind kind) {
+    var subscription = subscribe(kind, topic, m -> received.add("closed " + m));
+    subscribe(kind, topic, m -> received.add("open " + m));
 
-    leaving.close();
+    subscription.close();
     topic.publish(1);
 
-    told("stayed 1");
+    assertReceived("open 1");
   }
 
   @ParameterizedTest
   @EnumSource
-  void firstSubscriberGetsMessages(Way way) {
-    var subscription = subscribe(way, topic, seen::add);
+  void firstSubscriberGetsMessages(SubscriberKind kind) {
+    var subscription = subscribe(kind, topic, received::add);
 
     topic.publish(1);
 
     assertNotNull(subscription);
-    told(1);
+    assertReceived(1);
   }
 
   @ParameterizedTest
   @EnumSource
-  void aFailingSubscriberStopsNobodyAndDoesNotHitThePublisher(Way way) {
+  void failingSubscriberAffectsNoPublisherAndNoSubscriber(SubscriberKind kind) {
     try (var log = new Logged()) {
-      subscribe(way, topic, m -> {
+      subscribe(kind, topic, m -> {
         throw new IllegalStateException("no");
       });
-      subscribe(way, topic, m -> {
-        throw new AssertionError("nor an error");
+      subscribe(kind, topic, m -> {
+        throw new AssertionError("planned error");
       });
-      subscribe(way, topic, seen::add);
+      subscribe(kind, topic, received::add);
 
       topic.publish(1);
       topic.publish(2);
 
-      told(1, 2);
-      // the others have a policy that does not log
-      boolean logs = way == Way.PUBLISHERS_THREAD || way == Way.THREAD_PER_MESSAGE;
+      assertReceived(1, 2);
+      // the other kinds have a failure policy that does not log
+      boolean logs = kind == SubscriberKind.PUBLISHERS_THREAD || kind == SubscriberKind.THREAD_PER_MESSAGE;
       Patience.eventually(() -> log.text().contains("a subscriber failed at 2") == logs);
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void subscriberThatReturnsWhileOthersLeaveIsNotLost(Way way) {
+  void newSubscriberIsNotLostDuringCloseOfOther(SubscriberKind kind) {
     for (int i = 0; i < 200; i++) {
-      var before = subscribe(way, topic, m -> {});
-      var leaving = Patience.startFiber(before::close);
-      var subscription = subscribe(way, topic, seen::add);
+      var oldSubscription = subscribe(kind, topic, m -> {});
+      var closer = Patience.startFiber(oldSubscription::close);
+      var subscription = subscribe(kind, topic, received::add);
 
       topic.publish(i);
 
-      Patience.joined(leaving);
+      Patience.awaitEnd(closer);
       int times = i + 1;
-      Patience.eventually(() -> seen.size() == times);
+      Patience.eventually(() -> received.size() == times);
       subscription.close();
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void nothingOfATopicThatEndedIsLeft(Way way) {
-    for (int i = 0; i < 3; i++) subscribe(way, topic, seen::add);
+  void endedTopicLeavesNoActor(SubscriberKind kind) {
+    for (int i = 0; i < 3; i++) subscribe(kind, topic, received::add);
     topic.publish(1);
 
     topic.close();
 
-    Patience.eventually(() -> seen.size() == 3);
+    Patience.eventually(() -> received.size() == 3);
     Patience.eventually(() -> !scope.dump().contains("topic"));
   }
 
   @Test
-  void aSubscriberThatCannotBeMadeLeavesNothing() {
-    Topic<Object> threadless = Topic.open(scope.named("threadless").strategy(new Strategy() {
+  void failedSubscriptionLeavesNoActor() {
+    Topic<Object> topicWithoutThreads = Topic.open(scope.named("threadless").strategy(new Strategy() {
       @Override
       public void activate(Runnable activation) {
         throw new IllegalStateException("no thread");
@@ -162,45 +162,45 @@ class TopicFaultTest {
       }
     }));
 
-    assertThrows(IllegalStateException.class, () -> threadless.subscribeToLatest(seen::add));
-    threadless.publish(1);
+    assertThrows(IllegalStateException.class, () -> topicWithoutThreads.subscribeToLatest(received::add));
+    topicWithoutThreads.publish(1);
 
-    threadless.close();
+    topicWithoutThreads.close();
     Patience.eventually(() -> !scope.dump().contains("threadless"));
   }
 
   @Test
-  void aMessageThatAMailboxCannotOrderIsLoggedAndHarmsNobody() {
+  void failureOfPriorityMailboxIsLoggedAndOthersGetMessage() {
     try (var log = new Logged()) {
       topic.subscribe(Mailbox.<Object>priority((a, b) -> {
         throw new ClassCastException("cannot compare " + a);
       }), m -> new Gate().pass());
-      topic.subscribeToLatest(seen::add);
+      topic.subscribeToLatest(received::add);
 
       for (int i = 1; i <= 3; i++) topic.publish(i);
 
-      told(1, 2, 3);
+      assertReceived(1, 2, 3);
       assertTrue(log.text().contains("did not take 3") && log.text().contains("cannot compare"), log::text);
     }
   }
 
   @Test
-  void theActorOfASubscriberMayBeAPool() {
-    Topic<Object> pools = Topic.open(Pools.fixed(scope.named("pools"), 2));
+  void subscriberMayBePool() {
+    Topic<Object> poolTopic = Topic.open(Pools.fixed(scope.named("pools"), 2));
     var gate = new Gate();
-    pools.subscribeToLatest(m -> {
+    poolTopic.subscribeToLatest(m -> {
       if (m.equals(1)) gate.pass();
-      seen.add(m);
+      received.add(m);
     });
 
-    pools.publish(1);
-    pools.publish(2);
-    Patience.eventually(() -> seen.equals(List.of(2)));
+    poolTopic.publish(1);
+    poolTopic.publish(2);
+    Patience.eventually(() -> received.equals(List.of(2)));
     gate.open();
-    pools.close();
-    pools.publish("late");
+    poolTopic.close();
+    poolTopic.publish("late");
 
-    assertEquals(List.of(2, 1), seen);
+    assertEquals(List.of(2, 1), received);
     assertEquals("late", scope.deadLetters().getFirst().message());
   }
 }

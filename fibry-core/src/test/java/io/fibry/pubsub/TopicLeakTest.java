@@ -17,23 +17,23 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 class TopicLeakTest {
-  private static final int TIMES = Soak.ON ? 50_000 : 10_000;
-  private static final long EACH = 20; // bytes, at most: an object that is left has more
+  private static final int ITERATIONS = Soak.ON ? 50_000 : 10_000;
+  private static final long BYTES_PER_ITERATION = 20; // the max; any leaked object is larger
 
   private final Actor<Object> desk = ActorSystem.anonymous().newActor((Object m) -> {});
 
   @Promise("21.3")
   @Test
-  void placesThatWereClosedLeaveNothingAtALivingActor() {
+  void closedSubscriptionsLeaveNoMemoryAtLivingActor() {
     Topic<Object> topic = Topic.open(ActorSystem.anonymous());
-    subscribeAndLeave(topic, 1_000);
+    subscribeAndUnsubscribe(topic, 1_000);
 
-    LeakProbe.assertLeavesAtMost(EACH * TIMES, () -> subscribeAndLeave(topic, TIMES));
+    LeakProbe.assertLeavesAtMost(BYTES_PER_ITERATION * ITERATIONS, () -> subscribeAndUnsubscribe(topic, ITERATIONS));
 
     topic.close();
   }
 
-  private void subscribeAndLeave(Topic<Object> topic, int times) {
+  private void subscribeAndUnsubscribe(Topic<Object> topic, int times) {
     for (int i = 0; i < times; i++) {
       topic.subscribe(desk).close();
       topic.subscribeOn(desk, m -> {}).close();
@@ -42,16 +42,16 @@ class TopicLeakTest {
 
   @Promise("21.3")
   @Test
-  void actorsThatEndedLeaveNothingAtALivingTopic() {
+  void endedActorsLeaveNoMemoryAtLivingTopic() {
     Topic<Object> topic = Topic.open(ActorSystem.anonymous().strategy(Strategy.CALLER));
-    subscribeAndEnd(topic, 1_000);
+    subscribeAndEndActors(topic, 1_000);
 
-    LeakProbe.assertLeavesAtMost(EACH * TIMES, () -> subscribeAndEnd(topic, TIMES));
+    LeakProbe.assertLeavesAtMost(BYTES_PER_ITERATION * ITERATIONS, () -> subscribeAndEndActors(topic, ITERATIONS));
 
     topic.close();
   }
 
-  private static void subscribeAndEnd(Topic<Object> topic, int times) {
+  private static void subscribeAndEndActors(Topic<Object> topic, int times) {
     for (int i = 0; i < times; i++) {
       var actor = ActorSystem.anonymous().strategy(Strategy.CALLER).newActor((Object m) -> {});
       topic.subscribe(actor);
@@ -61,7 +61,7 @@ class TopicLeakTest {
   }
 
   @Test
-  void endedTopicActorsLeaveNothingEvenWithoutPublish() {
+  void endedActorsOfTopicAreGarbageWithoutPublish() {
     Topic<Object> topic = Topic.open(ActorSystem.named("leak").protocol(Object.class));
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 1; i <= 10; i++) probes.add(endedSubscriber(topic, "leak/" + i));
@@ -78,15 +78,15 @@ class TopicLeakTest {
   }
 
   @Test
-  void aTopicThatEndedIsForgottenByALivingSubscriber() {
+  void endedTopicIsGarbageWhileSubscriberLives() {
     var probes = new ArrayList<WeakReference<?>>();
-    for (int i = 0; i < 10; i++) probes.add(ended());
+    for (int i = 0; i < 10; i++) probes.add(endedTopic());
 
     assertTrue(LeakProbe.collected(probes));
     assertFalse(desk.onExit().isDone());
   }
 
-  private WeakReference<?> ended() {
+  private WeakReference<?> endedTopic() {
     Topic<Object> topic = Topic.open(ActorSystem.anonymous());
     topic.subscribe(desk);
     topic.subscribeToLatest(m -> {});
@@ -95,13 +95,13 @@ class TopicLeakTest {
   }
 
   @Test
-  void topicsThatEndedLeaveNothingAtALivingActor() {
-    subscribeAndClose(1_000);
+  void endedTopicsLeaveNoMemoryAtLivingActor() {
+    subscribeAndCloseTopics(1_000);
 
-    LeakProbe.assertLeavesAtMost(EACH * TIMES, () -> subscribeAndClose(TIMES));
+    LeakProbe.assertLeavesAtMost(BYTES_PER_ITERATION * ITERATIONS, () -> subscribeAndCloseTopics(ITERATIONS));
   }
 
-  private void subscribeAndClose(int times) {
+  private void subscribeAndCloseTopics(int times) {
     for (int i = 0; i < times; i++) {
       Topic<Object> topic = Topic.open(ActorSystem.anonymous());
       topic.subscribe(desk);
@@ -110,15 +110,15 @@ class TopicLeakTest {
   }
 
   @Test
-  void unknownTopicAndItsActorsAreGarbageWhileSubscriberLives() {
+  void unreferencedTopicIsGarbageWhileSubscriberLives() {
     var probes = new ArrayList<WeakReference<?>>();
-    for (int i = 0; i < 10; i++) probes.addAll(forgotten());
+    for (int i = 0; i < 10; i++) probes.addAll(unreferencedTopic());
 
     assertTrue(LeakProbe.collected(probes));
     assertFalse(desk.onExit().isDone());
   }
 
-  private List<WeakReference<?>> forgotten() {
+  private List<WeakReference<?>> unreferencedTopic() {
     Topic<Object> topic = Topic.open(ActorSystem.anonymous());
     var handler = new Marker();
     var handled = new CountDownLatch(1);
@@ -132,15 +132,16 @@ class TopicLeakTest {
 
   @Promise("21.3")
   @Test
-  void unknownTopicsLeaveNothingAtLivingActorOnceNextTopicIsMade() {
-    subscribeAndForget(1_000);
+  void nextTopicRemovesUnreferencedTopicsFromLivingActor() {
+    subscribeUnreferencedTopics(1_000);
 
-    LeakProbe.assertLeavesAtMost(EACH * TIMES, () -> subscribeAndForget(TIMES), TopicLeakTest::sweep);
+    LeakProbe.assertLeavesAtMost(BYTES_PER_ITERATION * ITERATIONS, () -> subscribeUnreferencedTopics(ITERATIONS),
+        TopicLeakTest::removeUnreferencedTopics);
 
     assertFalse(desk.onExit().isDone());
   }
 
-  private void subscribeAndForget(int times) {
+  private void subscribeUnreferencedTopics(int times) {
     for (int i = 0; i < times; i++) {
       Topic<Object> topic = Topic.open(ActorSystem.anonymous());
       topic.subscribe(desk);
@@ -148,47 +149,47 @@ class TopicLeakTest {
     }
   }
 
-  /** Making a topic removes the forgotten topics that a collection has found. */
-  private static void sweep() {
+  /** Creates a topic, which removes the unreferenced topics that the last collection has found. */
+  private static void removeUnreferencedTopics() {
     System.gc();
     Topic.open(ActorSystem.anonymous());
   }
 
   @Test
-  void aSharedValueThatNobodyKnowsIsGarbageWithItsFollowers() {
+  void unreferencedValueIsGarbageWithItsFollowers() {
     var probes = new ArrayList<WeakReference<?>>();
-    for (int i = 0; i < 10; i++) probes.addAll(values());
+    for (int i = 0; i < 10; i++) probes.addAll(unreferencedValues());
 
     assertTrue(LeakProbe.collected(probes));
   }
 
-  private static List<WeakReference<?>> values() {
+  private static List<WeakReference<?>> unreferencedValues() {
     var handled = new CountDownLatch(3);
     var value = ObservableValue.of(ActorSystem.anonymous(), 0);
     ObservableMap<String, Integer> map = ObservableMap.of(ActorSystem.anonymous());
     var follower = new Marker();
-    value.subscribe(now -> handled.countDown());
-    value.subscribe(now -> follower.mark());
+    value.subscribe(current -> handled.countDown());
+    value.subscribe(current -> follower.mark());
     map.subscribe(change -> handled.countDown());
-    map.subscribe("a", now -> handled.countDown());
+    map.subscribe("a", current -> handled.countDown());
     map.put("a", 1);
     Patience.await(handled);
     return List.of(new WeakReference<>(value), new WeakReference<>(map), new WeakReference<>(follower));
   }
 
   @Test
-  void followersThatLeftLeaveNothing() {
+  void closedFollowersLeaveNoMemory() {
     var value = ObservableValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 0);
     ObservableMap<Integer, Integer> map = ObservableMap.of(ActorSystem.anonymous().strategy(Strategy.CALLER));
-    followAndLeave(value, map, 1_000);
+    follow(value, map, 1_000);
 
-    LeakProbe.assertLeavesAtMost(EACH * TIMES, () -> followAndLeave(value, map, TIMES));
+    LeakProbe.assertLeavesAtMost(BYTES_PER_ITERATION * ITERATIONS, () -> follow(value, map, ITERATIONS));
   }
 
-  private static void followAndLeave(ObservableValue<Integer> value, ObservableMap<Integer, Integer> map, int times) {
+  private static void follow(ObservableValue<Integer> value, ObservableMap<Integer, Integer> map, int times) {
     for (int i = 0; i < times; i++) {
-      value.subscribe(now -> {}).close();
-      map.subscribe(i, now -> {}).close();
+      value.subscribe(current -> {}).close();
+      map.subscribe(i, current -> {}).close();
       map.subscribe(change -> {}).close();
       map.put(i, i);
       map.remove(i);

@@ -21,43 +21,44 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
-/** Messages that are published during a subscription arrive once, in the publisher's order. */
+/** Tests that messages published during a subscription arrive once, in the publisher's order. */
 class TopicStressTest {
   private static final int PUBLISHERS = 3;
   private static final int MESSAGES = 200;
 
-  private record Numbered(int publisher, int number) {}
+  private record Message(int publisher, int number) {}
 
-  /** The messages that one subscriber got, and those that it must get from each publisher. */
-  private static final class Box {
+  /** The messages that one subscriber received, and the numbers that it must receive. */
+  private static final class Inbox {
     private final String kind;
-    private final ConcurrentLinkedQueue<Numbered> told = new ConcurrentLinkedQueue<>();
-    private final int[] from = new int[PUBLISHERS];
-    private final int[] to = new int[PUBLISHERS];
+    private final ConcurrentLinkedQueue<Message> received = new ConcurrentLinkedQueue<>();
+    private final int[] firstNumbers = new int[PUBLISHERS]; // per publisher
+    private final int[] lastNumbers = new int[PUBLISHERS]; // per publisher
 
-    Box(String kind) {
+    Inbox(String kind) {
       this.kind = kind;
     }
 
     void check() {
       for (int p = 0; p < PUBLISHERS; p++) {
         int publisher = p;
-        var numbers = told.stream().filter(m -> m.publisher() == publisher).map(Numbered::number).toList();
+        var numbers = received.stream().filter(m -> m.publisher() == publisher).map(Message::number).toList();
         for (int i = 1; i < numbers.size(); i++)
-          assertEquals(numbers.get(i - 1) + 1, numbers.get(i), kind + " was told of " + publisher + ": " + numbers);
-        if (from[p] > to[p]) continue;
-        boolean all = !numbers.isEmpty() && numbers.getFirst() <= from[p] && numbers.getLast() >= to[p];
-        assertTrue(all, () -> kind + " missed some of " + from[publisher] + " to " + to[publisher] + " of " + publisher
-            + ": " + numbers);
+          assertEquals(numbers.get(i - 1) + 1, numbers.get(i), kind + " received of " + publisher + ": " + numbers);
+        if (firstNumbers[p] > lastNumbers[p]) continue;
+        boolean complete =
+            !numbers.isEmpty() && numbers.getFirst() <= firstNumbers[p] && numbers.getLast() >= lastNumbers[p];
+        assertTrue(complete, () -> kind + " missed some of " + firstNumbers[publisher] + " to "
+            + lastNumbers[publisher] + " of publisher " + publisher + ": " + numbers);
       }
     }
   }
 
   private final long seed = StressHarness.seed();
-  private final AtomicIntegerArray begun = new AtomicIntegerArray(PUBLISHERS);
-  private final AtomicIntegerArray done = new AtomicIntegerArray(PUBLISHERS);
-  private final List<Box> boxes = new ArrayList<>();
-  private Topic<Numbered> topic;
+  private final AtomicIntegerArray lastBegun = new AtomicIntegerArray(PUBLISHERS);
+  private final AtomicIntegerArray lastPublished = new AtomicIntegerArray(PUBLISHERS);
+  private final List<Inbox> inboxes = new ArrayList<>();
+  private Topic<Message> topic;
 
   @Promise("21.1")
   @Test
@@ -78,27 +79,27 @@ class TopicStressTest {
   }
 
   void play(SplittableRandom random, Strategy strategy) {
-    boxes.clear();
+    inboxes.clear();
     for (int p = 0; p < PUBLISHERS; p++) {
-      begun.set(p, 0);
-      done.set(p, 0);
+      lastBegun.set(p, 0);
+      lastPublished.set(p, 0);
     }
     try (var scope = ActorSystem.openScope("stress")) {
       topic = Topic.open(scope.anonymous().strategy(strategy));
       var publishers = new ArrayList<Thread>();
-      var over = new AtomicBoolean();
-      come(scope, strategy, random);
+      var publishersEnded = new AtomicBoolean();
+      subscribe(scope, strategy, random);
       for (int p = 0; p < PUBLISHERS; p++) publishers.add(publisher(p));
-      var churn = Patience.startFiber(() -> churn(scope, strategy, random, over));
+      var churnFiber = Patience.startFiber(() -> churn(scope, strategy, random, publishersEnded));
 
-      publishers.forEach(Patience::joined);
-      over.set(true);
-      Patience.joined(churn);
+      publishers.forEach(Patience::awaitEnd);
+      publishersEnded.set(true);
+      Patience.awaitEnd(churnFiber);
       topic.close();
       assertTrue(scope.awaitQuiescence(Patience.LONG));
 
-      boxes.forEach(Box::check);
-      assertTrue(boxes.stream().anyMatch(box -> !box.told.isEmpty()));
+      inboxes.forEach(Inbox::check);
+      assertTrue(inboxes.stream().anyMatch(inbox -> !inbox.received.isEmpty()));
       var report = scope.report();
       assertEquals(report.sent(),
           report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum(), report::toString);
@@ -108,85 +109,85 @@ class TopicStressTest {
   private Thread publisher(int publisher) {
     return Patience.startFiber(() -> {
       for (int i = 1; i <= MESSAGES; i++) {
-        begun.set(publisher, i);
-        topic.publish(new Numbered(publisher, i));
-        done.set(publisher, i);
+        lastBegun.set(publisher, i);
+        topic.publish(new Message(publisher, i));
+        lastPublished.set(publisher, i);
       }
     });
   }
 
-  /** Subscribers come and go meanwhile. */
-  private void churn(ActorScope scope, Strategy strategy, SplittableRandom random, AtomicBoolean over) {
-    var open = new ArrayList<Runnable>();
-    for (int i = 0; i < 8 || !over.get() && i < 200; i++) {
-      open.add(come(scope, strategy, random));
-      if (open.size() > 6) open.remove(random.nextInt(open.size())).run();
+  /** Adds and removes subscribers until the publishers have ended. */
+  private void churn(ActorScope scope, Strategy strategy, SplittableRandom random, AtomicBoolean publishersEnded) {
+    var closeActions = new ArrayList<Runnable>();
+    for (int i = 0; i < 8 || !publishersEnded.get() && i < 200; i++) {
+      closeActions.add(subscribe(scope, strategy, random));
+      if (closeActions.size() > 6) closeActions.remove(random.nextInt(closeActions.size())).run();
       for (int spins = random.nextInt(500); spins > 0; spins--) Thread.onSpinWait();
       if (random.nextInt(4) == 0) Thread.yield();
     }
   }
 
-  /** Subscribes; answers builder to leave. Those that stay get all. */
-  private Runnable come(ActorScope scope, Strategy strategy, SplittableRandom random) {
+  /** Subscribes, and returns code that ends the subscription. */
+  private Runnable subscribe(ActorScope scope, Strategy strategy, SplittableRandom random) {
     return switch (random.nextInt(4)) {
       case 0 -> {
-        var box = new Box("an actor of its own");
-        var subscription = topic.subscribe(Mailbox.bounded(1 + random.nextInt(4), Overflow.BLOCK), box.told::add);
-        opened(box);
+        var inbox = new Inbox("an actor of the topic");
+        var subscription = topic.subscribe(Mailbox.bounded(1 + random.nextInt(4), Overflow.BLOCK), inbox.received::add);
+        expectAllFromNow(inbox);
         yield () -> {
-          nothingMore(box); // the rest is undelivered
+          expectNothing(inbox); // queued messages may become undelivered
           subscription.close();
         };
       }
       case 1 -> {
-        var box = new Box("somebody's actor");
+        var inbox = new Inbox("an actor of the test");
         var actor = scope.anonymous().strategy(strategy).mailbox(Mailbox.bounded(1 + random.nextInt(4), Overflow.BLOCK))
-            .newActor((Numbered m) -> box.told.add(m));
+            .newActor((Message m) -> inbox.received.add(m));
         var subscription = topic.subscribe(actor);
-        opened(box);
-        yield random.nextBoolean() ? () -> leave(box, subscription) : () -> end(box, actor);
+        expectAllFromNow(inbox);
+        yield random.nextBoolean() ? () -> unsubscribe(inbox, subscription) : () -> endActor(inbox, actor);
       }
       case 2 -> {
-        var box = new Box("the publishers' threads");
-        var subscription = topic.subscribeOn(Runnable::run, box.told::add);
-        opened(box);
-        yield () -> leave(box, subscription);
+        var inbox = new Inbox("the publishers' threads");
+        var subscription = topic.subscribeOn(Runnable::run, inbox.received::add);
+        expectAllFromNow(inbox);
+        yield () -> unsubscribe(inbox, subscription);
       }
       default -> {
-        var box = new Box("tasks of an actor");
+        var inbox = new Inbox("tasks of an actor");
         var actor = scope.anonymous().strategy(strategy).newActor((Object m) -> {});
-        var subscription = topic.subscribeOn(actor, box.told::add);
-        opened(box);
+        var subscription = topic.subscribeOn(actor, inbox.received::add);
+        expectAllFromNow(inbox);
         yield () -> {
-          nothingMore(box); // no more tasks begin
+          expectNothing(inbox); // queued tasks do not begin
           subscription.close();
         };
       }
     };
   }
 
-  /** It must get what is published from now on. */
-  private void opened(Box box) {
+  /** The subscriber must receive all messages that are published from now on. */
+  private void expectAllFromNow(Inbox inbox) {
     for (int p = 0; p < PUBLISHERS; p++) {
-      box.from[p] = begun.get(p) + 1;
-      box.to[p] = MESSAGES;
+      inbox.firstNumbers[p] = lastBegun.get(p) + 1;
+      inbox.lastNumbers[p] = MESSAGES;
     }
-    boxes.add(box);
+    inboxes.add(inbox);
   }
 
-  /** It must have got what was published before. */
-  private void leave(Box box, Subscription subscription) {
-    for (int p = 0; p < PUBLISHERS; p++) box.to[p] = done.get(p);
+  /** Closes the subscription. The subscriber must receive the messages published before. */
+  private void unsubscribe(Inbox inbox, Subscription subscription) {
+    for (int p = 0; p < PUBLISHERS; p++) inbox.lastNumbers[p] = lastPublished.get(p);
     subscription.close();
   }
 
-  /** Does the same for an actor that ends after it. */
-  private void end(Box box, Actor<?> actor) {
-    for (int p = 0; p < PUBLISHERS; p++) box.to[p] = done.get(p);
+  /** Ends the actor. The subscriber must receive the messages published before. */
+  private void endActor(Inbox inbox, Actor<?> actor) {
+    for (int p = 0; p < PUBLISHERS; p++) inbox.lastNumbers[p] = lastPublished.get(p);
     actor.sendPoisonPill();
   }
 
-  private static void nothingMore(Box box) {
-    for (int p = 0; p < PUBLISHERS; p++) box.to[p] = 0;
+  private static void expectNothing(Inbox inbox) {
+    for (int p = 0; p < PUBLISHERS; p++) inbox.lastNumbers[p] = 0;
   }
 }

@@ -1,6 +1,6 @@
 package io.fibry.pubsub;
 
-import static io.fibry.pubsub.SharedValueTest.refused;
+import static io.fibry.pubsub.ObservableValueTest.nullPointerMessage;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -13,8 +13,8 @@ import io.fibry.AskCycleException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Gate;
 import io.fibry.Handler;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -29,11 +29,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class TopicTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope =
       ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
   private final Topic<Object> topic = Topic.open(scope.named("topic"));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void cleanUp() {
@@ -49,46 +49,46 @@ class TopicTest {
   }
 
   @Test
-  void laterSubscriberIsToldOnlyLaterMessages() {
+  void newSubscriberGetsOnlyLaterMessages() {
     topic.publish(1);
-    topic.subscribeToLatest(seen::add);
+    topic.subscribeToLatest(received::add);
     topic.publish(2);
     topic.close();
 
-    assertEquals(List.of(2), seen);
+    assertEquals(List.of(2), received);
   }
 
   @Test
-  void anActorSubscribedTwiceGetsEachMessageTwice() {
-    var desk = scope.anonymous().newActor((Object m) -> seen.add(m));
+  void actorSubscribedTwiceGetsEachMessageTwice() {
+    var desk = scope.anonymous().newActor((Object m) -> received.add(m));
     topic.subscribe(desk);
-    var second = topic.subscribe(desk);
+    var secondSubscription = topic.subscribe(desk);
 
     topic.publish(1);
-    second.close();
+    secondSubscription.close();
     topic.publish(2);
     desk.close();
 
-    assertEquals(List.of(1, 1, 2), seen);
+    assertEquals(List.of(1, 1, 2), received);
   }
 
   @Test
-  void actorThatClosedOneSubscriptionIsForgottenWhenItEnds() {
-    var desk = scope.anonymous().newActor((Object m) -> seen.add(m));
+  void endedActorWithOneClosedSubscriptionGetsNoMessage() {
+    var desk = scope.anonymous().newActor((Object m) -> received.add(m));
     topic.subscribe(desk);
     topic.subscribe(desk).close();
     desk.close();
 
     topic.publish(1);
-    letters.all.clear(); // its end may be known later
+    letters.all.clear(); // the topic may learn of the end later
     topic.publish(2);
 
     assertEquals(List.of(), letters.all);
   }
 
   @Test
-  void anActorThatHadEndedIsForgottenAtOnce() {
-    var desk = scope.anonymous().newActor((Object m) -> seen.add(m));
+  void endedActorIsNotSubscribed() {
+    var desk = scope.anonymous().newActor((Object m) -> received.add(m));
     desk.close();
 
     topic.subscribe(desk);
@@ -99,64 +99,64 @@ class TopicTest {
 
   @Promise("21.2")
   @Test
-  void blockHoldsThePublisherBack() {
+  void publisherWaitsForSubscriberWithBlockingMailbox() {
     var gate = new Gate();
     topic.subscribe(Mailbox.bounded(1, Overflow.BLOCK), m -> {
       gate.pass();
-      seen.add(m);
+      received.add(m);
     });
     topic.publish(1);
     Patience.await(gate.entered);
     topic.publish(2);
 
     var publisher = Patience.startFiber(() -> topic.publish(3));
-    Patience.parked(publisher);
+    Patience.awaitParked(publisher);
     gate.open();
-    Patience.joined(publisher);
+    Patience.awaitEnd(publisher);
     topic.close();
 
-    assertEquals(List.of(1, 2, 3), seen);
+    assertEquals(List.of(1, 2, 3), received);
   }
 
   @Test
-  void anInterruptedPublisherGoesOnAndKeepsTheFlag() {
+  void interruptedPublisherContinuesAndStaysInterrupted() {
     var gate = new Gate();
     topic.subscribe(Mailbox.bounded(1, Overflow.BLOCK), m -> gate.pass());
-    topic.subscribeToLatest(seen::add);
+    topic.subscribeToLatest(received::add);
     topic.publish(1);
     Patience.await(gate.entered);
     topic.publish(2);
-    var flag = new CompletableFuture<Boolean>();
+    var interrupted = new CompletableFuture<Boolean>();
     var publisher = Patience.startFiber(() -> {
       topic.publish(3);
-      flag.complete(Thread.currentThread().isInterrupted());
+      interrupted.complete(Thread.currentThread().isInterrupted());
     });
-    Patience.parked(publisher);
+    Patience.awaitParked(publisher);
 
     publisher.interrupt();
 
-    assertTrue(Patience.value(flag));
+    assertTrue(Patience.value(interrupted));
     assertEquals(List.of(3), letters.messages(Reason.REJECTED));
     gate.open();
     topic.close();
-    assertEquals(List.of(1, 2, 3), seen);
+    assertEquals(List.of(1, 2, 3), received);
   }
 
   @Test
-  void publisherThatWouldWaitForeverIsToldAfterOtherSubscribers() {
-    var told = new CompletableFuture<Object>();
+  void cyclicPublishFailsAfterOtherSubscribersGotMessage() {
+    var cycle = new CompletableFuture<Object>();
     topic.subscribe(Mailbox.bounded(1, Overflow.BLOCK), m -> {
       if (!m.equals("first")) return;
-      topic.publish("fills it");
-      told.complete(assertThrows(AskCycleException.class, () -> topic.publish("one too many")));
+      topic.publish("fills the mailbox");
+      cycle.complete(assertThrows(AskCycleException.class, () -> topic.publish("one too many")));
     });
-    topic.subscribeToLatest(seen::add);
+    topic.subscribeToLatest(received::add);
 
     topic.publish("first");
 
-    Patience.value(told);
+    Patience.value(cycle);
     topic.close();
-    assertEquals(List.of("fills it", "first", "one too many"), seen.stream().sorted().toList());
+    assertEquals(List.of("fills the mailbox", "first", "one too many"), received.stream().sorted().toList());
   }
 
   @Test
@@ -177,9 +177,9 @@ class TopicTest {
 
   @Test
   void subscribersUseMailboxOfScope() {
-    var inner = scope.openScope("inner", o -> o.withMailbox(Mailbox.bounded(1, Overflow.DROP_NEWEST)));
+    var innerScope = scope.openScope("inner", o -> o.withMailbox(Mailbox.bounded(1, Overflow.DROP_NEWEST)));
     var gate = new Gate();
-    publishWhileBusy(Topic.open(inner.anonymous()), gate, 3);
+    publishWhileBusy(Topic.open(innerScope.anonymous()), gate, 3);
 
     assertEquals(List.of(2, 3), letters.messages(Reason.DROPPED));
   }
@@ -192,7 +192,7 @@ class TopicTest {
   }
 
   @Test
-  void topicHasNameOfBuilderAndItsActorsAreNamedBelow() {
+  void topicHasNameOfBuilderAndActorsHaveItAsPrefix() {
     var names = new CopyOnWriteArrayList<>();
     topic.subscribeToLatest(m -> names.add(Thread.currentThread().getName()));
 
@@ -204,84 +204,84 @@ class TopicTest {
   }
 
   @Test
-  void secondTopicOfSameNameIsRefusedUntilFirstEnds() {
+  void nameOfTopicIsRefusedUntilTopicEnds() {
     assertThrows(IllegalArgumentException.class, () -> Topic.open(scope.named("topic")));
 
-    topic.subscribeToLatest(seen::add);
+    topic.subscribeToLatest(received::add);
     topic.close();
-    var second = Topic.open(scope.named("topic"));
-    second.subscribeToLatest(seen::add);
+    var secondTopic = Topic.open(scope.named("topic"));
+    secondTopic.subscribeToLatest(received::add);
 
-    assertEquals("topic", second.name());
+    assertEquals("topic", secondTopic.name());
   }
 
   @Test
   void topicFoundByNamePublishesSentMessages() {
-    Topic<String> found = Topic.open(scope.named("found").protocol(String.class));
-    found.subscribeToLatest(seen::add);
+    Topic<String> topicByName = Topic.open(scope.named("found").protocol(String.class));
+    topicByName.subscribeToLatest(received::add);
 
     scope.find("found", String.class).orElseThrow().sendMessage("hello");
-    Patience.eventually(() -> seen.size() == 1);
+    Patience.eventually(() -> received.size() == 1);
 
-    assertEquals(List.of("hello"), seen);
+    assertEquals(List.of("hello"), received);
   }
 
   @Test
-  void codeAroundMessagesSeesMessagesOnly() {
-    var around = new CopyOnWriteArrayList<String>();
-    Topic<String> narrow = Topic.open(scope.anonymous().<String>intercept((m, next) -> {
-      around.add(m.toUpperCase(java.util.Locale.ROOT));
+  void interceptorSeesMessagesOnly() {
+    var interceptedMessages = new CopyOnWriteArrayList<String>();
+    Topic<String> texts = Topic.open(scope.anonymous().<String>intercept((m, next) -> {
+      interceptedMessages.add(m.toUpperCase(java.util.Locale.ROOT));
       next.run();
     }));
     var desk = scope.anonymous().newActor((String m) -> {});
-    narrow.subscribeToLatest(seen::add);
-    narrow.subscribe(desk).close();
-    narrow.subscribe(desk);
+    texts.subscribeToLatest(received::add);
+    texts.subscribe(desk).close();
+    texts.subscribe(desk);
     desk.close();
 
-    narrow.publish("a");
-    narrow.close();
+    texts.publish("a");
+    texts.close();
 
-    assertEquals(List.of("a"), seen);
-    assertEquals(List.of("A"), around);
+    assertEquals(List.of("a"), received);
+    assertEquals(List.of("A"), interceptedMessages);
     assertEquals(List.of(), letters.messages(Reason.FAILED));
   }
 
   @Test
   void nullIsRefusedByName() {
-    Handler<Object> handler = seen::add;
+    Handler<Object> handler = received::add;
     var actor = scope.anonymous().newActor(handler);
 
-    assertEquals("builder", refused(() -> Topic.open(null)));
-    assertEquals("message", refused(() -> topic.publish(null)));
-    assertEquals("subscriber", refused(() -> topic.subscribe((Actor<Object>) null)));
-    assertEquals("subscriber", refused(() -> topic.subscribeToLatest((Handler<Object>) null)));
-    assertEquals("subscriber", refused(() -> topic.subscribe(Mailbox.unbounded(), null)));
-    assertEquals("mailbox", refused(() -> topic.subscribe(null, handler)));
-    assertEquals("executor", refused(() -> topic.subscribeOn((Executor) null, handler)));
-    assertEquals("subscriber", refused(() -> topic.subscribeOn(actor, null)));
-    assertEquals("a resource", refused(() -> topic.closeOnExit((AutoCloseable) null)));
+    assertEquals("builder", nullPointerMessage(() -> Topic.open(null)));
+    assertEquals("message", nullPointerMessage(() -> topic.publish(null)));
+    assertEquals("subscriber", nullPointerMessage(() -> topic.subscribe((Actor<Object>) null)));
+    assertEquals("subscriber", nullPointerMessage(() -> topic.subscribeToLatest((Handler<Object>) null)));
+    assertEquals("subscriber", nullPointerMessage(() -> topic.subscribe(Mailbox.unbounded(), null)));
+    assertEquals("mailbox", nullPointerMessage(() -> topic.subscribe(null, handler)));
+    assertEquals("executor", nullPointerMessage(() -> topic.subscribeOn((Executor) null, handler)));
+    assertEquals("subscriber", nullPointerMessage(() -> topic.subscribeOn(actor, null)));
+    assertEquals("a resource", nullPointerMessage(() -> topic.closeOnExit((AutoCloseable) null)));
   }
 
   @Test
-  void endedTopicTakesNoSubscriberAndLeavesNoActor() {
+  void endedTopicRefusesSubscribersAndLeavesNoActor() {
     topic.close();
     var calls = new ArrayList<Runnable>();
-    calls.add(() -> topic.subscribeToLatest(seen::add));
-    calls.add(() -> topic.subscribe(Mailbox.unbounded(), seen::add));
+    calls.add(() -> topic.subscribeToLatest(received::add));
+    calls.add(() -> topic.subscribe(Mailbox.unbounded(), received::add));
     calls.add(() -> topic.subscribe(scope.anonymous().strategy(Strategy.CALLER).newActor((Object m) -> {})));
-    calls.add(() -> topic.subscribeOn(Runnable::run, seen::add));
+    calls.add(() -> topic.subscribeOn(Runnable::run, received::add));
 
     for (var call : calls) {
       var refusal = assertThrows(IllegalStateException.class, call::run);
       assertEquals("topic 'topic' has ended and takes no subscriber; make a new one", refusal.getMessage());
     }
 
-    Patience.eventually(() -> !scope.dump().contains("topic")); // its thread leaves a little later
+    Patience.eventually(() -> !scope.dump().contains("topic")); // its thread ends a little later
   }
 
   @Test
-  void theEndIsAlwaysTheSameFuture() {
+  void onExitReturnsSameReadOnlyFuture() {
     assertSame(topic.onExit(), topic.onExit());
     assertThrows(UnsupportedOperationException.class, () -> topic.onExit().cancel(true));
   }

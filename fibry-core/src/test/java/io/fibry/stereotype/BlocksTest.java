@@ -15,82 +15,83 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Each block, made by its builder. */
+/** Tests that each block is created with the settings of the builder. */
 class BlocksTest {
   private final ActorScope scope = ActorSystem.openScope("blocks");
-  private final Stereotypes here = Stereotypes.of(scope.anonymous().strategy(Strategy.THREAD));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final Stereotypes recipes = Stereotypes.of(scope.anonymous().strategy(Strategy.THREAD));
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void close() {
     scope.close();
   }
 
-  private static boolean onThread() {
+  private static boolean isOnThread() {
     return !Thread.currentThread().isVirtual();
   }
 
   @Test
-  void poolsAreMadeAsTheBuilderSays() {
-    assertTrue(here.poolPerMessage().newActorWithReturn((String m) -> onThread()).ask("?"));
-    assertTrue(here.pool(2).newActorWithReturn((String m) -> onThread()).ask("?"));
-    assertTrue(here.scalingPool(0, 2).newActorWithReturn((String m) -> onThread()).ask("?"));
-    assertTrue(here.weightedPool(9, String::length).newActorWithReturn((String m) -> onThread()).ask("?"));
-    assertTrue(here.poolByKey(2, String::length).newActorWithReturn((String m) -> onThread()).ask("?"));
+  void poolsUseStrategyOfBuilder() {
+    assertTrue(recipes.poolPerMessage().newActorWithReturn((String m) -> isOnThread()).ask("?"));
+    assertTrue(recipes.pool(2).newActorWithReturn((String m) -> isOnThread()).ask("?"));
+    assertTrue(recipes.scalingPool(0, 2).newActorWithReturn((String m) -> isOnThread()).ask("?"));
+    assertTrue(recipes.weightedPool(9, String::length).newActorWithReturn((String m) -> isOnThread()).ask("?"));
+    assertTrue(recipes.poolByKey(2, String::length).newActorWithReturn((String m) -> isOnThread()).ask("?"));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(5, scope.report().handled());
   }
 
   @Test
-  void aTopicTellsItsSubscribers() {
-    var topic = here.<String>topic();
-    topic.subscribeToLatest(news -> seen.add(news + onThread()));
+  void topicNotifiesSubscribers() {
+    var topic = recipes.<String>topic();
+    topic.subscribeToLatest(news -> received.add(news + isOnThread()));
 
     topic.publish("rain ");
     topic.close();
 
-    assertEquals(List.of("rain true"), seen);
+    assertEquals(List.of("rain true"), received);
   }
 
   @Test
-  void valuesAreFollowed() {
-    var level = here.observableValue(1);
-    var levels = here.<String, Integer>observableMap();
-    level.subscribe(now -> seen.add(now));
-    levels.subscribe("a", now -> now.ifPresent(seen::add));
+  void observableValuesNotifySubscribers() {
+    var level = recipes.observableValue(1);
+    var levels = recipes.<String, Integer>observableMap();
+    level.subscribe(value -> received.add(value));
+    levels.subscribe("a", value -> value.ifPresent(received::add));
 
     level.set(2);
     levels.put("a", 3);
 
-    Patience.eventually(() -> seen.containsAll(List.of(2, 3)));
+    Patience.eventually(() -> received.containsAll(List.of(2, 3)));
   }
 
   @Test
-  void aGeneratorMakesWhatIsRead() {
-    var squares = here.<Integer>generator(2, out -> IntStream.range(0, 5).forEach(n -> out.yield(n * n)));
+  void generatorProducesItemsForReader() {
+    var squares = recipes.<Integer>generator(2, out -> IntStream.range(0, 5).forEach(n -> out.yield(n * n)));
 
     assertEquals(List.of(0, 1, 4, 9, 16), squares.stream().toList());
   }
 
   @Test
-  void aPipelineIsDrained() {
-    var in = here.pipeline((String line) -> line.trim()).then(2, line -> line + onThread()).into(seen::add);
+  void closedPipelineHandlesItsMessages() {
+    var pipeline = recipes.pipeline((String line) -> line.trim()).then(2, line -> line + isOnThread())
+        .into(received::add);
 
-    in.sendMessage(" a ");
-    in.close();
+    pipeline.sendMessage(" a ");
+    pipeline.close();
 
-    assertEquals(List.of("atrue"), seen);
+    assertEquals(List.of("atrue"), received);
   }
 
   @Test
   void itemsAreMappedAndFolded() {
-    var sum = here.mapReduce(2, List.of("a", "bc"), String::length, 0, Integer::sum);
+    var sum = recipes.mapReduce(2, List.of("a", "bc"), String::length, 0, Integer::sum);
 
     assertEquals(3, Patience.value(sum));
   }
 
   @Test
-  void recipesOfOneBuilderAreOneBuilder() {
-    assertSame(Strategy.THREAD, BlockBuilder.of(here.pool(2)).strategy());
+  void poolBuilderHasStrategyOfBuilder() {
+    assertSame(Strategy.THREAD, BlockBuilder.of(recipes.pool(2)).strategy());
   }
 }

@@ -15,8 +15,8 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.LeakProbe;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -36,34 +36,34 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Repeating tasks. */
+/** Tests when repeating tasks run, and how they fail and end. */
 class ScheduleTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  private static final class Timers extends Clock {
-    final AtomicInteger due = new AtomicInteger();
+  private static final class CountingClock extends Clock {
+    final AtomicInteger pendingTimers = new AtomicInteger();
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-      due.incrementAndGet();
+      pendingTimers.incrementAndGet();
       var timer = super.schedule(delay, () -> {
-        due.decrementAndGet();
+        pendingTimers.decrementAndGet();
         task.run();
       });
       return () -> {
-        boolean was = timer.cancel();
-        if (was) due.decrementAndGet();
-        return was;
+        boolean isCancelled = timer.cancel();
+        if (isCancelled) pendingTimers.decrementAndGet();
+        return isCancelled;
       };
     }
   }
 
-  private final Timers clock = new Timers();
-  private final Letters letters = new Letters();
+  private final CountingClock clock = new CountingClock();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("schedules",
       o -> o.withScheduler(clock).withDeadLetters(letters).withStrategy(Strategy.CALLER));
   private final Stereotypes recipes = Stereotypes.of(scope.anonymous());
-  private final List<Long> times = new CopyOnWriteArrayList<>(); // in ms
+  private final List<Long> runTimes = new CopyOnWriteArrayList<>(); // in milliseconds
 
   static List<String> strategies() {
     return List.copyOf(Variants.STRATEGIES.keySet());
@@ -75,177 +75,175 @@ class ScheduleTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private void runs() {
-    times.add(clock.nanoTime() / 1_000_000);
+  private void recordRun() {
+    runTimes.add(clock.nanoTime() / 1_000_000);
   }
 
   private void advance(long millis) {
     clock.manual.advance(Duration.ofMillis(millis));
   }
 
-  // ---- when they run
+  // ---- times of the runs
 
   @ParameterizedTest
   @MethodSource("strategies")
   void schedulesRunOnAnyStrategyUntilEnded(String strategy) {
-    var of = Stereotypes.of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)));
-    var rate = new AtomicInteger();
-    var delay = new AtomicInteger();
-    var first = of.scheduleAtFixedRate(Duration.ZERO, SECOND, rate::incrementAndGet);
-    var second = of.scheduleWithFixedDelay(SECOND, SECOND, delay::incrementAndGet);
+    var recipesOnStrategy = Stereotypes.of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)));
+    var rateRuns = new AtomicInteger();
+    var delayRuns = new AtomicInteger();
+    var rateSchedule = recipesOnStrategy.scheduleAtFixedRate(Duration.ZERO, SECOND, rateRuns::incrementAndGet);
+    var delaySchedule = recipesOnStrategy.scheduleWithFixedDelay(SECOND, SECOND, delayRuns::incrementAndGet);
 
     for (int i = 1; i <= 3; i++) {
-      int runs = i;
+      int expectedRuns = i;
       Patience.eventually(() -> {
-        if (clock.due.get() == 2) advance(1_000);
-        return rate.get() >= runs && delay.get() >= runs;
+        if (clock.pendingTimers.get() == 2) advance(1_000);
+        return rateRuns.get() >= expectedRuns && delayRuns.get() >= expectedRuns;
       });
     }
-    first.close();
-    second.close();
+    rateSchedule.close();
+    delaySchedule.close();
 
-    assertEquals(0, clock.due.get());
-    assertEquals(new ExitReason.Finished(), first.onExit().resultNow());
+    assertEquals(0, clock.pendingTimers.get());
+    assertEquals(new ExitReason.Finished(), rateSchedule.onExit().resultNow());
   }
 
   @Test
   void fixedRateTaskRunsAtBeginningOfEachPeriod() {
-    recipes.scheduleAtFixedRate(Duration.ofMillis(300), SECOND, this::runs);
+    recipes.scheduleAtFixedRate(Duration.ofMillis(300), SECOND, this::recordRun);
 
     advance(3_500);
 
-    assertEquals(List.of(300L, 1_300L, 2_300L, 3_300L), times);
+    assertEquals(List.of(300L, 1_300L, 2_300L, 3_300L), runTimes);
   }
 
   @Test
   void fixedDelayTaskRunsAfterDelayFromEndOfPreviousRun() {
     recipes.scheduleWithFixedDelay(Duration.ofMillis(300), SECOND, () -> {
-      runs();
+      recordRun();
       advance(500);
     });
 
     advance(4_000);
 
-    assertEquals(List.of(300L, 1_800L, 3_300L), times);
+    assertEquals(List.of(300L, 1_800L, 3_300L), runTimes);
   }
 
-  /** The earlier library sent them all at once. */
   @Promise("22.14")
   @Test
   void runLongerThanPeriodMakesSingleLateRunAndNoBurst() {
     recipes.scheduleAtFixedRate(Duration.ZERO, SECOND, () -> {
-      runs();
-      if (times.size() == 1) advance(3_500);
+      recordRun();
+      if (runTimes.size() == 1) advance(3_500);
     });
 
     advance(0);
     advance(2_500);
 
-    assertEquals(List.of(0L, 3_500L, 4_000L, 5_000L, 6_000L), times);
+    assertEquals(List.of(0L, 3_500L, 4_000L, 5_000L, 6_000L), runTimes);
   }
 
   @Test
-  void aRunThatIsJustAsLongAsThePeriodFollowsTheOneBefore() {
+  void runAsLongAsPeriodIsFollowedByNextRunAtOnce() {
     recipes.scheduleAtFixedRate(Duration.ZERO, SECOND, () -> {
-      runs();
-      if (times.size() < 4) advance(1_000);
+      recordRun();
+      if (runTimes.size() < 4) advance(1_000);
     });
 
     for (int i = 0; i < 4; i++) advance(0);
 
-    assertEquals(List.of(0L, 1_000L, 2_000L, 3_000L), times);
+    assertEquals(List.of(0L, 1_000L, 2_000L, 3_000L), runTimes);
   }
 
   @Test
-  void timesWithoutAnEndAreWaitedFor() {
-    recipes.scheduleAtFixedRate(Duration.ofSeconds(Long.MAX_VALUE), SECOND, this::runs);
-    recipes.scheduleAtFixedRate(Duration.ZERO, Duration.ofSeconds(Long.MAX_VALUE), this::runs);
-    recipes.scheduleWithFixedDelay(Duration.ZERO, Duration.ofSeconds(Long.MAX_VALUE), this::runs);
+  void maxDurationAsDelayOrPeriodNeverElapses() {
+    recipes.scheduleAtFixedRate(Duration.ofSeconds(Long.MAX_VALUE), SECOND, this::recordRun);
+    recipes.scheduleAtFixedRate(Duration.ZERO, Duration.ofSeconds(Long.MAX_VALUE), this::recordRun);
+    recipes.scheduleWithFixedDelay(Duration.ZERO, Duration.ofSeconds(Long.MAX_VALUE), this::recordRun);
 
     clock.manual.advance(Duration.ofDays(10_000));
 
-    assertEquals(List.of(0L, 0L), times);
+    assertEquals(List.of(0L, 0L), runTimes);
   }
 
-  // ---- once, so many times, until
+  // ---- tasks that end themselves
 
   @Test
-  void aTaskMayEndItselfAfterItsFirstRun() {
-    var once = recipes.scheduleWithFixedDelay(SECOND, SECOND, self -> {
-      runs();
+  void taskMayEndItselfAfterItsFirstRun() {
+    var schedule = recipes.scheduleWithFixedDelay(SECOND, SECOND, self -> {
+      recordRun();
       self.askExit();
     });
 
     advance(10_000);
 
-    assertEquals(List.of(1_000L), times);
-    assertEquals(new ExitReason.Stopped(), once.onExit().resultNow());
+    assertEquals(List.of(1_000L), runTimes);
+    assertEquals(new ExitReason.Stopped(), schedule.onExit().resultNow());
     assertEquals(List.of(), letters.all);
-    assertEquals(0, clock.due.get());
+    assertEquals(0, clock.pendingTimers.get());
   }
 
   @Test
-  void aTaskMayEndItselfAfterSoManyRuns() {
+  void taskMayEndItselfAfterThreeRuns() {
     recipes.scheduleAtFixedRate(SECOND, SECOND, self -> {
-      runs();
-      if (times.size() == 3) self.sendPoisonPill();
+      recordRun();
+      if (runTimes.size() == 3) self.sendPoisonPill();
     });
 
     advance(10_000);
 
-    assertEquals(List.of(1_000L, 2_000L, 3_000L), times);
+    assertEquals(List.of(1_000L, 2_000L, 3_000L), runTimes);
     assertEquals(List.of(), letters.all);
   }
 
   @Test
-  void aTaskIsHandedItsOwnActor() {
-    var handed = new AtomicReference<Exitable>();
+  void taskGetsItsOwnActor() {
+    var argument = new AtomicReference<Exitable>();
 
-    var schedule = recipes.scheduleAtFixedRate(Duration.ZERO, SECOND, handed::set);
+    var schedule = recipes.scheduleAtFixedRate(Duration.ZERO, SECOND, argument::set);
     advance(0);
 
-    assertSame(schedule, handed.get());
+    assertSame(schedule, argument.get());
   }
 
-  // ---- failing
+  // ---- failures
 
-  /** The earlier library ended at the first exception, or threw it at the sender. */
   @Promise("22.14")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void failedRunIsForPolicyAndNextRunStillComes(boolean rate) {
+  void failedRunGoesToPolicyAndNextRunComes(boolean isFixedRate) {
     try (var logged = new Logged()) {
       Handler.Task task = () -> {
-        runs();
-        if (times.size() == 2) throw new IOException("no");
+        recordRun();
+        if (runTimes.size() == 2) throw new IOException("no");
       };
 
-      if (rate) Stereotypes.of(scope.named("ticker")).scheduleAtFixedRate(Duration.ZERO, SECOND, task);
+      if (isFixedRate) Stereotypes.of(scope.named("ticker")).scheduleAtFixedRate(Duration.ZERO, SECOND, task);
       else Stereotypes.of(scope.named("ticker")).scheduleWithFixedDelay(Duration.ZERO, SECOND, task);
       advance(3_000);
 
-      assertEquals(List.of(0L, 1_000L, 2_000L, 3_000L), times);
-      assertTrue(logged.text().contains("actor 'ticker' failed at run 2; it goes on"), logged.text());
+      assertEquals(List.of(0L, 1_000L, 2_000L, 3_000L), runTimes);
+      assertTrue(logged.text().contains("actor 'ticker' failed at run 2; it continues"), logged.text());
     }
   }
 
   @Test
-  void aRetryIsPartOfItsRun() {
+  void retryIsPartOfItsRun() {
     Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(1))).scheduleAtFixedRate(
         Duration.ZERO,
         SECOND, () -> {
-          runs();
-          if (times.size() % 2 == 1) throw new IOException("no");
+          recordRun();
+          if (runTimes.size() % 2 == 1) throw new IOException("no");
         });
 
     advance(1_000);
 
-    assertEquals(List.of(0L, 0L, 1_000L, 1_000L), times);
-    assertEquals(1, clock.due.get());
+    assertEquals(List.of(0L, 0L, 1_000L, 1_000L), runTimes);
+    assertEquals(1, clock.pendingTimers.get());
   }
 
   @Test
-  void aPolicyThatStopsEndsIt() {
+  void stopPolicyEndsSchedule() {
     var failure = new IOException("no");
     var schedule = Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()))
         .scheduleAtFixedRate(Duration.ZERO, SECOND, () -> {
@@ -256,31 +254,31 @@ class ScheduleTest {
 
     assertEquals(new ExitReason.Failed(failure), schedule.onExit().resultNow());
     assertEquals(1, letters.all.size());
-    assertEquals(0, clock.due.get());
+    assertEquals(0, clock.pendingTimers.get());
   }
 
-  // ---- ending
+  // ---- ends
 
   @ParameterizedTest
   @ValueSource(strings = {"close", "askExit", "kill"})
-  void endingItCancelsItsTimer(String how) {
-    var schedule = recipes.scheduleAtFixedRate(SECOND, SECOND, this::runs);
+  void endOfScheduleCancelsItsTimer(String operation) {
+    var schedule = recipes.scheduleAtFixedRate(SECOND, SECOND, this::recordRun);
     advance(1_000);
-    assertEquals(1, clock.due.get());
+    assertEquals(1, clock.pendingTimers.get());
 
-    if (how.equals("close")) schedule.close();
-    else if (how.equals("askExit")) schedule.askExit();
+    if (operation.equals("close")) schedule.close();
+    else if (operation.equals("askExit")) schedule.askExit();
     else schedule.kill();
     advance(10_000);
 
     assertTrue(schedule.onExit().isDone());
-    assertEquals(List.of(1_000L), times);
-    assertEquals(0, clock.due.get());
+    assertEquals(List.of(1_000L), runTimes);
+    assertEquals(0, clock.pendingTimers.get());
     assertEquals(List.of(), letters.all);
   }
 
   @Test
-  void aKillInterruptsTheRun() {
+  void killInterruptsRun() {
     var gate = new Gate();
     var schedule = Stereotypes.of(scope.anonymous().strategy(Strategy.FIBER)).scheduleWithFixedDelay(Duration.ZERO,
         SECOND, gate::pass);
@@ -288,10 +286,10 @@ class ScheduleTest {
     Patience.await(gate.entered);
 
     schedule.kill();
-    Patience.ended(schedule::waitForExit);
+    Patience.awaitEnd(schedule::waitForExit);
 
     assertEquals(new ExitReason.Killed(), schedule.onExit().resultNow());
-    Patience.eventually(() -> clock.due.get() == 0); // of the grace, too
+    Patience.eventually(() -> clock.pendingTimers.get() == 0); // the kill grace has no timer left, too
   }
 
   @Test
@@ -299,36 +297,36 @@ class ScheduleTest {
     var gate = new Gate();
     var schedule =
         Stereotypes.of(scope.anonymous().strategy(Strategy.FIBER)).scheduleWithFixedDelay(Duration.ZERO, SECOND, () -> {
-          gate.passDeaf();
-          runs();
+          gate.passUninterruptibly();
+          recordRun();
         });
     advance(0);
     Patience.await(gate.entered);
     schedule.kill();
     clock.manual.advance(Duration.ofDays(1));
-    Patience.ended(schedule::waitForExit);
+    Patience.awaitEnd(schedule::waitForExit);
 
     gate.open();
-    Patience.eventually(() -> times.size() == 1 && scope.report().unresponsive().isEmpty());
+    Patience.eventually(() -> runTimes.size() == 1 && scope.report().unresponsive().isEmpty());
 
     assertEquals(List.of(), letters.all);
   }
 
   @Test
-  void theScopeEndsIt() {
-    var schedule = recipes.scheduleAtFixedRate(SECOND, SECOND, this::runs);
+  void closeOfScopeEndsSchedule() {
+    var schedule = recipes.scheduleAtFixedRate(SECOND, SECOND, this::recordRun);
 
     scope.close();
 
     assertTrue(schedule.onExit().isDone());
-    assertEquals(0, clock.due.get());
+    assertEquals(0, clock.pendingTimers.get());
   }
 
   @Test
   void taskOnSystemClockRunsOffTimerThread() {
     var threads = new CopyOnWriteArrayList<String>();
-    try (var real = ActorSystem.openScope("real")) {
-      Stereotypes.of(real.anonymous().strategy(Strategy.CALLER))
+    try (var systemScope = ActorSystem.openScope("real")) {
+      Stereotypes.of(systemScope.anonymous().strategy(Strategy.CALLER))
           .scheduleAtFixedRate(Duration.ZERO, Duration.ofMillis(1), self -> {
             threads.add(Thread.currentThread().getName());
             if (threads.size() == 3) self.askExit();
@@ -342,45 +340,45 @@ class ScheduleTest {
   @Test
   void endedScheduleIsGarbage() {
     var schedule =
-        new AtomicReference<>(Stereotypes.fibers().scheduleAtFixedRate(Duration.ofHours(1), SECOND, this::runs));
+        new AtomicReference<>(Stereotypes.fibers().scheduleAtFixedRate(Duration.ofHours(1), SECOND, this::recordRun));
     schedule.get().close();
     var reference = new WeakReference<Object>(schedule.getAndSet(null));
 
     assertTrue(LeakProbe.collected(reference));
   }
 
-  // ---- bad input, and the builder
+  // ---- the builder, and invalid arguments
 
   @Test
-  void theMailboxOfTheBuilderDoesNotMatter() {
+  void mailboxOfBuilderIsIgnored() {
     Stereotypes.of(scope.anonymous().mailbox(Mailbox.<Integer>priority(Integer::compare)))
-        .scheduleAtFixedRate(Duration.ZERO, SECOND, this::runs);
+        .scheduleAtFixedRate(Duration.ZERO, SECOND, this::recordRun);
 
     advance(1_000);
 
-    assertEquals(List.of(0L, 1_000L), times);
+    assertEquals(List.of(0L, 1_000L), runTimes);
   }
 
   @Test
-  void timesWithoutAMeaningAreRefused() {
-    Handler.Task task = this::runs;
+  void invalidTimesAreRefused() {
+    Handler.Task task = this::recordRun;
 
-    var past =
+    var negativeDelay =
         assertThrows(IllegalArgumentException.class, () -> recipes.scheduleAtFixedRate(SECOND.negated(), SECOND, task));
-    var busy =
+    var zeroPeriod =
         assertThrows(IllegalArgumentException.class, () -> recipes.scheduleAtFixedRate(SECOND, Duration.ZERO, task));
-    var breathless =
+    var zeroDelay =
         assertThrows(IllegalArgumentException.class, () -> recipes.scheduleWithFixedDelay(SECOND, Duration.ZERO, task));
 
-    assertEquals("an initial delay of -1 s lies in the past; give zero or more", past.getMessage());
-    assertEquals("a period of 0 s never ends; give more than zero", busy.getMessage());
+    assertEquals("an initial delay of -1 s lies in the past; give zero or more", negativeDelay.getMessage());
+    assertEquals("a period of 0 s never ends; give more than zero", zeroPeriod.getMessage());
     assertEquals("a delay of 0 s between two runs leaves no time for anything else; give more than zero",
-        breathless.getMessage());
+        zeroDelay.getMessage());
   }
 
   @Test
   void nullIsRefusedByItsName() {
-    Handler.Task task = this::runs;
+    Handler.Task task = this::recordRun;
 
     refusesNull("task", () -> recipes.scheduleAtFixedRate(SECOND, SECOND, (Handler.Task) null));
     refusesNull("task", () -> recipes.scheduleAtFixedRate(SECOND, SECOND, (Handler<Exitable>) null));

@@ -30,65 +30,65 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The recipes, and the programs of the article in small. */
+/** Tests the recipes, with small versions of programs that users write. */
 class StereotypesTest {
   private static final Duration LONG = Patience.LONG;
 
   @AfterEach
-  void backToFibers() {
+  void restoreDefaultStrategy() {
     ActorSystem.setDefaultStrategy(Strategy.FIBER);
   }
 
-  // ---- the article's programs
+  // ---- programs of the article
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void sinksAreMadeInALoopAndAllAreAlive(boolean threads) {
-    int count = threads ? 100 : 100_000;
-    var kept = new ArrayList<Sink<Object>>();
+  void sinksCreatedInLoopAllRunCode(boolean onThreads) {
+    int count = onThreads ? 100 : 100_000;
+    var sinks = new ArrayList<Sink<Object>>();
 
     for (int i = 0; i < count; i++)
-      kept.add(threads ? Stereotypes.threads().sink(null) : Stereotypes.fibers().sink(null));
-    var reached = new CountDownLatch(count);
-    kept.forEach(sink -> sink.execAsync(nothing -> reached.countDown()));
+      sinks.add(onThreads ? Stereotypes.threads().sink(null) : Stereotypes.fibers().sink(null));
+    var executions = new CountDownLatch(count);
+    sinks.forEach(sink -> sink.execAsync(state -> executions.countDown()));
 
-    Patience.await(reached);
-    assertEquals(count, new HashSet<>(kept).size());
-    kept.forEach(Sink::askExit);
+    Patience.await(executions);
+    assertEquals(count, new HashSet<>(sinks).size());
+    sinks.forEach(Sink::askExit);
   }
 
   @Promise("13.2")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void anActorAsksAnotherManyTimes(boolean threads) {
-    ActorSystem.setDefaultStrategy(threads ? Strategy.THREAD : Strategy.FIBER);
+  void actorAsksAnotherManyTimes(boolean onThreads) {
+    ActorSystem.setDefaultStrategy(onThreads ? Strategy.THREAD : Strategy.FIBER);
     var sum = new AtomicInteger();
-    var act = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
+    var squarer = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
 
     Stereotypes.def().runOnceSilent(() -> {
-      for (int i = 0; i < 1_000; i++) sum.addAndGet(act.sendMessageReturn(i).get());
-    }).closeOnExit(act).waitForExit();
+      for (int i = 0; i < 1_000; i++) sum.addAndGet(squarer.sendMessageReturn(i).get());
+    }).closeOnExit(squarer).waitForExit();
 
     assertEquals(332_833_500, sum.get());
-    assertTrue(act.onExit().isDone());
+    assertTrue(squarer.onExit().isDone());
   }
 
-  // ---- where they run
+  // ---- strategies
 
   @Test
-  void threadsFibersAndDefGiveTheStrategyTheyName() {
-    var fiber = Stereotypes.fibers().sink("s").ask(s -> Thread.currentThread());
-    var byDefault = Stereotypes.def().sink("s").ask(s -> Thread.currentThread());
-    var threads = Stereotypes.threads().sink("s");
+  void threadsFibersAndDefUseTheirStrategies() {
+    var fiberThread = Stereotypes.fibers().sink("s").ask(s -> Thread.currentThread());
+    var defaultThread = Stereotypes.def().sink("s").ask(s -> Thread.currentThread());
+    var threadSink = Stereotypes.threads().sink("s");
 
-    assertTrue(fiber.isVirtual());
-    assertTrue(byDefault.isVirtual());
-    assertFalse(threads.ask(s -> Thread.currentThread()).isVirtual());
-    threads.close();
+    assertTrue(fiberThread.isVirtual());
+    assertTrue(defaultThread.isVirtual());
+    assertFalse(threadSink.ask(s -> Thread.currentThread()).isVirtual());
+    threadSink.close();
   }
 
   @Test
-  void defFollowsTheDefaultStrategy() {
+  void defFollowsDefaultStrategy() {
     ActorSystem.setDefaultStrategy(Strategy.THREAD);
     try (var sink = Stereotypes.def().sink("s")) {
       assertFalse(sink.ask(s -> Thread.currentThread()).isVirtual());
@@ -108,7 +108,7 @@ class StereotypesTest {
   // ---- sink
 
   @Test
-  void aSinkRunsCodeOnItsObject() {
+  void sinkRunsCodeOnItsObject() {
     try (var sink = Stereotypes.def().sink(new StringBuilder("a"))) {
       sink.execAsync(s -> s.append("b"));
 
@@ -117,7 +117,7 @@ class StereotypesTest {
   }
 
   @Test
-  void aSinkAroundNothingHandsItsCodeNull() {
+  void sinkWithoutObjectPassesNull() {
     Sink<String> sink = Stereotypes.def().sink(null);
 
     sink.execAndWait(s -> assertNull(s));
@@ -125,7 +125,7 @@ class StereotypesTest {
   }
 
   @Test
-  void everySinkIsAnObjectOfItsOwn() {
+  void everySinkIsNewObject() {
     assertNotSame(Stereotypes.fibers().sink(null), Stereotypes.fibers().sink(null));
   }
 
@@ -133,31 +133,31 @@ class StereotypesTest {
 
   @Test
   void runOnceEndsWhenItsTaskReturned() {
-    var ran = new AtomicInteger();
+    var runs = new AtomicInteger();
 
-    var once = Stereotypes.def().runOnce(ran::incrementAndGet);
+    var actor = Stereotypes.def().runOnce(runs::incrementAndGet);
 
-    assertTrue(once.waitForExit(LONG));
-    assertEquals(1, ran.get());
-    assertEquals(new ExitReason.Finished(), once.onExit().resultNow());
+    assertTrue(actor.waitForExit(LONG));
+    assertEquals(1, runs.get());
+    assertEquals(new ExitReason.Finished(), actor.onExit().resultNow());
   }
 
   @Test
-  void runOnceHandsItsTaskItsOwnActor() {
-    var seen = new ArrayList<Exitable>();
+  void runOncePassesItsActorToTask() {
+    var arguments = new ArrayList<Exitable>();
 
-    var once = Stereotypes.def().runOnce((Exitable self) -> seen.add(self));
+    var actor = Stereotypes.def().runOnce((Exitable self) -> arguments.add(self));
 
-    assertTrue(once.waitForExit(LONG));
-    assertSame(once, seen.getFirst());
+    assertTrue(actor.waitForExit(LONG));
+    assertSame(actor, arguments.getFirst());
   }
 
   @Test
-  void aTaskMayEndItsOwnActor() {
-    var once = Stereotypes.def().runOnce(Exitable::askExit);
+  void taskMayEndItsOwnActor() {
+    var actor = Stereotypes.def().runOnce(Exitable::askExit);
 
-    assertTrue(once.waitForExit(LONG));
-    assertEquals(new ExitReason.Stopped(), once.onExit().resultNow());
+    assertTrue(actor.waitForExit(LONG));
+    assertEquals(new ExitReason.Stopped(), actor.onExit().resultNow());
   }
 
   @Test
@@ -165,12 +165,12 @@ class StereotypesTest {
     var failure = new IOException("loud failure");
 
     try (var logged = new Logged()) {
-      var once = Stereotypes.def().runOnce(() -> {
+      var actor = Stereotypes.def().runOnce(() -> {
         throw failure;
       });
 
-      assertTrue(once.waitForExit(LONG));
-      assertEquals(new ExitReason.Failed(failure), once.onExit().resultNow());
+      assertTrue(actor.waitForExit(LONG));
+      assertEquals(new ExitReason.Failed(failure), actor.onExit().resultNow());
       assertTrue(logged.text().contains("loud failure"), logged.text());
     }
   }
@@ -180,33 +180,33 @@ class StereotypesTest {
     var failure = new IOException("quiet failure");
 
     try (var logged = new Logged()) {
-      var once = Stereotypes.def().runOnceSilent(() -> {
+      var actor = Stereotypes.def().runOnceSilent(() -> {
         throw failure;
       });
 
-      assertTrue(once.waitForExit(LONG));
-      assertEquals(new ExitReason.Failed(failure), once.onExit().resultNow());
+      assertTrue(actor.waitForExit(LONG));
+      assertEquals(new ExitReason.Failed(failure), actor.onExit().resultNow());
       assertFalse(logged.text().contains("quiet failure"), logged.text());
     }
   }
 
   @Test
-  void aKilledRunOnceIsInterrupted() {
-    var begun = new CountDownLatch(1);
-    var once = Stereotypes.def().runOnceSilent(() -> {
-      begun.countDown();
+  void killedRunOnceIsInterrupted() {
+    var taskBegan = new CountDownLatch(1);
+    var actor = Stereotypes.def().runOnceSilent(() -> {
+      taskBegan.countDown();
       new CountDownLatch(1).await();
     });
-    Patience.await(begun);
+    Patience.await(taskBegan);
 
-    once.kill();
+    actor.kill();
 
-    assertTrue(once.waitForExit(LONG));
-    assertEquals(new ExitReason.Killed(), once.onExit().resultNow());
+    assertTrue(actor.waitForExit(LONG));
+    assertEquals(new ExitReason.Killed(), actor.onExit().resultNow());
   }
 
   @Test
-  void runOnceWithoutATaskIsRefused() {
+  void runOnceWithoutTaskIsRefused() {
     var recipes = Stereotypes.def();
 
     assertEquals("task",
@@ -216,23 +216,23 @@ class StereotypesTest {
     assertEquals("task", assertThrows(NullPointerException.class, () -> recipes.runOnceSilent(null)).getMessage());
   }
 
-  // ---- what has a block of its own
+  // ---- recipes for blocks
 
   @Test
-  void batchesRateLimitsAndHooksAreMadeAsTheBuilderSays() throws Exception {
-    var seen = new ArrayList<Object>();
+  void batchesRateLimitsAndHooksUseBuilder() throws Exception {
+    var events = new ArrayList<Object>();
     var recipes = Stereotypes.of(ActorSystem.named("recipe").strategy(Strategy.CALLER));
-    Actor<String> log = recipes.batch(2, LONG, seen::add);
+    Actor<String> log = recipes.batch(2, LONG, events::add);
     log.sendMessages(List.of("a", "b", "c"));
     log.close();
-    var limited = recipes.rateLimited(1, LONG).newActor((String message) -> seen.add(message));
-    limited.sendMessage("first");
-    limited.close();
+    var limitedActor = recipes.rateLimited(1, LONG).newActor((String message) -> events.add(message));
+    limitedActor.sendMessage("first");
+    limitedActor.close();
 
-    var half = recipes.hooks((Integer n) -> n / 2).beforeAsync(n -> seen.add(Thread.currentThread()));
+    var halving = recipes.hooks((Integer n) -> n / 2).beforeAsync(n -> events.add(Thread.currentThread()));
 
-    assertEquals(4, half.handle(8));
-    assertEquals(List.of("recipe", "recipe"), List.of(log.name(), limited.name()));
-    assertEquals(List.of(List.of("a", "b"), List.of("c"), "first", Thread.currentThread()), seen);
+    assertEquals(4, halving.handle(8));
+    assertEquals(List.of("recipe", "recipe"), List.of(log.name(), limitedActor.name()));
+    assertEquals(List.of(List.of("a", "b"), List.of("c"), "first", Thread.currentThread()), events);
   }
 }

@@ -3,7 +3,7 @@ package io.fibry.stereotype;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.fibry.DeafPort;
+import io.fibry.RefusingPort;
 import io.fibry.net.UdpPacket;
 import io.fibry.support.Patience;
 import java.net.ConnectException;
@@ -14,28 +14,28 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** The one-liners for UDP and downloads. */
+/** Tests the recipes for UDP servers and downloaders. */
 class UdpAndDownloadsTest {
-  private static final InetAddress HERE = InetAddress.getLoopbackAddress();
+  private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
 
   @Test
-  void aServerForPackets() throws Exception {
-    var come = new CompletableFuture<UdpPacket>();
+  void udpServerReceivesPacket() throws Exception {
+    var receivedPacket = new CompletableFuture<UdpPacket>();
 
-    try (var server = Stereotypes.fibers().udpServer(0, come::complete);
-        var client = new DatagramSocket(new InetSocketAddress(HERE, 0))) {
-      client.send(new DatagramPacket("hi".getBytes(), 2, new InetSocketAddress(HERE, server.port())));
+    try (var server = Stereotypes.fibers().udpServer(0, receivedPacket::complete);
+        var client = new DatagramSocket(new InetSocketAddress(LOOPBACK, 0))) {
+      client.send(new DatagramPacket("hi".getBytes(), 2, new InetSocketAddress(LOOPBACK, server.port())));
 
-      assertEquals(client.getLocalPort(), Patience.value(come).from().getPort());
+      assertEquals(client.getLocalPort(), Patience.value(receivedPacket).from().getPort());
     }
   }
 
   @Test
-  void aServerThatAnswers() throws Exception {
+  void udpServerRepliesToPacket() throws Exception {
     try (var server = Stereotypes.threads().udpServer(0, (self, packet) -> self.reply(packet, packet.data()),
-        o -> o.withMaxPacket(1)); var client = new DatagramSocket(new InetSocketAddress(HERE, 0))) {
+        o -> o.withMaxPacket(1)); var client = new DatagramSocket(new InetSocketAddress(LOOPBACK, 0))) {
       client.setSoTimeout((int) Patience.LONG.toMillis());
-      client.send(new DatagramPacket("hi".getBytes(), 2, new InetSocketAddress(HERE, server.port())));
+      client.send(new DatagramPacket("hi".getBytes(), 2, new InetSocketAddress(LOOPBACK, server.port())));
       var answer = new DatagramPacket(new byte[10], 10);
       client.receive(answer);
 
@@ -44,14 +44,14 @@ class UdpAndDownloadsTest {
   }
 
   @Test
-  void aDownloader() {
-    try (var deaf = new DeafPort(); var downloader = Stereotypes.fibers().downloader(o -> o.withMaxAttempts(1))) {
-      assertThrows(ConnectException.class, () -> downloader.ask(deaf.uri()));
+  void downloaderFailsIfServerIsUnreachable() {
+    try (var port = new RefusingPort(); var downloader = Stereotypes.fibers().downloader(o -> o.withMaxAttempts(1))) {
+      assertThrows(ConnectException.class, () -> downloader.ask(port.uri()));
     }
   }
 
   @Test
-  void nothingIsNull() {
+  void nullIsRefusedByName() {
     assertEquals("handler",
         assertThrows(NullPointerException.class, () -> Stereotypes.fibers().udpServer(0, null)).getMessage());
     assertEquals("options",

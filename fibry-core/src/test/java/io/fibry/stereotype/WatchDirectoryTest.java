@@ -13,7 +13,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.LeakProbe;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
 import io.fibry.Variants;
 import io.fibry.io.Descriptors;
 import io.fibry.mailbox.Mailbox;
@@ -37,15 +37,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The changes of a directory. */
+/** Tests that changes in a directory are reported, and that watches end. */
 class WatchDirectoryTest {
   @TempDir
-  Path temporary;
+  Path folder;
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("watches",
       o -> o.withDeadLetters(letters).withKillGrace(Duration.ofHours(1)).withDrainLimit(Duration.ofHours(1)));
-  private final Set<Path> told = new ConcurrentSkipListSet<>();
+  private final Set<Path> reportedPaths = new ConcurrentSkipListSet<>();
 
   static List<String> strategies() {
     return List.copyOf(Variants.STRATEGIES.keySet());
@@ -58,28 +58,28 @@ class WatchDirectoryTest {
   }
 
   private Exitable watch(Path directory) {
-    return Stereotypes.of(scope.anonymous()).watchDirectory(directory, told::add);
+    return Stereotypes.of(scope.anonymous()).watchDirectory(directory, reportedPaths::add);
   }
 
-  private void told(Path path) {
-    Patience.eventually(() -> told.remove(path));
+  private void awaitReport(Path path) {
+    Patience.eventually(() -> reportedPaths.remove(path));
   }
 
-  // ---- what is told
+  // ---- reports
 
   @ParameterizedTest
   @MethodSource("strategies")
   void createdChangedAndDeletedFilesAreReported(String strategy) throws Exception {
-    var watch = Stereotypes.of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))).watchDirectory(temporary,
-        told::add);
-    var file = temporary.resolve("file");
+    var watch = Stereotypes.of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))).watchDirectory(folder,
+        reportedPaths::add);
+    var file = folder.resolve("file");
 
     Files.createFile(file);
-    told(file);
+    awaitReport(file);
     Files.writeString(file, "text");
-    told(file);
+    awaitReport(file);
     Files.delete(file);
-    told(file);
+    awaitReport(file);
 
     watch.close();
     assertEquals(new ExitReason.Finished(), watch.onExit().resultNow());
@@ -87,113 +87,112 @@ class WatchDirectoryTest {
 
   @Test
   void pathsAreAbsolute() throws Exception {
-    var here = Files.createTempDirectory(Path.of("target"), "watched");
-    watch(here);
+    var directory = Files.createTempDirectory(Path.of("target"), "watched");
+    watch(directory);
 
-    Files.createFile(here.resolve("file"));
+    Files.createFile(directory.resolve("file"));
 
-    told(here.resolve("file").toAbsolutePath());
+    awaitReport(directory.resolve("file").toAbsolutePath());
   }
 
   @Test
   void changesInSubdirectoriesAreNotReported() throws Exception {
-    var below = Files.createDirectory(temporary.resolve("below"));
-    watch(temporary);
+    var subdirectory = Files.createDirectory(folder.resolve("below"));
+    watch(folder);
 
-    Files.createFile(below.resolve("hidden"));
-    Files.createFile(temporary.resolve("last"));
-    told(temporary.resolve("last"));
+    Files.createFile(subdirectory.resolve("hidden"));
+    Files.createFile(folder.resolve("last"));
+    awaitReport(folder.resolve("last"));
 
-    assertFalse(told.contains(below.resolve("hidden")));
+    assertFalse(reportedPaths.contains(subdirectory.resolve("hidden")));
   }
 
-  /** The earlier library died of it. */
   @Test
   void allChangesAreReportedAfterSystemOverflow() throws Exception {
     var gate = new Gate();
-    Stereotypes.of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))).watchDirectory(temporary, path -> {
+    Stereotypes.of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))).watchDirectory(folder, path -> {
       gate.pass();
-      told.add(path);
+      reportedPaths.add(path);
     });
-    for (int i = 0; i < 3_000; i++) Files.createFile(temporary.resolve("file" + i));
+    for (int i = 0; i < 3_000; i++) Files.createFile(folder.resolve("file" + i));
     Patience.await(gate.entered);
 
     gate.open();
-    var files = IntStream.range(0, 3_000).mapToObj(i -> temporary.resolve("file" + i)).toList();
-    Patience.eventually(() -> told.containsAll(files) && told.contains(temporary));
+    var files = IntStream.range(0, 3_000).mapToObj(i -> folder.resolve("file" + i)).toList();
+    Patience.eventually(() -> reportedPaths.containsAll(files) && reportedPaths.contains(folder));
 
-    Files.createFile(temporary.resolve("later"));
-    told(temporary.resolve("later"));
+    Files.createFile(folder.resolve("later"));
+    awaitReport(folder.resolve("later"));
   }
 
-  // ---- failing
+  // ---- failures
 
   @Test
-  void aHandlerThatFailsIsForThePolicyAndTheNextChangeIsTold() throws Exception {
-    Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())).watchDirectory(temporary, path -> {
-      told.add(path);
+  void failedHandlerGoesToPolicyAndNextChangeIsReported() throws Exception {
+    Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())).watchDirectory(folder, path -> {
+      reportedPaths.add(path);
       if (path.endsWith("bad")) throw new IOException("bad");
     });
 
-    Files.createFile(temporary.resolve("bad"));
-    told(temporary.resolve("bad"));
-    Files.createFile(temporary.resolve("good"));
-    told(temporary.resolve("good"));
+    Files.createFile(folder.resolve("bad"));
+    awaitReport(folder.resolve("bad"));
+    Files.createFile(folder.resolve("good"));
+    awaitReport(folder.resolve("good"));
 
-    assertEquals(temporary.resolve("bad"), letters.all.getFirst().message());
+    assertEquals(folder.resolve("bad"), letters.all.getFirst().message());
   }
 
-  // ---- ending
+  // ---- ends
 
   @Test
   void watchEndsWithItsDirectory() throws Exception {
-    var directory = Files.createDirectory(temporary.resolve("short-lived"));
+    var directory = Files.createDirectory(folder.resolve("short-lived"));
     Files.createFile(directory.resolve("file"));
     var watch = watch(directory);
 
     Files.delete(directory.resolve("file"));
     Files.delete(directory);
-    Patience.ended(watch::waitForExit);
+    Patience.awaitEnd(watch::waitForExit);
 
     assertEquals(new ExitReason.Finished(), watch.onExit().resultNow());
-    told(directory.resolve("file"));
+    awaitReport(directory.resolve("file"));
     Patience.eventually(() -> scope.dump().lines().count() == 1);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"close", "askExit", "kill", "scope"})
-  void endOfWatchEndsAllItsActors(String how) {
-    var watch = watch(temporary);
+  void endOfWatchEndsAllItsActors(String operation) {
+    var watch = watch(folder);
 
-    switch (how) {
+    switch (operation) {
       case "close" -> watch.close();
       case "askExit" -> watch.askExit();
       case "kill" -> watch.kill();
       default -> scope.close();
     }
-    Patience.ended(watch::waitForExit);
+    Patience.awaitEnd(watch::waitForExit);
 
-    Patience.eventually(() -> scope.dump().lines().count() == 1); // by no limit or grace: they are an hour
+    Patience.eventually(() -> scope.dump().lines().count() == 1); // at once, because each limit is an hour
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"askExit", "kill", "scope"})
-  void watchBlockedByFullMailboxEnds(String how) throws Exception {
+  void watchBlockedByFullMailboxEnds(String operation) throws Exception {
     var gate = new Gate();
     var watch = Stereotypes
         .of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
             .onFailure(FailurePolicy.resume().withoutLog()))
-        .watchDirectory(temporary, path -> gate.pass());
-    for (int i = 0; i < 10; i++) Files.createFile(temporary.resolve("file" + i));
+        .watchDirectory(folder, path -> gate.pass());
+    for (int i = 0; i < 10; i++) Files.createFile(folder.resolve("file" + i));
     Patience.await(gate.entered);
 
-    if (how.equals("scope")) scope.closeWithin(Duration.ofMillis(50));
-    else if (how.equals("kill")) watch.kill();
+    if (operation.equals("scope")) scope.closeWithin(Duration.ofMillis(50));
+    else if (operation.equals("kill")) watch.kill();
     else {
       watch.askExit();
       gate.open();
     }
-    Patience.ended(watch::waitForExit);
+    Patience.awaitEnd(watch::waitForExit);
 
     Patience.eventually(() -> scope.dump().lines().count() == 1);
   }
@@ -202,81 +201,82 @@ class WatchDirectoryTest {
   void watchMayEndItselfOnAnyStrategy() throws Exception {
     for (var strategy : Variants.STRATEGIES.values()) {
       var self = new AtomicReference<Exitable>();
-      var directory = Files.createTempDirectory(temporary, "own");
+      var directory = Files.createTempDirectory(folder, "own");
       self.set(
           Stereotypes.of(scope.anonymous().strategy(strategy)).watchDirectory(directory, path -> self.get().close()));
 
       Files.createFile(directory.resolve("file"));
 
-      Patience.ended(self.get()::waitForExit);
+      Patience.awaitEnd(self.get()::waitForExit);
     }
   }
 
   @Test
-  void neitherThreadsNorDescriptorsAreLeft() throws Exception {
-    for (int i = 0; i < 3; i++) watch(temporary).close();
-    long descriptors = Descriptors.open();
+  void endedWatchesLeaveNoThreadsOrDescriptors() throws Exception {
+    for (int i = 0; i < 3; i++) watch(folder).close();
+    long descriptors = Descriptors.countOpen();
 
-    for (int i = 0; i < 50; i++) watch(temporary).close();
+    for (int i = 0; i < 50; i++) watch(folder).close();
 
     Patience.eventually(() -> Thread.getAllStackTraces().values().stream().flatMap(Stream::of)
         .noneMatch(frame -> frame.getClassName().endsWith("LinuxWatchService$Poller")));
-    assertTrue(Descriptors.open() <= descriptors + 5, () -> descriptors + " descriptors grew to " + Descriptors.open());
+    assertTrue(Descriptors.countOpen() <= descriptors + 5,
+        () -> descriptors + " descriptors grew to " + Descriptors.countOpen());
   }
 
   @Test
   void endedWatchIsGarbage() {
-    var watch = new AtomicReference<>(Stereotypes.fibers().watchDirectory(temporary, told::add));
+    var watch = new AtomicReference<>(Stereotypes.fibers().watchDirectory(folder, reportedPaths::add));
     watch.get().close();
     var reference = new WeakReference<Object>(watch.getAndSet(null));
 
     assertTrue(LeakProbe.collected(reference));
   }
 
-  // ---- the builder, and bad input
+  // ---- the builder, and invalid arguments
 
   @Test
   void watchAndItsWaiterAreNamedAfterBuilder() {
-    var watch = Stereotypes.of(scope.named("inbox")).watchDirectory(temporary, told::add);
+    var watch = Stereotypes.of(scope.named("inbox")).watchDirectory(folder, reportedPaths::add);
 
     assertEquals("inbox", watch.name());
     assertTrue(scope.dump().contains("inbox/watch"), scope::dump);
   }
 
   @Test
-  void codeAroundMessagesSeesEachChangeAndNothingElse() throws Exception {
-    var seen = new ConcurrentSkipListSet<Path>();
+  void interceptorSeesOnlyReportedChanges() throws Exception {
+    var interceptedPaths = new ConcurrentSkipListSet<Path>();
     Stereotypes.of(scope.anonymous().intercept((Path path, Handler.Task next) -> {
-      seen.add(path);
+      interceptedPaths.add(path);
       next.run();
-    })).watchDirectory(temporary, told::add);
+    })).watchDirectory(folder, reportedPaths::add);
 
-    Files.createFile(temporary.resolve("file"));
-    told(temporary.resolve("file"));
+    Files.createFile(folder.resolve("file"));
+    awaitReport(folder.resolve("file"));
 
-    assertEquals(Set.of(temporary.resolve("file")), seen);
+    assertEquals(Set.of(folder.resolve("file")), interceptedPaths);
   }
 
   @Test
   void pathThatIsNoDirectoryIsRefused() throws Exception {
     var recipes = Stereotypes.of(scope.anonymous());
-    var file = Files.createFile(temporary.resolve("file"));
-    var missing = temporary.resolve("missing");
+    var file = Files.createFile(folder.resolve("file"));
+    var missingDirectory = folder.resolve("missing");
 
-    var refused = assertThrows(IllegalArgumentException.class, () -> recipes.watchDirectory(file, told::add));
-    assertThrows(IllegalArgumentException.class, () -> recipes.watchDirectory(missing, told::add));
+    var failure = assertThrows(IllegalArgumentException.class, () -> recipes.watchDirectory(file, reportedPaths::add));
+    assertThrows(IllegalArgumentException.class, () -> recipes.watchDirectory(missingDirectory, reportedPaths::add));
 
     assertEquals(file + " is not a directory; give an existing one",
-        refused.getMessage());
+        failure.getMessage());
     assertEquals(1, scope.dump().lines().count());
   }
 
   @Test
-  void aNameThatIsTakenIsRefusedAndNothingIsLeft() {
+  void usedNameIsRefusedAndLeavesNoWatch() {
     scope.named("inbox").newActor((String message) -> {});
 
     assertThrows(IllegalArgumentException.class,
-        () -> Stereotypes.of(scope.named("inbox")).watchDirectory(temporary, told::add));
+        () -> Stereotypes.of(scope.named("inbox")).watchDirectory(folder, reportedPaths::add));
 
     Patience.eventually(() -> !scope.dump().contains("inbox/watch"));
   }
@@ -286,8 +286,8 @@ class WatchDirectoryTest {
     var recipes = Stereotypes.of(scope.anonymous());
 
     assertEquals("directory",
-        assertThrows(NullPointerException.class, () -> recipes.watchDirectory(null, told::add)).getMessage());
-    assertEquals("changed",
-        assertThrows(NullPointerException.class, () -> recipes.watchDirectory(temporary, null)).getMessage());
+        assertThrows(NullPointerException.class, () -> recipes.watchDirectory(null, reportedPaths::add)).getMessage());
+    assertEquals("handler",
+        assertThrows(NullPointerException.class, () -> recipes.watchDirectory(folder, null)).getMessage());
   }
 }

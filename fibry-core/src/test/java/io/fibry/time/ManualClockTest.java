@@ -13,127 +13,128 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** A clock that a test moves. */
+/** Tests a clock that only the test moves. */
 class ManualClockTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final List<String> log = new ArrayList<>();
 
-  private Runnable note(String what) {
-    return () -> log.add(what + "@" + Duration.ofNanos(clock.nanoTime()).toSeconds());
+  /** Returns a task that logs its name and the second in which it runs. */
+  private Runnable logTask(String name) {
+    return () -> log.add(name + "@" + Duration.ofNanos(clock.nanoTime()).toSeconds());
   }
 
-  private void seconds(long seconds) {
+  private void advanceSeconds(long seconds) {
     clock.advance(Duration.ofSeconds(seconds));
   }
 
   @Test
-  void timeStandsStillUntilItIsMoved() {
-    long before = clock.nanoTime();
+  void timePassesOnlyWhenClockIsMoved() {
+    long startTime = clock.nanoTime();
 
-    clock.schedule(Duration.ZERO, note("due"));
-    boolean ranEarly = !log.isEmpty();
-    seconds(3);
+    clock.schedule(Duration.ZERO, logTask("due"));
+    boolean hasRunEarly = !log.isEmpty();
+    advanceSeconds(3);
 
-    assertFalse(ranEarly);
+    assertFalse(hasRunEarly);
     assertEquals(List.of("due@0"), log);
-    assertEquals(3_000_000_000L, clock.nanoTime() - before);
+    assertEquals(3_000_000_000L, clock.nanoTime() - startTime);
   }
 
   @Test
   void dueTasksRunInOrderAtTheirTimes() {
-    clock.schedule(Duration.ofSeconds(2), note("two"));
-    clock.schedule(Duration.ofSeconds(1), note("one"));
-    clock.schedule(Duration.ofSeconds(2), note("two too"));
+    clock.schedule(Duration.ofSeconds(2), logTask("two"));
+    clock.schedule(Duration.ofSeconds(1), logTask("one"));
+    clock.schedule(Duration.ofSeconds(2), logTask("two too"));
 
-    seconds(5);
+    advanceSeconds(5);
 
     assertEquals(List.of("one@1", "two@2", "two too@2"), log);
   }
 
   @Test
   void taskScheduledByTaskRunsInSameMove() {
-    clock.schedule(Duration.ofSeconds(1), () -> clock.schedule(Duration.ofSeconds(1), note("second")));
+    clock.schedule(Duration.ofSeconds(1), () -> clock.schedule(Duration.ofSeconds(1), logTask("second")));
 
-    seconds(5);
+    advanceSeconds(5);
 
     assertEquals(List.of("second@2"), log);
   }
 
   @Test
-  void aFixedRateRunsAtEachPeriod() {
-    clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), note("tick"));
+  void fixedRateTaskRunsInEachPeriod() {
+    clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), logTask("tick"));
 
-    seconds(6);
+    advanceSeconds(6);
 
     assertEquals(List.of("tick@1", "tick@3", "tick@5"), log);
   }
 
   @Promise("12.2")
   @Test
-  void aLateRunKeepsTheRhythmAndMakesNoBurst() {
+  void lateRunKeepsRhythmAndMakesNoBurst() {
     clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> {
-      note("tick").run();
-      if (log.size() == 1) seconds(5); // until 6: skips 3 and 5
+      logTask("tick").run();
+      if (log.size() == 1) advanceSeconds(5); // to second 6, so the runs of 3 and 5 are skipped
     });
 
-    seconds(9);
+    advanceSeconds(9);
 
     assertEquals(List.of("tick@1", "tick@7", "tick@9"), log);
   }
 
   @Test
-  void aFixedDelayCountsFromTheEndOfTheRunBefore() {
+  void fixedDelayCountsFromEndOfPreviousRun() {
     clock.scheduleWithFixedDelay(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> {
-      note("tick").run();
-      if (log.size() == 1) seconds(5);
+      logTask("tick").run();
+      if (log.size() == 1) advanceSeconds(5);
     });
 
-    seconds(9);
+    advanceSeconds(9);
 
     assertEquals(List.of("tick@1", "tick@8"), log);
   }
 
   @Test
-  void aCancelledTimerDoesNotRun() {
-    var once = clock.schedule(Duration.ofSeconds(1), note("once"));
-    var again = clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(1), note("again"));
-    seconds(1);
+  void cancelledTimerDoesNotRun() {
+    var oneTimer = clock.schedule(Duration.ofSeconds(1), logTask("once"));
+    var repeatingTimer = clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(1), logTask("again"));
+    advanceSeconds(1);
 
-    assertFalse(once.cancel());
-    assertTrue(again.cancel());
-    assertFalse(again.cancel());
-    seconds(5);
+    assertFalse(oneTimer.cancel());
+    assertTrue(repeatingTimer.cancel());
+    assertFalse(repeatingTimer.cancel());
+    advanceSeconds(5);
 
     assertEquals(List.of("once@1", "again@1"), log);
   }
 
   @Test
-  void aTaskMayCancelItself() {
+  void taskMayCancelItself() {
     var timer = new Scheduler.Timer[1];
     timer[0] = clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(1), () -> {
-      note("tick").run();
+      logTask("tick").run();
       timer[0].cancel();
     });
 
-    seconds(5);
+    advanceSeconds(5);
 
     assertEquals(List.of("tick@1"), log);
   }
 
   @Test
-  void aRepeatedTaskThatThrowsGoesOn() {
+  void repeatingTaskContinuesAfterException() {
     clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(1), () -> {
-      note("tick").run();
+      logTask("tick").run();
       throw new IllegalStateException("made up, for a test");
     });
 
-    seconds(2);
+    advanceSeconds(2);
 
     assertEquals(List.of("tick@1", "tick@2"), log);
   }
 
   @Test
-  void timesThatMakeNoSenseAreRefused() {
+  void invalidTimesAreRefused() {
     assertText("lies in the past", () -> clock.schedule(Duration.ofSeconds(-1), () -> {}));
     assertText("lies in the past", () -> clock.advance(Duration.ofSeconds(-1)));
     assertText("more than zero", () -> clock.scheduleAtFixedRate(Duration.ZERO, Duration.ZERO, () -> {}));
@@ -143,34 +144,34 @@ class ManualClockTest {
   }
 
   private static void assertText(String text, Runnable code) {
-    var refusal = assertThrows(IllegalArgumentException.class, code::run);
-    assertTrue(refusal.getMessage().contains(text), refusal.getMessage());
+    var failure = assertThrows(IllegalArgumentException.class, code::run);
+    assertTrue(failure.getMessage().contains(text), failure.getMessage());
   }
 
   @Test
-  void aSleeperThatWasInterruptedIsNotAsleep() {
-    var woken = new CompletableFuture<Boolean>();
+  void interruptedSleeperIsNotAsleep() {
+    var interruptFuture = new CompletableFuture<Boolean>();
     var sleeper = Patience.startFiber(() -> {
       try {
         clock.sleepUntil(Long.MAX_VALUE);
       } catch (InterruptedException interrupted) {
-        woken.complete(true);
+        interruptFuture.complete(true);
       }
     });
     Patience.eventually(() -> clock.isAsleep(sleeper));
 
-    synchronized (clock) { // as a thread that looks at it holds this monitor, too
+    synchronized (clock) { // another thread that checks the sleeper holds this monitor, too
       sleeper.interrupt();
       Patience.eventually(() -> sleeper.getState() == Thread.State.BLOCKED);
       assertFalse(clock.isAsleep(sleeper));
     }
 
-    assertTrue(Patience.value(woken));
+    assertTrue(Patience.value(interruptFuture));
   }
 
   @Test
-  void aVeryLongDelayIsOneThatNeverComes() {
-    clock.schedule(Duration.ofSeconds(Long.MAX_VALUE), note("never"));
+  void maxDelayNeverElapses() {
+    clock.schedule(Duration.ofSeconds(Long.MAX_VALUE), logTask("never"));
 
     clock.advance(Duration.ofDays(36_500));
 
@@ -180,38 +181,38 @@ class ManualClockTest {
   // ---- awaitDone
 
   @Test
-  void aWaitForAFutureEndsWhenTheClockHasReachedItsLimit() throws InterruptedException {
+  void waitForFutureEndsWhenClockReachesLimit() throws InterruptedException {
     var clock = new ManualScheduler();
-    var never = new CompletableFuture<String>();
-    var done = new CompletableFuture<Boolean>();
-    var waiting = Patience.startFiber(() -> {
+    var pendingFuture = new CompletableFuture<String>();
+    var result = new CompletableFuture<Boolean>();
+    var waiter = Patience.startFiber(() -> {
       try {
-        done.complete(clock.awaitDone(never, Duration.ofHours(1)));
+        result.complete(clock.awaitDone(pendingFuture, Duration.ofHours(1)));
       } catch (InterruptedException interrupted) {
-        done.completeExceptionally(interrupted);
+        result.completeExceptionally(interrupted);
       }
     });
-    Patience.parked(waiting);
-    assertFalse(done.isDone());
+    Patience.awaitParked(waiter);
+    assertFalse(result.isDone());
     clock.advance(Duration.ofHours(1));
 
-    assertFalse(Patience.value(done));
-    assertFalse(clock.awaitDone(never, Duration.ZERO));
-    assertFalse(Scheduler.system().awaitDone(never, Duration.ofNanos(1)));
-    assertEquals(0, never.getNumberOfDependents());
+    assertFalse(Patience.value(result));
+    assertFalse(clock.awaitDone(pendingFuture, Duration.ZERO));
+    assertFalse(Scheduler.system().awaitDone(pendingFuture, Duration.ofNanos(1)));
+    assertEquals(0, pendingFuture.getNumberOfDependents());
   }
 
   @Test
   void waitForFutureEndsWhenFutureIsDoneInAnyWay() throws InterruptedException {
-    var failed = CompletableFuture.failedFuture(new IllegalStateException());
-    var cancelled = new CompletableFuture<String>();
-    cancelled.cancel(true);
+    var failedFuture = CompletableFuture.failedFuture(new IllegalStateException());
+    var cancelledFuture = new CompletableFuture<String>();
+    cancelledFuture.cancel(true);
     for (var clock : List.of(new ManualScheduler(), Scheduler.system()))
-      for (var future : List.of(failed, cancelled, CompletableFuture.completedFuture("a")))
+      for (var future : List.of(failedFuture, cancelledFuture, CompletableFuture.completedFuture("a")))
         assertTrue(clock.awaitDone(future, Duration.ofHours(1)));
 
-    var later = new CompletableFuture<String>();
-    Patience.startFiber(() -> later.completeExceptionally(new IllegalStateException()));
-    assertTrue(new ManualScheduler().awaitDone(later, Duration.ofHours(1)));
+    var laterFuture = new CompletableFuture<String>();
+    Patience.startFiber(() -> laterFuture.completeExceptionally(new IllegalStateException()));
+    assertTrue(new ManualScheduler().awaitDone(laterFuture, Duration.ofHours(1)));
   }
 }

@@ -6,20 +6,20 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /** A user's clock that moves once just before a timer is set, after its delay was computed. */
 final class MovedClock extends Clock {
-  private final AtomicReference<Duration> move = new AtomicReference<>();
+  private final AtomicReference<Duration> pendingMove = new AtomicReference<>();
 
-  void moveBeforeNextTimer(Duration by) {
-    move.set(by);
+  void moveBeforeNextTimer(Duration distance) {
+    pendingMove.set(distance);
   }
 
   boolean hasMoved() {
-    return move.get() == null;
+    return pendingMove.get() == null;
   }
 
   @Override
   public Timer schedule(Duration delay, Runnable task) {
-    var by = move.getAndSet(null);
-    if (by != null) manual.advance(by);
+    var distance = pendingMove.getAndSet(null);
+    if (distance != null) manual.advance(distance);
     return super.schedule(delay, task);
   }
 }

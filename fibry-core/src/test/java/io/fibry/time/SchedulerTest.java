@@ -18,65 +18,65 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
 
-/** The clock of the system. */
+/** Tests the system's clock. */
 class SchedulerTest {
-  private static final Duration SOON = Duration.ofMillis(1);
+  private static final Duration MILLISECOND = Duration.ofMillis(1);
 
   private final Scheduler clock = Scheduler.system();
 
   @Promise("13.1")
   @Test
   void systemSchedulerHasSingleDaemonThread() throws Exception {
-    var first = new CompletableFuture<Thread>();
-    var second = new CompletableFuture<Thread>();
+    var firstThread = new CompletableFuture<Thread>();
+    var secondThread = new CompletableFuture<Thread>();
 
-    clock.schedule(SOON, () -> first.complete(Thread.currentThread()));
-    clock.schedule(SOON, () -> second.complete(Thread.currentThread()));
+    clock.schedule(MILLISECOND, () -> firstThread.complete(Thread.currentThread()));
+    clock.schedule(MILLISECOND, () -> secondThread.complete(Thread.currentThread()));
 
     assertSame(Scheduler.system(), clock);
-    assertSame(Patience.value(first), Patience.value(second));
-    assertTrue(first.join().isDaemon());
-    assertEquals("fibry-timer", first.join().getName());
+    assertSame(Patience.value(firstThread), Patience.value(secondThread));
+    assertTrue(firstThread.join().isDaemon());
+    assertEquals("fibry-timer", firstThread.join().getName());
   }
 
   @Test
-  void nothingRunsBeforeItsTime() throws Exception {
-    var ran = new CompletableFuture<Long>();
-    long before = clock.nanoTime();
+  void taskDoesNotRunBeforeItsTime() throws Exception {
+    var runTime = new CompletableFuture<Long>();
+    long startTime = clock.nanoTime();
 
-    clock.schedule(Duration.ofMillis(20), () -> ran.complete(clock.nanoTime()));
+    clock.schedule(Duration.ofMillis(20), () -> runTime.complete(clock.nanoTime()));
 
-    assertTrue(Patience.value(ran) - before >= 20_000_000);
+    assertTrue(Patience.value(runTime) - startTime >= 20_000_000);
   }
 
   @Test
   void taskDoesNotSeeInterruptOfPreviousTask() throws Exception {
-    var seen = new CompletableFuture<Boolean>();
+    var interruptFlag = new CompletableFuture<Boolean>();
 
-    clock.schedule(Duration.ZERO, () -> { // so that the thread does not sleep between the two
+    clock.schedule(Duration.ZERO, () -> { // so that the thread does not sleep between the two tasks
       clock.schedule(Duration.ZERO, () -> Thread.currentThread().interrupt());
-      clock.schedule(Duration.ZERO, () -> seen.complete(Thread.currentThread().isInterrupted()));
+      clock.schedule(Duration.ZERO, () -> interruptFlag.complete(Thread.currentThread().isInterrupted()));
     });
 
-    assertFalse(Patience.value(seen));
+    assertFalse(Patience.value(interruptFlag));
   }
 
   @Test
-  void aFixedRateGoesOnUntilCancelled() throws Exception {
+  void fixedRateTaskRunsUntilCancelled() throws Exception {
     var ticks = new Semaphore(0);
 
-    var timer = clock.scheduleAtFixedRate(SOON, SOON, ticks::release);
+    var timer = clock.scheduleAtFixedRate(MILLISECOND, MILLISECOND, ticks::release);
 
-    Patience.acquired(ticks, 5);
+    Patience.acquire(ticks, 5);
     assertTrue(timer.cancel());
     assertFalse(timer.cancel());
   }
 
   @Test
-  void aFixedDelayGoesOnAlsoAfterAFailure() throws Exception {
+  void fixedDelayTaskContinuesAfterFailure() throws Exception {
     var ticks = new CountDownLatch(3);
 
-    var timer = clock.scheduleWithFixedDelay(SOON, SOON, () -> {
+    var timer = clock.scheduleWithFixedDelay(MILLISECOND, MILLISECOND, () -> {
       ticks.countDown();
       throw new IllegalStateException("made up, for a test");
     });
@@ -86,54 +86,54 @@ class SchedulerTest {
   }
 
   @Test
-  void aCancelledTaskDoesNotRun() {
-    var own = new SystemScheduler();
-    var gate = new Gate(); // holds the thread that would run it
-    own.schedule(Duration.ZERO, gate::passDeaf);
+  void cancelledTaskDoesNotRun() {
+    var scheduler = new SystemScheduler();
+    var gate = new Gate(); // blocks the scheduler's thread
+    scheduler.schedule(Duration.ZERO, gate::passUninterruptibly);
     Patience.await(gate.entered);
-    var ran = new CompletableFuture<Boolean>();
-    var timer = own.schedule(Duration.ZERO, () -> ran.complete(true));
+    var taskRun = new CompletableFuture<Boolean>();
+    var timer = scheduler.schedule(Duration.ZERO, () -> taskRun.complete(true));
 
     assertTrue(timer.cancel());
-    var later = new CountDownLatch(1);
-    own.schedule(Duration.ZERO, later::countDown);
+    var laterTask = new CountDownLatch(1);
+    scheduler.schedule(Duration.ZERO, laterTask::countDown);
     gate.open();
 
-    Patience.await(later);
-    assertFalse(ran.isDone());
+    Patience.await(laterTask);
+    assertFalse(taskRun.isDone());
   }
 
   @Test
-  void nothingThatWasCancelledStays() throws Exception {
+  void cancelledTimersAreRemovedFromQueue() throws Exception {
     long seed = StressHarness.seed();
     System.out.println("cancelled timers: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
-    var own = new SystemScheduler();
+    var scheduler = new SystemScheduler();
 
-    try (var both = Executors.newFixedThreadPool(2)) {
+    try (var executor = Executors.newFixedThreadPool(2)) {
       for (int i = 0; i < 2; i++) {
-        var mine = random.split();
-        both.execute(() -> setAndCancel(own, mine));
+        var threadRandom = random.split();
+        executor.execute(() -> setAndCancel(scheduler, threadRandom));
       }
     }
 
-    var left = new CompletableFuture<Integer>();
-    own.schedule(Duration.ZERO, () -> left.complete(own.queue.size()));
-    assertEquals(0, Patience.value(left), "seed " + seed);
+    var queueSize = new CompletableFuture<Integer>();
+    scheduler.schedule(Duration.ZERO, () -> queueSize.complete(scheduler.queue.size()));
+    assertEquals(0, Patience.value(queueSize), "seed " + seed);
   }
 
   private static void setAndCancel(Scheduler clock, SplittableRandom random) {
     for (int i = 0; i < 100_000; i++) {
       var timer = clock.scheduleAtFixedRate(Duration.ofHours(random.nextInt(2)), Duration.ofHours(1), () -> {});
-      for (int turns = random.nextInt(200); turns > 0; turns--) Thread.onSpinWait();
+      for (int spins = random.nextInt(200); spins > 0; spins--) Thread.onSpinWait();
       timer.cancel();
     }
   }
 
   @Test
-  void timesThatMakeNoSenseAreRefused() {
+  void invalidTimesAreRefused() {
     assertThrows(IllegalArgumentException.class, () -> clock.schedule(Duration.ofSeconds(-1), () -> {}));
-    assertThrows(IllegalArgumentException.class, () -> clock.scheduleAtFixedRate(SOON, Duration.ZERO, () -> {}));
-    assertThrows(NullPointerException.class, () -> clock.scheduleWithFixedDelay(SOON, SOON, null));
+    assertThrows(IllegalArgumentException.class, () -> clock.scheduleAtFixedRate(MILLISECOND, Duration.ZERO, () -> {}));
+    assertThrows(NullPointerException.class, () -> clock.scheduleWithFixedDelay(MILLISECOND, MILLISECOND, null));
   }
 }

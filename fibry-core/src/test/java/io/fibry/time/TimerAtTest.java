@@ -26,13 +26,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Timers at a time, also where a program moves the clock just before one is set. */
+/** Tests timers for a given time, also when the clock moves just before a timer is set. */
 class TimerAtTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  private final ManualScheduler manual = new ManualScheduler();
-  private final MovedClock moved = new MovedClock();
-  private final ActorScope scope = ActorSystem.openScope("moved", o -> o.withScheduler(moved));
+  private final ManualScheduler manualClock = new ManualScheduler();
+  private final MovedClock movedClock = new MovedClock();
+  private final ActorScope scope = ActorSystem.openScope("moved", o -> o.withScheduler(movedClock));
   private final List<String> log = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -44,7 +44,7 @@ class TimerAtTest {
     return Duration.ofSeconds(seconds);
   }
 
-  private static long at(long second) {
+  private static long nanosOf(long second) {
     return seconds(second).toNanos();
   }
 
@@ -52,98 +52,98 @@ class TimerAtTest {
 
   @Test
   void manualClockRunsTaskAtItsTime() {
-    manual.advance(seconds(3));
-    manual.scheduleAt(at(10), () -> log.add("at " + manual.nanoTime() / SECOND.toNanos()));
+    manualClock.advance(seconds(3));
+    manualClock.scheduleAt(nanosOf(10), () -> log.add("at " + manualClock.nanoTime() / SECOND.toNanos()));
 
-    manual.advance(seconds(6));
+    manualClock.advance(seconds(6));
     assertEquals(List.of(), log);
-    manual.advance(seconds(6));
+    manualClock.advance(seconds(6));
 
     assertEquals(List.of("at 10"), log);
   }
 
   @Test
   void manualClockRunsTaskAtOnceWhenTimeHasCome() {
-    manual.advance(seconds(10));
+    manualClock.advance(seconds(10));
 
-    var due = manual.scheduleAt(at(10), () -> log.add("due"));
-    var late = manual.scheduleAt(at(5), () -> log.add("late"));
+    var dueTimer = manualClock.scheduleAt(nanosOf(10), () -> log.add("due"));
+    var lateTimer = manualClock.scheduleAt(nanosOf(5), () -> log.add("late"));
 
     assertEquals(List.of("due", "late"), log);
-    assertFalse(due.cancel() || late.cancel());
-    manual.advance(seconds(10));
+    assertFalse(dueTimer.cancel() || lateTimer.cancel());
+    manualClock.advance(seconds(10));
     assertEquals(List.of("due", "late"), log);
   }
 
   @Test
   void cancelledTimerDoesNotRun() {
-    assertTrue(manual.scheduleAt(at(1), () -> log.add("manual")).cancel());
-    assertTrue(moved.scheduleAt(at(1), () -> log.add("moved")).cancel());
-    assertTrue(Scheduler.system().scheduleAt(System.nanoTime() + at(3_600), () -> log.add("system")).cancel());
+    assertTrue(manualClock.scheduleAt(nanosOf(1), () -> log.add("manual")).cancel());
+    assertTrue(movedClock.scheduleAt(nanosOf(1), () -> log.add("moved")).cancel());
+    assertTrue(Scheduler.system().scheduleAt(System.nanoTime() + nanosOf(3_600), () -> log.add("system")).cancel());
 
-    manual.advance(seconds(2));
-    moved.manual.advance(seconds(2));
+    manualClock.advance(seconds(2));
+    movedClock.manual.advance(seconds(2));
 
     assertEquals(List.of(), log);
   }
 
   @Test
-  void systemClockRunsTaskWhenTimeHasComeOrComes() {
-    var late = new CompletableFuture<Void>();
-    var soon = new CompletableFuture<Long>();
-    long time = System.nanoTime() + 5_000_000;
+  void systemClockRunsTaskAtOrAfterItsTime() {
+    var lateRun = new CompletableFuture<Void>();
+    var actualTime = new CompletableFuture<Long>();
+    long dueTime = System.nanoTime() + 5_000_000;
 
-    Scheduler.system().scheduleAt(System.nanoTime() - at(1), () -> late.complete(null));
-    Scheduler.system().scheduleAt(time, () -> soon.complete(System.nanoTime()));
+    Scheduler.system().scheduleAt(System.nanoTime() - nanosOf(1), () -> lateRun.complete(null));
+    Scheduler.system().scheduleAt(dueTime, () -> actualTime.complete(System.nanoTime()));
 
-    assertNull(Patience.value(late));
-    assertTrue(Patience.value(soon) - time >= 0);
+    assertNull(Patience.value(lateRun));
+    assertTrue(Patience.value(actualTime) - dueTime >= 0);
   }
 
   @Test
   void taskIsRequired() {
-    for (var clock : List.of(manual, moved, Scheduler.system()))
-      for (long time : new long[] {clock.nanoTime(), clock.nanoTime() + at(1)})
+    for (var clock : List.of(manualClock, movedClock, Scheduler.system()))
+      for (long time : new long[] {clock.nanoTime(), clock.nanoTime() + nanosOf(1)})
         assertThrows(NullPointerException.class, () -> clock.scheduleAt(time, null));
   }
 
   @Test
-  void userClockThatMovesMeanwhileRunsTaskAtItsTime() {
-    moved.moveBeforeNextTimer(seconds(4));
-    moved.scheduleAt(at(10), () -> log.add("due"));
+  void taskRunsAtItsTimeWhenUserClockMovesMeanwhile() {
+    movedClock.moveBeforeNextTimer(seconds(4));
+    movedClock.scheduleAt(nanosOf(10), () -> log.add("due"));
 
-    moved.manual.advance(seconds(5));
+    movedClock.manual.advance(seconds(5));
     assertEquals(List.of(), log);
-    moved.manual.advance(seconds(1));
+    movedClock.manual.advance(seconds(1));
 
     assertEquals(List.of("due"), log);
   }
 
   @Test
   void sleepEndsAtItsTimeWhenClockMovesMeanwhile() {
-    var asleep = new CompletableFuture<Void>();
-    moved.moveBeforeNextTimer(seconds(4));
+    var sleepEnd = new CompletableFuture<Void>();
+    movedClock.moveBeforeNextTimer(seconds(4));
     Thread.ofVirtual().start(() -> {
       try {
-        moved.sleepUntil(at(10));
-        asleep.complete(null);
+        movedClock.sleepUntil(nanosOf(10));
+        sleepEnd.complete(null);
       } catch (Throwable failure) {
-        asleep.completeExceptionally(failure);
+        sleepEnd.completeExceptionally(failure);
       }
     });
     awaitMove(seconds(6));
 
-    moved.manual.advance(seconds(6));
+    movedClock.manual.advance(seconds(6));
 
-    assertNull(Patience.value(asleep));
+    assertNull(Patience.value(sleepEnd));
   }
 
-  /** The timer is late, unless it was set again. */
-  private void awaitMove(Duration left) {
-    Patience.eventually(() -> moved.hasMoved() && moved.manual.untilNext().equals(Optional.of(left)));
+  /** Waits until the clock has moved and the timer was set again for the remaining time. */
+  private void awaitMove(Duration remaining) {
+    Patience.eventually(() -> movedClock.hasMoved() && movedClock.manual.untilNext().equals(Optional.of(remaining)));
   }
 
-  // ---- who uses them
+  // ---- users of timers
 
   @Test
   void requestExpiresAtItsLimitWhenClockMovesMeanwhile() {
@@ -152,11 +152,11 @@ class TimerAtTest {
       gate.pass();
       return message;
     });
-    moved.moveBeforeNextTimer(seconds(4));
+    movedClock.moveBeforeNextTimer(seconds(4));
 
     var answer = actor.sendMessageReturn("late", seconds(10));
     awaitMove(seconds(6));
-    moved.manual.advance(seconds(6));
+    movedClock.manual.advance(seconds(6));
 
     assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
     gate.open();
@@ -169,7 +169,7 @@ class TimerAtTest {
       gate.pass();
       return message;
     });
-    moved.moveBeforeNextTimer(seconds(4));
+    movedClock.moveBeforeNextTimer(seconds(4));
 
     var failure = new CompletableFuture<Throwable>();
     Thread.ofVirtual().start(() -> {
@@ -180,7 +180,7 @@ class TimerAtTest {
       }
     });
     awaitMove(seconds(6));
-    moved.manual.advance(seconds(6));
+    movedClock.manual.advance(seconds(6));
 
     assertInstanceOf(AskTimeoutException.class, Patience.value(failure));
     gate.open();
@@ -189,10 +189,10 @@ class TimerAtTest {
   @Test
   void messageComesAtItsTimeWhenClockMovesMeanwhile() {
     var actor = scope.anonymous().newActor((String message) -> log.add(message));
-    moved.moveBeforeNextTimer(seconds(4));
+    movedClock.moveBeforeNextTimer(seconds(4));
     actor.sendMessageLater("due", seconds(10));
 
-    moved.manual.advance(seconds(6));
+    movedClock.manual.advance(seconds(6));
 
     Patience.eventually(() -> log.equals(List.of("due")));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
@@ -201,13 +201,13 @@ class TimerAtTest {
   @Test
   void scheduleKeepsItsRhythmWhenClockMovesMeanwhile() {
     Stereotypes.of(scope.anonymous().strategy(Strategy.CALLER)).scheduleAtFixedRate(seconds(10), seconds(10), () -> {
-      log.add("at " + moved.nanoTime() / at(1));
-      if (log.size() == 1) moved.moveBeforeNextTimer(seconds(4));
+      log.add("at " + movedClock.nanoTime() / nanosOf(1));
+      if (log.size() == 1) movedClock.moveBeforeNextTimer(seconds(4));
     });
-    moved.manual.advance(seconds(10));
-    assertTrue(moved.hasMoved());
+    movedClock.manual.advance(seconds(10));
+    assertTrue(movedClock.hasMoved());
 
-    moved.manual.advance(seconds(6));
+    movedClock.manual.advance(seconds(6));
 
     assertEquals(List.of("at 10", "at 20"), log);
   }
@@ -215,29 +215,29 @@ class TimerAtTest {
   @Test
   void batchIsHandedOverAtItsTimeWhenClockMovesMeanwhile() {
     Actor<String> batch = Batch.ofLists(scope.named("batch"), 100, seconds(10), texts -> log.addAll(texts));
-    moved.moveBeforeNextTimer(seconds(4));
+    movedClock.moveBeforeNextTimer(seconds(4));
     batch.sendMessage("gathered");
     awaitMove(seconds(6));
 
-    moved.manual.advance(seconds(6));
+    movedClock.manual.advance(seconds(6));
 
     Patience.eventually(() -> log.equals(List.of("gathered")));
   }
 
   @Test
   void idleEntityEndsAtItsTickWhenClockMovesMeanwhile() {
-    Entities<String, String> entities = Entities.open(scope.named("account"), seconds(8), (how, key) -> how
+    Entities<String, String> entities = Entities.open(scope.named("account"), seconds(8), (builder, key) -> builder
         .initialState(() -> key).onStop((String name) -> log.add(name)).newActor((String state, String message) -> {}));
     entities.actor("ada").sendMessage("used");
     for (int second = 1; second < 8; second++) {
-      moved.manual.advance(seconds(1));
-      Patience.eventually(() -> moved.manual.untilNext().equals(Optional.of(seconds(1))));
+      movedClock.manual.advance(seconds(1));
+      Patience.eventually(() -> movedClock.manual.untilNext().equals(Optional.of(seconds(1))));
     }
 
-    moved.moveBeforeNextTimer(Duration.ofMillis(500));
-    moved.manual.advance(seconds(1));
+    movedClock.moveBeforeNextTimer(Duration.ofMillis(500));
+    movedClock.manual.advance(seconds(1));
     awaitMove(Duration.ofMillis(500));
-    moved.manual.advance(Duration.ofMillis(500));
+    movedClock.manual.advance(Duration.ofMillis(500));
 
     Patience.eventually(() -> log.equals(List.of("ada")));
   }
@@ -246,11 +246,11 @@ class TimerAtTest {
   void idleWorkerEndsAfterTenSecondsWhenClockMovesMeanwhile() {
     var pool = Pools.scaling(scope.named("pool"), 0, 2).initialState(() -> "worker").onStop(log::add)
         .newActor((String state, String message) -> {});
-    moved.moveBeforeNextTimer(seconds(4));
+    movedClock.moveBeforeNextTimer(seconds(4));
     pool.sendMessage("used");
     awaitMove(seconds(6));
 
-    moved.manual.advance(seconds(6));
+    movedClock.manual.advance(seconds(6));
 
     Patience.eventually(() -> log.equals(List.of("worker")));
   }

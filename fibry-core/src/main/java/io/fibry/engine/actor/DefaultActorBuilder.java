@@ -48,7 +48,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   // The fields up to `isForClient` do not change after the builder is published
   private OwningScope owner;
-  private String label;
+  private String label; // the name of the actors; null if they have none
   private Strategy strategy;
   private Mailbox<?> mailbox;
   private FailurePolicy policy = FailurePolicy.resume();
@@ -125,8 +125,8 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   }
 
   @Override
-  public <N extends M> ActorBuilder<N> intercept(Handler.Interceptor<? super N> around) {
-    var outer = (Handler.Interceptor<Object>) Objects.requireNonNull(around, "around");
+  public <N extends M> ActorBuilder<N> intercept(Handler.Interceptor<? super N> interceptor) {
+    var outer = (Handler.Interceptor<Object>) Objects.requireNonNull(interceptor, "interceptor");
     var inner = this.interceptor;
     return copyWith(copy -> copy.interceptor =
         inner == null ? outer : (message, next) -> outer.intercept(message, () -> inner.intercept(message, next)));

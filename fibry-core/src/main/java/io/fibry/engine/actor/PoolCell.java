@@ -33,7 +33,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * of, and each worker gets a pill. The thread that ends the last worker starts the pool's hooks.
  */
 final class PoolCell extends GuardedCell {
-  private static final int MAX_COUNTED_FAILURES = 10; // then the back-off of Dispatch.recover is longest
+  private static final int MAX_COUNTED_FAILURES = 10; // more do not lengthen the back-off of Dispatch.recover
 
   private final SharedQueue<Object> queue;
   private final ActorBehavior workerBehavior;
@@ -54,7 +54,7 @@ final class PoolCell extends GuardedCell {
     this.retirement = new WorkerRetirement(this, queue);
   }
 
-  /** Makes the minimum number of workers, if each worker keeps a thread of its own. */
+  /** Makes the minimum number of workers, if the strategy gives each worker a thread of its own. */
   void open() {
     if (!workerBehavior.settings.strategy().isResident()) return;
     try {
@@ -93,7 +93,7 @@ final class PoolCell extends GuardedCell {
   @Override
   protected Reason offerBlock(List<?> messages, Baggage baggage) {
     throw new UnsupportedOperationException(
-        "actor '" + name() + "' is a pool, which cannot keep a block together; send the messages one by one");
+        "actor '" + name() + "' is a pool, which cannot keep a batch together; send the messages one by one");
   }
 
   @Override
@@ -158,11 +158,11 @@ final class PoolCell extends GuardedCell {
     boolean hasWorker = worker != null;
     try {
       if (!hasWorker) worker = hire(slot);
-      worker.take(node);
+      worker.deliver(node);
     } catch (Throwable failure) {
       dispose(queue.takeBack(slot, hasWorker));
-      if (slot.worker() == null) removeSlot(slot); // a worker that was made leaves the slot when it ends
-      arePillsSent = false; // the worker may have skipped its pill because of this message
+      if (slot.worker() == null) removeSlot(slot); // if a worker was made, it removes its slot when it ends
+      arePillsSent = false; // the worker may have skipped a pill that came before this message
       stranded = Envelope.NOTHING;
       Dispatch.recover(this, failure, failuresInRow);
       if (failuresInRow < MAX_COUNTED_FAILURES) failuresInRow++;
@@ -412,7 +412,7 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  protected HandlerContext drainOn(RequestFuture<?> request) {
-    return workers.drainOn(request);
+  protected HandlerContext drainFor(RequestFuture<?> request) {
+    return workers.drainFor(request);
   }
 }

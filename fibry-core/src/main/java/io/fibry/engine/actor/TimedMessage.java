@@ -21,7 +21,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
     new SendTask(null, null); // loads its class while there is memory
   }
 
-  private final long number; // increases with each timer that has a key; 0 without a key
+  private final long number; // orders the timers that have a key, the latest timer highest; 0 without a key
   private final Cell cell;
   private final Object message;
   private final long period; // nanoseconds; 0 for a message that is sent once
@@ -43,8 +43,8 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   }
 
   /**
-   * Throws if the delay is negative, or the period not positive. A user's scheduler may not check
-   * this, and if the actor has ended no scheduler is called.
+   * Throws if the delay is negative, or the period not positive. Checked here, because a user's
+   * scheduler might not check it, and is not even called if the actor has ended.
    */
   private static Duration checked(Duration time, boolean isPeriodic) {
     if (Objects.requireNonNull(time, isPeriodic ? "period" : "delay").isNegative() || isPeriodic && time.isZero())

@@ -7,8 +7,8 @@ import io.fibry.engine.queue.WorkerSlot;
 /**
  * A worker of a pool: an actor that takes messages from the pool's queue when its own queue is
  * empty. The worker's own queue has the message with which the pool woke the worker, restart
- * requests, and the pill. The worker holds its right to run through the last node of its own queue,
- * also while it handles nodes of the pool's queue.
+ * requests, and the pill. The worker needs the last node of its own queue to release its right to
+ * run. So it keeps that node while it handles nodes of the pool's queue.
  */
 final class Worker extends ActorCell {
   final WorkerSlot<Object> slot;
@@ -28,7 +28,7 @@ final class Worker extends ActorCell {
   /**
    * Gives the worker the message of its slot. If this throws, the worker has not got the message.
    */
-  void take(Object node) {
+  void deliver(Object node) {
     push(node, node);
   }
 
@@ -62,7 +62,9 @@ final class Worker extends ActorCell {
     try {
       return isReleased = super.release(lastOwnNode);
     } finally {
-      if (!isReleased) { // awaitNext needs ownNode; isAtPoolNode must be right if awaitNext throws
+      // awaitNext reads ownNode; if it throws, a later drain continues at the current node, and
+      // next must know whose node that is
+      if (!isReleased) {
         ownNode = lastOwnNode;
         isAtPoolNode = wasAtPoolNode;
       }

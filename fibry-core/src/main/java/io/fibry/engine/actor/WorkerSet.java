@@ -15,7 +15,7 @@ final class WorkerSet implements Iterable<Worker> {
   private final Set<Worker> workers =
       new ConcurrentSkipListSet<>((a, b) -> Integer.compare(a.number, b.number));
   // Message counts of workers that have ended; guarded by this. A worker is removed and its counts
-  // are added in one step, so that each message counts once
+  // are added under one monitor, so that each message counts once
   private long handledByEnded;
   private long failedByEnded;
 
@@ -55,7 +55,8 @@ final class WorkerSet implements Iterable<Worker> {
       countOfEnded = handledByEnded;
       livingWorkers = List.copyOf(workers);
     }
-    // outside the monitor, because the count of a message with steps calls user code
+    // outside the monitor: a MultiStepMessage in progress is asked for its completed steps, which
+    // is user code
     return countOfEnded + livingWorkers.stream().mapToLong(Cell::handled).sum();
   }
 
@@ -67,7 +68,7 @@ final class WorkerSet implements Iterable<Worker> {
    * Returns the drain that handles this request. If there is none, returns any drain that handles a
    * message, or null if no worker handles a message.
    */
-  HandlerContext drainOn(RequestFuture<?> request) {
+  HandlerContext drainFor(RequestFuture<?> request) {
     HandlerContext busyDrain = null;
     for (var worker : workers) {
       var drain = worker.drain();

@@ -153,7 +153,8 @@ public final class Accounts {
   }
 
   /**
-   * Called when the scope begins to close. Begins to collect the dead letters of all reasons.
+   * Called when the scope begins to close. Starts to collect all dead letters of the scope for the
+   * report of the close.
    */
   public void collectLettersOfClose() {
     lettersOfClose = new ConcurrentLinkedQueue<>();

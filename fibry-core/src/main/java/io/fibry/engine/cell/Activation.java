@@ -20,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
  * The right to run an actor, together with the drain: the loop that handles its messages.
  *
  * <p><b>States.</b> The thread that takes the right to run makes an activation and passes it to the
- * strategy, after a failure once more. The first thread whose compare-and-set of {@code claimed}
+ * strategy, again if the strategy fails. The first thread whose compare-and-set of {@code claimed}
  * succeeds runs the activation; all other runs do nothing. The activation then has the right to run
  * until it does one of four things:
  *
@@ -34,9 +34,10 @@ import java.util.concurrent.locks.LockSupport;
  * envelope is empty, and its request is failed.
  * </ul>
  *
- * <p><b>Kinds.</b> A resident activation keeps its thread, and gets the right to run through
- * {@code handedNode}. An inline activation handles one request on the thread of its asker. A
- * disposal only makes dead letters. A normal activation runs once, on a thread of the strategy.
+ * <p><b>Kinds.</b> A resident activation keeps its thread, and gets the right to run through {@code
+ * handedNode}. An inline activation handles one request on the thread of its asker. A disposal only
+ * makes dead letters, or ends an idle actor. A normal activation runs once, on a thread of the
+ * strategy.
  *
  * <p><b>Killers.</b> A killer writes the phase and then reads {@code thread}; the drain writes
  * {@code thread} and then reads the phase, with a full fence between. So if an actor is killed
@@ -58,8 +59,8 @@ final class Activation extends MessageRun implements WokenDrain {
   static final int MAX_INLINE_DEPTH = 32;
   private static final int MIN_STREAK = 16; // messages in a row before the drain spins for the next one
   private static final int MAX_BATCH = 256; // messages before the drain gives way to other actors
-  // After a drain in a slot was late, so many further wake-ups by the same behavior skip the slot,
-  // and start a fiber at once
+  // If a woken drain began late from a slot, this many further wake-ups by the waker's behavior do
+  // not use the slot, and start a fiber at once
   private static final int LATE_PENALTY = 1_000;
   private static final VarHandle CLAIMED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "claimed",
       VarHandle.class, Activation.class, boolean.class);
@@ -306,7 +307,7 @@ final class Activation extends MessageRun implements WokenDrain {
         suspend(isHandled);
         return;
       }
-      if (!isHandled) continue; // handles the node after a restart without a pause
+      if (!isHandled) continue; // no pause: after the restart or failure, handles the node now
       node = next();
       if (node == null) break;
       if (mayHoldHandOver) startHandedOver();
@@ -333,7 +334,8 @@ final class Activation extends MessageRun implements WokenDrain {
     if (next != null) return next;
     pauseWork();
     if (cell.release(node)) return null;
-    if (kind == ActivationKind.NORMAL || kind == ActivationKind.INLINE) cell.setDrain(this); // undo: a sender came
+    // undoes pauseWork, because a sender has added a node
+    if (kind == ActivationKind.NORMAL || kind == ActivationKind.INLINE) cell.setDrain(this);
     return cell.awaitNext(node);
   }
 

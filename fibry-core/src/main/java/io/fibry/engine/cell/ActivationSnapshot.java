@@ -12,8 +12,8 @@ import java.util.concurrent.CompletableFuture;
  */
 final class ActivationSnapshot {
   /**
-   * A node or step that the activation handles. {@code startNanos} is when it began or, if that is
-   * not known, when an observer first saw it.
+   * A node, or a step of a {@code MultiStepMessage}, that the activation handles. {@code
+   * startNanos} is when it began or, if that is not known, when an observer first saw it.
    */
   record FirstSeen(WeakReference<Object> nodeOrStep, long startNanos) {}
 
@@ -24,14 +24,14 @@ final class ActivationSnapshot {
   record Observation(String activity, HandlerStack stack) {}
 
   /**
-   * The position of each waiting node, counted from 1. Is {@code complete} if no further node
+   * The position of each waiting node, counted from 1. {@code complete} is true if no further node
    * waits.
    */
   record QueuePlaces(Map<Object, Integer> positions, boolean complete) {}
 
   final long madeNanos = System.nanoTime(); // not by the scope's clock, which a test may stop
   final long takenNanos; // nanoseconds of the scope's clock
-  final FirstSeen step; // null for a message without steps, or between two steps
+  final FirstSeen step; // null unless a step of a MultiStepMessage was running
   final CompletableFuture<Observation> observation = new CompletableFuture<>();
   volatile WeakReference<QueuePlaces> queuePlaces = new WeakReference<>(null);
 

@@ -6,7 +6,7 @@ import java.util.concurrent.Callable;
 /**
  * Handles the messages of an actor: an adapter for the handler of the user. An actor consists of a
  * cell and a behavior; several actors may share a behavior. Immutable, except for {@code
- * lateWakeUps}.
+ * wakeUpsWithoutHandOver}.
  */
 public abstract class ActorBehavior {
   /** The answer of a handler that returns no value. */

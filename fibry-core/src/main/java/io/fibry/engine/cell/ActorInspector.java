@@ -32,7 +32,7 @@ import java.util.concurrent.TimeUnit;
 public final class ActorInspector {
   private static final long MAX_AGE = 100_000_000; // ns of a shared snapshot
   private static final int MAX_COUNTED = 1_000; // how many queued messages are searched for a request
-  private static final int MAX_WAIT_MILLIS = 4_000; // longer than a stack trace and two texts may take
+  private static final int MAX_WAIT_MILLIS = 4_000; // how long an observer waits for a snapshot by another observer
   private static final Observation BUSY = new Observation("is busy", null);
   private static final VarHandle SNAPSHOT = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "snapshot",
       VarHandle.class, HandlerContext.class, ActivationSnapshot.class);
@@ -44,7 +44,7 @@ public final class ActorInspector {
     var activation = cell.drain();
     if (cell.isCutOff()) return "cut off, its handler still runs";
     var extras = cell.extrasOrNull();
-    if (extras != null && extras.suspendedNode() != null) return "rests after a failure";
+    if (extras != null && extras.suspendedNode() != null) return "is suspended after a failure";
     if (activation == null || cell.isIdle()) return "idle";
     return cell.phase == Cell.LEAVING ? "ends" : observation(snapshot(activation)).activity();
   }
@@ -85,7 +85,7 @@ public final class ActorInspector {
   }
 
   public static void rememberStart(Cell cell, RequestFuture<?> request) {
-    var drain = cell.drainOn(request);
+    var drain = cell.drainFor(request);
     if (drain != null) rememberStart(drain);
   }
 
@@ -224,26 +224,26 @@ public final class ActorInspector {
 
   private static Diagnosis diagnoseBegun(Cell cell, RequestFuture<?> request) {
     if (request.isAnswered) return new Diagnosis("its handler promised the answer for later", null);
-    var drain = cell.drainOn(request);
-    if (drain == null) return new Diagnosis("it had begun with it", null);
+    var drain = cell.drainFor(request);
+    if (drain == null) return new Diagnosis("its handler had begun", null);
     var observation = observation(snapshot(drain));
-    return new Diagnosis("it had begun with it, and may still be at it; the actor " + observation.activity(),
+    return new Diagnosis("its handler had begun, and may still run; the actor " + observation.activity(),
         observation.stack());
   }
 
   private static Diagnosis diagnoseWaiting(Cell cell, RequestFuture<?> request) {
     var extras = cell.extrasOrNull();
-    var drain = cell.drainOn(request);
+    var drain = cell.drainFor(request);
     var entry = request.entry;
     String reason = "its turn had not come, and will not";
     if (entry != null && entry.isOutside())
-      reason += ": it waited for room in the mailbox, which holds " + cell.capacity();
+      reason += ": it waited for capacity in the mailbox, which holds " + cell.capacity();
     if (entry != null && entry.isGone() && cell.isPool()) reason += ": it had been given to a worker";
-    if (extras != null && extras.stash.contains(request)) reason += ": it was put aside";
+    if (extras != null && extras.stash.contains(request)) reason += ": it was stashed";
     if (extras != null && extras.isRedelivery(request))
       reason = "its handler had failed, and it was to be handled again after a back-off";
     if (extras != null && extras.suspendedNode() != null)
-      return new Diagnosis(reason + "; the actor rests after a failure", null);
+      return new Diagnosis(reason + "; the actor is suspended after a failure", null);
     if (drain == null) return new Diagnosis(reason + "; the actor "
         + (cell.isStranded() ? noThreadText(cell, null) : cell.isIdle() ? "is idle" : "is between two messages"), null);
     var snapshot = snapshot(drain);

@@ -37,7 +37,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
       VarHandle.class, PlainQueue.class, byte.class);
   private static final VarHandle EXTRAS = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "extras",
       VarHandle.class, Cell.class, ColdState.class);
-  private static final VarHandle WORKER = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "worker",
+  private static final VarHandle DRAIN = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "drain",
       VarHandle.class, Cell.class, HandlerContext.class);
   private static final Runnable NOTHING = () -> {};
 
@@ -47,9 +47,9 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   protected boolean hasState;
   protected boolean pillTaken; // the pill was handled
   protected boolean hooksPending; // the pill was taken, and the next drain must run the hooks
-  // The drain that runs the actor, or null while it is idle. Set by senders and drains, read by
-  // killers
-  private HandlerContext worker;
+  // The drain that runs the actor, or null while the actor is idle. Set by senders and drains, read
+  // by killers
+  private HandlerContext drain;
   private volatile ColdState extras; // null until first needed
 
   protected Cell(ActorBehavior behavior) {
@@ -79,10 +79,13 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return behavior.settings.owner();
   }
 
-  /** Finds a thread for a stranded right to run. Throws nothing once entered. */
+  /**
+   * Finds a thread for the right to run, which a failed drain has stored in {@code stranded}. If
+   * that fails, the right stays there; an exception means that no stack was left for this call.
+   */
   protected abstract void recover(Throwable failure);
 
-  /** Gives up the thread for {@code pause} nanoseconds; the drain then continues at the node. */
+  /** Gives up the thread. After {@code pause} nanoseconds, a new drain continues at the node. */
   protected abstract void suspend(Object node, long pause);
 
   /** Ends the suspension of the actor, if there is one. */
@@ -94,8 +97,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   public abstract boolean send(Envelope envelope, Deadline deadline);
 
   /**
-   * Called on the thread of all timers. Runs {@code sending} there, or on another thread if the
-   * send may call user code.
+   * Called on the one thread that runs all timers. Runs {@code sending} there, or on another thread
+   * if the send may call user code.
    */
   public abstract void sendFromTimer(Runnable sending);
 
@@ -145,10 +148,10 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Returns the drain that handles this request, or whose message may hold the request up. Returns
-   * null if there is no such drain.
+   * Returns the drain that handles this request. If the request still waits, returns a drain whose
+   * message may delay it. Returns null if there is no such drain.
    */
-  protected HandlerContext drainOn(RequestFuture<?> request) {
+  protected HandlerContext drainFor(RequestFuture<?> request) {
     return drain();
   }
 
@@ -249,7 +252,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   public final HandlerContext drain() {
-    return (HandlerContext) WORKER.getAcquire(this);
+    return (HandlerContext) DRAIN.getAcquire(this);
   }
 
   @Override
@@ -267,13 +270,13 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    * it. Called before the start of the drain only, because a started drain may have ended already.
    */
   final void announce(HandlerContext drain) {
-    WORKER.setRelease(this, drain);
+    DRAIN.setRelease(this, drain);
   }
 
   final void setDrain(HandlerContext drain) {
-    if (drain == null) WORKER.setRelease(this, null);
-    // before the drain reads the phase: a killer writes the phase, then reads the worker
-    else WORKER.setVolatile(this, drain);
+    if (drain == null) DRAIN.setRelease(this, null);
+    // before the drain reads the phase: a killer writes the phase, then reads this field
+    else DRAIN.setVolatile(this, drain);
   }
 
   @Override

@@ -61,11 +61,11 @@ public final class ColdState {
   volatile Scheduler.Timer killTimer; // set by the killer, read by the thread that announces the end
   // The next four are null until first needed
   private ExitSignal exit;
-  private AttachedParts attached; // null again after the end
+  private AttachedParts attached; // null again once `beginEnd` has taken the parts
   private Watches watches;
   private volatile RecoveryState recovery;
   volatile Queue<Object> stash = EMPTY_STASH; // nodes; changed by the drain, read by killers
-  volatile Wait.WaitingHandler hooksDrain; // the drain that runs the hooks; set by it, read by threads about to wait
+  volatile Wait.WaitingHandler hooksDrain; // the drain of the hooks, which sets it; read by threads about to wait
   volatile boolean endedNormally; // the end was announced, and not by a cut-off
   volatile long handled; // how many messages were handled; set by the drain, read by observers
   volatile long failed; // how many messages failed; set by the drain, read by observers
@@ -281,8 +281,8 @@ public final class ColdState {
   }
 
   /**
-   * Returns whether the end has not begun, and has no timer to cancel, resource to close, promised
-   * request to fail or stashed message to dispose of.
+   * Returns whether the end has not begun, and would have no timer to cancel, resource to close,
+   * promised request to fail or stashed message to dispose of.
    */
   synchronized boolean hasNoEndWork() {
     return !endBegun && (attached == null || attached.isEmpty()) && stash.isEmpty();

@@ -29,8 +29,9 @@ public final class DeadLetters {
   }
 
   /**
-   * Adds a message that its ending actor does not handle. The listener is called later in the end,
-   * so that the requests behind the message fail first.
+   * Adds a message that its ending actor does not handle. The listener is called when the requests
+   * behind the message have failed and the actor's resources are closed. If that stage has begun,
+   * the listener is called at once.
    */
   static void addAtEnd(Cell cell, Object message) {
     var listenerCall = record(cell, message, Reason.UNDELIVERED, null);
@@ -63,8 +64,8 @@ public final class DeadLetters {
   }
 
   /**
-   * Called on the thread of all timers, which must run no user code. Runs the code there, and calls
-   * dead-letter listeners on other threads.
+   * Called on the one thread that runs all timers, which must run no user code. Runs the code
+   * there, and calls dead-letter listeners on other threads.
    */
   public static void runWithoutListeners(Runnable code) {
     MUST_NOT_LISTEN.set(true);

@@ -75,7 +75,7 @@ public final class Dispatch {
    * the message. If this throws, the message is not sent.
    */
   public static Object prepare(Cell cell, Object firstNode) {
-    StackProbe.probeForActivation(); // first: a right that is stranded later may have to wait for another sender
+    StackProbe.probeForActivation(); // first: a right that is stranded later may have to wait for the next sender
     return cell.settings().strategy().isResident() ? null : new Activation(cell, firstNode, ActivationKind.NORMAL);
   }
 
@@ -99,7 +99,7 @@ public final class Dispatch {
   }
 
   /**
-   * Starts a drain for a stranded right to run, unless another thread does. Returns false if the
+   * Starts a drain for a stranded right to run, unless another thread took it. Returns false if the
    * right is still stranded.
    */
   public static boolean rescue(Cell cell) {
@@ -133,7 +133,7 @@ public final class Dispatch {
       if (((Activation) right).kind == ActivationKind.RESIDENT) {
         VarHandle.fullFence(); // pairs with Activation.runResident: `handedNode` is written, `thread` not yet read
         LockSupport.unpark(((Activation) right).thread);
-      } else if (tries > 0 && cell.isEnding()) GuaranteedStart.start((Activation) right); // the end needs no strategy
+      } else if (tries > 0 && cell.isEnding()) GuaranteedStart.start((Activation) right); // any fiber can end the actor
       else if (!tryHandOver(cell, (Activation) right)) cell.settings().strategy().activate((Activation) right);
       return true;
     } catch (Throwable failure) {
@@ -150,8 +150,8 @@ public final class Dispatch {
   }
 
   /**
-   * Returns the activation that uses the right. If it is resident, it has the right as soon as
-   * {@code handedNode} is written, which is therefore the last step.
+   * Returns the activation that uses the right. A resident activation has the right as soon as
+   * {@code handedNode} is written, so this is written last.
    */
   private static Activation activationFor(Cell cell, Object right) {
     if (right instanceof Activation activation) return activation;
@@ -279,7 +279,7 @@ public final class Dispatch {
     if (cell.isEnding() || cell.publicCell().isEnding()) wake(cell);
   }
 
-  /** Ends a suspension and starts a drain, unless another thread does. */
+  /** Ends a suspension and starts a drain, unless another thread has ended the suspension. */
   public static void wake(Cell cell) {
     var suspension = cell.extras().resume();
     if (suspension == null) return;
@@ -368,7 +368,7 @@ public final class Dispatch {
     var request = new RequestFuture<>(cell, message, null, true);
     var activation = new Activation(cell, request, ActivationKind.INLINE);
     if (!cell.acquire(request)) return null;
-    // null unless the handler can read it: reading the clock costs a third of an inline request
+    // null if the handler cannot read it: reading the clock costs a third of an inline request
     Deadline ownDeadline = null;
     try {
       if (cell.behavior.usesContext()) ownDeadline = askDeadline(cell, asker);

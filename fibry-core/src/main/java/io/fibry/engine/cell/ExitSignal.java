@@ -27,7 +27,8 @@ public final class ExitSignal extends CompletableFuture<ExitReason> implements W
   }
 
   /**
-   * Returns the future of the end for users. The accounts count chained code as a notification.
+   * Returns the future of the end for users. While code that is chained to it runs, the accounts
+   * have a pending notification.
    */
   public synchronized CompletableFuture<ExitReason> publicFuture(Wait.WaitTarget actor, Accounts accounts) {
     if (publicFuture == null) {

@@ -90,7 +90,7 @@ public final class FailureHandler {
     else if (resumes) suspend(context, decision.pause());
     else if (decision.verdict() == Verdict.STOP) cell.stopAccepting(new ExitReason.Failed(failure));
     if (policy.isLogged() && redelivery > 0)
-      EngineLog.LOG.warn("actor '{}' failed at {}; {} and is given this again: {} of {}; {}",
+      EngineLog.LOG.warn("actor '{}' failed at {}; {} and handles this again: {} of {}; {}",
           cell.name(), text(cell, message), consequence, redelivery, maxRedeliveries, MessageTexts.describe(failure));
     else if (policy.isLogged()) log(cell, message, failure, consequence, policy);
   }
@@ -144,7 +144,7 @@ public final class FailureHandler {
 
   private static String describe(Decision decision) {
     if (decision.verdict() == Verdict.STOP) return "it stops";
-    return (decision.verdict() == Verdict.RESUME ? "it goes on" : "it restarts")
+    return (decision.verdict() == Verdict.RESUME ? "it continues" : "it restarts")
         + (decision.pause() > 0 ? " in " + Durations.textOfNanos(decision.pause()) : "");
   }
 

@@ -100,7 +100,10 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     request.fail(cell.phase == Cell.ENDED ? cell.publicCell().stopped(message, Outcome.UNKNOWN) : failure);
   }
 
-  /** Returns how many steps of the current message have ended; 0 for a message without steps. */
+  /**
+   * Returns how many steps of the current message have ended; 0 if it is no {@link
+   * MultiStepMessage}.
+   */
   final long completedSteps() {
     return uncountedMessage() instanceof MultiStepMessage steps ? completedSteps(steps) : 0;
   }
@@ -118,7 +121,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     return unsettledCount + completedSteps(); // read in this order: see countOutcome
   }
 
-  /** Returns whether the handler is at a message or step without an outcome. */
+  /** Returns whether the handler has begun a message or step that has no outcome yet. */
   public final boolean isHandling() {
     Object current = uncountedMessage();
     try {
@@ -155,8 +158,8 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   }
 
   /**
-   * Counts the message once. A message with steps counts as its completed steps, even if it then
-   * fails.
+   * Counts a handled message; the caller counts a failed message in the accounts. A {@link
+   * MultiStepMessage} counts as its completed steps, even if it then fails.
    */
   final void countOutcome(Object finishedMessage, boolean failed) {
     if (failed) stopCounting();
@@ -187,7 +190,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
 
   private void checkOnHandlerThread() {
     if (message == null || Thread.currentThread() != thread) throw new IllegalStateException("the context of actor '"
-        + cell.name() + "' is valid on its handler's thread, until the handler returns; for later, keep self()");
+        + cell.name() + "' is valid on its handler's thread, until the handler returns; to send later, use self()");
     if (cell.phase == Cell.ENDED)
       throw new IllegalStateException("actor '" + cell.name() + "' was killed and cut off while this handler ran");
   }
@@ -288,7 +291,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   @Override
   public <T extends Object> Optional<T> receive(Class<T> type, Predicate<? super T> condition, Duration limit) {
     Objects.requireNonNull(type, "type");
-    Objects.requireNonNull(condition, "which");
+    Objects.requireNonNull(condition, "condition");
     checkSelective("receive");
     if (mayHoldHandOver) startHandedOver();
     var deadline = Objects.requireNonNull(limit, "limit").isZero() ? Deadline.NO_WAIT
@@ -355,12 +358,12 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     Objects.requireNonNull(message, "message");
     if (target == cell.publicCell()) throw new IllegalArgumentException("actor '" + cell.name()
         + "' cannot watch its own end: it would be notified when it accepts no messages; use closeOnExit or onStop");
-    cell.publicCell().watches().watch(Objects.requireNonNull(target, "other"), message);
+    cell.publicCell().watches().watch(Objects.requireNonNull(target, "target"), message);
   }
 
   @Override
   public void unwatch(Exitable target) {
     checkOnHandlerThread();
-    cell.publicCell().watches().unwatch(Objects.requireNonNull(target, "other"));
+    cell.publicCell().watches().unwatch(Objects.requireNonNull(target, "target"));
   }
 }

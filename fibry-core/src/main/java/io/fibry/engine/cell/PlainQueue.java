@@ -37,7 +37,8 @@ import java.util.List;
  * in the window would cut the queue in two, and the drain would wait for ever.
  *
  * <p><b>Memory order.</b> The link is a plain write. The release fence before {@code getAndSet}
- * orders the message before the node; the acquire fence in {@code unlink} pairs with it.
+ * orders the writes of the message before the link; the acquire fence in {@code unlink} pairs with
+ * it.
  *
  * <p><b>Failure.</b> If the sender cannot start a drain, it stores the right to run in
  * {@code stranded}. If no other node was added behind its node, it then withdraws its node and
@@ -70,8 +71,8 @@ abstract class PlainQueue implements Rescuable {
   protected abstract Object prepare(Object firstNode);
 
   /**
-   * Starts a drain at {@code firstNode}; the caller has the right to run. Throws nothing once
-   * entered.
+   * Starts a drain at {@code firstNode}; the caller has the right to run. If no drain can be
+   * started, the right is stranded. An exception means that no stack was left for this call.
    *
    * @param activation the result of {@link #prepare}, or null
    */

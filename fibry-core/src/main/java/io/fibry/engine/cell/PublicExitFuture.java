@@ -54,7 +54,8 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
   }
 
   /**
-   * Runs chained code on another thread; until then, {@code awaitQuiescence} of the scope waits.
+   * Runs chained code on another thread. Until the code has returned, {@code awaitQuiescence} of
+   * the scope waits.
    */
   private void start(Runnable code) {
     accounts.runOffThread(code);

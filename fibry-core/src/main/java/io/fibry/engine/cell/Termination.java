@@ -34,11 +34,11 @@ import java.util.List;
  * order, and announces the end. If no user code runs at the end, any thread that has the right to
  * run may take these steps ({@code finishWithoutWork}).
  *
- * <p><b>By a kill.</b> {@code kill} stops accepting messages, interrupts the handler and starts
- * the grace. The interrupt reaches the handler and never a hook, because the phase changes between
- * them under the monitor of the extras. When the grace is over, {@code cutOff} announces the end
- * while the handler may still run. Requests fail at once. Messages behind the current one become
- * dead letters when the handler returns.
+ * <p><b>By a kill.</b> {@code kill} stops accepting messages, interrupts the handler (or the hooks,
+ * if they run), and starts the grace. An interrupt for the handler never reaches a hook, because
+ * the phase changes between them under the monitor of the extras. When the grace is over, {@code
+ * cutOff} announces the end while the handler may still run. Requests fail at once. Messages behind
+ * the current one become dead letters when the handler returns.
  *
  * <p><b>Once.</b> {@code ColdState.beginEnd} and {@code ColdState.beginAnnouncement} each return
  * their result to one caller only. So the attached parts are ended once, and the end is announced
@@ -91,8 +91,8 @@ public final class Termination {
   }
 
   /**
-   * Disposes of a node. If that fails, the other stashed nodes and the stop hook follow all the
-   * same.
+   * Disposes of a node. Logs a failure and does not throw it, so that the other stashed nodes and
+   * the stop hook still follow.
    */
   private static void disposeOfStashed(Cell cell, Object node) {
     try {
@@ -163,7 +163,7 @@ public final class Termination {
     }
   }
 
-  /** Announces the end. If the actor is cut off, its resources may not be closed yet. */
+  /** Announces the end. If the actor is cut off, its resources may still be open. */
   private static void announce(Cell cell, boolean isNormal) {
     var extras = cell.extras();
     var reason = extras.beginAnnouncement();

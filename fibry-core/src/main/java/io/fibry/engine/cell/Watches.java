@@ -32,7 +32,7 @@ final class Watches {
 
   /**
    * Listens to an Exitable that is no actor. The future of the Exitable keeps this object in
-   * memory; once it is cleared, this object no longer keeps the watching actor in memory.
+   * memory. Once this object is cleared, it no longer keeps the watching actor in memory.
    */
   private static final class ForeignWatch extends AtomicReference<Consumer<ExitReason>> {
     private static final long serialVersionUID = 1;

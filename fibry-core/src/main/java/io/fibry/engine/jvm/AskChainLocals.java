@@ -3,8 +3,8 @@ package io.fibry.engine.jvm;
 import java.util.List;
 
 /**
- * Holds two lists of askers for each thread, which are actors of other processes. The askers of one
- * list wait for the request that the thread handles; the askers of the other list wait for the
+ * Holds two lists of askers for each thread. An asker is an actor of another process. The askers of
+ * one list wait for the request that the thread handles; the askers of the other list wait for the
  * requests that the thread sends.
  */
 public final class AskChainLocals {

@@ -52,7 +52,7 @@ public final class CoarseClock implements Runnable {
 
   /** Starts the stopped clock, and returns the present time. */
   private long startAndRead() {
-    if (Environment.simulated != null) return 0; // a simulation has no threads of its own
+    if (Environment.simulated != null) return 0; // a simulation must not depend on a real thread
     StackProbe.probe(); // now, because a reader that replaces 0 must be able to unpark
     long time = time();
     var thread = updater != null ? updater : startUpdater();

@@ -19,7 +19,8 @@ public final class EngineThreads {
       starter(Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-", 0).factory());
 
   static {
-    // initializes the JDK's classes for fibers, which fail for ever if first used without stack
+    // initializes the JDK's classes for fibers now: if the stack overflows at their first use, they
+    // fail for ever
     LockSupport.unpark(Thread.ofVirtual().unstarted(() -> {}));
   }
 
@@ -48,8 +49,8 @@ public final class EngineThreads {
   }
 
   /**
-   * Called on a fiber. Starts one task that a platform thread has given and for which no fiber has
-   * begun yet, if there is such a task.
+   * Called on a busy fiber. Starts one waiting task of a platform thread, which under load might
+   * otherwise never begin (Java 25).
    */
   public static void startPendingTask() {
     FIBER_STARTER.startPending();

@@ -40,7 +40,7 @@ public final class FailureLog {
     return admit(failure.getClass(), String.valueOf(topFrame(failure)), now);
   }
 
-  /** Admits a failure that is equal to failures with the same type and place. */
+  /** Decides about a failure by its type and the given place, not by its stack trace. */
   public int admit(Class<?> type, String place, long now) {
     return admit(type.getName() + " at " + place, now);
   }

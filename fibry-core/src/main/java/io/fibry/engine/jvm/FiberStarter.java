@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 /**
  * Starts the tasks of platform threads on fibers. The JDK's scheduler begins a task of a platform
  * thread only when a carrier is idle, and so under load perhaps never (Java 25). So a task waits in
- * this queue for a fetcher, which is a fiber started for that, or for a busy fiber that calls
+ * this queue for a fetcher, which is a fiber started to take it, or for a busy fiber that calls
  * {@link #startPending}.
  *
  * <p>A task starts once, because it leaves the queue once. No task is forgotten. After adding a
@@ -84,7 +84,7 @@ final class FiberStarter {
 
   /**
    * Called on a busy fiber. Starts one task if a fetcher has yet to come. If each call started more
-   * than one task, the queues of the JDK would grow, which never shrink.
+   * than one task, the JDK's queues would grow, and they never shrink.
    */
   void startPending() {
     if (called) startNext();

@@ -6,9 +6,9 @@ package io.fibry.engine.jvm;
  * its scheduler locked for ever.
  *
  * <p>Only the size of the frames matters, and filling them takes time. So only one of 1,024 frames
- * uses its variables. That use keeps the compilers from removing the variables, provided that every
- * profile contains it, so frames are counted and not calls. Few large frames cost less than many
- * small frames; a method of more than 8,000 bytes would not be compiled.
+ * uses its variables. That use keeps the compilers from removing the variables, but only if every
+ * profile contains it. Therefore the counter counts frames, not calls of a probe. Few large frames
+ * cost less than many small frames; a method of more than 8,000 bytes would not be compiled.
  */
 public final class StackProbe {
   private static final int STRIPES = 64;

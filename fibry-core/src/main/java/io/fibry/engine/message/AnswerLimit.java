@@ -4,8 +4,9 @@ import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.Rescuable;
 
 /**
- * Ends the time of an answer for which no thread of the library waits. A record instead of a
- * lambda, because a lambda that is first linked without memory may fail forever.
+ * The task that expires an answer at its deadline, if no thread of the library waits for the
+ * answer. A record instead of a lambda, because a lambda that is first linked without memory may
+ * fail forever.
  */
 record AnswerLimit<R>(ExpiringAnswer<R> answer, Object message, Deadline deadline)
     implements Deadline.AwaitedResult<R>, Runnable, Rescuable {

@@ -16,7 +16,7 @@ import java.util.Map;
 
 /**
  * Writes the captures of context propagators as one text for another process, and reads them. The
- * text has names and values, as the query of a URL. It is printable ASCII, so it fits into any
+ * text has names and values, like the query of a URL. It is printable ASCII, so it fits into any
  * header.
  */
 public final class BaggageText {

@@ -14,10 +14,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** The time at which a wait ends at the latest, by the clock of a scope. */
-public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSupplier {
+public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanSupplier {
   public static final Deadline NONE = new Deadline(Scheduler.system(), null);
   public static final Deadline NO_WAIT = new Deadline(Scheduler.system(), Duration.ZERO);
-  private static final Duration MIN_SWEPT_LIMIT = Duration.ofNanos(10 * TimeoutSweep.PERIOD.toNanos());
+  private static final Duration MIN_SWEPT_LIMIT = Duration.ofNanos(10 * LongWaitSweep.PERIOD.toNanos());
 
   interface AwaitedResult<R> {
     boolean isDone();
@@ -169,19 +169,19 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
 
   /**
    * Waits for an answer. A timed park costs as much as all other work of a request. So a wait with
-   * a long limit parks without a timeout, and the {@link TimeoutSweep} ends it.
+   * a long limit parks without a timeout, and the {@link LongWaitSweep} ends it.
    */
   <R> R get(AwaitedResult<R> answer) throws InterruptedException, ExecutionException {
     if (limit == null || answer.isDone()) return answer.park();
     if (clock == Scheduler.system() && limit.compareTo(MIN_SWEPT_LIMIT) < 0) return getWithTimedPark(answer);
     awaitedResult = answer;
-    if (isSweepable()) TimeoutSweep.add(this);
+    if (isSweepable()) LongWaitSweep.add(this);
     else startTimer();
     try {
       return answer.park();
     } finally {
       awaitedResult = null;
-      TimeoutSweep.remove(this);
+      LongWaitSweep.remove(this);
       var startedTimer = timer;
       if (startedTimer != null) startedTimer.cancel();
     }
@@ -201,7 +201,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
    */
   void startExpiry(AwaitedResult<?> answer) {
     awaitedResult = answer;
-    if (isSweepable() && limit.compareTo(MIN_SWEPT_LIMIT) >= 0) TimeoutSweep.add(this);
+    if (isSweepable() && limit.compareTo(MIN_SWEPT_LIMIT) >= 0) LongWaitSweep.add(this);
     else startTimer();
   }
 
@@ -254,7 +254,7 @@ public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSu
     try {
       result.expire();
     } catch (Throwable noMemory) { // `expire` has undone its change: the next sweep tries again
-      TimeoutSweep.addQuietly(this);
+      LongWaitSweep.addQuietly(this);
     }
   }
 }

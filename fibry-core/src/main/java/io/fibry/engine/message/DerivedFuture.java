@@ -6,8 +6,8 @@ import java.util.concurrent.CompletableFuture;
 /**
  * A stage that was chained to the future of an answer or of an actor's end. If a handler waits for
  * the stage, it publishes a wait for the actor that gives the answer or ends, so cycles are found.
- * Once the answer has arrived, the stage waits only for code of users. A future made by
- * {@code allOf} or {@code anyOf} is no such stage.
+ * Once the answer has arrived, the stage waits only for code of users, and no wait is published. A
+ * future made by {@code allOf} or {@code anyOf} is no such stage.
  */
 public final class DerivedFuture<R> extends WaitPublishingFuture<R> {
   public interface WaitPublisher {

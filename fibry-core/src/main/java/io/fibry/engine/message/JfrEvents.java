@@ -13,10 +13,10 @@ import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
 
 /**
- * The events of actors in a flight recording. They cost nothing until the recorder starts, which
- * then rewrites the nested classes. Without the module {@code jdk.jfr} the prototypes are null, and
- * no nested class is loaded. No method of this class may pass an object of a nested class as its
- * superclass, because then the verifier would load both classes.
+ * The events of actors in a flight recording. When the recorder starts, it rewrites the nested
+ * classes; until then they cost nothing. Without the module {@code jdk.jfr} the prototypes are
+ * null, and no nested class is loaded. No method of this class may pass an object of a nested class
+ * as its superclass, because then the verifier would load both classes.
  *
  * <p>The prototypes, one object of each event class, are made with the first actor. If an event
  * class were initialized later, and that failed for lack of stack, the class could never be used
@@ -47,7 +47,7 @@ public final class JfrEvents {
   }
 
   /**
-   * Returns whether messages are recorded, so that each message carries the time of its sending.
+   * Returns whether messages are recorded. If so, each message must carry the time of its sending.
    */
   public static boolean isRecordingMessages() {
     return MESSAGE != null && MESSAGE.isEnabled();
@@ -112,7 +112,7 @@ public final class JfrEvents {
     if (begunEvent == null) return;
     var event = (PressureEvent) begunEvent;
     event.end();
-    event.happened = refusal == null ? "waited" : "waited in vain";
+    event.happened = refusal == null ? "waited" : "waited without success";
     write(event, actor, capacity);
   }
 
@@ -207,7 +207,7 @@ public final class JfrEvents {
 
   @Name("fibry.AskWait")
   @Label("Ask Wait")
-  @Description("A thread that waited for an actor's answer, and before that perhaps for room in its mailbox")
+  @Description("A thread that waited for an actor's answer, and before that perhaps for space in its mailbox")
   @Category("Fibry")
   @Threshold("20 ms")
   private static final class AskWaitEvent extends Event {
@@ -228,7 +228,7 @@ public final class JfrEvents {
     @Label("Capacity")
     int capacity;
     @Label("Happened")
-    @Description("Rejected, dropped, waited, or waited in vain")
+    @Description("Rejected, dropped, waited, or waited without success")
     String happened;
     @Label("Foreseen")
     @Description("How long the message would have waited, if it was refused for that; otherwise 0")

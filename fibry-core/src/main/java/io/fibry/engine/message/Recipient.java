@@ -7,17 +7,19 @@ public interface Recipient extends Wait.WaitTarget {
   void onWithdrawn(RequestFuture<?> request, Reason reason);
 
   /**
-   * Called when the promised answer has arrived, or its asker has given up and the promise is
-   * abandoned.
+   * Removes the promise of an answer. {@code isAbandoned} is false if the answer has arrived, and
+   * true if its asker no longer waits.
    */
   void removePromise(RequestFuture<?> request, boolean isAbandoned);
 
-  /** Runs the code on another thread. Until it has run, the actor's scope is not quiet. */
+  /**
+   * Runs the code on another thread. Until it has run, {@code awaitQuiescence} of the scope waits.
+   */
   void runOffThread(Runnable code);
 
   /**
-   * Runs the code on a fiber. Until it has run, the actor's scope is not quiet. Returns false if no
-   * fiber can be started.
+   * Runs the code on a fiber. Until it has run, {@code awaitQuiescence} of the actor's scope waits.
+   * Returns false if no fiber can be started.
    */
   boolean tryRunOnFiber(Runnable code);
 

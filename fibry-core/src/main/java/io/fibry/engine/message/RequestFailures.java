@@ -47,8 +47,8 @@ public final class RequestFailures {
   }
 
   /**
-   * Returns the failure as a value. For EXPIRED this allocates no memory, because an expired
-   * request that was settled must be completed in any case.
+   * Returns the failure as a value. For EXPIRED this allocates no memory: an expired request is
+   * marked as settled already, and must be completed even without memory.
    */
   static FailedResult failedResult(Throwable cause) {
     return cause == EXPIRED ? EXPIRED_RESULT : new FailedResult(cause);
@@ -94,7 +94,7 @@ public final class RequestFailures {
       boolean isSettled,
       Diagnosis diagnosis) {
     String explanation = diagnosis != null ? diagnosis.text()
-        : isBegun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not";
+        : isBegun ? "its handler had begun, and may still run" : "its turn had not come, and will not";
     var stack = diagnosis == null ? null : diagnosis.stack();
     return new AskTimeoutException(
         "actor '" + actor.name() + "' did not answer " + actor.describeRequest(request) + " within " + deadline + ": "

@@ -20,17 +20,19 @@ import java.util.concurrent.ExecutionException;
  *
  * <p><b>States.</b> One byte has flags that are set by compare-and-set. BEGUN: a drain handles the
  * request, and only a stash clears the flag. SETTLED: it has a result, or was withdrawn. CHAINED:
- * code of a user is chained to it. CALLBACKS_RUN: the thread that settled the request has looked
- * for callbacks, or may run them itself.
+ * code of a user is chained to it. CALLBACKS_RUN: the thread that answered the request has looked
+ * for callbacks. A cancel, a limit or a completion from outside sets this flag together with
+ * SETTLED, because its thread may run callbacks itself.
  *
  * <p><b>BEGUN against SETTLED</b> decides whether the request is handled. A drain sets BEGUN when
  * it takes the request; a cancel, a limit, or a completion from outside sets SETTLED. The first one
  * wins, and a withdrawn request frees its place in the mailbox.
  *
- * <p><b>CHAINED against SETTLED</b> decides where callbacks run, which is never the thread of the
- * actor. A drain sets SETTLED. If CHAINED was set before, another thread completes the future;
- * otherwise the drain does. Last, the drain sets CALLBACKS_RUN. A thread that chains code after
- * SETTLED waits for CALLBACKS_RUN, a tenth of a second at most, and runs the code itself.
+ * <p><b>CHAINED against SETTLED</b> decides which thread runs the callbacks: not the thread of the
+ * actor, unless no fiber can be started. A drain sets SETTLED. If CHAINED was set before, another
+ * thread completes the future; otherwise the drain does. Last, the drain sets CALLBACKS_RUN. A
+ * thread that chains code after SETTLED first waits for CALLBACKS_RUN (0.1 s at most), so that the
+ * drain does not find the code. The thread then runs the code itself.
  *
  * <p><b>Failure.</b> If the drain has no stack or memory left to complete the future, it clears
  * SETTLED again and throws. A caller of the drain, which has more stack, then fails the request.
@@ -44,7 +46,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   private static final byte BEGUN = 1;
   private static final byte SETTLED = 2;
   private static final byte CHAINED = 4;
-  private static final byte CALLBACKS_RUN = 8; // the settling thread has looked for callbacks, or may run them
+  private static final byte CALLBACKS_RUN = 8; // no thread need wait before it chains code
   private static final VarHandle STATE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state",
       VarHandle.class, RequestFuture.class, byte.class);
 
@@ -131,9 +133,9 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Removes the promise if the asker has given up meanwhile. The drain writes {@code isAnswered}
-   * and then reads SETTLED; the asker sets SETTLED and then reads {@code isAnswered}. So at least
-   * one of them sees the other.
+   * Removes the promise from the actor if the asker has stopped waiting meanwhile. The drain writes
+   * {@code isAnswered} and then reads SETTLED; the asker sets SETTLED and then reads {@code
+   * isAnswered}. So at least one of them sees the other.
    */
   public void removePromiseIfSettled() {
     VarHandle.fullFence(); // `isAnswered` is written, SETTLED not yet read
@@ -282,8 +284,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   public void startLimit(Object sentMessage, Deadline answerDeadline) {
     if (isDone()) return;
     answerDeadline.startExpiry(new AnswerLimit<>(this, sentMessage, answerDeadline));
-    // The thread that settles the request sets SETTLED before it cancels the limit, so one of the
-    // two threads cancels the limit
+    // The thread that settles the request may have cancelled the limit before it was started. That
+    // thread has set SETTLED before, so this thread sees SETTLED and cancels the limit
     if ((state & SETTLED) != 0) answerDeadline.cancelExpiry();
   }
 
@@ -324,8 +326,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Fails the request, because its actor has stopped. If code is chained to the request, that
-   * happens on another thread, because this thread must not wait for the code.
+   * Fails the request, because its actor has stopped. If code is chained to the request, another
+   * thread completes the future and runs the code, because this thread must not wait for the code.
    */
   @Override
   public boolean failStopped(Object sentMessage) {
@@ -390,8 +392,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Completes the future. If the asker cancels the request, the calling thread runs the callbacks,
-   * which the asker has chained. If the actor has stopped, another thread runs them.
+   * Completes the future. If a user cancels or completes the future, or the limit has passed, the
+   * calling thread runs the chained callbacks. If the actor has stopped, another thread runs them.
    */
   private boolean conclude(Reason reason, R value, Throwable failure) {
     if (reason == Reason.CANCELLED)

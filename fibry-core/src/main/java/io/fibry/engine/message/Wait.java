@@ -20,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class Wait implements AutoCloseable {
   /** The {@code message} of a wait for the end of an actor. */
   public static final String END = "its end";
-  /** The {@code message} of such a wait by a thread that closes the scope of the actor. */
+  /** The {@code message} of a wait for the end of an actor by a thread that closes its scope. */
   public static final String CLOSE = "its end, to close its scope";
 
   /** An actor, as seen by a thread that waits for it. */
@@ -59,7 +59,7 @@ public final class Wait implements AutoCloseable {
     ActorStoppedException stopped(Object message, Outcome outcome);
   }
 
-  /** A handler that runs on a thread, which may wait. That thread writes the fields. */
+  /** A running handler, which may wait. The handler's thread writes the fields. */
   public abstract static class WaitingHandler {
     private static final ThreadLocal<WaitingHandler> CURRENT = new ThreadLocal<>();
 
@@ -72,7 +72,7 @@ public final class Wait implements AutoCloseable {
     // null; read by threads that search for cycles
     volatile Wait currentWait;
     private RefusedWait lastRefused; // the last refused wait, or null
-    protected boolean mayHoldHandOver; // whether the slot of the thread may have an actor that this handler woke
+    protected boolean mayHoldHandOver; // whether the thread's slot may have a drain that this handler woke
 
     /** A wait that would have closed a cycle, and the exception that was thrown instead. */
     private record RefusedWait(Throwable exception, Awaitable awaitable) {}
@@ -234,7 +234,8 @@ public final class Wait implements AutoCloseable {
 
   /**
    * Returns whether the thread is parked until one of these actors gives an answer, which the actor
-   * may have promised. A thread that is parked has already set the timer of its limit.
+   * may have promised. A parked thread has already set the timer of its limit, so a test may move
+   * the clock.
    */
   public boolean isForAnswerOf(Set<? extends WaitTarget> actors) {
     var sleeper = waiter.thread;
@@ -283,7 +284,7 @@ public final class Wait implements AutoCloseable {
   public String describe() {
     String text = message == null ? "" : message == END || message == CLOSE ? (String) message
         : target.describe(EngineMessage.unwrap(message));
-    if (awaitable instanceof MailboxSpace) text = "room for " + text;
+    if (awaitable instanceof MailboxSpace) text = "capacity for " + text;
     return "'" + target.name() + "'" + (text.isEmpty() ? "" : " (" + text + ")");
   }
 

@@ -119,9 +119,9 @@ public final class WaitCycle {
    *
    * <p>A wait for a pool may fork. A worker is stuck if its wait leads to this thread, or back to a
    * wait that the search has passed. A wait for the end of the pool never ends if one worker is
-   * stuck. A wait for an answer or for space never ends if too few workers or permits are not
-   * stuck. A cycle without this thread is found by its last member. If a worker closed the cycle by
-   * taking a message, the sender that waits for space is woken to search again.
+   * stuck. A wait for an answer or for space ends only if enough workers and permits are not stuck.
+   * A cycle without this thread is found by the member that begins to wait last. If a worker closed
+   * the cycle by taking a message, the sender that waits for space is woken to search again.
    */
   private static final class CycleSearch {
     private static final int NOWHERE = Integer.MAX_VALUE;
@@ -196,7 +196,7 @@ public final class WaitCycle {
       var blockers = wait.target.blockers(wait);
       if (blockers == null) return NOWHERE;
       int number = steps.size();
-      // a worker that leads back to this wait is stuck, if this step is not removed
+      // a placeholder: the search below takes a worker that leads back to this wait as stuck
       steps.put(wait, new SearchStep(number, Set.of(), null, null));
       int earliest = NOWHERE;
       int stuckPermits = 0;

@@ -9,8 +9,8 @@ final class AdaptiveSpin {
   private static final int MAX_FAILURES = 4; // failures in a row
   private static final int MAX_SKIPPED = 32;
 
-  // failures in a row, to which skipped spins are added from MAX_FAILURES on; written and read by
-  // all threads that spin
+  // failed spins in a row; from MAX_FAILURES on, skipped spins count, too. Written and read by all
+  // threads that spin
   private int failures;
 
   boolean mayStart() {

@@ -42,6 +42,10 @@ final class ArrivalBuffer<E> {
     this.capacity = capacity;
   }
 
+  /**
+   * Adds a block: {@code size} entries of one sender, linked by {@code next}. Returns false if they
+   * do not fit.
+   */
   boolean enter(QueueEntry<E> block, int size) {
     while (true) {
       var previousNewest = newest;

@@ -39,7 +39,7 @@ final class BlockedSenders<E> {
     return removedEntries;
   }
 
-  /** Wakes all senders, so that each checks whether it waits for itself. */
+  /** Wakes all senders, so that each checks whether its wait closes a cycle. */
   void alert() {
     for (var entry : entries) LockSupport.unpark(entry.sender);
   }

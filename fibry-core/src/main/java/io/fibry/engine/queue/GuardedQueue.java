@@ -30,11 +30,11 @@ import java.util.function.Predicate;
  * right to run to one of them.
  *
  * <p><b>Failure.</b> A StackOverflowError under the monitor would leave a change half done, so
- * callers probe the stack of a user's thread first. Only {@link #enter} probes it itself, so that
- * the stack suffices to withdraw the entry, and mostly calls nothing after its change.
+ * callers probe the stack of a user's thread first. Only {@link #enter} probes the stack itself, so
+ * that it can withdraw its entry. After the entry has entered, {@link #enter} mostly calls nothing.
  *
  * <p><b>Refused.</b> {@code ReentrantLock}: a StackOverflowError left it locked. A binary heap: a
- * comparator that throws breaks it, where a tree compares before it changes.
+ * comparator that throws breaks it, whereas a tree compares before it changes.
  */
 public class GuardedQueue<E> {
   public enum EnterResult {
@@ -117,7 +117,7 @@ public class GuardedQueue<E> {
   /**
    * Lets the entry in without the monitor, perhaps after a spin, if a thread has the right to run,
    * the queue is open and the entry fits. Returns null if the caller must call {@link #offer};
-   * otherwise mostly {@link EnterResult#TAKEN}.
+   * otherwise the result, which is mostly {@link EnterResult#TAKEN}.
    */
   public EnterResult enter(QueueEntry<E> entry, boolean mayWait) {
     if (arrivals == null || !isRunning.get()) return null;
@@ -171,9 +171,9 @@ public class GuardedQueue<E> {
   }
 
   /**
-   * Withdraws a block of {@code size} entries that has just entered. The caller gives the size,
-   * because other entries may be linked behind the block now. Returns false if the block was taken,
-   * or is being removed because the queue is shut.
+   * Withdraws a block, which is {@code size} entries of one sender, right after it has entered. The
+   * caller gives the size, because other entries may be linked behind the block now. Returns false
+   * if the block was taken, or is being removed because the queue is shut.
    */
   public synchronized boolean takeBack(QueueEntry<E> block, int size) {
     collectArrivals();
@@ -247,7 +247,8 @@ public class GuardedQueue<E> {
   public synchronized boolean release() {
     if (first() != null) return false;
     isRunning.set(false);
-    // a sender that has entered meanwhile saw `isRunning` set, or has the right to run now
+    // if a sender has entered meanwhile and saw `isRunning` set, this thread takes the right again;
+    // otherwise the sender has taken it
     return arrivals == null || !arrivals.hasNew() || tryTakeRun() == EnterResult.TAKEN;
   }
 

@@ -62,8 +62,8 @@ final class KeyLanes<E> {
   }
 
   /**
-   * Called when an entry has ended, or will never begin. Returns the next entry of its lane, or
-   * null.
+   * Called when the message of an entry was handled, or will never be handled. Returns the next
+   * entry of its lane, or null.
    */
   PoolEntry<E> advance(PoolEntry<E> entry) {
     var lane = entry.lane;
@@ -78,7 +78,7 @@ final class KeyLanes<E> {
     return nextEntry;
   }
 
-  /** Returns the slots of the workers for whose message other entries of a lane wait. */
+  /** Returns the slots of the workers whose message holds up other entries of its lane. */
   List<WorkerSlot<E>> blockingWorkers() {
     return lanes.values().stream().filter(lane -> !lane.waitingEntries.isEmpty()).map(lane -> lane.firstEntry.slot)
         .filter(Objects::nonNull).toList();

@@ -9,7 +9,8 @@ import java.util.function.BooleanSupplier;
  * A park of a thread of a ForkJoinPool, which is announced to the pool, so that another thread of
  * the pool works meanwhile. Otherwise the task that ends the wait might never run. The thread parks
  * for 100 ms at most and then checks again, because on Java 21 a pool may forget to wake a thread.
- * The condition is checked right before each park, because the pool may consume the permit.
+ * The condition is checked right before each park, because the pool may consume the permit of an
+ * unpark.
  */
 record ManagedPark(BooleanSupplier condition, Object blocker) implements ForkJoinPool.ManagedBlocker {
   private static final long RECHECK_NANOS = 100_000_000L;

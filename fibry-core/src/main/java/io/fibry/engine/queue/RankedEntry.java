@@ -17,9 +17,9 @@ public class RankedEntry<E> extends QueueEntry<E> {
   // The inherited `number` is the order among equal ranks. With a WaitEstimator: the number of
   // departures when the entry came
 
-  RankedEntry(E item, Object rank, boolean isPill) {
+  RankedEntry(E item, Object message, boolean isPill) {
     super(item, isPill);
-    this.message = rank;
+    this.message = message;
   }
 
   static <E> QueueEntry<E> of(E item, Object message) {
@@ -53,7 +53,7 @@ public class RankedEntry<E> extends QueueEntry<E> {
     message = null;
   }
 
-  /** Must not be called once the entry is gone, because its rank is then null. */
+  /** Must not be called once the entry is gone, because its message is then null. */
   @Override
   boolean isTask() {
     return message == null && !isPill;

@@ -15,17 +15,17 @@ import java.util.function.LongSupplier;
  * workers. A thread that gets RUN, or true from {@code isMoreReady}, calls {@link #assignNext}. So
  * no message waits while an idle worker could begin it.
  *
- * <p><b>Fast path.</b> While no worker is free, a sender enters by the arrivals of
- * {@link GuardedQueue}, without the monitor. A worker declares itself free before it looks for
- * arrivals a last time; a sender adds its entry before it reads whether a worker is free. So one of
- * the two sees the other. Queues with keys always use the monitor.
+ * <p><b>Fast path.</b> While no worker is free, a sender enters through the {@link ArrivalBuffer},
+ * without the monitor. A worker declares itself free before it looks for arrivals a last time; a
+ * sender adds its entry before it reads whether a worker is free. So one of the two sees the other.
+ * Queues with keys always use the monitor.
  *
  * <p><b>Keys.</b> At most one message of each key is in the {@link TakeOrder} or being handled. The
  * others wait in the lane of the key. When that message is done, the next message of the lane goes
  * to the end of the order. So the first message in the order never waits for its key.
  *
  * <p><b>Permits.</b> A message needs as many permits as it weighs. While too few are free for the
- * first message, lighter messages behind it wait, too: otherwise it might wait forever.
+ * first message, lighter messages behind it wait, too: otherwise the first might wait forever.
  *
  * <p><b>Refused.</b> A worker per hash of the key: a busy key would delay its neighbors.
  */
@@ -92,7 +92,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return slot;
   }
 
-  /** Makes the new worker of a reserved slot idle. Returns {@link #mayServe}. */
+  /** Makes the new worker of a reserved slot idle. Returns the result of {@link #mayServe}. */
   public boolean openSlot(WorkerSlot<E> slot) {
     long now = now();
     synchronized (this) {
@@ -131,8 +131,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   /**
    * Ends the handled message and returns the next one, or null if the worker is idle now, or
-   * another thread is bringing the worker a message. Afterwards the worker reads
-   * {@link WorkerSlot#isMoreReady}. The handled message need not be from this queue.
+   * another thread is bringing the worker a message. The worker then reads {@link
+   * WorkerSlot#isMoreReady}. A handled message from another queue ends nothing here.
    */
   public E next(WorkerSlot<E> slot, Object handledItem) {
     return next(slot, handledItem, now());
@@ -140,7 +140,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   /**
    * {@code now}, when the idle time begins, was read before the message ends. Thus if a test sees
-   * that end, and then moves a manual clock, the idle time grows.
+   * the message end, and then moves a manual clock, the idle time grows.
    */
   private synchronized E next(WorkerSlot<E> slot, Object handledItem, long now) {
     if (slot.item == handledItem) endMessage(slot);
@@ -249,9 +249,9 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   /**
-   * Returns the greatest weight up to {@code lastEntry}. For a blocked sender, returns the weight
-   * of the first entry: if another entry holds up the sender later, the sender is woken, and
-   * searches again.
+   * Returns the greatest weight among the entries up to {@code lastEntry}. For a blocked sender,
+   * returns the weight of the first entry: if another entry holds up the sender later, the sender
+   * is woken, and searches again.
    */
   private int maxWeightUpTo(PoolEntry<E> lastEntry) {
     if (poolPolicy.weight().isEmpty()) return 1;
@@ -312,7 +312,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     alertBlocked();
   }
 
-  /** Wakes blocked senders if no message can begin, because a sender may now wait for itself. */
+  /** Wakes blocked senders if no message can begin: each must check whether it waits for itself. */
   private void alertBlocked() {
     if (!mayBegin()) blockedSenders.alert();
   }

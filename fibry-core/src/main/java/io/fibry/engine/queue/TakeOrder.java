@@ -30,7 +30,7 @@ final class TakeOrder<E> {
     var rankedEntry = (RankedEntry<E>) entry;
     rankedEntry.epoch = epoch;
     rankedEntry.number = nextNumber++;
-    rankedEntries.add(rankedEntry); // a comparator that throws has changed nothing yet
+    rankedEntries.add(rankedEntry); // if the comparator throws, the entry is not added
     if (rankedEntry.isPill) epoch++;
   }
 

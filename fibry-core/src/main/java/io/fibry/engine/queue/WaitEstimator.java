@@ -39,8 +39,8 @@ final class WaitEstimator {
   }
 
   /**
-   * Returns whether the entry would wait for at most the maximum behind {@code waitingCount}
-   * entries, of which {@code first} is the first. If not, stores the estimate in the entry.
+   * Returns whether the entry would wait for at most the maximum; if not, stores the estimate in
+   * the entry. {@code first} is the first of the {@code waitingCount} entries before it.
    */
   boolean isWithinMaxWait(RankedEntry<?> entry, RankedEntry<?> first, int waitingCount, long now) {
     long wait = estimate(first, waitingCount, now);

@@ -7,13 +7,14 @@ package io.fibry.engine.queue;
 public final class WorkerSlot<E> {
   PoolEntry<E> heldEntry; // the message that the worker handles, or will handle next, or null
   E item; // the element of `heldEntry`, or null; read also by the caller of `assignNext`
-  // number of permits that the message holds; read also by a thread that searches for cycles
+  // number of the pool's permits that the message holds; read also by a thread that searches for
+  // cycles
   private int weight;
   boolean isIdle;
   long idleSince; // nanoseconds, or IdleWorkers.UNKNOWN
   boolean isRetired; // whether the worker takes no more messages, because it must end
-  // whether another message could begin, or the pill was next, when the slot last got a message or
-  // became idle; read also by the caller of `assignNext`
+  // Whether another message could begin, or the pill was next, when the slot last got a message or
+  // became idle. A thread that reads true calls `assignNext`
   boolean isMoreReady;
   private volatile Object worker; // null until the worker is made; written once, by its maker
 

@@ -31,7 +31,10 @@ final class CloseHooks {
     for (var hook : openHooks) hook.start();
   }
 
-  /** Returns a future that completes when all hooks that have begun are over. */
+  /**
+   * Returns a future that completes when all hooks are over. Called after {@link #runAll}, so each
+   * of them has begun or was closed.
+   */
   CompletableFuture<?> whenAllEnded() {
     return CompletableFuture.allOf(openHooks.stream().map(hook -> hook.ended).toArray(CompletableFuture<?>[]::new));
   }
@@ -64,7 +67,7 @@ final class CloseHooks {
       try {
         code.run();
       } catch (Throwable failure) {
-        EngineLog.LOG.error("a farewell of scope '{}' failed", scope, failure);
+        EngineLog.LOG.error("a close hook of scope '{}' failed", scope, failure);
       } finally {
         finish();
       }

@@ -113,7 +113,7 @@ final class MemberTable {
   private List<Object> since(long minNumber, LongPredicate filter) {
     var entries = entries(minNumber, filter);
     var joinOrders = entries.stream().mapToLong(NumberedMember::joinOrder).summaryStatistics();
-    if (joinOrders.getMax() - joinOrders.getMin() >= 4L * entries.size()) { // few of the members of this range are left
+    if (joinOrders.getMax() - joinOrders.getMin() >= 4L * entries.size()) { // an array by index would be mostly empty
       entries.sort(Comparator.comparingLong(NumberedMember::joinOrder));
       return members(entries);
     }

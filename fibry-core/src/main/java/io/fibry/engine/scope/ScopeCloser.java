@@ -15,11 +15,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
- * The close of one scope, by the first thread that calls it. Later threads wait for its report.
+ * The close of one scope. The first thread that closes the scope does the work; later threads wait
+ * for the report.
  *
  * <p><b>Order.</b> First the scope and its inner scopes refuse new members. The members then end
  * one after the other, the youngest first, so that the actors that a member was given outlive it.
- * Inner scopes are closed in their turn, or by their last member if that ends earlier.
+ * The close of an inner scope begins in its turn, and is complete when its last member has ended,
+ * or at the end of this close.
  *
  * <p><b>Limit.</b> After the limit, the remaining actors are interrupted at once, and abandoned
  * after a grace period that they share. So a close lasts at most the limit plus the grace period,
@@ -31,11 +33,15 @@ import java.util.concurrent.ExecutionException;
  * the closing thread as its own ({@code joinPublished}), so cycles through a close are found.
  *
  * <p><b>Errors.</b> If the closing thread runs out of stack, it kills the remaining actors, and
- * still completes the report. Only the closing thread writes {@code step}. Other threads read it,
- * and then wait for its {@code next}.
+ * still completes the report. Only the closing thread writes {@code step}. A thread that waits for
+ * the report reads the step, and waits for its {@code next}.
  */
 final class ScopeCloser implements ScopeState.PendingClose {
-  /** @param cell the actor whose end the closer waits for; null if the closing thread is at work */
+  /**
+   * @param cell the actor whose end the closing thread waits for; null if that thread is at work
+   * @param deadline when that wait ends
+   * @param next completes with the next step
+   */
   private record CloserStep(Cell cell, Deadline deadline, CompletableFuture<CloserStep> next) implements ExitWait {
     CloserStep(Cell cell, Deadline deadline) {
       this(cell, deadline, new CompletableFuture<>());
@@ -183,7 +189,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
         if (endIdle(cell)) continue;
         cell.sendPoisonPill();
         await(cell, deadline);
-        // endCurrent lets the others end: this thread is in their handlers
+        // endCurrent ends the actors whose handlers run on this thread
       } else for (var worker : cell.workersAndSelf()) if (!currentCells.contains(worker)) await(worker, deadline);
     }
   }
@@ -253,9 +259,9 @@ final class ScopeCloser implements ScopeState.PendingClose {
   }
 
   /**
-   * Breaks the cycles that this wait closes. A request of a member to the actor of the closing
-   * handler fails, because that actor ends. If a cycle has no such request, the awaited actor is
-   * killed.
+   * Breaks the cycles of which this wait is a part. A request of a member to the actor of the
+   * closing handler fails, because that actor ends. If a cycle has no such request, the awaited
+   * actor is killed.
    */
   private void breakCycles(Wait wait, Cell cell) {
     var cycle = WaitCycle.findFor(wait);

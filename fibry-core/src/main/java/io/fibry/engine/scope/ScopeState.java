@@ -44,13 +44,14 @@ abstract class ScopeState extends OwningScope {
   final ScopeState parent; // null: this is the root scope
   private final Accounts accounts;
   private final MemberTable memberTable = new MemberTable(); // a cell stays until its thread has left it
-  // the greatest number of handled messages in a report so far, below which no later report goes,
-  // because a meter must not decrease
+  // The greatest number of handled messages in a report so far. Later reports give at least this
+  // number, because a meter must not decrease
   private final AtomicLong maxReported = new AtomicLong();
   final CloseHooks closeHooks = new CloseHooks();
   // null -> the close; in the root scope, the close -> null after it is done
   private final AtomicReference<PendingClose> pendingClose = new AtomicReference<>();
-  private volatile List<Object> recentObjects = List.of(); // of intern, newest first; racing threads may lose an object
+  // given to intern, newest first; an object lost by a race is harmless
+  private volatile List<Object> recentObjects = List.of();
   // number of threads that close this scope because of a failure
   private final AtomicInteger closerCount = new AtomicInteger();
   private volatile boolean isShut; // false -> true by a close of this scope or an outer scope; stays false for the root
@@ -77,8 +78,8 @@ abstract class ScopeState extends OwningScope {
   abstract void close();
 
   /**
-   * Closes the scope on another thread, because an actor failed. The scope is not quiet until it is
-   * closed.
+   * Closes the scope on another thread, because an actor failed. Until the scope is closed,
+   * {@code awaitQuiescence} waits.
    */
   final void closeOffThread() {
     closerCount.incrementAndGet();
@@ -136,7 +137,7 @@ abstract class ScopeState extends OwningScope {
    * the hook runs in any case.
    */
   public final CloseHook onClosing(Runnable code) {
-    var hook = closeHooks.add(Objects.requireNonNull(code, "farewell"), name);
+    var hook = closeHooks.add(Objects.requireNonNull(code, "hook"), name);
     if (isShut) closeHooks.runAll();
     return hook;
   }
@@ -161,9 +162,10 @@ abstract class ScopeState extends OwningScope {
   }
 
   /**
-   * Completes a pending close if no member is left. The last member must do this, because a thread
-   * in a later member may wait for the report. Until the close is complete, the scope stays a
-   * member of its parent.
+   * Completes a pending close if no member is left. A leaving member calls this, too, because the
+   * closing thread completes the closes of inner scopes only at its end. Until then that thread may
+   * wait for a member of the outer scope whose handler waits for this report. Until the close is
+   * complete, the scope stays a member of its parent.
    */
   final void endIfEmpty() {
     var close = pendingClose.get();
@@ -217,13 +219,13 @@ abstract class ScopeState extends OwningScope {
   }
 
   /**
-   * Makes a report. It reads the last state of a message first and its first state last. So it
-   * counts no message twice, unless the message returns from a handler or the stash to the mailbox
-   * at this moment.
+   * Makes a report. It counts unhandled and handled messages first, then messages in handlers, and
+   * queued messages last. So a message that advances meanwhile is not counted twice. A message that
+   * returns meanwhile from a handler or the stash to the mailbox may be counted twice.
    */
   final Report report(List<DeadLetter> leftovers) {
-    // read first: a concurrent report may count messages as handled that this report counts in an
-    // earlier state
+    // read first: a concurrent report could otherwise raise it by messages that this report counts
+    // as queued or in a handler
     long minHandled = maxReported.get();
     var unhandled = new EnumMap<Reason, Long>(Reason.class);
     for (var reason : Reason.values()) unhandled.put(reason, accounts.unhandled(reason));
@@ -238,10 +240,11 @@ abstract class ScopeState extends OwningScope {
         if (drain.isHandling()) handlingCount++;
       }
       queued += cell.countQueued(Integer.MAX_VALUE);
-      // in a pool, only the workers run handlers
+      // not a pool itself, because only its workers run handlers
       if (cell.isCutOff() && cell.workersAndSelf().size() == 1) unresponsive.add(cell.name());
     }
-    // at least the number of earlier reports: between two steps, a message is counted nowhere
+    // at least the number of earlier reports: a message that has just left its handler may be in
+    // neither count
     long handled = Math.max(handledCount, minHandled);
     maxReported.accumulateAndGet(handled, Math::max);
     long sent = handled + handlingCount + queued + unhandled.values().stream().mapToLong(Long::longValue).sum();
@@ -267,8 +270,8 @@ abstract class ScopeState extends OwningScope {
   }
 
   /**
-   * {@return the waits of all closes in, below and around this scope, to compare with a later
-   * result; empty if at least one close is at work}
+   * Returns the waits of the closes of this scope, its inner scopes and its outer scopes. Returns
+   * empty if a close is at work. If two results are equal, no close has continued in between.
    */
   final Optional<List<PendingClose.ExitWait>> closeWaits() {
     var waits = new ArrayList<PendingClose.ExitWait>();

@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class ScopeWatchdog {
   private static final int CHECKS_PER_LIMIT = 4; // checks in the time that one message may take
 
-  /** The reports about one actor. Only the check in progress uses it. */
+  /** The state of the reports about one actor. Only the check in progress uses this object. */
   private static final class ReportState {
     private Object lastReported; // identifies the last reported message, without keeping it in memory
     private boolean isFull; // whether too many waiting messages were reported

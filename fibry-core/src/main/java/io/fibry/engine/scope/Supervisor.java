@@ -57,8 +57,8 @@ final class Supervisor {
   }
 
   /**
-   * Returns whether the member is the inner scope of a block, which stands for its actor that
-   * failed.
+   * Returns whether the member is the inner scope of a block. If so, only an actor in this scope
+   * has failed, not the whole scope.
    */
   private static boolean isBlockScope(Object member) {
     return member instanceof ScopeState innerScope && innerScope.isBlockScope();
@@ -66,7 +66,8 @@ final class Supervisor {
 
   /**
    * Closes the scope on another thread. The root scope stays open; only the failed actor or inner
-   * scope ends. The failed actor gets its exit reason first, because a close sets a reason, too.
+   * scope ends. The failed actor gets its exit reason first, because the close also sets a reason,
+   * and the first reason stays.
    */
   private Decision end(Object member, Cell failedActor, Throwable failure) {
     failedActor.extras().setReason(new ExitReason.Failed(failure));

@@ -20,7 +20,7 @@ public abstract class Environment {
   protected Environment() {}
 
   /**
-   * {@return the instance for this thread of an object that a process has once}
+   * {@return the instance that this thread must use of an object that a process has only once}
    *
    * @param <T> the type of the object
    * @param processInstance the instance for threads of the process

@@ -1,31 +1,31 @@
 package io.fibry.engine.actor;
 
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Inside;
 import io.fibry.engine.cell.OwningScope;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Envelope;
 import java.util.concurrent.CompletableFuture;
 
-/** Cells that tests make by hand, and what an actor's type does not let them do. */
+/** Creates cells for tests, and has operations that the type of an actor does not offer. */
 public final class Cells {
   private Cells() {}
 
-  /** An actor with the behavior of another one. */
-  public static Cell like(Object actor) {
-    return new ActorCell(Inside.behavior(actor));
+  /** Creates a cell with the behavior of another actor. */
+  public static Cell newCellLike(Object actor) {
+    return new ActorCell(ActorInternals.behavior(actor));
   }
 
   public static void admit(OwningScope owner, String label, Cell cell) {
     (label == null ? DefaultActorBuilder.of(owner) : DefaultActorBuilder.of(owner).named(label)).admit(cell);
   }
 
-  /** Sends without regard to the capacity. */
+  /** Sends a message, even if the mailbox is full. */
   public static void admit(Object actor, Object message) {
     ((GuardedCell) actor).addUnbounded(new Envelope(message, Baggage.of(null)));
   }
 
-  /** A request, also if the protocol has none. */
+  /** Sends a request, even if the type of the actor has no requests. */
   public static CompletableFuture<Object> sendRequest(Object actor, Object message) {
     return ((ActorCell) actor).sendMessageReturn(message);
   }

@@ -10,7 +10,7 @@ import io.fibry.Promise;
 import io.fibry.Sink;
 import io.fibry.Variants;
 import io.fibry.engine.cell.ActorBehavior;
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.stereotype.Stereotypes;
@@ -31,14 +31,14 @@ import org.openjdk.jol.info.ClassLayout;
 import org.openjdk.jol.info.GraphLayout;
 
 /**
- * An actor costs one object of 40 bytes, before and after work. The sizes assume default flags:
- * compressed references, no compact headers.
+ * Tests that an actor takes one object of 40 bytes, before and after work. The sizes hold for the
+ * default flags of the JVM, with compressed references and without compact headers.
  */
 class LayoutTest {
-  private static final int MANY = 10_000;
-  private static final int ON_THE_HEAP = Soak.ON ? 250_000 : 40_000;
-  private static final int LOOKED_INTO = Soak.ON ? 2_000 : 400; // each with all its parts
-  private static final long PLACE = 4; // bytes of an element of an array
+  private static final int SINKS = 10_000;
+  private static final int HEAP_OBJECTS = Soak.ON ? 250_000 : 40_000;
+  private static final int MEASURED_SINKS = Soak.ON ? 2_000 : 400; // each is measured with all its parts
+  private static final long BYTES_PER_ELEMENT = 4; // in an array of references
 
   @Promise("11.1")
   @Test
@@ -47,10 +47,10 @@ class LayoutTest {
   }
 
   @Test
-  void aHandlerOfItsOwnCosts24Bytes() {
+  void behaviorTakes24Bytes() {
     var cell = (ActorCell) (Actor<?>) ActorSystem.anonymous().newActor((String message) -> {});
 
-    assertEquals(24, size(Inside.behavior(cell).getClass()));
+    assertEquals(24, size(ActorInternals.behavior(cell).getClass()));
   }
 
   @Test
@@ -66,105 +66,105 @@ class LayoutTest {
   @Promise("11.1")
   @Test
   void idleSinkRetainsAtMost64Bytes() {
-    double each = retained(sink -> {});
+    double bytesPerSink = retainedBytesPerSink(sink -> {});
 
-    assertTrue(each <= 64, each + " bytes");
+    assertTrue(bytesPerSink <= 64, bytesPerSink + " bytes");
   }
 
   @Promise("11.1")
   @Test
-  void sinkThatWorkedRetainsNoMoreThanAnIdleOne() {
-    double each = retained(LayoutTest::work);
+  void sinkThatHandledMessagesRetainsAtMost64Bytes() {
+    double bytesPerSink = retainedBytesPerSink(LayoutTest::handleMessages);
 
-    assertTrue(each <= 64, each + " bytes");
+    assertTrue(bytesPerSink <= 64, bytesPerSink + " bytes");
   }
 
   @Test
   void everySinkIsItsOwnObject() {
-    var sinks = sinks(MANY);
+    var sinks = sinks(SINKS);
 
-    var different = Collections.newSetFromMap(new IdentityHashMap<>());
-    different.addAll(Arrays.asList(sinks));
+    var distinctSinks = Collections.newSetFromMap(new IdentityHashMap<>());
+    distinctSinks.addAll(Arrays.asList(sinks));
 
-    assertEquals(MANY, different.size());
+    assertEquals(SINKS, distinctSinks.size());
   }
 
   /** Measures the size on the heap, with so many actors that noise does not matter. */
   @Test
   void heapGrowsByAtMost64BytesPerSink() {
-    growsByAtMost(64, () -> Stereotypes.fibers().sink(null));
+    assertGrowthPerObject(64, () -> Stereotypes.fibers().sink(null));
   }
 
   @Test
-  void heapGrowsByAtMost72BytesPerActorThatAnswers() {
-    growsByAtMost(72, () -> ActorSystem.anonymous().newActorWithReturn((Integer n) -> n + 1));
+  void heapGrowsByAtMost72BytesPerActorWithReturn() {
+    assertGrowthPerObject(72, () -> ActorSystem.anonymous().newActorWithReturn((Integer n) -> n + 1));
   }
 
   @Test
-  void heapGrowsByAtMost112BytesPerActorOfAScope() {
+  void heapGrowsByAtMost112BytesPerActorOfScope() {
     try (var scope = Variants.scope(o -> o)) {
-      growsByAtMost(112, () -> scope.anonymous().newActor((String message) -> {}));
+      assertGrowthPerObject(112, () -> scope.anonymous().newActor((String message) -> {}));
     }
   }
 
-  /** The most is that of one in the inbox of the timers' thread, and in its set as well. */
+  /** The limit is the size of a timer that is in the inbox and in the set of the timers' thread. */
   @Test
   void heapGrowsByAtMost192BytesPerTimer() {
     try (var scope = Variants.scope(o -> o.withDeadLetters(letter -> {}))) {
-      var alarmed = scope.anonymous().newActor((String message) -> {});
-      growsByAtMost(192, () -> alarmed.sendMessageLater("alarm", Duration.ofDays(1)));
+      var actor = scope.anonymous().newActor((String message) -> {});
+      assertGrowthPerObject(192, () -> actor.sendMessageLater("alarm", Duration.ofDays(1)));
     }
   }
 
-  private static void growsByAtMost(int bytes, Supplier<Object> maker) {
-    for (int i = 0; i < 1_000; i++) maker.get(); // creates what is shared
+  private static void assertGrowthPerObject(int bytes, Supplier<Object> factory) {
+    for (int i = 0; i < 1_000; i++) factory.get(); // creates the shared objects
 
-    long grown = LeakProbe.growth((bytes + PLACE) * ON_THE_HEAP, () -> {
-      var made = new Object[ON_THE_HEAP];
-      for (int i = 0; i < made.length; i++) made[i] = maker.get();
-      return made;
+    long growth = LeakProbe.growth((bytes + BYTES_PER_ELEMENT) * HEAP_OBJECTS, () -> {
+      var objects = new Object[HEAP_OBJECTS];
+      for (int i = 0; i < objects.length; i++) objects[i] = factory.get();
+      return objects;
     });
 
-    double each = grown / (double) ON_THE_HEAP - PLACE;
-    assertTrue(each > 16 && each <= bytes, each + " bytes");
+    double bytesPerObject = growth / (double) HEAP_OBJECTS - BYTES_PER_ELEMENT;
+    assertTrue(bytesPerObject > 16 && bytesPerObject <= bytes, bytesPerObject + " bytes");
   }
 
   @Soak(counterpart = "LayoutTest.heapGrowsByAtMost64BytesPerSink")
   @Test
   void tenMillionActorsAnswerInOneGigabyte() {
-    try (var child = Child.java(List.of("-Xmx1g"), TenMillion.class)) {
-      assertEquals("10000000 answered", child.ended(0));
+    try (var child = Child.java(List.of("-Xmx1g"), TenMillionActors.class)) {
+      assertEquals("10000000 answered", child.awaitExit(0));
     }
   }
 
-  static final class TenMillion {
+  static final class TenMillionActors {
     public static void main(String[] args) {
       var actors = sinks(10_000_000);
-      var answered = new AtomicInteger();
+      var answers = new AtomicInteger();
       Stereotypes.fibers().runOnce(() -> {
-        for (var actor : actors) answered.addAndGet(actor.ask(nothing -> 1));
+        for (var actor : actors) answers.addAndGet(actor.ask(state -> 1));
       }).waitForExit();
-      System.out.println(answered + " answered");
+      System.out.println(answers + " answered");
     }
   }
 
   /**
-   * The bytes that one more sink makes reachable, without what sinks share and without its place in
-   * the array.
+   * Returns the bytes that one more sink makes reachable, without objects that sinks share and
+   * without its element of the array.
    */
-  private static double retained(Consumer<Sink<Void>> work) {
-    var sinks = sinks(LOOKED_INTO);
-    for (var sink : sinks) work.accept(sink);
-    for (var sink : sinks) Inside.awaitIdle((ActorCell) (Sink<?>) sink);
+  private static double retainedBytesPerSink(Consumer<Sink<Void>> handleMessages) {
+    var sinks = sinks(MEASURED_SINKS);
+    for (var sink : sinks) handleMessages.accept(sink);
+    for (var sink : sinks) ActorInternals.awaitIdle((ActorCell) (Sink<?>) sink);
 
-    double all = 0;
-    for (var sink : sinks) all += size(ActorCell.class) + ownParts(sink);
-    return all / sinks.length;
+    double totalBytes = 0;
+    for (var sink : sinks) totalBytes += size(ActorCell.class) + ownParts(sink);
+    return totalBytes / sinks.length;
   }
 
   /**
-   * The size of what a cell refers to. Leaves out its behavior, from which everything in the
-   * process can be reached.
+   * Returns the size of the objects to which a cell refers, without its behavior, from which all
+   * objects of the process can be reached.
    */
   private static long ownParts(Object cell) {
     long bytes = 0;
@@ -173,14 +173,14 @@ class LayoutTest {
         if (field.getType().isPrimitive() || Modifier.isStatic(field.getModifiers())
             || field.getType() == ActorBehavior.class)
           continue;
-        Object part = part(field, cell);
-        if (part != null) bytes += GraphLayout.parseInstance(part).totalSize();
+        Object value = valueOf(field, cell);
+        if (value != null) bytes += GraphLayout.parseInstance(value).totalSize();
       }
     }
     return bytes;
   }
 
-  private static Object part(Field field, Object cell) {
+  private static Object valueOf(Field field, Object cell) {
     try {
       field.setAccessible(true);
       return field.get(cell);
@@ -189,13 +189,13 @@ class LayoutTest {
     }
   }
 
-  private static void work(Sink<Void> sink) {
-    sink.execAsync(nothing -> {});
-    sink.ask(nothing -> "done");
+  private static void handleMessages(Sink<Void> sink) {
+    sink.execAsync(state -> {});
+    sink.ask(state -> "done");
   }
 
   private static Sink<Void>[] sinks(int count) {
-    @SuppressWarnings("unchecked") // arrays know no type arguments
+    @SuppressWarnings("unchecked") // arrays have no type arguments
     Sink<Void>[] sinks = (Sink<Void>[]) new Sink<?>[count];
     for (int i = 0; i < count; i++) sinks[i] = Stereotypes.fibers().sink(null);
     return sinks;

@@ -14,10 +14,10 @@ import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.LeakProbe;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
 import io.fibry.Variants;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
@@ -32,9 +32,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Pools that are killed, closed from inside, cut off. */
+/** Tests pools that are killed, closed by their own workers or cut off. */
 class PoolEndFaultTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters));
 
   @AfterEach
@@ -43,35 +43,35 @@ class PoolEndFaultTest {
   }
 
   @Test
-  void aCloseThatIsOutOfTimeInterruptsAllBusyWorkers() {
+  void closeWithinZeroInterruptsAllBusyWorkers() {
     for (int round = 0; round < 20; round++) {
-      var own = ActorSystem.openScope("own", o -> o.withKillGrace(Patience.LONG));
-      var begun = new AtomicInteger();
-      var inside = new AtomicInteger();
-      var forEver = new CountDownLatch(1);
+      var ownScope = ActorSystem.openScope("own", o -> o.withKillGrace(Patience.LONG));
+      var handlersBegun = new AtomicInteger();
+      var handlersRunning = new AtomicInteger();
+      var neverOpened = new CountDownLatch(1);
       var pool =
-          Pools.fixed(own.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 64).newActor((Object message) -> {
-            begun.incrementAndGet();
-            inside.incrementAndGet();
+          Pools.fixed(ownScope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 64).newActor((Object m) -> {
+            handlersBegun.incrementAndGet();
+            handlersRunning.incrementAndGet();
             try {
-              forEver.await();
+              neverOpened.await();
             } finally {
-              inside.decrementAndGet();
+              handlersRunning.decrementAndGet();
             }
           });
       for (int i = 0; i < 500; i++) pool.sendMessage(i);
-      Patience.eventually(() -> begun.get() == 64);
+      Patience.eventually(() -> handlersBegun.get() == 64);
 
-      var report = own.closeWithin(Duration.ZERO);
+      var report = ownScope.closeWithin(Duration.ZERO);
 
-      assertEquals(0, inside.get());
+      assertEquals(0, handlersRunning.get());
       assertEquals(List.of(), report.unresponsive());
       assertEquals(500, report.sent());
     }
   }
 
   @Test
-  void killInterruptsRunningHandlersButNoLaterHooks() {
+  void killInterruptsRunningHandlerAndNoLaterHook() {
     var gate = new Gate();
     var interrupted = new CompletableFuture<Boolean>();
     var pool = Pools.fixed(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2)
@@ -84,11 +84,11 @@ class PoolEndFaultTest {
     pool.kill();
 
     assertFalse(Patience.value(interrupted));
-    Patience.ended(pool::waitForExit);
+    Patience.awaitEnd(pool::waitForExit);
   }
 
   @Test
-  void aKillInterruptsTheHooksOfThePool() {
+  void killInterruptsHookOfPool() {
     var gate = new Gate();
     var interrupted = new CompletableFuture<String>();
     var pool = Pools.fixed(scope.anonymous(), 2).newActor((Object message) -> {});
@@ -108,91 +108,92 @@ class PoolEndFaultTest {
   }
 
   @Test
-  void aWorkerMayCloseItsScope() {
-    var own = ActorSystem.openScope("own", o -> o.withKillGrace(Patience.LONG).withDeadLetters(letters));
-    var other = new Gate();
+  void workerMayCloseItsScope() {
+    var ownScope = ActorSystem.openScope("own", o -> o.withKillGrace(Patience.LONG).withDeadLetters(letters));
+    var unusedGate = new Gate();
     var report = new CompletableFuture<ActorScope.Report>();
-    var left = new CopyOnWriteArrayList<Object>();
-    var pool = Pools.fixed(own.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2).initialState(Object::new)
-        .onStop(left::add).newActor((Object state, Object message) -> {
+    var stoppedStates = new CopyOnWriteArrayList<Object>();
+    var pool = Pools.fixed(ownScope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2)
+        .initialState(Object::new).onStop(stoppedStates::add).newActor((Object state, Object message) -> {
           if (message instanceof Gate gate) gate.pass();
-          if (message.equals("close")) report.complete(own.closeWithin(Duration.ofMillis(50)));
+          if (message.equals("close")) report.complete(ownScope.closeWithin(Duration.ofMillis(50)));
         });
     Gate.occupy(pool);
     pool.sendMessage("close");
     pool.sendMessage("waits");
 
-    var told = Patience.value(report);
+    var closeReport = Patience.value(report);
 
-    Patience.ended(pool::waitForExit);
+    Patience.awaitEnd(pool::waitForExit);
     assertEquals(List.of("waits"), letters.messages(DeadLetter.Reason.UNDELIVERED));
-    assertEquals(2, left.size());
-    assertEquals(List.of(), told.unresponsive());
-    other.open();
+    assertEquals(2, stoppedStates.size());
+    assertEquals(List.of(), closeReport.unresponsive());
+    unusedGate.open();
   }
 
   @Test
-  void workerThatIgnoresKillIsCutOffAndMayComeBack() {
-    var own = ActorSystem.openScope("own", o -> o.withKillGrace(Duration.ofMillis(50)).withDeadLetters(letters));
-    var deaf = new Gate();
-    var pool = Pools.byKey(own.named("deaf"), 2, (Object message) -> "key").newActorWithReturn((Object message) -> {
-      deaf.passDeaf();
+  void workerThatIgnoresKillIsCutOffAndMayReturnLater() {
+    var ownScope = ActorSystem.openScope("own", o -> o.withKillGrace(Duration.ofMillis(50)).withDeadLetters(letters));
+    var gate = new Gate();
+    var pool = Pools.byKey(ownScope.named("deaf"), 2, (Object m) -> "key").newActorWithReturn((Object message) -> {
+      gate.passUninterruptibly();
       return message;
     });
-    var at = pool.sendMessageReturn((Object) "at");
-    var behind = pool.sendMessageReturn((Object) "behind");
-    Patience.await(deaf.entered);
+    var handledRequest = pool.sendMessageReturn((Object) "handled");
+    var queuedRequest = pool.sendMessageReturn((Object) "queued");
+    Patience.await(gate.entered);
 
     pool.kill();
 
-    Patience.ended(pool::waitForExit);
-    assertTrue(Patience.failure(at) instanceof ActorStoppedException);
-    assertTrue(Patience.failure(behind) instanceof ActorStoppedException);
-    assertEquals(List.of("deaf/1"), own.report().unresponsive());
-    deaf.open();
-    Patience.eventually(() -> Scopes.members(own).isEmpty());
-    assertEquals(2, own.report().sent());
-    own.close();
+    Patience.awaitEnd(pool::waitForExit);
+    assertTrue(Patience.failure(handledRequest) instanceof ActorStoppedException);
+    assertTrue(Patience.failure(queuedRequest) instanceof ActorStoppedException);
+    assertEquals(List.of("deaf/1"), ownScope.report().unresponsive());
+    gate.open();
+    Patience.eventually(() -> Scopes.members(ownScope).isEmpty());
+    assertEquals(2, ownScope.report().sent());
+    ownScope.close();
   }
 
   @Test
-  void aSuspendedPoolEndsAtOnce() {
+  void suspendedPoolEndsAtOnce() {
     var clock = new Clock();
-    var still = ActorSystem.openScope("still", o -> o.withScheduler(clock).withDeadLetters(letters));
+    var ownScope = ActorSystem.openScope("own", o -> o.withScheduler(clock).withDeadLetters(letters));
     var policy = FailurePolicy.restart().withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
-    var pool = Pools.fixed(still.anonymous().onFailure(policy), 2).initialState(() -> "state")
+    var pool = Pools.fixed(ownScope.anonymous().onFailure(policy), 2).initialState(() -> "state")
         .newActor((String state, Object message) -> {
           if (message.equals("fail")) throw new IllegalStateException("planned");
         });
     pool.sendMessage("fail");
     pool.sendMessage("fail");
     Patience
-        .eventually(() -> ((Cell) (Exitable) pool).workersAndSelf().stream().filter(Inside::isSuspended).count() == 2);
+        .eventually(
+            () -> ((Cell) (Exitable) pool).workersAndSelf().stream().filter(ActorInternals::isSuspended).count() == 2);
     pool.sendMessage("waits");
 
     pool.askExit();
 
-    Patience.ended(pool::waitForExit);
+    Patience.awaitEnd(pool::waitForExit);
     assertEquals(List.of("waits"), letters.messages(DeadLetter.Reason.UNDELIVERED));
-    still.close();
+    ownScope.close();
   }
 
   @Test
-  void anUnreferencedPoolIsGarbageOnceItHasShrunk() {
+  void unreferencedPoolIsGarbageAfterItsWorkersRetire() {
     var clock = new Clock();
-    // does not track anonymous actors, like the root
-    var still = Variants.scope(o -> o.withScheduler(clock));
+    // like the root, this scope does not track anonymous actors
+    var ownScope = Variants.scope(o -> o.withScheduler(clock));
     var pools = new ArrayList<WeakReference<?>>();
-    pools.add(new WeakReference<>(worked(Pools.scaling(still.anonymous(), 0, 2))));
-    pools.add(new WeakReference<>(worked(Pools.weighted(still.anonymous(), 2, (Object message) -> 1))));
-    pools.add(new WeakReference<>(worked(Pools.perMessage(still.anonymous()))));
+    pools.add(new WeakReference<>(poolAfterWork(Pools.scaling(ownScope.anonymous(), 0, 2))));
+    pools.add(new WeakReference<>(poolAfterWork(Pools.weighted(ownScope.anonymous(), 2, (Object message) -> 1))));
+    pools.add(new WeakReference<>(poolAfterWork(Pools.perMessage(ownScope.anonymous()))));
 
     clock.manual.advance(Duration.ofSeconds(11));
 
     assertTrue(LeakProbe.collected(pools));
   }
 
-  private static Object worked(ActorBuilder<Object> builder) {
+  private static Object poolAfterWork(ActorBuilder<Object> builder) {
     var pool = builder.newActorWithReturn((Object message) -> message);
     for (int i = 0; i < 20; i++) assertEquals(i, Patience.value(pool.sendMessageReturn((Object) i)));
     Patience.eventually(() -> ((Cell) (Exitable) pool).workersAndSelf().stream().allMatch(Cell::isIdle));

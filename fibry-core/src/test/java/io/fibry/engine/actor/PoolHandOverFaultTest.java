@@ -13,9 +13,9 @@ import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.Gate;
 import io.fibry.Handler;
-import io.fibry.Hush;
 import io.fibry.LeakProbe;
-import io.fibry.Letters;
+import io.fibry.RecordedLetters;
+import io.fibry.SilencedStdErr;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.engine.cell.Cell;
@@ -36,25 +36,25 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Events between the moment when a pool gives a message to a worker and the moment when the worker
- * has it.
+ * Tests failures, kills and restarts between the moment when a pool gives a message to a worker and
+ * the moment when the worker has it.
  */
-@ExtendWith(Hush.class)
+@ExtendWith(SilencedStdErr.class)
 class PoolHandOverFaultTest {
   /** A strategy that runs code of the test before it starts a thread. */
-  private static final class Moody implements Strategy {
+  private static final class HookedStrategy implements Strategy {
     private final AtomicInteger calls = new AtomicInteger();
     private final boolean resident;
-    volatile Handler<Integer> before = call -> {};
+    volatile Handler<Integer> beforeStart = call -> {};
 
-    Moody(boolean resident) {
+    HookedStrategy(boolean resident) {
       this.resident = resident;
     }
 
     @Override
     public void activate(Runnable activation) {
       try {
-        before.handle(calls.incrementAndGet());
+        beforeStart.handle(calls.incrementAndGet());
       } catch (RuntimeException planned) {
         throw planned;
       } catch (Exception unexpected) {
@@ -69,24 +69,24 @@ class PoolHandOverFaultTest {
     }
   }
 
-  /** Keeps activations until the test runs them. */
-  private static final class ByHand implements Strategy {
-    private final Queue<Runnable> waiting = new ArrayDeque<>();
+  /** A strategy that keeps activations until the test runs them. */
+  private static final class ManualStrategy implements Strategy {
 
-    private Runnable before = () -> {};
+    private final Queue<Runnable> activations = new ArrayDeque<>();
+    private Runnable beforeStart = () -> {};
 
     @Override
     public void activate(Runnable activation) {
-      before.run();
-      waiting.add(activation);
+      beforeStart.run();
+      activations.add(activation);
     }
 
     void runAll() {
-      for (var next = waiting.poll(); next != null; next = waiting.poll()) next.run();
+      for (var next = activations.poll(); next != null; next = activations.poll()) next.run();
     }
   }
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final Clock clock = new Clock();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters));
 
@@ -101,30 +101,31 @@ class PoolHandOverFaultTest {
 
   @Test
   void messageSentBeforePillIsHandledEvenDuringHandOver() {
-    var moody = new Moody(true);
+    var strategy = new HookedStrategy(true);
     var handled = new CopyOnWriteArrayList<Object>();
-    var slow = new Gate();
-    var heavy = new Gate();
-    moody.before = call -> {
-      // on the thread of the first worker, after the heavy message
-      if (call == 2) slow.passDeaf();
+    var startGate = new Gate();
+    var heavyGate = new Gate();
+    strategy.beforeStart = call -> {
+
+      // the second call is on the thread of the first worker, after the heavy message
+      if (call == 2) startGate.passUninterruptibly();
     };
-    var pool = Pools.weighted(scope.anonymous().strategy(moody), 2, (Object message) -> message == heavy ? 2 : 1)
+    var pool = Pools.weighted(scope.anonymous().strategy(strategy), 2, (Object message) -> message == heavyGate ? 2 : 1)
         .newActor((Object message) -> {
           pass(message);
           handled.add(message);
         });
-    pool.sendMessage(heavy);
-    Patience.await(heavy.entered);
+    pool.sendMessage(heavyGate);
+    Patience.await(heavyGate.entered);
     pool.sendMessage("one");
     pool.sendMessage("two");
-    heavy.open();
-    Patience.await(slow.entered);
+    heavyGate.open();
+    Patience.await(startGate.entered);
 
     pool.sendPoisonPill();
-    slow.open();
+    startGate.open();
 
-    Patience.ended(pool::waitForExit);
+    Patience.awaitEnd(pool::waitForExit);
     assertEquals(List.of(), letters.all);
     assertEquals(3, handled.size());
   }
@@ -132,11 +133,12 @@ class PoolHandOverFaultTest {
   @Test
   void workerThatFailsToStartLosesNoMessage() {
     for (int i = 0; i < 1_000; i++) {
-      var moody = new Moody(true);
-      moody.before = call -> {
+      var strategy = new HookedStrategy(true);
+      strategy.beforeStart = call -> {
         if (call == 1) throw new IllegalStateException("planned");
       };
-      var pool = Pools.scaling(scope.anonymous().strategy(moody), 0, 1).newActorWithReturn((Object message) -> message);
+      var pool =
+          Pools.scaling(scope.anonymous().strategy(strategy), 0, 1).newActorWithReturn((Object message) -> message);
 
       assertEquals(1, Patience.value(pool.sendMessageReturn((Object) 1)), "pool " + i);
 
@@ -147,23 +149,23 @@ class PoolHandOverFaultTest {
 
   @Test
   void idleWorkerTakesMessageWhenNewWorkerFails() {
-    var moody = new Moody(true);
-    var first = new Gate();
-    var still = Variants.scope(o -> o.withScheduler(clock));
-    var pool = Pools.scaling(still.anonymous().strategy(moody), 1, 2).newActorWithReturn((Object message) -> {
+    var strategy = new HookedStrategy(true);
+    var firstMessage = new Gate();
+    var ownScope = Variants.scope(o -> o.withScheduler(clock));
+    var pool = Pools.scaling(ownScope.anonymous().strategy(strategy), 1, 2).newActorWithReturn((Object message) -> {
       pass(message);
       return message;
     });
-    pool.sendMessage(first);
-    Patience.await(first.entered);
-    moody.before = call -> {
-      first.open();
-      Patience.eventually(() -> still.report().handled() == 1);
+    pool.sendMessage(firstMessage);
+    Patience.await(firstMessage.entered);
+    strategy.beforeStart = call -> {
+      firstMessage.open();
+      Patience.eventually(() -> ownScope.report().handled() == 1);
       Patience.eventually(() -> cell(pool).workersAndSelf().getFirst().isIdle());
       throw new IllegalStateException("planned");
     };
 
-    var answer = pool.sendMessageReturn((Object) "x"); // this clock's timers never fire
+    var answer = pool.sendMessageReturn((Object) "x"); // the timers of the scope's clock never fire
 
     assertEquals("x", Patience.value(answer));
   }
@@ -173,73 +175,74 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void aKillThatFailsDuringTheHandOverGivesNoMessageTwice() {
-    var moody = new Moody(true);
-    var broken = new boolean[1];
-    var own =
+  void failedKillDuringHandOverRunsNoMessageTwice() {
+    var strategy = new HookedStrategy(true);
+    var clockFails = new boolean[1];
+    var ownScope =
         Scopes.root("own",
             ActorScope.Options.defaults().withKillGrace(Duration.ofMillis(200)).withScheduler(new Clock() {
               @Override
               public Timer schedule(Duration delay, Runnable task) {
-                if (broken[0]) throw new IllegalStateException("planned");
+                if (clockFails[0]) throw new IllegalStateException("planned");
                 return io.fibry.time.Scheduler.system().schedule(delay, task);
               }
             }));
-    var slow = new Gate();
-    moody.before = call -> slow.passDeaf();
-    var pool = Pools.scaling(own.anonymous().strategy(moody), 0, 2).newActorWithReturn((Object message) -> message);
+    var startGate = new Gate();
+    strategy.beforeStart = call -> startGate.passUninterruptibly();
+    var pool =
+        Pools.scaling(ownScope.anonymous().strategy(strategy), 0, 2).newActorWithReturn((Object message) -> message);
     var answer = new CompletableFuture<Object>();
     var sender = Patience.startFiber(() -> pool.sendMessageReturn((Object) "x")
         .whenComplete((value, failure) -> answer.complete(failure == null ? value : failure)));
-    Patience.await(slow.entered);
+    Patience.await(startGate.entered);
 
     pool.kill();
-    broken[0] = true;
-    slow.open();
-    Patience.joined(sender);
-    broken[0] = false;
+    clockFails[0] = true;
+    startGate.open();
+    Patience.awaitEnd(sender);
+    clockFails[0] = false;
 
-    Patience.ended(pool::waitForExit);
+    Patience.awaitEnd(pool::waitForExit);
     Patience.value(answer);
-    Patience.eventually(() -> own.report().sent() == 1);
-    // a pool that was cut off, since the machine is slow, ends before its worker
+    Patience.eventually(() -> ownScope.report().sent() == 1);
+    // on a slow machine the pool may be cut off, and then ends before its worker
     Patience.eventually(() -> cell(pool).activity().equals("0 of 0 at work"));
   }
 
   @Test
-  void aClockThatFailsLosesNoMessage() {
-    var broken = new boolean[1];
-    var own = Variants.scope(o -> o.withScheduler(new Clock() {
+  void failingClockLosesNoMessage() {
+    var clockFails = new boolean[1];
+    var ownScope = Variants.scope(o -> o.withScheduler(new Clock() {
       @Override
       public Timer schedule(Duration delay, Runnable task) {
-        if (broken[0]) throw new IllegalStateException("planned");
+        if (clockFails[0]) throw new IllegalStateException("planned");
         return super.schedule(delay, task);
       }
 
       @Override
       public long nanoTime() {
-        if (broken[0]) throw new IllegalStateException("planned");
+        if (clockFails[0]) throw new IllegalStateException("planned");
         return super.nanoTime();
       }
     }));
-    var pool = Pools.scaling(own.anonymous(), 0, 2).newActor((Object message) -> {});
-    broken[0] = true;
+    var pool = Pools.scaling(ownScope.anonymous(), 0, 2).newActor((Object message) -> {});
+    clockFails[0] = true;
 
     for (int i = 0; i < 100; i++) pool.sendMessage(i);
 
-    Patience.eventually(() -> own.report().handled() == 100);
-    broken[0] = false;
+    Patience.eventually(() -> ownScope.report().handled() == 100);
+    clockFails[0] = false;
     pool.close();
   }
 
   @Test
-  void timerThatCouldNotBeSetIsSetNextTime() {
-    var fails = new AtomicInteger(1);
-    var own = Variants.scope(o -> o.withScheduler(clock));
-    var counting = new Clock() {
+  void retirementTimerIsSetAgainAfterFailure() {
+    var failuresLeft = new AtomicInteger(1);
+    var ownScope = Variants.scope(o -> o.withScheduler(clock));
+    var failingClock = new Clock() {
       @Override
       public Timer schedule(Duration delay, Runnable task) {
-        if (fails.getAndDecrement() > 0) throw new IllegalStateException("planned");
+        if (failuresLeft.getAndDecrement() > 0) throw new IllegalStateException("planned");
         return clock.schedule(delay, task);
       }
 
@@ -248,105 +251,107 @@ class PoolHandOverFaultTest {
         return clock.nanoTime();
       }
     };
-    Scopes.configure(own, o -> o.withScheduler(counting));
-    var left = new AtomicInteger();
-    var pool = Pools.scaling(own.named("pool"), 0, 2).initialState(() -> "state")
-        .onStop(state -> left.incrementAndGet()).newActorWithReturn((String state, Object message) -> message);
+    Scopes.configure(ownScope, o -> o.withScheduler(failingClock));
+    var stopHookRuns = new AtomicInteger();
+    var pool = Pools.scaling(ownScope.named("pool"), 0, 2).initialState(() -> "state")
+        .onStop(state -> stopHookRuns.incrementAndGet()).newActorWithReturn((String state, Object message) -> message);
     assertEquals(1, Patience.value(pool.sendMessageReturn((Object) 1)));
-    assertTrue(own.awaitQuiescence(Patience.LONG));
+    assertTrue(ownScope.awaitQuiescence(Patience.LONG));
     assertEquals(2, Patience.value(pool.sendMessageReturn((Object) 2)));
-    assertTrue(own.awaitQuiescence(Patience.LONG));
+    assertTrue(ownScope.awaitQuiescence(Patience.LONG));
 
     clock.manual.advance(Duration.ofSeconds(11));
 
-    assertTrue(LeakProbe.eventually(() -> left.get() == 1),
-        () -> left + " left, " + fails + " failures to come; " + own.dump());
+    assertTrue(LeakProbe.eventually(() -> stopHookRuns.get() == 1),
+        () -> stopHookRuns + " stop hooks ran, " + failuresLeft + " failures left; " + ownScope.dump());
   }
 
   @Test
-  void aMessageThatWaitsForARestartKeepsItsKey() {
-    var hand = new ByHand();
-    var still = Variants.scope(o -> o.withScheduler(clock));
-    var order = new CopyOnWriteArrayList<Object>();
-    var pool = Pools.byKey(still.anonymous().strategy(hand), 2, (Object message) -> "key")
-        .newActor((Object message) -> order.add(message));
+  void messagesOfOneKeyKeepTheirOrderAcrossRestart() {
+    var strategy = new ManualStrategy();
+    var ownScope = Variants.scope(o -> o.withScheduler(clock));
+    var handled = new CopyOnWriteArrayList<Object>();
+    var pool = Pools.byKey(ownScope.anonymous().strategy(strategy), 2, (Object message) -> "key")
+        .newActor((Object message) -> handled.add(message));
     pool.sendMessage("first"); // its worker has the message, but no thread yet
     for (var worker : cell(pool).workersAndSelf()) worker.requestRestart(1_000_000_000);
 
     pool.sendMessage("second");
-    hand.runAll();
-    assertEquals(List.of(), order);
+    strategy.runAll();
+    assertEquals(List.of(), handled);
     clock.manual.advance(Duration.ofSeconds(2));
-    hand.runAll();
+    strategy.runAll();
 
-    assertEquals(List.of("first", "second"), order);
+    assertEquals(List.of("first", "second"), handled);
     pool.sendPoisonPill();
-    hand.runAll();
-    Patience.ended(pool::waitForExit);
+    strategy.runAll();
+    Patience.awaitEnd(pool::waitForExit);
   }
 
   @Test
-  void aWorkerThatIsToEndIsGivenNothingMore() {
-    var hand = new ByHand();
-    var still = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
+  void workerThatMustEndGetsNoMoreMessages() {
+    var strategy = new ManualStrategy();
+    var ownScope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
     var handled = new AtomicInteger();
-    var pool = (ActorCell) (Exitable) Pools.scaling(still.anonymous().strategy(hand), 0, 2)
+    var pool = (ActorCell) (Exitable) Pools.scaling(ownScope.anonymous().strategy(strategy), 0, 2)
         .newActor((Object message) -> handled.incrementAndGet());
     pool.sendMessage("one");
     pool.sendMessage("two");
-    hand.runAll();
-    var last = pool.workersAndSelf().stream().filter(worker -> worker.name().endsWith("/2")).findFirst().orElseThrow();
-    hand.before = () -> { // the first worker is told to end, and the scope restarts all
-      hand.before = () -> {};
-      last.requestRestart(0);
-      hand.runAll();
+    strategy.runAll();
+    var lastWorker =
+        pool.workersAndSelf().stream().filter(worker -> worker.name().endsWith("/2")).findFirst().orElseThrow();
+    strategy.beforeStart = () -> { // the first worker must end, and the scope restarts all workers
+      strategy.beforeStart = () -> {};
+      lastWorker.requestRestart(0);
+      strategy.runAll();
     };
 
     clock.manual.advance(Duration.ofSeconds(11));
     pool.sendMessage("three");
-    hand.runAll();
+    strategy.runAll();
 
     assertEquals(3, handled.get());
     assertEquals(List.of(), letters.all);
   }
 
   @Test
-  void aPoolThatIsEndedWhileItIsMadeEnds() {
+  void poolThatIsStoppedDuringItsCreationEnds() {
     for (boolean kill : new boolean[] {false, true}) {
-      var moody = new Moody(true);
-      moody.before = call -> {
+      var strategy = new HookedStrategy(true);
+      strategy.beforeStart = call -> {
         if (call == 1) scope.find("early", Object.class).ifPresent(kill ? Exitable::kill : Exitable::sendPoisonPill);
       };
 
       var pool =
-          Pools.fixed(scope.named("early").protocol(Object.class).strategy(moody), 3).newActor((Object message) -> {});
+          Pools.fixed(scope.named("early").protocol(Object.class).strategy(strategy), 3)
+              .newActor((Object message) -> {});
 
-      Patience.ended(pool::waitForExit);
+      Patience.awaitEnd(pool::waitForExit);
       Patience.eventually(() -> cell(pool).workersAndSelf().size() == 1);
     }
   }
 
   @Test
-  void aPoolWhoseWorkersCannotAllBeMadeLeavesNoneBehind() {
-    var moody = new Moody(true);
-    var made = new CompletableFuture<Cell>();
-    moody.before = call -> {
-      made.complete((Cell) (Actor<?>) scope.find("half", Object.class).orElseThrow());
+  void poolThatFailsToCreateWorkerEndsAllItsWorkers() {
+    var strategy = new HookedStrategy(true);
+    var poolCell = new CompletableFuture<Cell>();
+    strategy.beforeStart = call -> {
+      poolCell.complete((Cell) (Actor<?>) scope.find("half", Object.class).orElseThrow());
       if (call == 2) throw new IllegalStateException("planned");
     };
 
     assertThrows(IllegalStateException.class, () -> Pools
-        .fixed(scope.named("half").protocol(Object.class).strategy(moody), 3).newActor((Object message) -> {}));
+        .fixed(scope.named("half").protocol(Object.class).strategy(strategy), 3).newActor((Object message) -> {}));
 
-    Patience.ended(made.join()::waitForExit);
-    assertInstanceOf(ExitReason.Failed.class, made.join().onExit().join());
-    Patience.eventually(() -> made.join().workersAndSelf().size() == 1);
+    Patience.awaitEnd(poolCell.join()::waitForExit);
+    assertInstanceOf(ExitReason.Failed.class, poolCell.join().onExit().join());
+    Patience.eventually(() -> poolCell.join().workersAndSelf().size() == 1);
   }
 
   @Test
   void timerMessageWithoutKeyIsDeadLetter() {
-    var own = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
-    var pool = Pools.byKey(own.anonymous(), 2, (Object message) -> ((String) message).substring(5))
+    var ownScope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
+    var pool = Pools.byKey(ownScope.anonymous(), 2, (Object message) -> ((String) message).substring(5))
         .newActor((Object message) -> {});
 
     try (var log = new Logged()) {
@@ -360,18 +365,18 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void unboundedMailboxesAreServedToo() { // the released message comes first
-    var moody = new Moody(true);
-    moody.before = call -> {
+  void unboundedPoolKeepsOrderWhenStartsFail() { // the retried message comes first
+    var strategy = new HookedStrategy(true);
+    strategy.beforeStart = call -> {
       if (call <= 3) throw new IllegalStateException("planned");
     };
-    var order = new CopyOnWriteArrayList<Object>();
-    var pool = Pools.scaling(scope.anonymous().mailbox(Mailbox.unbounded()).strategy(moody), 0, 1)
-        .newActor((Object message) -> order.add(message));
+    var handled = new CopyOnWriteArrayList<Object>();
+    var pool = Pools.scaling(scope.anonymous().mailbox(Mailbox.unbounded()).strategy(strategy), 0, 1)
+        .newActor((Object message) -> handled.add(message));
 
     for (int i = 0; i < 3; i++) pool.sendMessage(i);
 
-    Patience.eventually(() -> order.size() == 3);
-    assertEquals(List.of(0, 1, 2), order);
+    Patience.eventually(() -> handled.size() == 3);
+    assertEquals(List.of(0, 1, 2), handled);
   }
 }

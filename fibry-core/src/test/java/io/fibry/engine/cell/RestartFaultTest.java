@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Interrupts while an actor restarts or retries a message. */
+/** Tests interrupts while an actor restarts or retries a message. */
 class RestartFaultTest {
   private final ActorScope scope = Variants.scope(o -> o.withKillGrace(Duration.ofDays(1)));
   private final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
@@ -31,7 +31,7 @@ class RestartFaultTest {
   }
 
   @Test
-  void interruptInStopHookDoesNotReachMessageAfterOutsideRestart() {
+  void interruptInStopHookDoesNotReachNextMessage() {
     var actor = scope.anonymous().initialState(Object::new).onStop(state -> Thread.currentThread().interrupt())
         .newActor((Object state, Object m) -> {
           if (m instanceof Gate gate) gate.pass();
@@ -48,7 +48,7 @@ class RestartFaultTest {
 
   /** The received request fails before the retry, and its callback kills the actor. */
   @Test
-  void aKillJustBeforeARetryInterruptsTheRetry() {
+  void killBeforeRetryInterruptsRetry() {
     var tries = new AtomicInteger();
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .onFailure(FailurePolicy.resume().withRetries(1).withoutLog())
@@ -57,21 +57,21 @@ class RestartFaultTest {
           else if (tries.getAndIncrement() == 0) {
             context.receive(Get.class, Patience.LONG).orElseThrow();
             throw new IllegalStateException("planned");
-          } else waitForAnInterrupt();
+          } else waitForInterrupt();
         });
     var gate = Gate.occupy(actor);
     actor.sendMessage("twice");
-    CompletableFuture.allOf(actor.sendMessageReturn(new Get())).whenComplete((nothing, failure) -> actor.kill());
+    CompletableFuture.allOf(actor.sendMessageReturn(new Get())).whenComplete((answer, failure) -> actor.kill());
 
     gate.open();
 
     assertTrue(Patience.value(interrupted));
   }
 
-  private void waitForAnInterrupt() {
+  private void waitForInterrupt() {
     try {
       new CountDownLatch(1).await();
-    } catch (InterruptedException obeyed) {
+    } catch (InterruptedException expected) {
       interrupted.complete(true);
     }
   }

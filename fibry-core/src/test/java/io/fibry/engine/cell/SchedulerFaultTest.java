@@ -20,13 +20,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A user's scheduler that works under a lock, or runs due tasks immediately. */
+/** Tests schedulers of users that work under a lock, or run tasks immediately. */
 class SchedulerFaultTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
   /** A call that makes the engine set a timer. */
-  private interface Step {
-    void take(Actor<Object> actor);
+  private interface TimerCall {
+    void run(Actor<Object> actor);
   }
 
   @AfterEach
@@ -34,26 +34,26 @@ class SchedulerFaultTest {
     Gate.openAll();
   }
 
-  private static Stream<Arguments> steps() {
-    Step later = actor -> actor.sendMessageLater("later", SECOND);
-    Step every = actor -> actor.sendMessageEvery("every", SECOND);
-    Step kill = Actor::kill;
-    return Stream.of(Arguments.of("sendMessageLater", later), Arguments.of("sendMessageEvery", every),
+  private static Stream<Arguments> timerCalls() {
+    TimerCall sendLater = actor -> actor.sendMessageLater("later", SECOND);
+    TimerCall sendEvery = actor -> actor.sendMessageEvery("every", SECOND);
+    TimerCall kill = Actor::kill;
+    return Stream.of(Arguments.of("sendMessageLater", sendLater), Arguments.of("sendMessageEvery", sendEvery),
         Arguments.of("kill", kill));
   }
 
-  /** A thread that holds the scheduler's lock may ask about the actor. */
+  /** A thread that holds the scheduler's lock may read the state of the actor. */
   @Promise("12.5")
   @ParameterizedTest(name = "{0}")
-  @MethodSource("steps")
-  void actorHoldsNoMonitorWhileSchedulerIsCalled(String name, Step step) {
+  @MethodSource("timerCalls")
+  void actorHoldsNoMonitorWhileSchedulerIsCalled(String name, TimerCall timerCall) {
     var lock = new Object();
-    var called = new CountDownLatch(1);
-    var told = new CompletableFuture<ExitReason>();
+    var scheduleCalled = new CountDownLatch(1);
+    var reason = new CompletableFuture<ExitReason>();
     var actor = Variants.scope(o -> o.withScheduler(new Clock() {
       @Override
       public Timer schedule(Duration delay, Runnable task) {
-        called.countDown();
+        scheduleCalled.countDown();
         synchronized (lock) {
           return super.schedule(delay, task);
         }
@@ -64,23 +64,23 @@ class SchedulerFaultTest {
         return schedule(initial, task);
       }
     })).anonymous().newActor((Object m) -> {
-      if (m instanceof Gate gate) gate.passDeaf();
+      if (m instanceof Gate gate) gate.passUninterruptibly();
     });
     Gate.occupy(actor);
 
     Thread.ofPlatform().daemon().start(() -> {
       synchronized (lock) {
-        Thread.ofPlatform().daemon().start(() -> step.take(actor));
-        Patience.await(called);
-        told.complete(((Cell) actor).extras().reason());
+        Thread.ofPlatform().daemon().start(() -> timerCall.run(actor));
+        Patience.await(scheduleCalled);
+        reason.complete(((Cell) actor).extras().reason());
       }
     });
 
-    Patience.value(told);
+    Patience.value(reason);
   }
 
   @Test
-  void timerThatFiresBeforeRegistrationIsNotKept() {
+  void timerThatFiresBeforeRegistrationIsRemoved() {
     var handled = new AtomicInteger();
     var scope = Variants.scope(o -> o.withScheduler(new Clock() {
       @Override
@@ -94,7 +94,7 @@ class SchedulerFaultTest {
     actor.sendMessageLater("at once", SECOND);
 
     Patience.eventually(() -> handled.get() == 1);
-    Patience.eventually(() -> Inside.isQuiet(actor));
-    assertEquals(false, Inside.hasDueTimer(actor, Long.MAX_VALUE / 2));
+    Patience.eventually(() -> ActorInternals.isQuiet(actor));
+    assertEquals(false, ActorInternals.hasDueTimer(actor, Long.MAX_VALUE / 2));
   }
 }

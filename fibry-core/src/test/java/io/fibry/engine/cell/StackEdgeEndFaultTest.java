@@ -1,15 +1,14 @@
 package io.fibry.engine.cell;
 
-import static io.fibry.support.Patience.ended;
-import static io.fibry.support.Patience.joined;
+import static io.fibry.support.Patience.awaitEnd;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.ActorContext;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Hush;
 import io.fibry.Request;
+import io.fibry.SilencedStdErr;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -20,10 +19,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Calls that end something, at every depth on the way back from a stack overflow. The first call
- * that can finish does its work completely.
+ * Tests calls that end an actor or a request, made at every depth on the way back from a stack
+ * overflow. The first call that has enough stack must do its work completely.
  */
-@ExtendWith(Hush.class)
+@ExtendWith(SilencedStdErr.class)
 class StackEdgeEndFaultTest {
   private static final int EPISODES = Soak.ON ? 100 : 20;
 
@@ -35,98 +34,98 @@ class StackEdgeEndFaultTest {
   }
 
   @Test
-  void anActorEndsWhenAskedToAtTheEdgeOfAStack() {
+  void actorEndsAfterAskExitNearEndOfStack() {
     for (int i = 0; i < EPISODES; i++) {
       var actor = Variants.scope(o -> o).anonymous().mailbox(mailbox(i)).newActor((Object message) -> {});
 
-      onASmallStack(() -> climbAsking(actor));
+      runOnSmallStack(() -> askExitAtEveryDepth(actor));
 
       actor.askExit();
-      ended(actor::waitForExit);
+      awaitEnd(actor::waitForExit);
     }
   }
 
-  private static void climbAsking(Exitable actor) {
+  private static void askExitAtEveryDepth(Exitable actor) {
     try {
-      climbAsking(actor);
+      askExitAtEveryDepth(actor);
     } finally {
       actor.askExit();
     }
   }
 
   @Test
-  void aReplyAtTheEdgeOfAStackLeavesNoRequestIncomplete() {
-    int incomplete = 0;
+  void replyNearEndOfStackCompletesRequest() {
+    int incompleteCount = 0;
     for (int i = 0; i < EPISODES; i++)
-      if (!answeredAtTheEdge(i % 2 == 0 ? Strategy.FIBER : Strategy.THREAD)) incomplete++;
+      if (!isCompletedByReply(i % 2 == 0 ? Strategy.FIBER : Strategy.THREAD)) incompleteCount++;
 
-    assertEquals(0, incomplete, "of " + EPISODES);
+    assertEquals(0, incompleteCount, "of " + EPISODES);
   }
 
-  private static boolean answeredAtTheEdge(Strategy strategy) {
-    var climb = new Climb();
+  private static boolean isCompletedByReply(Strategy strategy) {
+    var replier = new ReplyAtEveryDepth();
     var actor = Variants.scope(o -> o).anonymous().strategy(strategy).onFailure(FailurePolicy.resume().withoutLog())
-        .newActor((Question question, ActorContext<Question> context) -> climb.reply(question, context));
+        .newActor((Question question, ActorContext<Question> context) -> replier.reply(question, context));
     var request = actor.sendMessageReturn(new Question());
     actor.sendPoisonPill();
-    ended(actor::waitForExit);
+    awaitEnd(actor::waitForExit);
     return request.isDone();
   }
 
-  private static final class Climb {
-    private boolean done;
+  private static final class ReplyAtEveryDepth {
+    private boolean replied;
 
     private void reply(Question question, ActorContext<Question> context) {
       try {
-        climb(question, context);
-      } catch (StackOverflowError edge) {
-        // intended
+        replier(question, context);
+      } catch (StackOverflowError expected) {
+        // the overflow is intended
       }
     }
 
-    private void climb(Question question, ActorContext<Question> context) {
+    private void replier(Question question, ActorContext<Question> context) {
       try {
-        climb(question, context);
+        replier(question, context);
       } finally {
-        if (!done) tryToReply(question, context);
+        if (!replied) tryToReply(question, context);
       }
     }
 
     private void tryToReply(Question question, ActorContext<Question> context) {
       try {
         context.reply(question, 1);
-        done = true;
-      } catch (IllegalArgumentException answeredBefore) {
-        done = true;
+        replied = true;
+      } catch (IllegalArgumentException alreadyReplied) {
+        replied = true;
       }
     }
   }
 
   @Test
-  void aCancelAtTheEdgeOfAStackLeavesNoRequestIncomplete() {
-    int incomplete = 0;
-    for (int i = 0; i < EPISODES; i++) if (!cancelledAtTheEdge(mailbox(i))) incomplete++;
+  void cancelNearEndOfStackCompletesRequest() {
+    int incompleteCount = 0;
+    for (int i = 0; i < EPISODES; i++) if (!isCompletedByCancel(mailbox(i))) incompleteCount++;
 
-    assertEquals(0, incomplete, "of " + EPISODES);
+    assertEquals(0, incompleteCount, "of " + EPISODES);
   }
 
-  private static boolean cancelledAtTheEdge(Mailbox<Object> mailbox) {
+  private static boolean isCompletedByCancel(Mailbox<Object> mailbox) {
     var actor = Variants.scope(o -> o).anonymous().mailbox(mailbox).newActorWithReturn((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       return 1;
     });
     var gate = Gate.occupy(actor);
     var request = actor.sendMessageReturn("question");
-    onASmallStack(() -> climbCancelling(request));
+    runOnSmallStack(() -> cancelAtEveryDepth(request));
     gate.open();
     actor.sendPoisonPill();
-    ended(actor::waitForExit);
+    awaitEnd(actor::waitForExit);
     return request.isDone();
   }
 
-  private static void climbCancelling(CompletableFuture<?> request) {
+  private static void cancelAtEveryDepth(CompletableFuture<?> request) {
     try {
-      climbCancelling(request);
+      cancelAtEveryDepth(request);
     } finally {
       if (!request.isDone()) request.cancel(false);
     }
@@ -136,18 +135,18 @@ class StackEdgeEndFaultTest {
     return episode % 2 == 0 ? Mailbox.unbounded() : Mailbox.priority((a, b) -> 0);
   }
 
-  private static void onASmallStack(Runnable climb) {
-    var thread = new Thread(null, () -> overflow(climb), "climber", 200_000);
+  private static void runOnSmallStack(Runnable replier) {
+    var thread = new Thread(null, () -> overflow(replier), "climber", 200_000);
     thread.setDaemon(true);
     thread.start();
-    joined(thread);
+    awaitEnd(thread);
   }
 
-  private static void overflow(Runnable climb) {
+  private static void overflow(Runnable replier) {
     try {
-      climb.run();
-    } catch (StackOverflowError edge) {
-      // intended
+      replier.run();
+    } catch (StackOverflowError expected) {
+      // the overflow is intended
     }
   }
 }

@@ -7,11 +7,11 @@ import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
-import io.fibry.Hush;
 import io.fibry.Promise;
+import io.fibry.SilencedStdErr;
 import io.fibry.Strategy;
 import io.fibry.StressHarness;
-import io.fibry.Waits;
+import io.fibry.StressWaits;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -33,20 +33,21 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A sender recurses and sends at every depth until its stack is full. Wherever the overflow hits
- * the library, the receiver must not suffer.
+ * Tests stack overflows inside sends. A sender recurses and sends at every depth until its stack is
+ * full. The receiver must handle all messages, wherever the overflow occurs.
  */
-@ExtendWith(Hush.class)
+@ExtendWith(SilencedStdErr.class)
 class StackEdgeFaultTest {
-  private static final int DEEPEST = 60_000;
-  private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(DEEPEST).toArray(Integer[]::new);
-  private static final Integer LAST = -1;
-  private static final int SENDING = Soak.ON ? 2_000 : 8; // episodes
-  private static final int SILENT = Soak.ON ? 2_000 : 15; // with half the probe, 8 may find nothing
+  private static final int MAX_DEPTH = 60_000;
+  private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(MAX_DEPTH).toArray(Integer[]::new);
+  private static final Integer PROBE_NUMBER = -1;
+  private static final int EPISODES_WITH_NEXT_SEND = Soak.ON ? 2_000 : 8;
+  // 8 episodes may miss the error that a stack probe of half the size causes
+  private static final int EPISODES_WITHOUT_NEXT_SEND = Soak.ON ? 2_000 : 15;
 
   enum Verb { MESSAGE, FUTURE, ASK }
 
-  /** An executor without locks: the JDK's executors break at the edge of a stack. */
+  /** An executor without locks, because a stack overflow may break the JDK's executors. */
   private static final class Worker implements Runnable, AutoCloseable {
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final Thread thread = Thread.ofPlatform().daemon().start(this);
@@ -75,19 +76,19 @@ class StackEdgeFaultTest {
 
   /** One receiver, and one sender whose stack overflows. */
   private static final class Episode implements Runnable {
-    private final AtomicIntegerArray handled = new AtomicIntegerArray(DEEPEST);
-    private final boolean[] taken = new boolean[DEEPEST];
-    private final List<CompletableFuture<Integer>> futures = new ArrayList<>(DEEPEST);
+    private final AtomicIntegerArray handled = new AtomicIntegerArray(MAX_DEPTH);
+    private final boolean[] accepted = new boolean[MAX_DEPTH];
+    private final List<CompletableFuture<Integer>> futures = new ArrayList<>(MAX_DEPTH);
     private final ActorWithReturn<Integer, Integer> receiver;
     private final Verb verb;
-    private final int from; // the depth at which sending begins
-    // the receiver runs on the sender's stack, so its handler may overflow it too
+    private final int firstDepth; // the depth of the first send
+    // the receiver runs on the sender's stack, so its handler may overflow, too
     private final boolean nested;
     private int depth;
 
-    Episode(Strategy strategy, Mailbox<? super Integer> mailbox, Verb verb, int from) {
+    Episode(Strategy strategy, Mailbox<? super Integer> mailbox, Verb verb, int firstDepth) {
       this.verb = verb;
-      this.from = from;
+      this.firstDepth = firstDepth;
       this.nested = strategy == Strategy.CALLER;
       this.receiver = Scopes.root("edge", ActorScope.Options.defaults()).anonymous().strategy(strategy)
           .onFailure(FailurePolicy.resume().withoutLog()).mailbox(mailbox).newActorWithReturn((Integer number) -> {
@@ -100,54 +101,55 @@ class StackEdgeFaultTest {
     public void run() {
       try {
         descend(0);
-      } catch (StackOverflowError edge) {
-        // intended
+      } catch (StackOverflowError expected) {
+        // the overflow is intended
       }
     }
 
     private void descend(int level) {
       depth = level;
-      if (level >= from) send(level);
-      if (level < DEEPEST - 1) descend(level + 1);
+      if (level >= firstDepth) send(level);
+      if (level < MAX_DEPTH - 1) descend(level + 1);
     }
 
     private void send(int level) {
       switch (verb) {
-        case MESSAGE -> taken[level] = receiver.sendMessage(NUMBERS[level]);
+        case MESSAGE -> accepted[level] = receiver.sendMessage(NUMBERS[level]);
         case FUTURE -> {
           var future = receiver.sendMessageReturn(NUMBERS[level]);
-          taken[level] = true;
+          accepted[level] = true;
           futures.add(future);
         }
-        case ASK -> taken[level] = receiver.ask(NUMBERS[level]) != null;
+        case ASK -> accepted[level] = receiver.ask(NUMBERS[level]) != null;
       }
     }
 
-    boolean handledAllTaken() {
-      for (int i = 0; i <= depth; i++) if (taken[i] && handled.get(i) != 1 && !nested) return false;
+    boolean handledAllAccepted() {
+      for (int i = 0; i <= depth; i++) if (accepted[i] && handled.get(i) != 1 && !nested) return false;
       return true;
     }
 
-    /** Null if all is well. */
-    String fault() throws Exception {
+    /** Returns the first violation, or null. */
+    String findViolation() throws Exception {
       var cell = (Cell) (Exitable) receiver;
-      Waits.explained(() -> Patience.value(receiver.sendMessageReturn(LAST)),
-          () -> "the receiver is dead: phase " + Inside.phase(cell) + ", drained by " + cell.drain() + ", stranded "
-              + Inside.stranded(cell) + ", the deepest was " + depth);
+      StressWaits.runWithState(() -> Patience.value(receiver.sendMessageReturn(PROBE_NUMBER)),
+          () -> "the receiver is dead: phase " + ActorInternals.phase(cell) + ", drained by " + cell.drain()
+              + ", stranded "
+              + ActorInternals.strandedNode(cell) + ", the max depth was " + depth);
       for (int i = 0; i <= depth; i++) {
-        if (handled.get(i) > 1) return i + " was handled " + handled.get(i) + " times, the deepest was " + depth;
-        if (taken[i] && handled.get(i) != 1 && !nested)
-          return i + " was taken and not handled, the deepest was " + depth;
+        if (handled.get(i) > 1) return i + " was handled " + handled.get(i) + " times, the max depth was " + depth;
+        if (accepted[i] && handled.get(i) != 1 && !nested)
+          return i + " was accepted and not handled, the max depth was " + depth;
       }
-      for (var future : futures) if (!future.isDone()) return "a request is incomplete, the deepest was " + depth;
+      for (var future : futures) if (!future.isDone()) return "a request is incomplete, the max depth was " + depth;
       return null;
     }
   }
 
   static Stream<Object[]> cases() {
-    List<Mailbox<? super Integer>> mailboxes = List.of(Mailbox.unbounded(), Mailbox.bounded(DEEPEST, Overflow.BLOCK),
+    List<Mailbox<? super Integer>> mailboxes = List.of(Mailbox.unbounded(), Mailbox.bounded(MAX_DEPTH, Overflow.BLOCK),
         Mailbox.priority((Integer a, Integer b) -> 0));
-    return Stream.of("FIBER", "THREAD", "CALLER", "on").flatMap(strategy -> mailboxes.stream()
+    return Stream.of("FIBER", "THREAD", "CALLER", "of(executor)").flatMap(strategy -> mailboxes.stream()
         .flatMap(mailbox -> Stream.of(Verb.values()).map(verb -> new Object[] {strategy, mailbox, verb})));
   }
 
@@ -163,57 +165,57 @@ class StackEdgeFaultTest {
   @Promise("8.5")
   @ParameterizedTest
   @MethodSource("cases")
-  void anOverflowInsideASendHarmsNoReceiver(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
+  void receiverWorksAfterOverflowInsideSend(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
       throws Exception {
     try (var worker = new Worker()) {
-      int[] edge = new int[2];
-      for (int i = 0; i < SENDING; i++) {
-        int virtual = i % 4 == 3 ? 1 : 0;
+      int[] overflowDepths = new int[2];
+      for (int i = 0; i < EPISODES_WITH_NEXT_SEND; i++) {
+        int isVirtual = i % 4 == 3 ? 1 : 0;
         var episode = new Episode(strategy(strategy, worker), mailbox, verb,
-            edge[virtual] == 0 ? DEEPEST : Math.max(0, edge[virtual] - 100 - 40 * (i % 20)));
+            overflowDepths[isVirtual] == 0 ? MAX_DEPTH : Math.max(0, overflowDepths[isVirtual] - 100 - 40 * (i % 20)));
         var sender =
-            virtual == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
+            isVirtual == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
         sender.start();
         sender.join();
-        edge[virtual] = episode.depth;
+        overflowDepths[isVirtual] = episode.depth;
 
-        assertNull(episode.fault(), "episode " + i);
+        assertNull(episode.findViolation(), "episode " + i);
         episode.receiver.askExit();
-        Patience.ended(episode.receiver::waitForExit);
+        Patience.awaitEnd(episode.receiver::waitForExit);
       }
     }
   }
 
-  /** No message is sent after the overflow: no right to run may wait for another sender. */
+  /** No message is sent after the overflow, so the handling must not depend on another send. */
   @Promise("3.1")
   @ParameterizedTest
   @MethodSource("cases")
-  void takenMessagesAreHandledAfterOverflow(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
+  void acceptedMessagesAreHandledAfterOverflow(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
       throws Exception {
     try (var worker = new Worker()) {
       long seed = StressHarness.seed();
       System.out.println("overflows of sends: -Dfibry.seed=" + seed);
       var random = new SplittableRandom(seed);
-      int deepest = DEEPEST;
-      for (int i = 0; i < SILENT; i++) {
+      int maxDepth = MAX_DEPTH;
+      for (int i = 0; i < EPISODES_WITHOUT_NEXT_SEND; i++) {
         var episode =
-            new Episode(strategy(strategy, worker), mailbox, verb, Math.max(0, deepest - 1 - random.nextInt(1_000)));
+            new Episode(strategy(strategy, worker), mailbox, verb, Math.max(0, maxDepth - 1 - random.nextInt(1_000)));
         var sender = new Thread(null, episode, "sender", 200_000);
         sender.start();
         sender.join();
-        deepest = episode.depth;
+        maxDepth = episode.depth;
 
-        Patience.eventually(episode::handledAllTaken);
+        Patience.eventually(episode::handledAllAccepted);
       }
     }
   }
 
   @Test
-  void timersGoOnAfterOverflows() throws Exception {
-    var rung = new CountDownLatch(1);
+  void timersRunAfterOverflows() throws Exception {
+    var timerFired = new CountDownLatch(1);
 
-    ActorSystem.anonymous().newActor((Integer i) -> rung.countDown()).sendMessageLater(1, Duration.ofMillis(1));
+    ActorSystem.anonymous().newActor((Integer i) -> timerFired.countDown()).sendMessageLater(1, Duration.ofMillis(1));
 
-    Patience.await(rung);
+    Patience.await(timerFired);
   }
 }

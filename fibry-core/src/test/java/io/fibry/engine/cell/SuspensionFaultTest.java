@@ -16,7 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** Suspended actors whose scheduler misbehaves. */
+/** Tests suspended actors with a scheduler that fails or uses a lock. */
 class SuspensionFaultTest {
   private final CompletableFuture<Object> handled = new CompletableFuture<>();
 
@@ -31,7 +31,7 @@ class SuspensionFaultTest {
 
   @Promise("12.5")
   @Test
-  void aTimerThatCannotBeCancelledLosesNoMessage() {
+  void failedCancelOfTimerLosesNoMessage() {
     var clock = new Clock() {
       @Override
       public Timer schedule(Duration delay, Runnable task) {
@@ -43,7 +43,7 @@ class SuspensionFaultTest {
     };
     var actor = actor(clock);
     actor.sendMessage(new IllegalStateException("planned"));
-    Patience.eventually(() -> Inside.isSuspended(actor));
+    Patience.eventually(() -> ActorInternals.isSuspended(actor));
     actor.sendMessage("next");
 
     clock.manual.advance(Duration.ofSeconds(1));
@@ -53,7 +53,7 @@ class SuspensionFaultTest {
 
   @Promise("12.5")
   @Test
-  void aTimerThatCannotBeCancelledStopsNoEnd() {
+  void failedCancelOfTimerDoesNotPreventEnd() {
     var clock = new Clock() {
       @Override
       public Timer schedule(Duration delay, Runnable task) {
@@ -64,21 +64,21 @@ class SuspensionFaultTest {
     };
     var actor = actor(clock);
     actor.sendMessage(new IllegalStateException("planned"));
-    Patience.eventually(() -> Inside.isSuspended(actor));
+    Patience.eventually(() -> ActorInternals.isSuspended(actor));
 
     actor.askExit();
 
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
   }
 
   @Test
-  void aTimerThatCannotBeSetLosesNoMessage() {
+  void failedTimerOfRestartLosesNoMessage() {
     var clock = new Clock() {
-      private int left = 1;
+      private int failuresLeft = 1;
 
       @Override
       public Timer schedule(Duration delay, Runnable task) {
-        if (left-- > 0) throw new RejectedExecutionException("planned");
+        if (failuresLeft-- > 0) throw new RejectedExecutionException("planned");
         return Scheduler.system().schedule(delay, task);
       }
     };
@@ -90,16 +90,16 @@ class SuspensionFaultTest {
     assertEquals("next", Patience.value(handled));
   }
 
-  /** A thread that holds the scheduler's lock may ask about the actor. */
+  /** A thread that holds the scheduler's lock may read the state of the actor. */
   @Test
-  void noMonitorIsHeldWhileTheSchedulerIsCalled() {
+  void actorHoldsNoMonitorWhileSchedulerIsCalled() {
     var lock = new Object();
-    var called = new CountDownLatch(1);
-    var told = new CompletableFuture<ExitReason>();
+    var scheduleCalled = new CountDownLatch(1);
+    var reason = new CompletableFuture<ExitReason>();
     var clock = new Clock() {
       @Override
       public Timer schedule(Duration delay, Runnable task) {
-        called.countDown();
+        scheduleCalled.countDown();
         synchronized (lock) {
           return super.schedule(delay, task);
         }
@@ -110,11 +110,11 @@ class SuspensionFaultTest {
     Thread.ofPlatform().daemon().start(() -> {
       synchronized (lock) {
         actor.sendMessage(new IllegalStateException("planned"));
-        Patience.await(called);
-        told.complete(((Cell) actor).extras().reason());
+        Patience.await(scheduleCalled);
+        reason.complete(((Cell) actor).extras().reason());
       }
     });
 
-    Patience.value(told);
+    Patience.value(reason);
   }
 }

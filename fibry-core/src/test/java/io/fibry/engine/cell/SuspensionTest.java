@@ -14,8 +14,8 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.engine.actor.Cells;
@@ -37,13 +37,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The suspension before a restart, by a clock that the test moves. */
+/** Tests the suspension before a restart, with a clock that the test advances. */
 class SuspensionTest {
-  private static final FailurePolicy BACK_OFF =
+  private static final FailurePolicy BACKOFF =
       FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(4)).withoutLog();
   private static final Duration MOMENT = Duration.ofNanos(1);
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
@@ -56,7 +56,7 @@ class SuspensionTest {
   }
 
   private Actor<Object> actor(ActorBuilder<Object> builder) {
-    return builder.onFailure(BACK_OFF).initialState(states::incrementAndGet).newActor((Integer state, Object m) -> {
+    return builder.onFailure(BACKOFF).initialState(states::incrementAndGet).newActor((Integer state, Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       else if (m instanceof RuntimeException failure) throw failure;
       log.add(state + " " + m);
@@ -67,18 +67,18 @@ class SuspensionTest {
     return actor(scope.anonymous());
   }
 
-  /** Fails now, and is suspended. */
+  /** Lets the actor fail, and waits until it is suspended. */
   private static void fail(Actor<Object> actor) {
     actor.sendMessage(new IllegalStateException("planned"));
-    Patience.eventually(() -> Inside.isSuspended(actor));
+    Patience.eventually(() -> ActorInternals.isSuspended(actor));
   }
 
-  /** Asserts that the suspension lasts from half of {@code most} to {@code most}. */
-  private void restsFor(Actor<Object> actor, Duration most) {
-    clock.advance(most.dividedBy(2).minus(MOMENT));
-    assertTrue(Inside.isSuspended(actor), "less than half of " + most);
-    clock.advance(most.dividedBy(2).plus(MOMENT));
-    assertFalse(Inside.isSuspended(actor), "more than " + most);
+  /** Asserts that the suspension lasts between half of {@code max} and {@code max}. */
+  private void assertSuspendedFor(Actor<Object> actor, Duration max) {
+    clock.advance(max.dividedBy(2).minus(MOMENT));
+    assertTrue(ActorInternals.isSuspended(actor), "less than half of " + max);
+    clock.advance(max.dividedBy(2).plus(MOMENT));
+    assertFalse(ActorInternals.isSuspended(actor), "more than " + max);
   }
 
   @Promise("17.2")
@@ -88,19 +88,19 @@ class SuspensionTest {
 
     for (int seconds : new int[] {1, 2, 4, 4, 4}) {
       fail(actor);
-      restsFor(actor, Duration.ofSeconds(seconds));
+      assertSuspendedFor(actor, Duration.ofSeconds(seconds));
     }
   }
 
   @Promise("17.2")
   @Test
   void actorsThatFailTogetherRestartAtDifferentTimes() {
-    Set<Long> pauses = new HashSet<>();
+    Set<Long> backoffs = new HashSet<>();
 
-    for (int i = 0; i < 100; i++) pauses.add(new RestartBudget().next(BACK_OFF, 0));
+    for (int i = 0; i < 100; i++) backoffs.add(new RestartBudget().next(BACKOFF, 0));
 
-    assertTrue(pauses.size() > 90, () -> pauses.size() + " of 100 differ");
-    assertTrue(pauses.stream().allMatch(p -> p >= 500_000_000 && p <= 1_000_000_000), pauses::toString);
+    assertTrue(backoffs.size() > 90, () -> backoffs.size() + " of 100 differ");
+    assertTrue(backoffs.stream().allMatch(p -> p >= 500_000_000 && p <= 1_000_000_000), backoffs::toString);
   }
 
   @Promise("17.2")
@@ -109,13 +109,13 @@ class SuspensionTest {
     var actor = actor();
     for (int seconds : new int[] {1, 2, 4}) {
       fail(actor);
-      restsFor(actor, Duration.ofSeconds(seconds));
+      assertSuspendedFor(actor, Duration.ofSeconds(seconds));
     }
 
     clock.advance(Duration.ofSeconds(4).plus(MOMENT));
     fail(actor);
 
-    restsFor(actor, Duration.ofSeconds(1));
+    assertSuspendedFor(actor, Duration.ofSeconds(1));
   }
 
   @Test
@@ -123,25 +123,25 @@ class SuspensionTest {
     var actor = actor(scope.named("tired"));
     fail(actor);
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
-    long waiting = scope.report().queued();
+    long queuedCount = scope.report().queued();
     boolean handled = !log.isEmpty();
 
     clock.advance(Duration.ofSeconds(1));
 
     Patience.eventually(() -> log.size() == 3);
     assertEquals(List.of("2 0", "2 1", "2 2"), log);
-    assertEquals(3, waiting);
+    assertEquals(3, queuedCount);
     assertFalse(handled);
   }
 
   @Promise("17.3")
   @Test
-  void aSecondFailureLosesNothing() {
+  void secondFailureLosesNoMessage() {
     var actor = actor();
     fail(actor);
     for (Object m : List.of("a", new IllegalArgumentException("second"), "b")) actor.sendMessage(m);
     clock.advance(Duration.ofSeconds(1));
-    Patience.eventually(() -> letters.all.size() == 2 && Inside.isSuspended(actor));
+    Patience.eventually(() -> letters.all.size() == 2 && ActorInternals.isSuspended(actor));
 
     clock.advance(Duration.ofSeconds(2));
 
@@ -151,35 +151,35 @@ class SuspensionTest {
   }
 
   @Test
-  void theOldStateIsLeftBeforeTheBackOff() {
-    var actor = scope.anonymous().onFailure(BACK_OFF).initialState(() -> "state").onStop(state -> log.add("left"))
+  void stopHookRunsBeforeBackoff() {
+    var actor = scope.anonymous().onFailure(BACKOFF).initialState(() -> "state").onStop(state -> log.add("stopped"))
         .newActor((String state, Object m) -> {
           throw new IllegalStateException("planned");
         });
 
     fail(actor);
 
-    assertEquals(List.of("left"), log);
+    assertEquals(List.of("stopped"), log);
   }
 
   @Promise("17.4")
   @Test
-  void aSuspendedFiberHoldsNoThread() {
+  void suspendedFiberHoldsNoThread() {
     var thread = new CompletableFuture<Thread>();
-    var actor = scope.anonymous().onFailure(BACK_OFF).newActor((Object m) -> {
+    var actor = scope.anonymous().onFailure(BACKOFF).newActor((Object m) -> {
       thread.complete(Thread.currentThread());
       throw new IllegalStateException("planned");
     });
 
     fail(actor);
 
-    Patience.joined(Patience.value(thread));
-    assertFalse(Inside.hasWorker(actor));
+    Patience.awaitEnd(Patience.value(thread));
+    assertFalse(ActorInternals.hasActivation(actor));
   }
 
   @Promise("17.4")
   @Test
-  void aBackOffHoldsNoThreadOfAPool() {
+  void backoffHoldsNoThreadOfExecutor() {
     try (var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory())) {
       var actor = actor(scope.anonymous().strategy(Strategy.of(pool)));
 
@@ -191,21 +191,21 @@ class SuspensionTest {
   }
 
   @ParameterizedTest
-  @MethodSource("ends")
-  void anEndDuringTheBackOffComesAtOnce(Consumer<Actor<Object>> end) {
+  @MethodSource("stops")
+  void stopDuringBackoffEndsActorAtOnce(Consumer<Actor<Object>> stop) {
     var actor = actor();
     fail(actor);
     actor.sendMessage("waits");
     var request = Cells.sendRequest(actor, "asks");
 
-    end.accept(actor);
+    stop.accept(actor);
 
     assertFalse(Patience.value(actor.onExit()) instanceof ExitReason.Finished);
     assertEquals(List.of("waits"), letters.messages(Reason.UNDELIVERED));
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
   }
 
-  static List<Consumer<Actor<Object>>> ends() {
+  static List<Consumer<Actor<Object>>> stops() {
     return List.of(Actor::askExit, Actor::kill);
   }
 
@@ -242,7 +242,7 @@ class SuspensionTest {
 
   @Promise("17.6")
   @Test
-  void budgetsAreCountedByTheClockOfTheScope() {
+  void restartBudgetUsesClockOfScope() {
     var policy = FailurePolicy.restart().withBudget(2, Duration.ofMinutes(1)).withoutLog();
     var actor = scope.named("tired").onFailure(policy).newActor((Object m) -> {
       throw new IllegalStateException("planned");
@@ -253,18 +253,18 @@ class SuspensionTest {
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       clock.advance(Duration.ofMinutes(1).plus(MOMENT));
     }
-    boolean ended = actor.onExit().isDone();
+    boolean endedEarly = actor.onExit().isDone();
 
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
 
-    Patience.ended(actor::waitForExit);
-    assertFalse(ended);
+    Patience.awaitEnd(actor::waitForExit);
+    assertFalse(endedEarly);
   }
 
   @Promise("17.3")
   @Test
-  void stashedMessagesAreBackAfterTheBackOff() {
-    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACK_OFF)
+  void stashedMessagesReturnAfterBackoff() {
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACKOFF)
         .initialState(states::incrementAndGet).newActor((Integer state, Object m, ActorContext<Object> context) -> {
           if (m instanceof RuntimeException failure) throw failure;
           if (state == 1) context.stash();
@@ -283,8 +283,8 @@ class SuspensionTest {
 
   @Promise("17.3")
   @Test
-  void aMessageThatFailedAfterItWasStashedComesBackOnce() {
-    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACK_OFF)
+  void failedMessageThatWasStashedReturnsOnce() {
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACKOFF)
         .initialState(states::incrementAndGet)
         .newActorWithReturn((Integer state, Object m, ActorContext<Object> context) -> {
           log.add(state + " " + m);
@@ -293,7 +293,7 @@ class SuspensionTest {
           throw new IllegalStateException("planned");
         });
     var answer = actor.sendMessageReturn("a");
-    Patience.eventually(() -> Inside.isSuspended(actor));
+    Patience.eventually(() -> ActorInternals.isSuspended(actor));
 
     clock.advance(Duration.ofSeconds(1));
 
@@ -305,26 +305,26 @@ class SuspensionTest {
 
   @Promise("17.4")
   @Test
-  void anInlineRequestThatFailsLeavesTheBackOffToAnother() {
-    var actor = scope.anonymous().inlineRequests().onFailure(BACK_OFF).newActorWithReturn((Object m) -> {
+  void askerOfFailedInlineRequestDoesNotWaitForBackoff() {
+    var actor = scope.anonymous().inlineRequests().onFailure(BACKOFF).newActorWithReturn((Object m) -> {
       if (m instanceof RuntimeException failure) throw failure;
       return Thread.currentThread();
     });
-    var asker = new CompletableFuture<Throwable>();
+    var failure = new CompletableFuture<Throwable>();
     var planned = new IllegalStateException("planned");
     Patience.startFiber(() -> {
       try {
         actor.ask(planned);
       } catch (Throwable thrown) {
-        asker.complete(thrown);
+        failure.complete(thrown);
       }
     });
-    var thrown = Patience.value(asker); // at once, not after the suspension
-    boolean suspended = Inside.isSuspended(actor);
+    var thrown = Patience.value(failure); // at once, not after the suspension
+    boolean suspended = ActorInternals.isSuspended(actor);
 
     clock.advance(Duration.ofSeconds(1));
 
-    assertInstanceOf(Thread.class, Patience.value(actor.sendMessageReturn("on")));
+    assertInstanceOf(Thread.class, Patience.value(actor.sendMessageReturn("next")));
     assertEquals(planned, thrown);
     assertTrue(suspended);
   }

@@ -16,8 +16,8 @@ import io.fibry.AskCycleException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Sink;
 import io.fibry.Variants;
 import io.fibry.support.Logged;
@@ -38,11 +38,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The end of an actor: phases, hooks, kills. {@code ContractEndingTest} has the behavior that all
- * strategies and mailboxes share.
+ * Tests the phases, hooks and kills of an actor's end. {@code ContractEndingTest} tests the
+ * behavior that all strategies and mailboxes share.
  */
 class TerminationTest {
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
@@ -55,7 +55,7 @@ class TerminationTest {
   // ---- closeOnExit
 
   @Test
-  void closeOnExitAnswersItsReceiversOwnType() {
+  void closeOnExitReturnsTypeOfItsReceiver() {
     Actor<String> actor = scope.anonymous().newActor((String m) -> {}).closeOnExit(() -> log.add("actor"));
     ActorWithReturn<Integer, Integer> square =
         scope.anonymous().newActorWithReturn((Integer n) -> n * n).closeOnExit(actor);
@@ -80,14 +80,14 @@ class TerminationTest {
 
   @Promise("8.7")
   @Test
-  void hooksThatThrowAreLoggedAndEndNothingElse() {
+  void failedHooksAreLoggedAndOtherHooksRun() {
     try (var logged = new Logged()) {
       var actor = scope.named("messy").initialState(() -> "state").onStop(s -> {
         throw new IllegalStateException("stop hook");
       }).newActor((String s, Object m) -> {}).closeOnExit(() -> log.add("closed"), () -> {
         throw new IllegalStateException("resource");
       });
-      actor.sendMessage("makes the state");
+      actor.sendMessage("creates the state");
 
       actor.close();
 
@@ -99,17 +99,17 @@ class TerminationTest {
 
   @Promise("7.7")
   @Test
-  void stopHookRunsOnActorThreadOnlyIfStateWasMade() {
+  void stopHookRunsOnActorThreadOnlyIfStateExists() {
     var builder =
         scope.named("hooked").initialState(() -> "state").onStop(s -> log.add(Thread.currentThread().getName()));
     builder.newActor((String s, Object m) -> {}).close();
-    boolean idleOneHadNoHook = log.isEmpty();
+    boolean noHookWithoutState = log.isEmpty();
     var actor = builder.newActor((String s, Object m) -> {});
-    actor.sendMessage("makes the state");
+    actor.sendMessage("creates the state");
 
     actor.close();
 
-    assertTrue(idleOneHadNoHook);
+    assertTrue(noHookWithoutState);
     assertEquals(List.of("hooked"), log);
   }
 
@@ -120,14 +120,14 @@ class TerminationTest {
     actor.closeOnExit(() -> log.add(assertThrows(AskCycleException.class, actor::waitForExit)), actor);
 
     actor.sendPoisonPill();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
     assertEquals(1, log.size());
   }
 
   @Promise("5.2")
   @Test
-  void aRequestToAnActorInItsHooksFailsAtOnce() {
+  void requestToActorInItsHooksFailsAtOnce() {
     var gate = new Gate();
     var actor = scope.anonymous().newActorWithReturn((Object m) -> m).closeOnExit(gate::pass);
     actor.askExit();
@@ -142,23 +142,23 @@ class TerminationTest {
 
   @Promise("7.8")
   @Test
-  void onExitIsAlwaysTheSame() {
+  void onExitReturnsSameFutureBeforeAndAfterEnd() {
     var actor = scope.anonymous().newActor((Object m) -> {});
-    var before = actor.onExit();
+    var future = actor.onExit();
 
     actor.close();
 
-    assertSame(before, actor.onExit());
-    assertEquals(new ExitReason.Finished(), before.resultNow());
-    assertNotSame(before, before.copy());
+    assertSame(future, actor.onExit());
+    assertEquals(new ExitReason.Finished(), future.resultNow());
+    assertNotSame(future, future.copy());
   }
 
   static Stream<Consumer<CompletableFuture<ExitReason>>> changes() {
-    Executor here = Runnable::run;
+    Executor callerThread = Runnable::run;
     var reason = new ExitReason.Killed();
     return Stream.of(f -> f.complete(reason), f -> f.completeExceptionally(new IllegalStateException()),
         f -> f.cancel(true), f -> f.completeAsync(() -> reason),
-        f -> f.completeAsync(() -> reason, here), f -> f.obtrudeValue(reason),
+        f -> f.completeAsync(() -> reason, callerThread), f -> f.obtrudeValue(reason),
         f -> f.obtrudeException(new IllegalStateException()), f -> f.orTimeout(1, TimeUnit.DAYS),
         f -> f.completeOnTimeout(reason, 1, TimeUnit.DAYS));
   }
@@ -184,7 +184,7 @@ class TerminationTest {
     var gate = new Gate();
     var refusal = new CompletableFuture<Throwable>();
     var actor = scope.named("zombie").newActor((Object m, ActorContext<Object> context) -> {
-      gate.passDeaf();
+      gate.passUninterruptibly();
       refusal.complete(assertThrows(IllegalStateException.class, context::self));
     });
     actor.sendMessage("anything");
@@ -192,7 +192,7 @@ class TerminationTest {
 
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     var successor = scope.named("zombie").newActorWithReturn((Object m) -> m);
     gate.open();
 
@@ -205,14 +205,14 @@ class TerminationTest {
   @Test
   void messagesOfCutOffActorAreUndeliveredOnceHandlerReturns() {
     var gate = new Gate();
-    var actor = scope.anonymous().newActor((Object m) -> gate.passDeaf());
+    var actor = scope.anonymous().newActor((Object m) -> gate.passUninterruptibly());
     actor.sendMessage("held");
     Patience.await(gate.entered);
     actor.sendMessage("behind");
 
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
     gate.open();
 
     Patience.eventually(() -> letters.messages(Reason.UNDELIVERED).equals(List.of("behind")));
@@ -220,41 +220,41 @@ class TerminationTest {
 
   @Promise("7.5")
   @Test
-  void aGraceOfZeroCutsOffAtOnce() {
+  void killWithZeroGraceCutsOffAtOnce() {
     var actor = Variants.scope(o -> o.withKillGrace(Duration.ZERO)).anonymous().newActor((Object m) -> {
-      ((Gate) m).passDeaf();
+      ((Gate) m).passUninterruptibly();
     });
     Gate.occupy(actor);
 
     actor.kill();
 
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
   }
 
   @Promise("7.4")
   @Test
-  void killOverrulesTheReasonGivenBefore() {
+  void killReplacesEarlierExitReason() {
     var actor = scope.anonymous().newActor((Object m) -> ((Gate) m).pass());
     Gate.occupy(actor);
 
     actor.askExit();
     actor.kill();
     actor.askExit();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
     assertEquals(new ExitReason.Killed(), actor.onExit().resultNow());
   }
 
   @Promise("7.4")
   @Test
-  void killInterruptsAHookToo() {
+  void killInterruptsHook() {
     var actor = scope.anonymous().newActor((Object m) -> {}).closeOnExit(new CountDownLatch(1)::await);
     actor.sendPoisonPill();
     Patience.eventually(() -> ((Cell) actor).extras().hooksDrain != null);
 
     actor.kill();
 
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
   }
 
   @Test
@@ -272,7 +272,7 @@ class TerminationTest {
 
   @Promise("7.2")
   @Test
-  void askExitOvertakesThePill() {
+  void askExitOvertakesPoisonPill() {
     var actor = scope.anonymous().newActor((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       else log.add(m);
@@ -283,7 +283,7 @@ class TerminationTest {
 
     actor.askExit();
     Gate.openAll();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
 
     assertEquals(List.of(), log);
     assertEquals(new ExitReason.Stopped(), actor.onExit().resultNow());
@@ -291,20 +291,20 @@ class TerminationTest {
 
   @Promise("8.8")
   @Test
-  void anInterruptedExceptionOfAnEndingActorIsNotLogged() {
+  void interruptedExceptionOfKilledActorIsNotLogged() {
     try (var logged = new Logged()) {
       var actor = scope.named("obedient").newActor((Object m) -> ((Gate) m).pass());
       Gate.occupy(actor);
 
       actor.kill();
-      Patience.ended(actor::waitForExit);
+      Patience.awaitEnd(actor::waitForExit);
 
       assertFalse(logged.text().contains("obedient"), logged.text());
     }
   }
 
   @Test
-  void waitingUntilBeforeNowIsRefused() {
+  void waitForExitRefusesNegativeLimit() {
     var actor = scope.anonymous().newActor((Object m) -> {});
 
     var refusal = assertThrows(IllegalArgumentException.class, () -> actor.waitForExit(Duration.ofSeconds(-1)));

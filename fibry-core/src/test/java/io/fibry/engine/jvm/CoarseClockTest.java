@@ -15,31 +15,31 @@ class CoarseClockTest {
   @Test
   void coarseClockIsNeverAheadOfSystemClock() {
     for (int i = 0; i < 100_000; i++) {
-      long seen = CoarseClock.systemTime();
-      assertTrue(seen != 0 && seen - System.nanoTime() <= 0);
+      long time = CoarseClock.systemTime();
+      assertTrue(time != 0 && time - System.nanoTime() <= 0);
     }
   }
 
-  /** It moves as long as somebody reads it, whenever its thread was about to sleep. */
+  /** The clock advances while threads read it, even if its own thread was about to stop it. */
   @Test
-  void coarseClockMovesForEachReader() {
+  void clockAdvancesForEachReader() {
     long seed = StressHarness.seed();
     System.out.println("coarse clock: -Dfibry.seed=" + seed);
-    var clock = new CoarseClock(Duration.ofNanos(50_000), 2); // it stops after two moves
+    var clock = new CoarseClock(Duration.ofNanos(50_000), 2); // the clock stops after two updates
     var random = new SplittableRandom(seed);
-    var over = new AtomicBoolean();
-    var readers = IntStream.range(0, 3).mapToObj(i -> random.split()).map(own -> Patience.startFiber(() -> {
-      while (!over.get()) {
+    var testEnded = new AtomicBoolean();
+    var readers = IntStream.range(0, 3).mapToObj(i -> random.split()).map(readerRandom -> Patience.startFiber(() -> {
+      while (!testEnded.get()) {
         clock.nanoTime();
-        LockSupport.parkNanos(own.nextInt(300_000));
+        LockSupport.parkNanos(readerRandom.nextInt(300_000));
       }
     })).toList();
     for (int round = 0; round < 300; round++) {
-      long seen = clock.nanoTime();
-      Patience.eventually(() -> clock.nanoTime() - seen > 0);
+      long time = clock.nanoTime();
+      Patience.eventually(() -> clock.nanoTime() - time > 0);
       if (random.nextBoolean()) LockSupport.parkNanos(random.nextInt(300_000));
     }
-    over.set(true);
-    readers.forEach(Patience::joined);
+    testEnded.set(true);
+    readers.forEach(Patience::awaitEnd);
   }
 }

@@ -12,36 +12,36 @@ class FailureLogTest {
 
   private final FailureLog log = new FailureLog();
 
-  private static IllegalStateException here() {
+  private static IllegalStateException failureOfMethodA() {
     return new IllegalStateException("planned");
   }
 
-  private static IllegalStateException there() {
+  private static IllegalStateException failureOfMethodB() {
     return new IllegalStateException("planned");
   }
 
   @Test
   void equalFailuresAreLoggedOncePerSecondWithOmittedCount() {
-    var admitted = new ArrayList<Integer>();
-    for (int i = 0; i < 25; i++) admitted.add(log.admit(here(), i * SECOND / 10));
+    var results = new ArrayList<Integer>();
+    for (int i = 0; i < 25; i++) results.add(log.admit(failureOfMethodA(), i * SECOND / 10));
 
-    assertEquals(List.of(0, 9, 9), admitted.stream().filter(count -> count != FailureLog.OMITTED).toList());
+    assertEquals(List.of(0, 9, 9), results.stream().filter(count -> count != FailureLog.OMITTED).toList());
   }
 
   @Test
   void differentFailuresAreLoggedAtOnce() {
-    assertEquals(0, log.admit(here(), 0));
-    assertEquals(0, log.admit(there(), 0));
+    assertEquals(0, log.admit(failureOfMethodA(), 0));
+    assertEquals(0, log.admit(failureOfMethodB(), 0));
     assertEquals(0, log.admit(new IllegalArgumentException(), 0));
     assertEquals(0, log.admit(RequestException.class, null, 0));
-    assertEquals(FailureLog.OMITTED, log.admit(there(), SECOND - 1));
+    assertEquals(FailureLog.OMITTED, log.admit(failureOfMethodB(), SECOND - 1));
     assertEquals(FailureLog.OMITTED, log.admit(RequestException.class, null, SECOND - 1));
-    assertEquals(1, log.admit(there(), SECOND));
+    assertEquals(1, log.admit(failureOfMethodB(), SECOND));
   }
 
   @Test
   void failuresWithoutReadableStackAreEqualByClass() {
-    class Broken extends RuntimeException {
+    class UnreadableFailure extends RuntimeException {
       private static final long serialVersionUID = 1;
 
       @Override
@@ -50,13 +50,13 @@ class FailureLogTest {
       }
     }
 
-    assertEquals(0, log.admit(new Broken(), 0));
-    assertEquals(FailureLog.OMITTED, log.admit(new Broken(), 1));
+    assertEquals(0, log.admit(new UnreadableFailure(), 0));
+    assertEquals(FailureLog.OMITTED, log.admit(new UnreadableFailure(), 1));
   }
 
   @Test
-  void logRemembersLimitedNumberOfKinds() {
-    for (int place = 0; place < 64; place++) assertEquals(0, log.admit(Byte.class, String.valueOf(place), 0));
+  void logRemembersLimitedNumberOfFailures() {
+    for (int number = 0; number < 64; number++) assertEquals(0, log.admit(Byte.class, String.valueOf(number), 0));
     assertEquals(FailureLog.OMITTED, log.admit(Byte.class, "0", 0));
     assertEquals(0, log.admit(Void.class, "0", 0));
 

@@ -13,11 +13,11 @@ import org.junit.jupiter.api.Test;
 
 class FiberStarterTest {
   private final Queue<Runnable> fibers = new ArrayDeque<>(); // started, and not yet run
-  private final List<Runnable> kept = new ArrayList<>();
-  private final List<String> ran = new ArrayList<>();
+  private final List<Runnable> queuedForRetry = new ArrayList<>();
+  private final List<String> completedTasks = new ArrayList<>();
 
-  private FiberStarter relay(Executor starter, long patience) {
-    return new FiberStarter(starter, kept::add, patience);
+  private FiberStarter newStarter(Executor executor, long fetchTimeout) {
+    return new FiberStarter(executor, queuedForRetry::add, fetchTimeout);
   }
 
   private void runFibers() {
@@ -25,48 +25,48 @@ class FiberStarterTest {
   }
 
   @Test
-  void manyTasksShareFetcher() {
-    var relay = relay(fibers::add, Long.MAX_VALUE);
+  void tasksShareOneFetcher() {
+    var fiberStarter = newStarter(fibers::add, Long.MAX_VALUE);
 
-    for (var task : List.of("a", "b", "c")) relay.enqueue(() -> ran.add(task));
+    for (var task : List.of("a", "b", "c")) fiberStarter.enqueue(() -> completedTasks.add(task));
 
     assertEquals(1, fibers.size());
     runFibers();
-    assertEquals(List.of("a", "b", "c"), ran.stream().sorted().toList());
+    assertEquals(List.of("a", "b", "c"), completedTasks.stream().sorted().toList());
   }
 
-  /** Loses a fiber, as the JDK does while there is no memory. */
+  /** The executor loses a fiber, as the JDK does while memory is short. */
   @Test
-  void aLostFetcherIsReplaced() {
-    var relay = relay(fibers::add, 0);
-    relay.enqueue(() -> ran.add("a"));
+  void lostFetcherIsReplaced() {
+    var fiberStarter = newStarter(fibers::add, 0);
+    fiberStarter.enqueue(() -> completedTasks.add("a"));
     fibers.clear();
 
-    relay.enqueue(() -> ran.add("b"));
+    fiberStarter.enqueue(() -> completedTasks.add("b"));
 
     runFibers();
-    assertEquals(List.of("a", "b"), ran.stream().sorted().toList());
+    assertEquals(List.of("a", "b"), completedTasks.stream().sorted().toList());
   }
 
   @Test
-  void aFetcherThatIsLateAfterAllDoesNothing() {
-    var relay = relay(fibers::add, 0);
-    for (var task : List.of("a", "b")) relay.enqueue(() -> ran.add(task));
+  void lateFetcherDoesNothing() {
+    var fiberStarter = newStarter(fibers::add, 0);
+    for (var task : List.of("a", "b")) fiberStarter.enqueue(() -> completedTasks.add(task));
 
     assertEquals(2, fibers.size());
     runFibers();
-    assertEquals(List.of("a", "b"), ran.stream().sorted().toList());
+    assertEquals(List.of("a", "b"), completedTasks.stream().sorted().toList());
   }
 
   @Test
-  void aTaskIsNotTakenWhereNoFetcherCanBeCalled() {
-    var relay = relay(task -> {
+  void taskIsRefusedIfNoFetcherCanBeStarted() {
+    var fiberStarter = newStarter(task -> {
       throw new RejectedExecutionException();
     }, Long.MAX_VALUE);
 
-    assertThrows(RejectedExecutionException.class, () -> relay.enqueue(() -> ran.add("a")));
-    assertThrows(RejectedExecutionException.class, () -> relay.enqueue(() -> ran.add("b")));
+    assertThrows(RejectedExecutionException.class, () -> fiberStarter.enqueue(() -> completedTasks.add("a")));
+    assertThrows(RejectedExecutionException.class, () -> fiberStarter.enqueue(() -> completedTasks.add("b")));
 
-    assertEquals(List.of(), kept);
+    assertEquals(List.of(), queuedForRetry);
   }
 }

@@ -12,16 +12,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The fate of drains in a slot. */
+/** Tests which thread runs a drain in a slot, and that the drain runs once. */
 class HandOverFaultTest {
-  private static final int TRIES = 1_000; // the slot of a fiber may be used by another
+  private static final int ATTEMPTS = 1_000; // another fiber may use the same slot
 
   private static final class Drain implements WokenDrain {
     private final Runnable code;
     private final AtomicBoolean claimed = new AtomicBoolean();
-    private final AtomicInteger left = new AtomicInteger();
-    private final AtomicInteger blamed = new AtomicInteger();
-    private final CompletableFuture<Thread> ran = new CompletableFuture<>();
+    private final AtomicInteger leaveCalls = new AtomicInteger();
+    private final AtomicInteger penalties = new AtomicInteger();
+    private final CompletableFuture<Thread> runner = new CompletableFuture<>();
 
     Drain(Runnable code) {
       this.code = code;
@@ -31,7 +31,7 @@ class HandOverFaultTest {
     public boolean runOnce() {
       if (!claimed.compareAndSet(false, true)) return false;
       code.run();
-      ran.complete(Thread.currentThread()); // last: tests look at what the code did
+      runner.complete(Thread.currentThread()); // last, because tests then check the code's effects
       return true;
     }
 
@@ -42,12 +42,12 @@ class HandOverFaultTest {
 
     @Override
     public void leaveThread() {
-      left.incrementAndGet();
+      leaveCalls.incrementAndGet();
     }
 
     @Override
     public void penalizeWaker() {
-      blamed.incrementAndGet();
+      penalties.incrementAndGet();
     }
   }
 
@@ -56,105 +56,105 @@ class HandOverFaultTest {
   }
 
   @Test
-  void drainHandedOverByDyingFiberStillRuns() {
-    var woken = new Drain(() -> {});
+  void drainOfFiberThatFailsStillRuns() {
+    var wokenDrain = new Drain(() -> {});
     Thread.ofVirtual().uncaughtExceptionHandler((thread, planned) -> {}).start(new Drain(() -> {
-      HandOver.offer(woken);
+      HandOver.offer(wokenDrain);
       throw new StackOverflowError("planned");
     }));
 
-    Patience.value(woken.ran);
-    assertTrue(woken.blamed.get() <= 1); // none, if another fiber has found it
+    Patience.value(wokenDrain.runner);
+    assertTrue(wokenDrain.penalties.get() <= 1); // 0 if another fiber has run it
   }
 
   @Test
   void earlierDrainIsStartedWhenNextIsHandedOver() {
-    var first = new Drain(() -> {});
-    var second = new Drain(() -> {});
+    var firstDrain = new Drain(() -> {});
+    var secondDrain = new Drain(() -> {});
     var waker = new Drain(() -> {
-      HandOver.offer(first);
-      HandOver.offer(second);
-      first.ran.join();
+      HandOver.offer(firstDrain);
+      HandOver.offer(secondDrain);
+      firstDrain.runner.join();
     });
     start(waker);
 
-    Patience.value(second.ran);
-    assertNotEquals(waker.ran.join(), first.ran.join());
+    Patience.value(secondDrain.runner);
+    assertNotEquals(waker.runner.join(), firstDrain.runner.join());
   }
 
   @Test
-  void wakerLearnsThatItGaveItsThreadAway() {
-    for (int i = 0; i < TRIES; i++) {
-      var woken = new Drain(() -> {});
-      var waker = new Drain(() -> HandOver.offer(woken));
+  void wakerLeavesThreadThatContinuesWithWokenDrain() {
+    for (int i = 0; i < ATTEMPTS; i++) {
+      var wokenDrain = new Drain(() -> {});
+      var waker = new Drain(() -> HandOver.offer(wokenDrain));
       start(waker);
-      if (Patience.value(woken.ran) != Patience.value(waker.ran)) continue;
+      if (Patience.value(wokenDrain.runner) != Patience.value(waker.runner)) continue;
 
-      assertEquals(1, waker.left.get());
-      assertEquals(0, woken.left.get());
+      assertEquals(1, waker.leaveCalls.get());
+      assertEquals(0, wokenDrain.leaveCalls.get());
       return;
     }
     throw new AssertionError("never handed over");
   }
 
   @Test
-  void drainThatRanElsewhereDoesNotRunAgain() {
-    var count = new AtomicInteger();
-    var through = new CountDownLatch(1);
-    var woken = new Drain(count::incrementAndGet);
+  void drainThatHasRunDoesNotRunAgain() {
+    var runCount = new AtomicInteger();
+    var hasRun = new CountDownLatch(1);
+    var wokenDrain = new Drain(runCount::incrementAndGet);
     start(new Drain(() -> {
-      HandOver.offer(woken);
-      woken.runOnce();
-      through.countDown();
+      HandOver.offer(wokenDrain);
+      wokenDrain.runOnce();
+      hasRun.countDown();
     }));
 
-    Patience.await(through);
-    Patience.value(woken.ran);
-    assertEquals(1, count.get());
+    Patience.await(hasRun);
+    Patience.value(wokenDrain.runner);
+    assertEquals(1, runCount.get());
   }
 
-  /** Or a chain without an end would keep its carrier. */
+  /** Otherwise an endless chain of drains would never release its carrier thread. */
   @Test
-  void aLongChainChangesItsThread() {
-    var through = new CompletableFuture<Thread>();
-    start(chain(null, through));
+  void longChainOfDrainsChangesItsThread() {
+    var nextThread = new CompletableFuture<Thread>();
+    start(chain(null, nextThread));
 
-    Patience.value(through);
+    Patience.value(nextThread);
   }
 
-  /** Goes on until another thread does. */
-  private static Drain chain(Thread first, CompletableFuture<Thread> through) {
+  /** Returns a drain that hands over to the next drain of the chain, until the thread changes. */
+  private static Drain chain(Thread firstThread, CompletableFuture<Thread> nextThread) {
     return new Drain(() -> {
-      var now = Thread.currentThread();
-      if (first != null && first != now) through.complete(now);
-      else HandOver.offer(chain(now, through));
+      var thread = Thread.currentThread();
+      if (firstThread != null && firstThread != thread) nextThread.complete(thread);
+      else HandOver.offer(chain(thread, nextThread));
     });
   }
 
   @Test
   void drainStartedByFiberRunsOnOtherThread() {
-    var woken = new Drain(() -> {});
+    var wokenDrain = new Drain(() -> {});
     var waker = new Drain(() -> {
-      HandOver.offer(woken);
+      HandOver.offer(wokenDrain);
       HandOver.startHandedOver();
-      woken.ran.join();
+      wokenDrain.runner.join();
     });
     start(waker);
 
-    assertNotEquals(Patience.value(waker.ran), Patience.value(woken.ran));
+    assertNotEquals(Patience.value(waker.runner), Patience.value(wokenDrain.runner));
   }
 
   @Test
-  void aSlotGivesEachTaskOnce() {
+  void slotReturnsEachDrainOnce() {
     var slots = new HandOverSlots(1);
-    var first = new Drain(() -> {});
-    var second = new Drain(() -> {});
+    var firstDrain = new Drain(() -> {});
+    var secondDrain = new Drain(() -> {});
 
     assertEquals(null, slots.take());
-    assertEquals(null, slots.put(first));
-    assertSame(first, slots.put(second));
-    assertSame(second, slots.peek(0));
-    assertTrue(slots.take(0, second));
+    assertEquals(null, slots.put(firstDrain));
+    assertSame(firstDrain, slots.put(secondDrain));
+    assertSame(secondDrain, slots.peek(0));
+    assertTrue(slots.take(0, secondDrain));
     assertEquals(null, slots.take());
     assertEquals(2, slots.useCount());
   }

@@ -15,44 +15,45 @@ import java.util.function.IntConsumer;
 import org.junit.jupiter.api.RepeatedTest;
 
 /**
- * Tasks and actors that are kept while threads fail run once, as soon as there is a thread; a kept
- * actor runs soon.
+ * Tests that tasks and actors that could not be started, because no thread could be created, run
+ * once when threads can be created again.
  */
 class StartRetrierStressTest {
-  private static final int KEEPERS = 3;
-  private static final int EACH = 60;
+  private static final int ADDERS = 3;
+  private static final int TASKS_PER_ADDER = 60;
 
-  /** Keeps what it cannot start, as a relay would; it fails often. */
-  private static StartRetrier failing(AtomicInteger done) {
+  /** Creates a retrier whose starts fail often. */
+  private static StartRetrier failingRetrier(AtomicInteger doneCount) {
     return new StartRetrier(task -> {
       if (ThreadLocalRandom.current().nextInt(3) == 0) throw new OutOfMemoryError("planned");
       task.run();
-      done.incrementAndGet();
+      doneCount.incrementAndGet();
     });
   }
 
   @RepeatedTest(5)
   void tasksRunOnce() {
     long seed = StressHarness.seed();
-    System.out.println("last resort: -Dfibry.seed=" + seed);
+    System.out.println("start retrier: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
-    var runs = new AtomicIntegerArray(KEEPERS * EACH);
-    var done = new AtomicInteger();
-    var resort = failing(done);
-    var threads = startKeepers(EACH, random, number -> resort.add((Runnable) () -> runs.incrementAndGet(number)));
+    var runs = new AtomicIntegerArray(ADDERS * TASKS_PER_ADDER);
+    var doneCount = new AtomicInteger();
+    var retrier = failingRetrier(doneCount);
+    var threads =
+        startAdders(TASKS_PER_ADDER, random, number -> retrier.add((Runnable) () -> runs.incrementAndGet(number)));
 
-    assertEachRunsOnce(threads, done, runs);
+    assertEachRunsOnce(threads, doneCount, runs);
   }
 
-  /** Starts threads that add tasks. Each task has a number of its own. */
-  private static List<Thread> startKeepers(int each, SplittableRandom random, IntConsumer add) {
+  /** Starts threads that add tasks. Each task has its own number. */
+  private static List<Thread> startAdders(int tasksPerThread, SplittableRandom random, IntConsumer add) {
     var threads = new ArrayList<Thread>();
-    for (int i = 0; i < KEEPERS; i++) {
-      int first = i * each;
-      var mine = random.split();
+    for (int i = 0; i < ADDERS; i++) {
+      int firstNumber = i * tasksPerThread;
+      var threadRandom = random.split();
       threads.add(Thread.ofPlatform().start(() -> {
-        for (int number = first; number < first + each; number++) {
-          if (mine.nextInt(8) == 0) Thread.yield();
+        for (int number = firstNumber; number < firstNumber + tasksPerThread; number++) {
+          if (threadRandom.nextInt(8) == 0) Thread.yield();
           add.accept(number);
         }
       }));
@@ -60,48 +61,48 @@ class StartRetrierStressTest {
     return threads;
   }
 
-  private static void assertEachRunsOnce(List<Thread> threads, AtomicInteger done, AtomicIntegerArray runs) {
-    threads.forEach(Patience::joined);
-    Patience.eventually(() -> done.get() == runs.length());
+  private static void assertEachRunsOnce(List<Thread> threads, AtomicInteger doneCount, AtomicIntegerArray runs) {
+    threads.forEach(Patience::awaitEnd);
+    Patience.eventually(() -> doneCount.get() == runs.length());
 
     for (int n = 0; n < runs.length(); n++) assertEquals(1, runs.get(n), "runs of " + n);
   }
 
-  /** While there is no memory, senders strand more actors than there are slots. */
+  /** While memory is short, more starts fail than the retrier has slots. */
   @RepeatedTest(5)
   void moreStartsThanSlotsRunOnce() {
     long seed = StressHarness.seed();
     System.out.println("more starts than slots: -Dfibry.seed=" + seed);
-    int each = 2_000;
+    int tasksPerThread = 2_000;
     var hasMemory = new AtomicBoolean();
-    var runs = new AtomicIntegerArray(KEEPERS * each);
-    var done = new AtomicInteger();
+    var runs = new AtomicIntegerArray(ADDERS * tasksPerThread);
+    var doneCount = new AtomicInteger();
     var retrier = new StartRetrier(task -> {
       if (!hasMemory.get()) throw new OutOfMemoryError("planned");
       task.run();
-      done.incrementAndGet();
+      doneCount.incrementAndGet();
     });
-    var added = new AtomicInteger();
-    var threads = startKeepers(each, new SplittableRandom(seed), number -> {
+    var addedCount = new AtomicInteger();
+    var threads = startAdders(tasksPerThread, new SplittableRandom(seed), number -> {
       retrier.add((Runnable) () -> runs.incrementAndGet(number));
-      added.incrementAndGet();
+      addedCount.incrementAndGet();
     });
 
-    Patience.eventually(() -> added.get() >= 1_024); // the slots are full
+    Patience.eventually(() -> addedCount.get() >= 1_024); // the slots are full
     hasMemory.set(true);
 
-    assertEachRunsOnce(threads, done, runs);
+    assertEachRunsOnce(threads, doneCount, runs);
   }
 
-  /** It may be kept again while it is being rescued. */
+  /** The actor may be added again while it is being rescued. */
   @RepeatedTest(5)
-  void actorIsRescuedEachTimeItIsKept() {
-    var resort = failing(new AtomicInteger());
+  void actorIsRescuedEachTimeItIsAdded() {
+    var retrier = failingRetrier(new AtomicInteger());
     var stranded = new AtomicInteger();
     Rescuable actor = () -> stranded.set(0);
-    for (int i = 0; i < EACH; i++) {
+    for (int i = 0; i < TASKS_PER_ADDER; i++) {
       stranded.set(1);
-      resort.add(actor);
+      retrier.add(actor);
 
       Patience.eventually(() -> stranded.get() == 0);
     }

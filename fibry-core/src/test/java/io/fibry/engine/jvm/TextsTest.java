@@ -24,7 +24,7 @@ class TextsTest {
 
   @Promise("19.12")
   @Test
-  void noMessageForgesALineOfALog() {
+  void messageCannotForgeLogLine() {
     record Forged(String text) {}
 
     assertEquals("\"a\\nERROR all is lost\\r\\t\\u0000\\u2028\"",
@@ -34,50 +34,51 @@ class TextsTest {
   }
 
   @Test
-  void aLongTextIsCut() {
-    String shown = MessageTexts.describe("\n".repeat(1_000));
+  void longTextIsShortened() {
+    String text = MessageTexts.describe("\n".repeat(1_000));
 
-    assertTrue(shown.startsWith("\"\\n\\n") && shown.endsWith("… (1000 characters)\""), shown);
-    assertEquals(200, shown.split("\\\\n", -1).length - 1);
+    assertTrue(text.startsWith("\"\\n\\n") && text.endsWith("… (1000 characters)\""), text);
+    assertEquals(200, text.split("\\\\n", -1).length - 1);
   }
 
   @Test
-  void codeOfAUserHasAThreadOfItsOwn() {
-    class Own extends Exception {
+  void codeOfUserRunsOnOtherThread() {
+    class UserException extends Exception {
       private static final long serialVersionUID = 1;
 
-      Own() {
-        super("its own");
+      UserException() {
+        super("user text");
       }
     }
-    var message = new Own() {
+    var withMessage = new UserException() {
       @Override
       public String getMessage() {
         return Thread.currentThread().toString();
       }
     };
-    var localized = new Own() {
+    var withLocalizedMessage = new UserException() {
       @Override
       public String getLocalizedMessage() {
         return Thread.currentThread().toString();
       }
     };
-    var whole = new Own() {
+    var withToString = new UserException() {
       @Override
       public String toString() {
         return Thread.currentThread().toString();
       }
     };
 
-    for (var one : List.of(message, localized, whole))
-      assertFalse(MessageTexts.describe(one).contains(Thread.currentThread().toString()), MessageTexts.describe(one));
-    assertEquals(Own.class.getName() + ": its own", MessageTexts.describe(new Own()));
+    for (var exception : List.of(withMessage, withLocalizedMessage, withToString))
+      assertFalse(MessageTexts.describe(exception).contains(Thread.currentThread().toString()),
+          MessageTexts.describe(exception));
+    assertEquals(UserException.class.getName() + ": user text", MessageTexts.describe(new UserException()));
     assertEquals("java.lang.IllegalStateException: bad", MessageTexts.describe(new IllegalStateException("bad")));
   }
 
   @Test
   void slowToStringIsShown() {
-    var slow = new Object() {
+    var slowObject = new Object() {
       @Override
       public String toString() {
         long end = System.nanoTime() + 70_000_000;
@@ -86,24 +87,24 @@ class TextsTest {
       }
     };
 
-    assertEquals("slow", MessageTexts.describe(slow));
+    assertEquals("slow", MessageTexts.describe(slowObject));
   }
 
   @Test
   void endlessToStringIsNotShown() {
-    var over = new AtomicBoolean();
-    var endless = new Object() {
+    var testEnded = new AtomicBoolean();
+    var endlessObject = new Object() {
       @Override
       public String toString() {
-        while (!over.get()) Thread.onSpinWait();
+        while (!testEnded.get()) Thread.onSpinWait();
         return "endless";
       }
     };
 
-    String shown = MessageTexts.describe(endless);
-    over.set(true);
+    String text = MessageTexts.describe(endlessObject);
+    testEnded.set(true);
 
-    assertTrue(shown.endsWith("(its toString did not return in time)"), shown);
+    assertTrue(text.endsWith("(its toString did not return in time)"), text);
   }
 
   @Test

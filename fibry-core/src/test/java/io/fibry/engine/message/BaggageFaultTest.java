@@ -27,74 +27,75 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A message is handled whatever its carrier does wrong, and other carriers do not notice. */
+/** Tests that a failed context propagator affects neither its message nor other propagators. */
 class BaggageFaultTest {
-  /** Where the carrier fails. */
-  enum Where { CAPTURE, SET, CLOSE }
+  /** The call at which the propagator fails. */
+  enum FailingCall { CAPTURE, SET, CLOSE }
 
-  /** Fails at one place, every time. */
-  private record Broken(Where where, Throwable failure) implements ContextPropagator<String> {
+  /** A context propagator that always fails at one of its calls. */
+  private record FailingPropagator(FailingCall failingCall, Throwable failure) implements ContextPropagator<String> {
     @Override
     public String capture() {
-      fail(Where.CAPTURE);
+      fail(FailingCall.CAPTURE);
       return "captured";
     }
 
     @Override
     public AutoCloseable restore(String captured) {
-      fail(Where.SET);
-      return () -> fail(Where.CLOSE);
+      fail(FailingCall.SET);
+      return () -> fail(FailingCall.CLOSE);
     }
 
-    private void fail(Where here) {
-      if (where == here) throw Broken.<RuntimeException>sneak(failure);
+    private void fail(FailingCall call) {
+      if (failingCall == call) throw FailingPropagator.<RuntimeException>uncheckedThrow(failure);
     }
 
     @SuppressWarnings("unchecked") // throws a checked exception as itself
-    private static <T extends Throwable> T sneak(Throwable failure) throws T {
+    private static <T extends Throwable> T uncheckedThrow(Throwable failure) throws T {
       throw (T) failure;
     }
   }
 
-  private final CountingPropagator first = new CountingPropagator("first");
-  private final CountingPropagator last = new CountingPropagator("last");
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final CountingPropagator firstPropagator = new CountingPropagator("first");
+  private final CountingPropagator lastPropagator = new CountingPropagator("last");
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void cleanUp() {
     Gate.openAll();
   }
 
-  private ActorScope scopeWith(ContextPropagator<?> between) {
-    return Variants
-        .scope(o -> o.withContextPropagator(first).withContextPropagator(between).withContextPropagator(last));
+  private ActorScope scopeWith(ContextPropagator<?> propagator) {
+    return Variants.scope(o -> o.withContextPropagator(firstPropagator).withContextPropagator(propagator)
+        .withContextPropagator(lastPropagator));
   }
 
   private void send(Actor<Object> actor, Object message) {
-    first.with("alice", () -> last.with("acme", () -> actor.sendMessage(message)));
+    firstPropagator.runWith("alice", () -> lastPropagator.runWith("acme", () -> actor.sendMessage(message)));
   }
 
-  private Actor<Object> noting(ActorBuilder<Object> builder) {
+  private Actor<Object> recordingActor(ActorBuilder<Object> builder) {
     return builder.newActor((Object message) -> {
-      seen.add(message + " " + first.get() + " " + last.get());
+      received.add(message + " " + firstPropagator.get() + " " + lastPropagator.get());
     });
   }
 
   @Promise("14.6")
   @ParameterizedTest
   @EnumSource
-  void brokenCarrierHarmsNeitherMessageNorOtherCarriers(Where where) {
-    var actor = noting(scopeWith(new Broken(where, new IllegalStateException("broken carrier"))).anonymous());
+  void failedPropagatorAffectsNoMessageAndNoPropagator(FailingCall failingCall) {
+    var propagator = new FailingPropagator(failingCall, new IllegalStateException("broken propagator"));
+    var actor = recordingActor(scopeWith(propagator).anonymous());
 
-    try (var logged = new Logged()) {
+    try (var log = new Logged()) {
       send(actor, "message");
       actor.close();
-      assertEquals(1, occurrences(logged.text(), "takes along"), logged::text);
+      assertEquals(1, occurrences(log.text(), "takes along"), log::text);
     }
 
-    assertEquals(List.of("message alice acme"), seen);
-    assertEquals(List.of("set first", "closed first"), first.steps);
-    assertEquals(List.of("set last", "closed last"), last.steps);
+    assertEquals(List.of("message alice acme"), received);
+    assertEquals(List.of("set first", "closed first"), firstPropagator.steps);
+    assertEquals(List.of("set last", "closed last"), lastPropagator.steps);
   }
 
   private static int occurrences(String text, String part) {
@@ -104,15 +105,15 @@ class BaggageFaultTest {
   @Promise("14.6")
   @ParameterizedTest
   @EnumSource
-  void carrierThatThrowsErrorOrCheckedExceptionHarmsNoMessage(Where where) {
-    for (var failure : List.of(new StackOverflowError("of a carrier"), new OutOfMemoryError("of a carrier"),
-        new InterruptedException("of a carrier"))) {
-      var scope = scopeWith(new Broken(where, failure));
+  void errorOfPropagatorAffectsNoMessage(FailingCall failingCall) {
+    for (var failure : List.of(new StackOverflowError("of a propagator"), new OutOfMemoryError("of a propagator"),
+        new InterruptedException("of a propagator"))) {
+      var scope = scopeWith(new FailingPropagator(failingCall, failure));
       var actor = scope.anonymous().newActorWithReturn((Object message) -> message + " handled");
 
-      try (var logged = new Logged()) {
-        assertEquals("1 handled", actor.ask(1), logged::text);
-        assertEquals("2 handled", actor.ask(2), logged::text);
+      try (var log = new Logged()) {
+        assertEquals("1 handled", actor.ask(1), log::text);
+        assertEquals("2 handled", actor.ask(2), log::text);
       }
       actor.close();
       assertEquals(2, scope.report().handled());
@@ -121,12 +122,12 @@ class BaggageFaultTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void interruptByCarrierCloseReachesNoOtherMessageOnOwnThreads(Variant variant) {
-    if (!variant.own()) return; // foreign threads are not interrupted
-    var scope = Variants.scope(o -> o.withContextPropagator(new Interrupting()));
+  void interruptOfPropagatorReachesNoOtherMessage(Variant variant) {
+    if (!variant.usesLibraryThreads()) return; // threads of an executor are not interrupted
+    var scope = Variants.scope(o -> o.withContextPropagator(new InterruptingPropagator()));
     var actor = variant.builder(scope).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
-      else seen.add(Thread.currentThread().isInterrupted());
+      else received.add(Thread.currentThread().isInterrupted());
     });
     var gate = Gate.occupy(actor);
 
@@ -135,10 +136,10 @@ class BaggageFaultTest {
     gate.open();
     actor.close();
 
-    assertEquals(List.of(false, false), seen);
+    assertEquals(List.of(false, false), received);
   }
 
-  private static final class Interrupting implements ContextPropagator<String> {
+  private static final class InterruptingPropagator implements ContextPropagator<String> {
     @Override
     public String capture() {
       return "captured";
@@ -150,7 +151,7 @@ class BaggageFaultTest {
     }
   }
 
-  private record Blocking(Gate gate) implements ContextPropagator<String> {
+  private record BlockingPropagator(Gate gate) implements ContextPropagator<String> {
     @Override
     public String capture() {
       return "captured";
@@ -158,16 +159,16 @@ class BaggageFaultTest {
 
     @Override
     public AutoCloseable restore(String captured) {
-      gate.passDeaf();
+      gate.passUninterruptibly();
       return () -> {};
     }
   }
 
   @Promise("14.6")
   @Test
-  void requestFailsWhenActorIsCutOffWhileCarrierBlocks() {
+  void requestFailsWhenActorIsCutOffInBlockedPropagator() {
     var gate = new Gate();
-    var scope = Variants.scope(o -> o.withContextPropagator(new Blocking(gate)).withKillGrace(Duration.ZERO));
+    var scope = Variants.scope(o -> o.withContextPropagator(new BlockingPropagator(gate)).withKillGrace(Duration.ZERO));
     var actor = scope.anonymous().newActorWithReturn((String message) -> message);
     var request = actor.sendMessageReturn("request");
     Patience.await(gate.entered);
@@ -177,25 +178,27 @@ class BaggageFaultTest {
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
   }
 
-  /** Sends recurse until the stack is full; the carrier runs at every depth. */
+  /** Sends recurse until the stack is full. The propagator runs at every depth. */
   @Promise("14.6")
   @Test
-  void anOverflowInsideACaptureHarmsNoReceiver() {
+  void receiverWorksAfterOverflowInsideCapture() {
     var handled = new AtomicInteger();
-    var scope = Variants.scope(o -> o.withContextPropagator(first));
+    var scope = Variants.scope(o -> o.withContextPropagator(firstPropagator));
     var actor = scope.anonymous().newActor((Integer message) -> handled.incrementAndGet());
-    var taken = new AtomicInteger();
+    var accepted = new AtomicInteger();
 
-    Patience.joined(Thread.ofPlatform().daemon()
-        .start(() -> first.with("alice", () -> assertThrows(StackOverflowError.class, () -> deeper(actor, taken)))));
+    Patience.awaitEnd(Thread.ofPlatform().daemon()
+        .start(() -> firstPropagator.runWith("alice",
+            () -> assertThrows(StackOverflowError.class, () -> sendAtEveryDepth(actor, accepted)))));
     actor.close();
 
-    assertTrue(taken.get() > 0 && handled.get() >= taken.get(), () -> taken + " taken, " + handled + " handled");
+    assertTrue(accepted.get() > 0 && handled.get() >= accepted.get(),
+        () -> accepted + " accepted, " + handled + " handled");
     assertEquals(handled.get(), scope.report().handled());
   }
 
-  private static void deeper(Actor<Integer> actor, AtomicInteger taken) {
-    if (actor.sendMessage(1)) taken.incrementAndGet();
-    deeper(actor, taken);
+  private static void sendAtEveryDepth(Actor<Integer> actor, AtomicInteger accepted) {
+    if (actor.sendMessage(1)) accepted.incrementAndGet();
+    sendAtEveryDepth(actor, accepted);
   }
 }

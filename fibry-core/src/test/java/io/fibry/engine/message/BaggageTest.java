@@ -12,8 +12,8 @@ import io.fibry.ContextPropagator;
 import io.fibry.CountingPropagator;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.Variants;
@@ -36,59 +36,59 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Values of the sender's thread follow its messages. See also {@link BaggageFaultTest}. */
+/** Tests that handlers see the baggage of the sender. See also {@link BaggageFaultTest}. */
 class BaggageTest {
-  record Who() implements Request<Who, String> {}
+  record GetUser() implements Request<GetUser, String> {}
 
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final CountingPropagator user = new CountingPropagator("user");
   private final ActorScope scope =
       Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withContextPropagator(user));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> lines = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void cleanUp() {
     Gate.openAll();
   }
 
-  /** Records what each message finds. */
-  private Actor<Object> noting(ActorBuilder<Object> builder) {
+  /** Creates an actor that records each message, and the user that its handler sees. */
+  private Actor<Object> recordingActor(ActorBuilder<Object> builder) {
     return builder.newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
-      else seen.add(message + " " + user.get());
+      else lines.add(message + " " + user.get());
     });
   }
 
   @Promise("14.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void baggageOfSenderReachesHandlerAndIsGoneAfterwards(Variant variant) {
-    var actor = noting(variant.builder(scope));
-    var gate = Gate.occupy(actor); // one thread then handles them all
+  void handlerSeesBaggageOfSenderForOneMessageOnly(Variant variant) {
+    var actor = recordingActor(variant.builder(scope));
+    var gate = Gate.occupy(actor); // one thread then handles all messages
 
-    user.with("alice", () -> actor.sendMessage("1:"));
+    user.runWith("alice", () -> actor.sendMessage("1:"));
     actor.sendMessage("2:");
-    user.with("bob", () -> actor.sendMessage("3:"));
+    user.runWith("bob", () -> actor.sendMessage("3:"));
     gate.open();
     actor.close();
 
-    assertEquals(List.of("1: alice", "2: null", "3: bob"), seen);
+    assertEquals(List.of("1: alice", "2: null", "3: bob"), lines);
   }
 
   @Promise("14.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void senderKeepsItsBaggage(Variant variant) {
-    var actor = noting(variant.builder(scope));
+  void senderKeepsItsBaggageAfterClose(Variant variant) {
+    var actor = recordingActor(variant.builder(scope));
 
-    user.with("alice", () -> {
+    user.runWith("alice", () -> {
       actor.sendMessage("sent by");
       actor.close();
-      seen.add(user.get());
+      lines.add(user.get());
     });
 
-    assertEquals(List.of("sent by alice", "alice"), seen);
+    assertEquals(List.of("sent by alice", "alice"), lines);
   }
 
   @Promise("14.2")
@@ -97,35 +97,37 @@ class BaggageTest {
   void requestsCarryBaggage(Variant variant) {
     var actor = variant.builder(scope).newActorWithReturn((Object message) -> message + " " + user.get());
 
-    user.with("alice", () -> {
-      seen.add(actor.ask("1:"));
-      seen.add(actor.ask("2:", Patience.LONG));
-      seen.add(actor.sendMessageReturn("3:").join());
+    user.runWith("alice", () -> {
+      lines.add(actor.ask("1:"));
+      lines.add(actor.ask("2:", Patience.LONG));
+      lines.add(actor.sendMessageReturn("3:").join());
     });
 
-    assertEquals(List.of("1: alice", "2: alice", "3: alice"), seen);
+    assertEquals(List.of("1: alice", "2: alice", "3: alice"), lines);
   }
 
   @Promise("14.2")
   @Test
   void protocolRequestsCarryBaggage() {
-    var actor = scope.anonymous().newActor((Who who, ActorContext<Who> context) -> context.reply(who, user.get()));
+    var actor = scope.anonymous()
+        .newActor((GetUser get, ActorContext<GetUser> context) -> context.reply(get, user.get()));
 
-    user.with("alice", () -> seen.addAll(List.of(actor.ask(new Who()), actor.sendMessageReturn(new Who()).join())));
+    user.runWith("alice",
+        () -> lines.addAll(List.of(actor.ask(new GetUser()), actor.sendMessageReturn(new GetUser()).join())));
 
-    assertEquals(List.of("alice", "alice"), seen);
+    assertEquals(List.of("alice", "alice"), lines);
   }
 
   @Promise("14.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void tasksCarryBaggage(Variant variant) {
-    var actor = noting(variant.builder(scope));
+    var actor = recordingActor(variant.builder(scope));
 
-    user.with("alice", () -> actor.execute(() -> seen.add(user.get())));
+    user.runWith("alice", () -> actor.execute(() -> lines.add(user.get())));
     actor.close();
 
-    assertEquals(List.of("alice"), seen);
+    assertEquals(List.of("alice"), lines);
   }
 
   @Promise("14.2")
@@ -133,56 +135,56 @@ class BaggageTest {
   void allSinkVerbsCarryBaggage() {
     var sink = Stereotypes.of(scope.anonymous()).sink(null);
 
-    user.with("alice", () -> {
-      sink.execAsync(nothing -> seen.add("1 " + user.get()));
-      sink.execAndWait(nothing -> seen.add("2 " + user.get()));
-      seen.add(sink.execFuture(nothing -> "3 " + user.get()).join());
-      seen.add(sink.ask(nothing -> "4 " + user.get()));
+    user.runWith("alice", () -> {
+      sink.execAsync(state -> lines.add("1 " + user.get()));
+      sink.execAndWait(state -> lines.add("2 " + user.get()));
+      lines.add(sink.execFuture(state -> "3 " + user.get()).join());
+      lines.add(sink.ask(state -> "4 " + user.get()));
     });
 
-    assertEquals(List.of("1 alice", "2 alice", "3 alice", "4 alice"), seen);
+    assertEquals(List.of("1 alice", "2 alice", "3 alice", "4 alice"), lines);
   }
 
   @Promise("14.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void aBlockIsCapturedOnce(Variant variant) {
-    if (variant.priority()) return; // priority mailboxes refuse blocks
-    var actor = noting(variant.builder(scope));
+  void baggageOfBlockIsCapturedOnce(Variant variant) {
+    if (variant.isPriority()) return; // priority mailboxes refuse blocks of messages
+    var actor = recordingActor(variant.builder(scope));
 
-    user.with("alice", () -> actor.sendMessages(List.of(1, 2, 3)));
+    user.runWith("alice", () -> actor.sendMessages(List.of(1, 2, 3)));
     actor.close();
 
-    assertEquals(List.of("1 alice", "2 alice", "3 alice"), seen);
+    assertEquals(List.of("1 alice", "2 alice", "3 alice"), lines);
     assertEquals(1, user.captures.get());
   }
 
   @Promise("14.3")
   @Test
   void timerCarriesBaggageOfItsStart() {
-    var actor = noting(scope.anonymous().strategy(Strategy.CALLER));
+    var actor = recordingActor(scope.anonymous().strategy(Strategy.CALLER));
 
-    user.with("alice", () -> actor.sendMessageLater("once", Duration.ofMinutes(1)));
-    user.with("bob", () -> actor.sendMessageEvery("again", Duration.ofMinutes(2)));
-    user.with("the clock's own", () -> clock.advance(Duration.ofMinutes(5)));
+    user.runWith("alice", () -> actor.sendMessageLater("once", Duration.ofMinutes(1)));
+    user.runWith("bob", () -> actor.sendMessageEvery("again", Duration.ofMinutes(2)));
+    user.runWith("the clock's own", () -> clock.advance(Duration.ofMinutes(5)));
 
-    assertEquals(List.of("once alice", "again bob", "again bob"), seen);
+    assertEquals(List.of("once alice", "again bob", "again bob"), lines);
     assertEquals(2, user.captures.get());
   }
 
   @Promise("14.1")
   @Test
-  void handlerPassesItsBaggageOn() {
-    var last = noting(scope.anonymous());
-    var first = scope.anonymous().newActor((Object message) -> {
-      last.sendMessage(message);
+  void messageSentByHandlerCarriesItsBaggage() {
+    var target = recordingActor(scope.anonymous());
+    var relay = scope.anonymous().newActor((Object message) -> {
+      target.sendMessage(message);
     });
 
-    user.with("alice", () -> first.sendMessage("handed on by"));
-    first.close();
-    last.close();
+    user.runWith("alice", () -> relay.sendMessage("forwarded by"));
+    relay.close();
+    target.close();
 
-    assertEquals(List.of("handed on by alice"), seen);
+    assertEquals(List.of("forwarded by alice"), lines);
   }
 
   @Promise("14.3")
@@ -191,7 +193,7 @@ class BaggageTest {
     var actor = scope.anonymous().inlineRequests().newActorWithReturn((String message) -> user.get());
     var answer = new CompletableFuture<String>();
 
-    Patience.startFiber(() -> user.with("alice", () -> answer.complete(actor.ask("who?"))));
+    Patience.startFiber(() -> user.runWith("alice", () -> answer.complete(actor.ask("who?"))));
 
     assertEquals("alice", Patience.value(answer));
     assertEquals(0, user.captures.get());
@@ -201,69 +203,69 @@ class BaggageTest {
   @Test
   void resentDeadLetterCarriesBaggageOfResender() {
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((String message) -> {
-      seen.add(user.get());
+      lines.add(user.get());
       throw new IllegalStateException();
     });
-    user.with("alice", () -> actor.sendMessage("letter"));
+    user.runWith("alice", () -> actor.sendMessage("letter"));
     Patience.eventually(() -> letters.all.size() == 1);
 
-    user.with("bob", () -> letters.all.getFirst().resend());
+    user.runWith("bob", () -> letters.all.getFirst().resend());
     actor.close();
 
-    assertEquals(List.of("alice", "bob"), seen);
+    assertEquals(List.of("alice", "bob"), lines);
   }
 
   @Promise("14.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
   void stashedMessagesKeepBaggage(Variant variant) {
-    var put = new HashSet<>();
+    var stashedMessages = new HashSet<>();
     var actor = variant.builder(scope).newActorWithReturn((Object message, ActorContext<Object> context) -> {
       if (message.equals("back")) context.unstash();
-      else if (put.add(message)) context.stash();
-      else seen.add(message + " " + user.get());
+      else if (stashedMessages.add(message)) context.stash();
+      else lines.add(message + " " + user.get());
       return message;
     });
 
-    user.with("alice", () -> actor.sendMessage("message"));
-    user.with("bob", () -> actor.sendMessageReturn("request"));
-    user.with("carol", () -> actor.sendMessage("back"));
+    user.runWith("alice", () -> actor.sendMessage("message"));
+    user.runWith("bob", () -> actor.sendMessageReturn("request"));
+    user.runWith("carol", () -> actor.sendMessage("back"));
     actor.close();
 
-    assertEquals(List.of("message alice", "request bob"), seen);
+    assertEquals(List.of("message alice", "request bob"), lines);
   }
 
   @Promise("14.5")
   @Test
-  void carriersAreSetInTheirOrderAndTakenBackInTheReverse() {
+  void propagatorsRestoreInOrderAndCloseInReverseOrder() {
     var steps = user.steps;
     var tenant = new CountingPropagator("tenant");
-    Scopes.configure(scope, o -> o.withContextPropagator(new Joined(tenant, steps)));
+    Scopes.configure(scope, o -> o.withContextPropagator(new StepRecorder(tenant, steps)));
     var actor = scope.anonymous().intercept((message, next) -> {
       steps.add("around");
       next.run();
     }).newActor((String message) -> steps.add("handler"));
 
-    user.with("alice", () -> tenant.with("acme", () -> actor.sendMessage("go")));
+    user.runWith("alice", () -> tenant.runWith("acme", () -> actor.sendMessage("go")));
     actor.close();
 
     assertEquals(List.of("set user", "set tenant", "around", "handler", "closed tenant", "closed user"), steps);
   }
 
-  /** Records its steps in a list shared with others. */
-  private record Joined(CountingPropagator baggage, List<String> steps) implements ContextPropagator<String> {
+  /** Calls another propagator, and copies its steps to a list shared by several propagators. */
+  private record StepRecorder(CountingPropagator delegate, List<String> steps) implements ContextPropagator<String> {
     @Override
     public String capture() {
-      return baggage.capture();
+      return delegate.capture();
     }
 
     @Override
     public AutoCloseable restore(String captured) {
-      var open = baggage.restore(captured);
-      steps.add(baggage.steps.getLast());
+      var contextToClose = delegate.restore(captured);
+      steps.add(delegate.steps.getLast());
       return () -> {
-        open.close();
-        steps.add(baggage.steps.getLast());
+        contextToClose.close();
+        steps.add(delegate.steps.getLast());
       };
     }
   }
@@ -272,39 +274,39 @@ class BaggageTest {
   @Test
   void initialStateAndRollbackAndInterceptorSeeBaggage() {
     var actor = scope.anonymous().intercept((message, next) -> {
-      seen.add("around " + user.get());
+      lines.add("around " + user.get());
       next.run();
-    }).initialState(() -> seen.add("state " + user.get())).rollback(state -> {
-      seen.add("copy " + user.get());
+    }).initialState(() -> lines.add("state " + user.get())).rollback(state -> {
+      lines.add("copy " + user.get());
       return state;
-    }).newActor((Boolean state, String message) -> seen.add("handler " + user.get()));
+    }).newActor((Boolean state, String message) -> lines.add("handler " + user.get()));
 
-    user.with("alice", () -> actor.sendMessage("go"));
+    user.runWith("alice", () -> actor.sendMessage("go"));
     actor.close();
 
-    assertEquals(4, seen.size());
-    assertTrue(seen.stream().allMatch(line -> line.toString().endsWith(" alice")), seen::toString);
+    assertEquals(4, lines.size());
+    assertTrue(lines.stream().allMatch(line -> line.toString().endsWith(" alice")), lines::toString);
   }
 
   @Promise("14.5")
   @Test
   void logLineAndDeadLetterOfFailureSeeBaggage() {
-    Scopes.configure(scope, o -> o.withDeadLetters(letter -> seen.add("letter " + user.get())));
+    Scopes.configure(scope, o -> o.withDeadLetters(letter -> lines.add("letter " + user.get())));
     var actor = scope.anonymous().newActor((Object message) -> {
       throw new IllegalStateException("on purpose");
     });
 
     try (var logged = new Logged()) {
-      user.with("alice", () -> actor.sendMessage(new Shown(user)));
+      user.runWith("alice", () -> actor.sendMessage(new UserText(user)));
       actor.close();
 
       assertTrue(logged.text().contains("shown to alice"), logged.text());
     }
-    assertEquals(List.of("letter alice"), seen);
+    assertEquals(List.of("letter alice"), lines);
   }
 
-  /** Its text is the value on the thread that calls {@code toString}. */
-  private record Shown(CountingPropagator user) {
+  /** A message whose text names the user of the thread that calls {@code toString}. */
+  private record UserText(CountingPropagator user) {
     @Override
     public String toString() {
       return "shown to " + user.get();
@@ -313,25 +315,25 @@ class BaggageTest {
 
   @Promise("14.3")
   @Test
-  void neitherThePillNorTheHooksCarryAnything() {
-    var actor = scope.anonymous().initialState(Object::new).onStop(state -> seen.add("stop " + user.get()))
-        .newActor((Object state, String message) -> seen.add(message));
-    actor.sendMessage("made");
+  void poisonPillAndHooksCarryNoBaggage() {
+    var actor = scope.anonymous().initialState(Object::new).onStop(state -> lines.add("stop " + user.get()))
+        .newActor((Object state, String message) -> lines.add(message));
+    actor.sendMessage("message");
 
-    user.with("alice", actor::sendPoisonPill);
-    Patience.ended(actor::waitForExit);
+    user.runWith("alice", actor::sendPoisonPill);
+    Patience.awaitEnd(actor::waitForExit);
 
-    assertEquals(List.of("made", "stop null"), seen);
+    assertEquals(List.of("message", "stop null"), lines);
     assertEquals(1, user.captures.get());
   }
 
   @Promise("14.7")
   @Test
   void cancelledRequestKeepsNoBaggage() {
-    var actor = noting(scope.anonymous());
+    var actor = recordingActor(scope.anonymous());
     Gate.occupy(actor);
     var request = new CompletableFuture<CompletableFuture<?>>();
-    user.with("alice", () -> request.complete(Cells.sendRequest(actor, "request")));
+    user.runWith("alice", () -> request.complete(Cells.sendRequest(actor, "request")));
 
     request.join().cancel(true);
 
@@ -340,10 +342,10 @@ class BaggageTest {
 
   @Promise("14.7")
   @Test
-  void nothingIsCapturedForActorsOfAScopeWithoutCarriers() {
-    var actor = noting(Variants.scope(letters).anonymous());
+  void actorOfScopeWithoutPropagatorsCapturesNothing() {
+    var actor = recordingActor(Variants.scope(letters).anonymous());
 
-    user.with("alice", () -> {
+    user.runWith("alice", () -> {
       actor.sendMessage("message");
       actor.execute(() -> {});
       actor.sendMessages(List.of("block"));
@@ -356,24 +358,24 @@ class BaggageTest {
 
   @Promise("14.7")
   @Test
-  void aMessageWithoutCarriersCarriesNothing() {
-    assertNull(((Cell) noting(Variants.scope(letters).anonymous())).baggage("message"));
+  void messageHasNoBaggageWithoutPropagators() {
+    assertNull(((Cell) recordingActor(Variants.scope(letters).anonymous())).baggage("message"));
   }
 
   @Promise("14.7")
   @Test
-  void aBuilderGivesTheCarriersThatItsScopeHasWhenAnActorIsMade() {
-    var bare = Variants.scope(letters);
-    var builder = bare.anonymous().mailbox(Mailbox.unbounded());
-    var before = noting(builder);
-    Scopes.configure(bare, o -> o.withContextPropagator(user));
-    var after = noting(builder);
+  void actorGetsPropagatorsThatScopeHasAtCreation() {
+    var plainScope = Variants.scope(letters);
+    var builder = plainScope.anonymous().mailbox(Mailbox.unbounded());
+    var firstActor = recordingActor(builder);
+    Scopes.configure(plainScope, o -> o.withContextPropagator(user));
+    var secondActor = recordingActor(builder);
 
-    user.with("alice", () -> before.sendMessage("before:"));
-    before.close();
-    user.with("alice", () -> after.sendMessage("after:"));
-    after.close();
+    user.runWith("alice", () -> firstActor.sendMessage("before:"));
+    firstActor.close();
+    user.runWith("alice", () -> secondActor.sendMessage("after:"));
+    secondActor.close();
 
-    assertEquals(List.of("before: null", "after: alice"), seen);
+    assertEquals(List.of("before: null", "after: alice"), lines);
   }
 }

@@ -19,14 +19,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Values of a sender become a text, and set the same values in another process. */
+/** Tests that baggage is written as a text, and restored from the text in another process. */
 class BaggageTextTest {
-  /** One value, under a name. */
-  private static final class Named implements TextContextPropagator<String> {
+  /** A context propagator of one value, which has a name. */
+  private static final class NamedValue implements TextContextPropagator<String> {
     private final ThreadLocal<String> value = new ThreadLocal<>();
     private final String name;
 
-    Named(String name) {
+    NamedValue(String name) {
       this.name = name;
     }
 
@@ -59,29 +59,29 @@ class BaggageTextTest {
     }
   }
 
-  private final Named tenant = new Named("tenant");
-  private final Named trace = new Named("trace id");
-  private final CountingPropagator user = new CountingPropagator("user"); // without texts
+  private final NamedValue tenant = new NamedValue("tenant");
+  private final NamedValue trace = new NamedValue("trace id");
+  private final CountingPropagator user = new CountingPropagator("user"); // writes no text
   private final ActorScope scope =
       Variants.scope(o -> o.withContextPropagator(tenant).withContextPropagator(user).withContextPropagator(trace));
-  private final CopyOnWriteArrayList<Object> seen = new CopyOnWriteArrayList<>();
-  private final Actor<Object> actor = scope.named("noting")
-      .newActor((Object message) -> seen.add(message + " " + tenant.capture() + " " + trace.capture()));
+  private final CopyOnWriteArrayList<Object> received = new CopyOnWriteArrayList<>();
+  private final Actor<Object> actor = scope.named("recorder")
+      .newActor((Object message) -> received.add(message + " " + tenant.capture() + " " + trace.capture()));
 
   private static String textOf(ActorScope scope, Actor<Object> actor) {
     return BlockBuilder.of(scope.anonymous()).contextText(actor, "message");
   }
 
-  private void send(ActorScope at, String text, Object message) {
-    BlockBuilder<Object> how = BlockBuilder.of(at.anonymous());
-    how.contextExecutor(actor, message, text).execute(() -> actor.sendMessage(message));
+  private void send(ActorScope senderScope, String text, Object message) {
+    BlockBuilder<Object> builder = BlockBuilder.of(senderScope.anonymous());
+    builder.contextExecutor(actor, message, text).execute(() -> actor.sendMessage(message));
     assertNull(tenant.capture());
     assertNull(trace.capture());
   }
 
   @Promise("14.10")
   @Test
-  void textSetsTheValuesOfTheSender() {
+  void textRestoresBaggageOfSender() {
     var text = new StringBuilder();
     tenant.with("acme & söhne = 1%\n\t+",
         () -> trace.with("00-ab-cd-01", () -> text.append(textOf(scope, actor))));
@@ -90,27 +90,27 @@ class BaggageTextTest {
     send(scope, "", "2:");
     actor.close();
 
-    assertEquals(2, seen.size());
-    assertEquals("1: acme & söhne = 1%\n\t+ 00-ab-cd-01", seen.get(0));
-    assertEquals("2: null null", seen.get(1));
+    assertEquals(2, received.size());
+    assertEquals("1: acme & söhne = 1%\n\t+ 00-ab-cd-01", received.get(0));
+    assertEquals("2: null null", received.get(1));
     assertTrue(text.chars().allMatch(letter -> letter > ' ' && letter < 127), text::toString);
   }
 
   @Promise("14.10")
   @Test
-  void carrierWithoutTextsStaysInItsProcess() {
-    user.with("alice", () -> assertEquals("", textOf(scope, actor)));
+  void propagatorWithoutTextWritesNothing() {
+    user.runWith("alice", () -> assertEquals("", textOf(scope, actor)));
   }
 
   @Promise("14.11")
   @Test
-  void textsThatDoNotFitAreLeftOutAndLogged() {
+  void textsThatExceedLimitAreOmittedAndLogged() {
     try (var logged = new Logged()) {
       tenant.with("x".repeat(3_000), () -> trace.with("00-ab-cd-01", () -> {
         for (int i = 0; i < 100; i++) assertEquals("trace+id=00-ab-cd-01", textOf(scope, actor));
       }));
 
-      assertTrue(logged.text().contains("for a message to actor 'noting' is left out: it has 3007 bytes"),
+      assertTrue(logged.text().contains("for a message to actor 'recorder' is left out: it has 3007 bytes"),
           logged::text);
     }
     tenant.with("x".repeat(2_041), () -> assertEquals(2_048, textOf(scope, actor).length()));
@@ -119,17 +119,17 @@ class BaggageTextTest {
   @Promise("14.11")
   @ParameterizedTest
   @ValueSource(strings = {"tenant", "&&&", "=", "tenant=%", "tenant=%zz", "other=1"})
-  void foreignTextsSetNothing(String text) {
+  void invalidTextsRestoreNothing(String text) {
     send(scope, text, "1:");
     send(scope, text + "&" + "x".repeat(2_048), "2:");
     actor.close();
 
-    assertEquals("1: null null", seen.get(0));
-    assertEquals("2: null null", seen.get(1));
+    assertEquals("1: null null", received.get(0));
+    assertEquals("2: null null", received.get(1));
   }
 
-  /** Writes or reads nothing but failures. */
-  private record Broken() implements TextContextPropagator<String> {
+  /** A context propagator that cannot write or read texts. */
+  private record FailingPropagator() implements TextContextPropagator<String> {
     @Override
     public String capture() {
       return "captured";
@@ -153,26 +153,27 @@ class BaggageTextTest {
 
   @Promise("14.6")
   @Test
-  void failureOfACarrierHarmsNoOther() {
+  void failedPropagatorAffectsNoOtherPropagator() {
     try (var logged = new Logged();
-        ActorScope broken = Variants.scope(o -> o.withContextPropagator(new Broken()).withContextPropagator(tenant))) {
-      tenant.with("acme", () -> assertEquals("tenant=acme", textOf(broken, actor)));
-      send(broken, "tenant=acme", "1:");
+        ActorScope failingScope =
+            Variants.scope(o -> o.withContextPropagator(new FailingPropagator()).withContextPropagator(tenant))) {
+      tenant.with("acme", () -> assertEquals("tenant=acme", textOf(failingScope, actor)));
+      send(failingScope, "tenant=acme", "1:");
       actor.close();
 
-      assertEquals("1: acme null", seen.get(0));
+      assertEquals("1: acme null", received.get(0));
       assertTrue(logged.text().contains("could not write") && logged.text().contains("could not read"), logged::text);
     }
   }
 
   @Test
-  void scopeWithoutCarriersWritesNothing() {
-    try (ActorScope plain = Variants.scope(o -> o)) {
-      assertEquals("", textOf(plain, actor));
-      send(plain, "tenant=acme", "1:");
+  void scopeWithoutPropagatorsWritesAndRestoresNothing() {
+    try (ActorScope plainScope = Variants.scope(o -> o)) {
+      assertEquals("", textOf(plainScope, actor));
+      send(plainScope, "tenant=acme", "1:");
     }
     actor.close();
 
-    assertEquals("1: null null", seen.get(0));
+    assertEquals("1: null null", received.get(0));
   }
 }

@@ -15,7 +15,7 @@ import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Sink;
 import io.fibry.Variants;
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A handler that asks waits no longer than its own asker does. */
+/** Tests that a handler waits for an answer no longer than its own asker waits. */
 class DeadlineTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -34,14 +34,14 @@ class DeadlineTest {
   private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock));
   private final ActorWithReturn<Object, Object> a = Job.worker(scope.named("a"));
   private final ActorWithReturn<Object, Object> b = Job.worker(scope.named("b"));
-  private final CompletableFuture<AskTimeoutException> late = new CompletableFuture<>();
+  private final CompletableFuture<AskTimeoutException> timeout = new CompletableFuture<>();
 
   @AfterEach
   void cleanUp() {
     Gate.openAll();
   }
 
-  /** Asks with a limit of a second. The outcome does not matter. */
+  /** Asks with a limit of a second. The answer or time-out is ignored. */
   private void askWithinASecond(ActorWithReturn<Object, Object> actor, Job job) {
     askWithin(SECOND, actor, job);
   }
@@ -51,12 +51,12 @@ class DeadlineTest {
       try {
         actor.ask(job, limit);
       } catch (AskTimeoutException expected) {
-        // both limits end at the same moment
+        // the inner and the outer limit end at the same moment
       }
     });
   }
 
-  private static void silent() {
+  private static void hang() {
     try {
       new Gate().pass();
     } catch (InterruptedException interrupted) {
@@ -64,34 +64,34 @@ class DeadlineTest {
     }
   }
 
-  /** After 300 ms, asks an actor that does not answer. */
-  private Job thenAsk(Job.Act ask) {
-    return Job.act("asks on", () -> {
+  /** Returns a job that asks, after 300 ms, an actor that does not answer. */
+  private Job askLater(Job.Act askCode) {
+    return Job.act("nested ask", () -> {
       clock.advance(Duration.ofMillis(300));
-      late.complete(assertThrows(AskTimeoutException.class, ask::run));
+      timeout.complete(assertThrows(AskTimeoutException.class, askCode::run));
     });
   }
 
-  private AskTimeoutException lateBy(ManualScheduler ticking, Duration step) {
+  private AskTimeoutException awaitTimeout(ManualScheduler manualClock, Duration step) {
     Patience.eventually(() -> {
-      ticking.advance(step);
-      return late.isDone();
+      manualClock.advance(step);
+      return timeout.isDone();
     });
-    return late.join();
+    return timeout.join();
   }
 
   @Promise("4.16")
   @Test
   void nestedAskHasRemainingTime() {
-    askWithinASecond(a, thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))));
-    Job.waiting(a);
+    askWithinASecond(a, askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang))));
+    Job.awaitWaits(a);
 
     clock.advance(Duration.ofMillis(699));
-    assertFalse(late.isDone());
+    assertFalse(timeout.isDone());
     clock.advance(Duration.ofMillis(1));
 
-    var failure = Patience.value(late);
-    assertEquals(Duration.ofMillis(700), failure.waited());
+    var failure = Patience.value(timeout);
+    assertEquals(Duration.ofMillis(700), failure.limit());
     assertTrue(failure.getMessage().contains("within 700 ms, which was left of the limit of the request being handled"),
         failure.getMessage());
     assertTrue(failure.getMessage().contains("give the first ask of the chain a longer limit"), failure.getMessage());
@@ -100,52 +100,52 @@ class DeadlineTest {
   @Promise("4.16")
   @Test
   void shorterOfTwoLimitsWins() {
-    askWithinASecond(a, thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent), Duration.ofMillis(200))));
-    Job.waiting(a);
+    askWithinASecond(a, askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang), Duration.ofMillis(200))));
+    Job.awaitWaits(a);
 
     clock.advance(Duration.ofMillis(200));
 
-    var failure = Patience.value(late);
-    assertEquals(Duration.ofMillis(200), failure.waited());
+    var failure = Patience.value(timeout);
+    assertEquals(Duration.ofMillis(200), failure.limit());
     assertFalse(failure.getMessage().contains("the request being handled"), failure.getMessage());
   }
 
   @Promise("4.16")
   @Test
-  void theLimitShrinksAlongTheWholeChain() {
+  void limitShrinksAlongChainOfAsks() {
     var c = Job.worker(scope.named("c"));
     askWithinASecond(a, Job.act("first",
-        () -> b.ask(thenAsk(() -> c.ask(Job.act("slow", DeadlineTest::silent))), Duration.ofHours(1))));
-    Job.waiting(b);
+        () -> b.ask(askLater(() -> c.ask(Job.act("slow", DeadlineTest::hang))), Duration.ofHours(1))));
+    Job.awaitWaits(b);
 
-    assertEquals(Duration.ofMillis(700), lateBy(clock, Duration.ofMillis(100)).waited());
+    assertEquals(Duration.ofMillis(700), awaitTimeout(clock, Duration.ofMillis(100)).limit());
   }
 
   @Promise("4.16")
   @Test
   void nestedAskIsNotSentWhenNoTimeIsLeft() {
-    var asked = new AtomicBoolean();
+    var handled = new AtomicBoolean();
     askWithinASecond(a, Job.act("too late", () -> {
       clock.advance(SECOND);
-      late.complete(assertThrows(AskTimeoutException.class, () -> b.ask(Job.act("x", () -> asked.set(true)))));
+      timeout.complete(assertThrows(AskTimeoutException.class, () -> b.ask(Job.act("x", () -> handled.set(true)))));
     }));
 
-    var failure = Patience.value(late);
+    var failure = Patience.value(timeout);
 
     b.close();
-    assertFalse(asked.get());
-    assertEquals(Duration.ZERO, failure.waited());
+    assertFalse(handled.get());
+    assertEquals(Duration.ZERO, failure.limit());
     assertTrue(failure.getMessage().contains("'b' was not asked x, since no time was left for it"),
         failure.getMessage());
   }
 
   @Promise("4.16")
   @Test
-  void aFutureStartsWithoutALimit() {
-    Job.start(a, thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))));
-    Job.waiting(a);
+  void handlerOfFutureRequestHasNoLimit() {
+    Job.start(a, askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang))));
+    Job.awaitWaits(a);
 
-    assertEquals(Duration.ofSeconds(30), lateBy(clock, SECOND).waited());
+    assertEquals(Duration.ofSeconds(30), awaitTimeout(clock, SECOND).limit());
   }
 
   @Test
@@ -154,11 +154,11 @@ class DeadlineTest {
         Job.act("first",
             () -> b
                 .sendMessageReturn(
-                    (Object) thenAsk(() -> Job.worker(scope.anonymous()).ask(Job.act("slow", DeadlineTest::silent))))
+                    (Object) askLater(() -> Job.worker(scope.anonymous()).ask(Job.act("slow", DeadlineTest::hang))))
                 .join()));
-    Job.waiting(b);
+    Job.awaitWaits(b);
 
-    assertEquals(Duration.ofSeconds(30), lateBy(clock, SECOND).waited());
+    assertEquals(Duration.ofSeconds(30), awaitTimeout(clock, SECOND).limit());
   }
 
   @Promise("4.16")
@@ -166,159 +166,161 @@ class DeadlineTest {
   void execAndWaitPassesNoLimitOn() {
     Sink<StringBuilder> sink = scope.anonymous().initialState(StringBuilder::new).newSink();
     askWithinASecond(a, Job.act("first",
-        () -> sink.execAndWait(text -> thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))).call())));
-    Job.waiting(a);
-    Patience.eventually(() -> Inside.waits(sink));
+        () -> sink.execAndWait(text -> askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang))).call())));
+    Job.awaitWaits(a);
+    Patience.eventually(() -> ActorInternals.isHandlerWaiting(sink));
 
-    assertEquals(Duration.ofSeconds(30), lateBy(clock, SECOND).waited());
+    assertEquals(Duration.ofSeconds(30), awaitTimeout(clock, SECOND).limit());
   }
 
   @Promise("4.16")
   @Test
-  void aMessageThatIsNoRequestSetsNoLimit() {
+  void messageSetsNoLimit() {
     askWithinASecond(a, Job.act("first", () -> {
-      b.sendMessage(thenAsk(() -> Job.worker(scope.anonymous()).ask(Job.act("slow", DeadlineTest::silent))));
-      silent();
+      b.sendMessage(askLater(() -> Job.worker(scope.anonymous()).ask(Job.act("slow", DeadlineTest::hang))));
+      hang();
     }));
-    Job.waiting(b);
+    Job.awaitWaits(b);
 
-    assertEquals(Duration.ofSeconds(30), lateBy(clock, SECOND).waited());
+    assertEquals(Duration.ofSeconds(30), awaitTimeout(clock, SECOND).limit());
   }
 
   @Promise("4.16")
   @Test
-  void remainingTimeCountsBetweenTwoClocks() {
-    var other = new ManualScheduler();
-    other.advance(Duration.ofDays(1));
-    var far = Job.worker(Variants.scope(o -> o.withScheduler(other)).anonymous());
-    askWithinASecond(a, thenAsk(() -> far.ask(Job.act("slow", DeadlineTest::silent))));
-    Job.waiting(a);
+  void remainingTimeHoldsBetweenScopesWithTwoClocks() {
+    var otherClock = new ManualScheduler();
+    otherClock.advance(Duration.ofDays(1));
+    var otherScopeActor = Job.worker(Variants.scope(o -> o.withScheduler(otherClock)).anonymous());
+    askWithinASecond(a, askLater(() -> otherScopeActor.ask(Job.act("slow", DeadlineTest::hang))));
+    Job.awaitWaits(a);
 
-    other.advance(Duration.ofMillis(699));
-    assertFalse(late.isDone());
-    other.advance(Duration.ofMillis(1));
+    otherClock.advance(Duration.ofMillis(699));
+    assertFalse(timeout.isDone());
+    otherClock.advance(Duration.ofMillis(1));
 
-    assertEquals(Duration.ofMillis(700), Patience.value(late).waited());
+    assertEquals(Duration.ofMillis(700), Patience.value(timeout).limit());
   }
 
   @Promise("4.16")
   @Test
-  void anInlineHandlerPassesOnTheLimitItRunsIn() {
-    var inline = Job.worker(scope.named("inline").inlineRequests());
+  void inlineHandlerPassesLimitOfOuterRequestOn() {
+    var inlineActor = Job.worker(scope.named("inline").inlineRequests());
     askWithinASecond(a,
-        Job.act("first", () -> inline.ask(thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))))));
-    Job.waiting(a);
+        Job.act("first", () -> inlineActor.ask(askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang))))));
+    Job.awaitWaits(a);
 
-    assertEquals(Duration.ofMillis(700), lateBy(clock, Duration.ofMillis(100)).waited());
+    assertEquals(Duration.ofMillis(700), awaitTimeout(clock, Duration.ofMillis(100)).limit());
   }
 
   @Promise("4.16")
   @Test
-  void aHandlerSeesHowLongItsAnswerIsAwaited() {
-    var seen = new CompletableFuture<List<Optional<Duration>>>();
-    var looks = scope.named("looks").newActorWithReturn((Object m, ActorContext<Object> context) -> {
+  void handlerSeesRemainingTimeOfItsRequest() {
+    var result = new CompletableFuture<List<Optional<Duration>>>();
+    var actor = scope.named("timed").newActorWithReturn((Object m, ActorContext<Object> context) -> {
       var before = context.remainingTime();
       clock.advance(Duration.ofMillis(300));
-      var both = List.of(before, context.remainingTime());
-      if (m.equals("tell")) seen.complete(both);
-      return both;
+      var times = List.of(before, context.remainingTime());
+      if (m.equals("message")) result.complete(times);
+      return times;
     });
-    var left = List.of(Optional.of(SECOND), Optional.of(Duration.ofMillis(700)));
-    var none = List.of(Optional.empty(), Optional.empty());
+    var expected = List.of(Optional.of(SECOND), Optional.of(Duration.ofMillis(700)));
+    var unlimitedTimes = List.of(Optional.empty(), Optional.empty());
 
-    assertEquals(left, looks.ask("look", SECOND));
-    assertEquals(left, Patience.value(looks.sendMessageReturn("look", SECOND)));
-    assertEquals(none, Patience.value(looks.sendMessageReturn("look")));
-    looks.sendMessage("tell");
-    assertEquals(none, Patience.value(seen));
+    assertEquals(expected, actor.ask("read", SECOND));
+    assertEquals(expected, Patience.value(actor.sendMessageReturn("read", SECOND)));
+    assertEquals(unlimitedTimes, Patience.value(actor.sendMessageReturn("read")));
+    actor.sendMessage("message");
+    assertEquals(unlimitedTimes, Patience.value(result));
   }
 
   @Promise("4.16")
   @Test
-  void theLimitOfAFutureIsPassedOnToo() {
-    a.sendMessageReturn(thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))), SECOND);
-    Job.waiting(a);
+  void limitOfFutureRequestIsPassedOn() {
+    a.sendMessageReturn(askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang))), SECOND);
+    Job.awaitWaits(a);
 
-    assertEquals(Duration.ofMillis(700), lateBy(clock, Duration.ofMillis(100)).waited());
+    assertEquals(Duration.ofMillis(700), awaitTimeout(clock, Duration.ofMillis(100)).limit());
   }
 
   @Promise("4.16")
   @Test
-  void nothingIsLeftOnceTheLimitIsOver() {
-    var seen = new CompletableFuture<Optional<Duration>>();
+  void remainingTimeIsZeroAfterLimit() {
+    var result = new CompletableFuture<Optional<Duration>>();
     var actor = scope.named("late").newActorWithReturn((Object m, ActorContext<Object> context) -> {
       clock.advance(SECOND.plusMillis(1));
-      return seen.complete(context.remainingTime());
+      return result.complete(context.remainingTime());
     });
 
-    actor.sendMessageReturn("look", SECOND);
+    actor.sendMessageReturn("read", SECOND);
 
-    assertEquals(Optional.of(Duration.ZERO), Patience.value(seen));
+    assertEquals(Optional.of(Duration.ZERO), Patience.value(result));
   }
 
   @Promise("4.16")
   @Test
-  void anInlineHandlerSeesTheLimitItRunsIn() {
-    var seen = new CompletableFuture<String>();
-    var inline = scope.named("inline").inlineRequests().newActorWithReturn((Object m, ActorContext<Object> context) -> {
-      boolean early = context.isCancelled();
+  void inlineHandlerSeesLimitOfOuterRequest() {
+    var result = new CompletableFuture<String>();
+    var builder = scope.named("inline").inlineRequests();
+    var inlineActor = builder.newActorWithReturn((Object m, ActorContext<Object> context) -> {
+      boolean cancelledBefore = context.isCancelled();
       clock.advance(SECOND);
-      return seen.complete(early + " " + context.isCancelled());
+      return result.complete(cancelledBefore + " " + context.isCancelled());
     });
 
-    askWithinASecond(a, Job.act("first", () -> inline.ask("look")));
+    askWithinASecond(a, Job.act("first", () -> inlineActor.ask("read")));
 
-    assertEquals("false true", Patience.value(seen));
+    assertEquals("false true", Patience.value(result));
   }
 
   @Test
   void promisedInlineAnswerEndsByLimitOfOuterRequest() {
-    var inline = scope.named("inline").inlineRequests()
+    var inlineActor = scope.named("inline").inlineRequests()
         .newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Call) m, new CompletableFuture<>()));
-    askWithinASecond(a, thenAsk(() -> inline.ask(new Call())));
-    Job.waiting(a);
+    askWithinASecond(a, askLater(() -> inlineActor.ask(new Call())));
+    Job.awaitWaits(a);
 
-    assertEquals(Duration.ofMillis(700), lateBy(clock, Duration.ofMillis(100)).waited());
+    assertEquals(Duration.ofMillis(700), awaitTimeout(clock, Duration.ofMillis(100)).limit());
   }
 
   record Call() implements Request<Call, String> {}
 
-  /** No limit is reached: the second handler has at most as much time left as the first had. */
+  /** No limit is reached. The second handler has less time left than the first handler had. */
   @Test
-  void theMachinesClockShrinksLimitsToo() {
-    var system = Variants.scope(o -> o);
-    var left = new CompletableFuture<Duration>();
-    var second = system.anonymous().newActorWithReturn(
+  void remainingTimeShrinksWithSystemClock() {
+    var systemScope = Variants.scope(o -> o);
+    var remainingOfFirst = new CompletableFuture<Duration>();
+    var innerActor = systemScope.anonymous().newActorWithReturn(
         (Object question, ActorContext<Object> context) -> context.remainingTime().orElseThrow());
-    var first = system.anonymous().newActorWithReturn((Object question, ActorContext<Object> context) -> {
+    var outerActor = systemScope.anonymous().newActorWithReturn((Object question, ActorContext<Object> context) -> {
       while (context.remainingTime().orElseThrow().compareTo(Patience.LONG.minusMillis(20)) > 0) Thread.onSpinWait();
-      left.complete(context.remainingTime().orElseThrow());
-      return second.ask("what is left?");
+      remainingOfFirst.complete(context.remainingTime().orElseThrow());
+      return innerActor.ask("remaining time?");
     });
 
-    var leftLater = first.ask("?", Patience.LONG);
+    var remainingOfSecond = outerActor.ask("?", Patience.LONG);
 
-    assertTrue(leftLater.compareTo(left.join()) < 0, () -> leftLater + " after " + left.join());
+    assertTrue(remainingOfSecond.compareTo(remainingOfFirst.join()) < 0,
+        () -> remainingOfSecond + " after " + remainingOfFirst.join());
   }
 
-  record Take(String what) implements Request<Take, String> {}
+  record Take(String item) implements Request<Take, String> {}
 
   @Promise("4.16")
   @Test
-  void askAfterReplyIsFreeOfRequestLimit() {
+  void askAfterReplyHasNoRequestLimit() {
     var gate = new Gate();
     var answer = new CompletableFuture<Object>();
     var store = scope.anonymous().newActorWithReturn((String m) -> "stored " + m);
     var taker = scope.anonymous().protocol(Take.class).newActor((Take take, ActorContext<Take> context) -> {
       context.reply(take, "taken");
       gate.pass();
-      answer.complete(store.ask(take.what()));
+      answer.complete(store.ask(take.item()));
     });
-    assertEquals("taken", taker.ask(new Take("it"), SECOND));
+    assertEquals("taken", taker.ask(new Take("item"), SECOND));
     clock.advance(SECOND);
 
     gate.open();
 
-    assertEquals("stored it", Patience.value(answer));
+    assertEquals("stored item", Patience.value(answer));
   }
 }

@@ -31,7 +31,7 @@ class FailureEventsTest {
   private final ActorScope scope = Variants.scope(o -> o);
 
   @BeforeAll
-  static void thereIsARecorder() {
+  static void assumeRecorderIsPresent() {
     Recorder.assumePresent();
   }
 
@@ -40,34 +40,34 @@ class FailureEventsTest {
     Gate.openAll();
   }
 
-  private Actor<Object> failing(String name, RuntimeException failure) {
+  private Actor<Object> failingActor(String name, RuntimeException failure) {
     return scope.named(name).onFailure(FailurePolicy.resume().withoutLog()).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       throw failure;
     });
   }
 
-  /** The values of these fields, in order. */
-  private static List<String> facts(RecordedEvent event, String... fields) {
+  /** Returns the values of the event's fields, in order. */
+  private static List<String> fieldValues(RecordedEvent event, String... fields) {
     return List.of(fields).stream().map(field -> event.getValue(field) instanceof RecordedClass type ? type.getName()
         : String.valueOf(event.<Object>getValue(field))).toList();
   }
 
-  private static RecordedEvent only(List<RecordedEvent> events) {
+  private static RecordedEvent onlyEvent(List<RecordedEvent> events) {
     assertEquals(1, events.size(), events::toString);
     return events.getFirst();
   }
 
   @Promise("15.4")
   @Test
-  void aFailureHasActorTypeExceptionAndText() {
-    var actor = failing("failing", new IllegalStateException("on purpose"));
+  void failureEventHasActorTypeExceptionAndText() {
+    var actor = failingActor("failing", new IllegalStateException("on purpose"));
     try (var recorder = Recorder.of("fibry.Failure")) {
       actor.sendMessage("message");
       actor.close();
 
       assertEquals(List.of("java.lang.String", "java.lang.IllegalStateException", "on purpose"),
-          facts(only(recorder.events("failing")), "messageType", "thrown", "text"));
+          fieldValues(onlyEvent(recorder.events("failing")), "messageType", "thrown", "text"));
     }
   }
 
@@ -80,14 +80,15 @@ class FailureEventsTest {
       Patience.failure(actor.sendMessageReturn("four"));
       actor.close();
 
-      assertEquals(List.of("java.lang.NumberFormatException"), facts(only(recorder.events("asked")), "thrown"));
+      assertEquals(List.of("java.lang.NumberFormatException"),
+          fieldValues(onlyEvent(recorder.events("asked")), "thrown"));
     }
   }
 
   @Promise("15.4")
   @Test
-  void anExceptionThatCannotSayWhatItIsHarmsNoActor() {
-    var actor = failing("unprintable", new Unprintable());
+  void exceptionWhoseMessageFailsDoesNotAffectActor() {
+    var actor = failingActor("unprintable", new Unprintable());
     try (var recorder = Recorder.of("fibry.Failure")) {
       actor.sendMessage(1);
       actor.sendMessage(2);
@@ -103,18 +104,18 @@ class FailureEventsTest {
 
     @Override
     public String getMessage() {
-      throw new StackOverflowError("a ring");
+      throw new StackOverflowError("on purpose");
     }
   }
 
   @Promise("15.4")
   @Test
-  void anInterruptedExceptionOfAnEndingActorIsNoFailure() {
+  void interruptedExceptionOfKilledActorIsNoFailure() {
     var actor = scope.named("killed").newActor((Object message) -> ((Gate) message).pass());
     try (var recorder = Recorder.of("fibry.Failure")) {
       Gate.occupy(actor);
       actor.kill();
-      Patience.ended(actor::waitForExit);
+      Patience.awaitEnd(actor::waitForExit);
 
       assertEquals(List.of(), recorder.events("killed"));
     }
@@ -122,22 +123,22 @@ class FailureEventsTest {
 
   @Promise("15.5")
   @Test
-  void aDeadLetterHasActorTypeAndReason() {
-    var actor = failing("dead", new IllegalStateException());
+  void deadLetterEventHasActorTypeAndReason() {
+    var actor = failingActor("dead", new IllegalStateException());
     try (var recorder = Recorder.of("fibry.DeadLetter")) {
       actor.sendMessage("failed");
       actor.close();
       actor.sendMessage(1);
 
       assertEquals(List.of(List.of("java.lang.String", "FAILED"), List.of("java.lang.Integer", "UNDELIVERED")),
-          recorder.events("dead").stream().map(event -> facts(event, "messageType", "reason")).toList());
+          recorder.events("dead").stream().map(event -> fieldValues(event, "messageType", "reason")).toList());
     }
   }
 
   @Promise("15.5")
   @Test
-  void aRequestIsNoDeadLetter() {
-    var actor = failing("asked", new IllegalStateException());
+  void failedRequestIsNoDeadLetterEvent() {
+    var actor = failingActor("asked", new IllegalStateException());
     actor.close();
     try (var recorder = Recorder.of("fibry.DeadLetter")) {
       Patience.failure(Cells.sendRequest(actor, "request"));
@@ -153,7 +154,7 @@ class FailureEventsTest {
 
   @Promise("15.5")
   @Test
-  void aTaskThatIsRefusedIsADeadLetterOfItsOwnType() {
+  void refusedTaskIsDeadLetterEventWithTypeOfTask() {
     var actor = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.DROP_NEWEST))
         .newActor((Object message) -> ((Gate) message).pass());
     try (var recorder = Recorder.of("fibry.DeadLetter")) {
@@ -162,13 +163,13 @@ class FailureEventsTest {
       assertThrows(RejectedExecutionException.class, () -> actor.execute(new Task()));
 
       assertEquals(List.of(Task.class.getName(), "DROPPED"),
-          facts(only(recorder.events("full")), "messageType", "reason"));
+          fieldValues(onlyEvent(recorder.events("full")), "messageType", "reason"));
     }
   }
 
   @Promise("15.6")
   @Test
-  void aRestartHasActorCauseAndBackOff() {
+  void restartEventHasActorCauseAndBackoff() {
     var backoff = Duration.ofMillis(1);
     var actor = scope.named("restarted").onFailure(FailurePolicy.restart().withBackoff(backoff, backoff).withoutLog())
         .newActor((Object message) -> {
@@ -178,8 +179,8 @@ class FailureEventsTest {
       actor.sendMessage("message");
       actor.close();
 
-      var event = only(recorder.events("restarted"));
-      assertEquals(List.of("java.lang.IllegalStateException", "on purpose"), facts(event, "cause", "text"));
+      var event = onlyEvent(recorder.events("restarted"));
+      assertEquals(List.of("java.lang.IllegalStateException", "on purpose"), fieldValues(event, "cause", "text"));
       assertTrue(event.getDuration("backoff").isPositive()
           && event.getDuration("backoff").compareTo(backoff.multipliedBy(2)) < 0, event::toString);
     }
@@ -190,15 +191,15 @@ class FailureEventsTest {
   void restartForFailureOfSiblingHasNoCause() {
     Scopes.configure(scope, o -> o.withFailurePolicy(FailurePolicy.restartAll()));
     var sibling = scope.named("sibling").newActor((Object message) -> {});
-    var failed = scope.named("failed").onFailure(FailurePolicy.escalate().withoutLog()).newActor((Object message) -> {
+    var culprit = scope.named("failed").onFailure(FailurePolicy.escalate().withoutLog()).newActor((Object message) -> {
       throw new IllegalStateException("on purpose");
     });
     try (var recorder = Recorder.of("fibry.Restart")) {
-      failed.sendMessage("message");
-      failed.close();
+      culprit.sendMessage("message");
+      culprit.close();
       sibling.close();
 
-      assertEquals(List.of("null", "null"), facts(only(recorder.events("sibling")), "cause", "text"));
+      assertEquals(List.of("null", "null"), fieldValues(onlyEvent(recorder.events("sibling")), "cause", "text"));
     }
   }
 
@@ -214,8 +215,8 @@ class FailureEventsTest {
       gate.open();
       actor.close();
 
-      var event = only(recorder.events("stuck"));
-      assertEquals(List.of("io.fibry.Gate"), facts(event, "messageType"));
+      var event = onlyEvent(recorder.events("stuck"));
+      assertEquals(List.of("io.fibry.Gate"), fieldValues(event, "messageType"));
       assertTrue(event.getDuration("handling").compareTo(Duration.ofSeconds(4)) >= 0, event::toString);
     }
   }
@@ -223,8 +224,8 @@ class FailureEventsTest {
   @Promise("15.7")
   @Test
   void disabledEventsAreNotRecorded() {
-    var actor = failing("quiet", new IllegalStateException());
-    try (var recorder = Recorder.off()) {
+    var actor = failingActor("quiet", new IllegalStateException());
+    try (var recorder = Recorder.disabled()) {
       actor.sendMessage("failed");
       actor.close();
       actor.sendMessage("undelivered");

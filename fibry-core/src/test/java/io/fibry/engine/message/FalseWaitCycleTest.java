@@ -19,8 +19,8 @@ import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.Variants;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Waits that look like a ring but end by themselves; waits that ended leave nothing. */
+/** Tests that no cycle is reported for waits that can end, and that ended waits leave no trace. */
 class FalseWaitCycleTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock));
@@ -57,9 +57,9 @@ class FalseWaitCycleTest {
     var gate = new Gate();
     var askers = new ArrayList<CompletableFuture<Object>>();
     for (int i = 0; i < 4; i++) {
-      var between = Job.worker(scope.anonymous());
+      var middleActor = Job.worker(scope.anonymous());
       askers.add(Job.start(Job.worker(scope.anonymous()),
-          new Job("outer", () -> between.ask(new Job("inner", () -> a.ask(Job.act("slow", gate::pass)))))));
+          new Job("outer", () -> middleActor.ask(new Job("inner", () -> a.ask(Job.act("slow", gate::pass)))))));
     }
     Patience.await(gate.entered);
 
@@ -68,91 +68,91 @@ class FalseWaitCycleTest {
     for (var asker : askers) assertEquals("done", Patience.value(asker));
   }
 
-  /** An actor that first replies what the job says, and then runs it. */
-  private Actor<Object> promising(CompletableFuture<String> stage) {
+  /** Creates an actor that replies, or promises the stage's answer, and then runs the job. */
+  private Actor<Object> replyingActor(CompletableFuture<String> stage) {
     return scope.named("c").onFailure(FailurePolicy.resume().withoutLog())
         .newActor((Object message, ActorContext<Object> context) -> {
           if (!(message instanceof Call call)) return;
           if (stage == null) context.reply(call, "replied");
           else context.replyWhen(call, stage);
-          call.then().call();
+          call.job().call();
         });
   }
 
-  record Call(Job then) implements Request<Call, String> {}
+  record Call(Job job) implements Request<Call, String> {}
 
   @Promise("4.18")
   @Test
-  void anActorThatHasPromisedMayWaitForItsAsker() {
+  void actorThatPromisedAnswerMayWaitForItsAsker() {
     var stage = new CompletableFuture<String>();
-    var c = promising(stage);
-    var back = new CompletableFuture<Object>();
+    var c = replyingActor(stage);
+    var answer = new CompletableFuture<Object>();
     var outcome =
-        Job.start(a, new Job("outer", () -> c.ask(new Call(new Job("inner", () -> back.complete(a.ask("back")))))));
-    Patience.eventually(() -> Inside.waits(c));
+        Job.start(a, new Job("outer", () -> c.ask(new Call(new Job("inner", () -> answer.complete(a.ask("back")))))));
+    Patience.eventually(() -> ActorInternals.isHandlerWaiting(c));
 
     stage.complete("promised");
 
     assertEquals("promised", Patience.value(outcome));
-    assertEquals("back", Patience.value(back));
+    assertEquals("back", Patience.value(answer));
   }
 
   @Test
-  void anActorThatHasRepliedMayWaitForItsAsker() {
-    var c = promising(null);
-    var back = new CompletableFuture<Object>();
+  void actorThatRepliedMayWaitForItsAsker() {
+    var c = replyingActor(null);
+    var answer = new CompletableFuture<Object>();
 
     var outcome =
-        Job.start(a, new Job("outer", () -> c.ask(new Call(new Job("inner", () -> back.complete(a.ask("back")))))));
+        Job.start(a, new Job("outer", () -> c.ask(new Call(new Job("inner", () -> answer.complete(a.ask("back")))))));
 
     assertEquals("replied", Patience.value(outcome));
-    assertEquals("back", Patience.value(back));
+    assertEquals("back", Patience.value(answer));
   }
 
   @Promise("4.18")
   @Test
   void cancelledRequestClosesNoCycle() {
     var gate = new Gate();
-    var back = new CompletableFuture<Object>();
-    var waited = new CompletableFuture<CompletableFuture<Object>>();
-    var inner = Job.act("inner", () -> {
+    var answer = new CompletableFuture<Object>();
+    var request = new CompletableFuture<CompletableFuture<Object>>();
+    var innerJob = Job.act("inner", () -> {
       gate.pass();
-      back.complete(a.ask("back"));
+      answer.complete(a.ask("back"));
     });
     var outcome = Job.start(a, Job.act("outer", () -> {
-      waited.complete(b.sendMessageReturn(inner));
-      waited.join().join();
+      request.complete(b.sendMessageReturn(innerJob));
+      request.join().join();
     }));
     Patience.await(gate.entered);
-    Job.waiting(a);
+    Job.awaitWaits(a);
 
-    waited.join().cancel(true);
+    request.join().cancel(true);
     gate.open();
 
     assertInstanceOf(CancellationException.class, Patience.value(outcome));
-    assertEquals("back", Patience.value(back));
+    assertEquals("back", Patience.value(answer));
   }
 
   @Promise("4.18")
   @Test
   void actorThatIsBeingKilledClosesNoCycle() {
-    var mortal = Job.worker(scope.named("mortal").strategy(Strategy.of(ForkJoinPool.commonPool())));
+    var killedActor = Job.worker(scope.named("mortal").strategy(Strategy.of(ForkJoinPool.commonPool())));
     var gate = new Gate();
-    var back = new CompletableFuture<Object>();
-    var outcome = Job.start(a, new Job("outer", () -> mortal.ask(Job.act("inner", () -> {
+    var answer = new CompletableFuture<Object>();
+    var outcome = Job.start(a, new Job("outer", () -> killedActor.ask(Job.act("inner", () -> {
       gate.pass();
-      back.complete(a.ask("back"));
+      answer.complete(a.ask("back"));
     }))));
     Patience.await(gate.entered);
-    Job.waiting(a);
-    mortal.kill();
+    Job.awaitWaits(a);
+    killedActor.kill();
     gate.open();
-    Job.waiting(mortal);
+    Job.awaitWaits(killedActor);
 
     clock.advance(Scopes.options(scope).killGrace());
 
     assertInstanceOf(ActorStoppedException.class, Patience.value(outcome));
-    assertEquals("back", Patience.value(back));
+    assertEquals("back", Patience.value(answer));
   }
 
   @Test
@@ -160,7 +160,7 @@ class FalseWaitCycleTest {
     var outcome = Job.start(a, new Job("outer", () -> b.ask(new Job("inner", () -> {
       Thread.currentThread().interrupt();
       return assertThrows(CancellationException.class, () -> a.ask("back"));
-    }).once(a))));
+    }).onceWaiting(a))));
 
     assertInstanceOf(CancellationException.class, Patience.value(outcome));
   }
@@ -169,49 +169,50 @@ class FalseWaitCycleTest {
   void waitOutsideCycleIsNotPartOfCycle() {
     var c = Job.worker(scope.named("c"));
     var gate = new Gate();
-    var told = new CompletableFuture<Object>();
-    // as in a ring that its members have not found yet: the first of them has looked already
-    var slow = Job.act("slow", () -> {
-      Job.waiting(a);
+    var waitCount = new CompletableFuture<Object>();
+    // like a cycle that its members have not found yet, although a has searched already
+    var slowJob = Job.act("slow", () -> {
+      Job.awaitWaits(a);
       try (var wait = Wait.begin((Cell) a, "by hand", ((Cell) a).extras().exit())) {
         gate.pass();
-        told.complete(WaitCycle.findFor(wait).waits.size());
+        waitCount.complete(WaitCycle.findFor(wait).waits.size());
       }
     });
-    Job.start(a, new Job("outer", () -> b.ask(slow)));
+    Job.start(a, new Job("outer", () -> b.ask(slowJob)));
     Patience.await(gate.entered);
-    var outcome = Job.start(c, new Job("asks one of them", () -> a.ask("x")));
-    Job.waiting(c);
+    var outcome = Job.start(c, new Job("asks a", () -> a.ask("x")));
+    Job.awaitWaits(c);
 
     gate.open();
 
-    assertEquals(2, Patience.value(told));
+    assertEquals(2, Patience.value(waitCount));
     assertEquals("x", Patience.value(outcome));
   }
 
   @Test
   void nestedWaitLeavesNothingBehind() {
-    var nested = Job.worker(scope.anonymous().strategy(Strategy.CALLER));
+    var nestedActor = Job.worker(scope.anonymous().strategy(Strategy.CALLER));
 
     var outcome = Job.start(a, new Job("outer", () -> {
-      nested.sendMessage(new Job("inner", () -> b.ask("x")));
-      return Inside.waits(a);
+      nestedActor.sendMessage(new Job("inner", () -> b.ask("x")));
+      return ActorInternals.isHandlerWaiting(a);
     }));
 
     assertEquals(false, Patience.value(outcome));
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"answer", "failure", "ring", "time", "time for the end", "interrupt", "future", "room"})
-  void endedWaitLeavesNothingBehind(String how) {
-    var small = Job.worker(scope.named("small").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
-    var gate = Gate.occupy(busy);
+  @ValueSource(strings = {"answer", "failure", "cycle", "ask limit", "limit of waitForExit", "interrupt", "future",
+    "capacity"})
+  void endedWaitLeavesNothingBehind(String waitEnd) {
+    var boundedActor = Job.worker(scope.named("small").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
+    var gate = Gate.occupy(busyActor);
     var outcome = Job.start(a, new Job("outer", () -> {
-      end(how, small);
-      return Inside.waits(a);
+      endWait(waitEnd, boundedActor);
+      return ActorInternals.isHandlerWaiting(a);
     }));
-    if (how.equals("time")) {
-      Job.waiting(a);
+    if (waitEnd.equals("ask limit")) {
+      Job.awaitWaits(a);
       Patience.eventually(() -> {
         clock.advance(Duration.ofMinutes(1));
         return outcome.isDone();
@@ -222,38 +223,39 @@ class FalseWaitCycleTest {
     gate.open();
   }
 
-  private final ActorWithReturn<Object, Object> busy = Echo.actor(Variants.scope(o -> o).anonymous());
+  private final ActorWithReturn<Object, Object> busyActor = Echo.actor(Variants.scope(o -> o).anonymous());
 
-  private void end(String how, ActorWithReturn<Object, Object> small) throws Exception {
-    switch (how) {
+  private void endWait(String waitEnd, ActorWithReturn<Object, Object> boundedActor) throws Exception {
+    switch (waitEnd) {
       case "answer" -> b.ask("x");
       case "failure" -> assertThrows(IllegalStateException.class, () -> b.ask(Job.act("fails", () -> {
         throw new IllegalStateException("planned");
       })));
-      case "ring" -> b.ask(new Job("inner", () -> assertThrows(AskCycleException.class, () -> a.ask("x"))).once(a));
-      case "time" -> assertThrows(AskTimeoutException.class,
+      case "cycle" -> b
+          .ask(new Job("inner", () -> assertThrows(AskCycleException.class, () -> a.ask("x"))).onceWaiting(a));
+      case "ask limit" -> assertThrows(AskTimeoutException.class,
           () -> Job.worker(scope.anonymous()).ask(Job.act("slow", () -> new Gate().pass()), Duration.ofMinutes(1)));
-      case "time for the end" -> b.waitForExit(Duration.ofMillis(1));
+      case "limit of waitForExit" -> b.waitForExit(Duration.ofMillis(1));
       case "interrupt" -> {
         Thread.currentThread().interrupt();
-        assertThrows(CancellationException.class, () -> busy.ask((Object) "x"));
+        assertThrows(CancellationException.class, () -> busyActor.ask((Object) "x"));
         Thread.interrupted();
       }
       case "future" -> assertThrows(TimeoutException.class,
-          () -> busy.sendMessageReturn((Object) "x").get(1, TimeUnit.MILLISECONDS));
-      case "room" -> {
-        var slow = new Gate();
-        small.sendMessage(Job.act("slow", slow::pass));
-        Patience.await(slow.entered);
+          () -> busyActor.sendMessageReturn((Object) "x").get(1, TimeUnit.MILLISECONDS));
+      case "capacity" -> {
+        var slowGate = new Gate();
+        boundedActor.sendMessage(Job.act("slow", slowGate::pass));
+        Patience.await(slowGate.entered);
         for (String message : List.of("fits", "waits")) {
           if (message.equals("waits")) Patience.startFiber(() -> {
-            Job.waiting(a);
-            slow.open();
+            Job.awaitWaits(a);
+            slowGate.open();
           });
-          small.sendMessage(message);
+          boundedActor.sendMessage(message);
         }
       }
-      default -> throw new AssertionError(how);
+      default -> throw new AssertionError(waitEnd);
     }
   }
 }

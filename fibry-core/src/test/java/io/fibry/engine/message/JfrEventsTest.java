@@ -38,16 +38,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Events of a flight recording: each once, with its facts. */
+/** Tests that each event is recorded once in a flight recording, with the right fields. */
 class JfrEventsTest {
   private static final Duration MOMENT = Duration.ofMillis(30);
 
-  private final long begun = System.nanoTime();
+  private final long testStart = System.nanoTime();
 
   private final ActorScope scope = Variants.scope(o -> o);
 
   @BeforeAll
-  static void thereIsARecorder() {
+  static void assumeRecorderIsPresent() {
     Recorder.assumePresent();
   }
 
@@ -56,36 +56,37 @@ class JfrEventsTest {
     Gate.openAll();
   }
 
-  /** Takes a moment of a handler's time. */
-  private static void dawdle() {
+  /** Pauses for {@link #MOMENT}. */
+  private static void pauseForMoment() {
     long end = System.nanoTime() + MOMENT.toNanos();
     for (long left = MOMENT.toNanos(); left > 0; left = end - System.nanoTime()) LockSupport.parkNanos(left);
   }
 
-  private static RecordedEvent only(List<RecordedEvent> events) {
+  private static RecordedEvent onlyEvent(List<RecordedEvent> events) {
     assertEquals(1, events.size(), events::toString);
     return events.getFirst();
   }
 
-  private static RecordedEvent only(List<RecordedEvent> events, Class<?> message) {
-    return only(events.stream().filter(event -> type(event).equals(message.getName())).toList());
+  private static RecordedEvent onlyEvent(List<RecordedEvent> events, Class<?> message) {
+    return onlyEvent(events.stream().filter(event -> type(event).equals(message.getName())).toList());
   }
 
   private static String type(RecordedEvent event) {
     return event.getClass("messageType").getName();
   }
 
-  /** And not longer than this test, as a wrong unit would make it. */
-  private void takesAMoment(Duration time) {
-    var test = Duration.ofNanos(System.nanoTime() - begun);
-    assertTrue(time.compareTo(MOMENT.dividedBy(2)) > 0 && time.compareTo(test) <= 0, () -> time + " of " + test);
+  /** Checks the range of the time. In a wrong unit it would be longer than this test. */
+  private void assertTakesMoment(Duration time) {
+    var sinceTestStart = Duration.ofNanos(System.nanoTime() - testStart);
+    assertTrue(time.compareTo(MOMENT.dividedBy(2)) > 0 && time.compareTo(sinceTestStart) <= 0,
+        () -> time + " of " + sinceTestStart);
   }
 
-  /** Passes gates, and takes a moment for other messages. */
-  private Actor<Object> slow(ActorBuilder<Object> builder) {
+  /** Creates an actor that passes gates, and pauses for a moment at other messages. */
+  private Actor<Object> newSlowActor(ActorBuilder<Object> builder) {
     return builder.newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
-      else dawdle();
+      else pauseForMoment();
     });
   }
 
@@ -93,25 +94,25 @@ class JfrEventsTest {
 
   @Promise("15.1")
   @Test
-  void aMessageHasActorTypeWaitAndHandling() throws Exception {
-    var actor = slow(scope.named("slow"));
+  void messageEventHasActorTypeWaitAndHandling() throws Exception {
+    var actor = newSlowActor(scope.named("slow"));
     try (var recorder = Recorder.of("fibry.Message")) {
       var gate = Gate.occupy(actor);
       actor.sendMessage("message");
-      dawdle();
+      pauseForMoment();
       gate.open();
       actor.close();
 
-      var event = only(recorder.events("slow"), String.class);
-      takesAMoment(event.getDuration("wait"));
-      takesAMoment(event.getDuration());
+      var event = onlyEvent(recorder.events("slow"), String.class);
+      assertTakesMoment(event.getDuration("wait"));
+      assertTakesMoment(event.getDuration());
     }
   }
 
   @Promise("15.1")
   @Test
-  void aMessageBelowTheThresholdIsNotRecorded() {
-    var actor = slow(scope.named("quick"));
+  void messageBelowThresholdIsNotRecorded() {
+    var actor = newSlowActor(scope.named("quick"));
     try (var recorder = Recorder.of("fibry.Message", Duration.ofHours(1))) {
       actor.sendMessage("message");
       actor.close();
@@ -122,8 +123,8 @@ class JfrEventsTest {
 
   @Promise("15.1")
   @Test
-  void theThresholdsOfMessagesAndAsksAre20Milliseconds() {
-    JfrEvents.isRecordingMessages(); // the recorder learns of the types at first use
+  void thresholdsOfMessagesAndAsksAre20Milliseconds() {
+    JfrEvents.isRecordingMessages(); // registers the event types
     var thresholds = FlightRecorder.getFlightRecorder().getEventTypes().stream()
         .filter(type -> Set.of("fibry.Message", "fibry.AskWait").contains(type.getName()))
         .flatMap(type -> type.getSettingDescriptors().stream().filter(setting -> setting.getName().equals("threshold"))
@@ -155,51 +156,51 @@ class JfrEventsTest {
 
   @Promise("15.1")
   @Test
-  void aRequestHandledOnItsAskersThreadDidNotWait() {
+  void requestHandledOnAskersThreadDidNotWait() {
     var actor = scope.named("inline").inlineRequests().newActorWithReturn((String message) -> message);
     try (var recorder = Recorder.of("fibry.Message")) {
-      Patience.joined(Patience.startFiber(() -> actor.ask("request")));
+      Patience.awaitEnd(Patience.startFiber(() -> actor.ask("request")));
 
-      assertEquals(0, only(recorder.events("inline")).getLong("wait"));
+      assertEquals(0, onlyEvent(recorder.events("inline")).getLong("wait"));
     }
   }
 
   @Promise("15.1")
   @Test
-  void theWaitOfATimersMessageBeginsWhenItIsDue() throws Exception {
+  void waitOfTimerMessageBeginsWhenItIsDue() throws Exception {
     var clock = new ManualScheduler();
     var actor = Variants.scope(o -> o.withScheduler(clock)).named("timed").strategy(Strategy.CALLER)
         .newActor((String message) -> {});
     try (var recorder = Recorder.of("fibry.Message")) {
-      long started = System.nanoTime();
+      long start = System.nanoTime();
       actor.sendMessageLater("message", Duration.ofMinutes(1));
-      dawdle();
-      long before = System.nanoTime() - started;
+      pauseForMoment();
+      long beforeDue = System.nanoTime() - start;
       clock.advance(Duration.ofMinutes(1));
-      long all = System.nanoTime() - started;
+      long totalNanos = System.nanoTime() - start;
 
-      long wait = only(recorder.events("timed")).getLong("wait");
-      assertTrue(wait >= 0 && wait <= all - before, wait + " of " + all);
+      long wait = onlyEvent(recorder.events("timed")).getLong("wait");
+      assertTrue(wait >= 0 && wait <= totalNanos - beforeDue, wait + " of " + totalNanos);
     }
   }
 
   @Promise("15.1")
   @Test
-  void aMessageSentBeforeTheRecordingHasAnUnknownWait() {
-    var actor = slow(scope.named("early"));
+  void messageSentBeforeRecordingHasUnknownWait() {
+    var actor = newSlowActor(scope.named("early"));
     var gate = Gate.occupy(actor);
     actor.sendMessage("message");
     try (var recorder = Recorder.of("fibry.Message")) {
       gate.open();
       actor.close();
 
-      assertEquals(Long.MIN_VALUE, only(recorder.events("early"), String.class).getLong("wait"));
+      assertEquals(Long.MIN_VALUE, onlyEvent(recorder.events("early"), String.class).getLong("wait"));
     }
   }
 
   @Promise("15.7")
   @Test
-  void messagesAreStampedOnlyWhileTheyAreRecorded() {
+  void messagesHaveTimestampsOnlyDuringRecording() {
     var cell = (Cell) scope.anonymous().newActor((Object message) -> {});
 
     assertNull(cell.baggage("message"));
@@ -212,49 +213,49 @@ class JfrEventsTest {
 
   @Promise("15.7")
   @Test
-  void messageEventLeavesBaggageOfCarriers() {
+  void messageEventLeavesBaggageOfPropagators() {
     var user = new CountingPropagator("user");
     var actor =
         Variants.scope(o -> o.withContextPropagator(user)).named("carrying")
             .newActorWithReturn((String message) -> user.get());
     try (var recorder = Recorder.of("fibry.Message")) {
-      user.with("alice", () -> assertEquals("alice", actor.ask("who?")));
+      user.runWith("alice", () -> assertEquals("alice", actor.ask("who?")));
       actor.close();
 
-      assertTrue(only(recorder.events("carrying")).getLong("wait") >= 0);
+      assertTrue(onlyEvent(recorder.events("carrying")).getLong("wait") >= 0);
     }
   }
 
   @Promise("15.7")
   @Test
-  void recordingsThatComeAndGoHarmNoMessage() {
+  void recordingsThatStartAndStopLoseNoMessage() {
     int rounds = 4;
     var actor = scope.anonymous().newActorWithReturn((Integer message) -> message);
-    var ended = new CountDownLatch(1);
+    var roundsEnded = new CountDownLatch(1);
     var sender = Thread.ofVirtual().start(() -> {
-      for (int i = 0; ended.getCount() > 0; i++) {
+      for (int i = 0; roundsEnded.getCount() > 0; i++) {
         actor.sendMessage(i);
         assertEquals(i, actor.ask(i));
       }
       actor.close();
     });
-    long before = 0;
+    long handledBefore = 0;
 
     for (int round = 0; round < rounds; round++) {
       try (var recorder = Recorder.of("fibry.Message", Duration.ofHours(1))) {
-        before = handledMore(before);
+        handledBefore = awaitMoreHandled(handledBefore);
         recorder.events();
       }
-      before = handledMore(before);
+      handledBefore = awaitMoreHandled(handledBefore);
     }
-    ended.countDown();
+    roundsEnded.countDown();
 
-    Patience.joined(sender);
+    Patience.awaitEnd(sender);
     assertEquals(0, scope.report().unhandled().get(DeadLetter.Reason.FAILED));
   }
 
-  private long handledMore(long before) {
-    Patience.eventually(() -> scope.report().handled() > before + 100);
+  private long awaitMoreHandled(long handledBefore) {
+    Patience.eventually(() -> scope.report().handled() > handledBefore + 100);
     return scope.report().handled();
   }
 
@@ -262,24 +263,24 @@ class JfrEventsTest {
 
   @Promise("15.2")
   @Test
-  void anAskHasActorTypeAndEndOnTheAskersThread() {
+  void askEventHasActorTypeAndOutcomeOnAskersThread() {
     var actor = scope.named("asked").newActorWithReturn((Object message) -> {
-      dawdle();
+      pauseForMoment();
       return message;
     });
     try (var recorder = Recorder.of("fibry.AskWait")) {
       actor.ask("request");
 
-      var event = only(recorder.events("asked"));
+      var event = onlyEvent(recorder.events("asked"));
       assertEquals("java.lang.String answered", type(event) + " " + event.getString("ended"));
       assertEquals(Thread.currentThread().threadId(), event.getThread().getJavaThreadId());
-      takesAMoment(event.getDuration());
+      assertTakesMoment(event.getDuration());
     }
   }
 
   @Promise("15.2")
   @Test
-  void anAskThatFailedSaysWhatWasThrown() {
+  void eventOfFailedAskNamesException() {
     var actor =
         scope.named("failing").onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((Object message) -> {
           if (message instanceof Gate gate) gate.pass();
@@ -296,7 +297,7 @@ class JfrEventsTest {
 
   @Promise("15.2")
   @Test
-  void anAskBelowTheThresholdIsNotRecorded() {
+  void askBelowThresholdIsNotRecorded() {
     var actor = scope.named("prompt").newActorWithReturn((Object message) -> message);
     try (var recorder = Recorder.of("fibry.AskWait", Duration.ofHours(1))) {
       actor.ask("request");
@@ -309,66 +310,67 @@ class JfrEventsTest {
   @ParameterizedTest
   @EnumSource(names = {"REJECT", "DROP_NEWEST", "DROP_OLDEST"})
   void fullMailboxEventNamesOverflowAction(Overflow overflow) {
-    var actor = slow(scope.named("full").mailbox(Mailbox.bounded(2, overflow)));
+    var actor = newSlowActor(scope.named("full").mailbox(Mailbox.bounded(2, overflow)));
     var gate = Gate.occupy(actor);
     try (var recorder = Recorder.of("fibry.MailboxPressure")) {
       for (int i = 0; i < 3; i++) actor.sendMessage(i);
       gate.open();
       actor.close();
 
-      var event = only(recorder.events("full"));
+      var event = onlyEvent(recorder.events("full"));
       assertEquals(overflow == Overflow.REJECT ? "rejected" : "dropped", event.getString("happened"));
       assertEquals(2, event.getInt("capacity"));
     }
   }
 
   @Test
-  void slowMailboxEventNamesForeseenWait() throws Exception {
-    var actor = slow(scope.named("slow").mailbox(Mailbox.bounded(9, Overflow.REJECT).withMaxWait(Duration.ofNanos(1))));
+  void slowMailboxEventHasExpectedWait() throws Exception {
+    var actor =
+        newSlowActor(scope.named("slow").mailbox(Mailbox.bounded(9, Overflow.REJECT).withMaxWait(Duration.ofNanos(1))));
     Gate.occupy(actor);
     actor.sendMessage(1);
     try (var recorder = Recorder.of("fibry.MailboxPressure")) {
-      dawdle();
+      pauseForMoment();
       actor.sendMessage(2);
 
-      var event = only(recorder.events("slow"));
+      var event = onlyEvent(recorder.events("slow"));
       assertEquals("rejected", event.getString("happened"));
-      takesAMoment(event.getDuration("foreseen"));
+      assertTakesMoment(event.getDuration("foreseen"));
     }
   }
 
   @Promise("15.3")
   @Test
-  void senderThatWaitedForRoomRecordsWait() throws Exception {
-    var actor = slow(scope.named("crowded").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
+  void senderThatWaitedForCapacityRecordsWait() throws Exception {
+    var actor = newSlowActor(scope.named("crowded").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     var gate = Gate.occupy(actor);
     actor.sendMessage(1);
     try (var recorder = Recorder.of("fibry.MailboxPressure")) {
       var sender = Patience.startFiber(() -> actor.sendMessage(2));
-      Patience.parked(sender);
-      dawdle();
+      Patience.awaitParked(sender);
+      pauseForMoment();
       gate.open();
-      Patience.joined(sender);
+      Patience.awaitEnd(sender);
 
-      var event = only(recorder.events("crowded"));
+      var event = onlyEvent(recorder.events("crowded"));
       assertEquals("waited", event.getString("happened"));
-      takesAMoment(event.getDuration());
+      assertTakesMoment(event.getDuration());
     }
   }
 
   @Promise("15.3")
   @Test
   void senderThatWaitedInVainRecordsRejection() {
-    var actor = slow(scope.named("crowded").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
+    var actor = newSlowActor(scope.named("crowded").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     Gate.occupy(actor);
     actor.sendMessage(1);
     try (var recorder = Recorder.of("fibry.MailboxPressure")) {
       var sender = Patience.startFiber(() -> actor.sendMessage(2));
-      Patience.parked(sender);
+      Patience.awaitParked(sender);
       actor.askExit();
-      Patience.joined(sender);
+      Patience.awaitEnd(sender);
 
-      assertEquals("waited in vain", only(recorder.events("crowded")).getString("happened"));
+      assertEquals("waited without success", onlyEvent(recorder.events("crowded")).getString("happened"));
     }
   }
 }

@@ -9,8 +9,8 @@ import io.fibry.AskCycleException;
 import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.StressHarness;
+import io.fibry.StressWaits;
 import io.fibry.Variants;
-import io.fibry.Waits;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -33,15 +33,19 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /**
- * Pools and actors that wait for each other at random. No cycle may be missed: waits for an answer
- * have a limit, and no wait may end by it; waits for room have none. The limit is long, since a
- * wait lasts on a machine that is short of processors, without a ring. No alarm may be false: a
- * handler that is told of a cycle pauses for a while, and its answer must not come meanwhile,
- * unless another handler that was told has continued.
+ * Stress test of the detection of wait cycles with pools. Pools and actors wait for each other at
+ * random.
+ *
+ * <p>No cycle may be missed: waits for an answer have a limit, and no wait may end by it. Waits for
+ * capacity have no limit. The limit is long, because a wait without a cycle can take long on a
+ * machine that is short of processors.
+ *
+ * <p>No alarm may be false. A handler that gets the exception pauses, and its answer must not come
+ * during the pause, unless another handler with such an exception has continued.
  */
 class PoolWaitCycleStressTest {
-  private static final Duration LONGEST = Duration.ofHours(1);
-  private static final int ENOUGH = 20; // alarms
+  private static final Duration WAIT_LIMIT = Duration.ofHours(1);
+  private static final int MIN_ALARMS = 20;
   private static final Strategy EXECUTOR =
       Strategy.of(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory()));
   private static final Strategy[] STRATEGIES =
@@ -49,14 +53,14 @@ class PoolWaitCycleStressTest {
 
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
   private final AtomicInteger alarms = new AtomicInteger();
-  // handlers that were told and have continued
-  private final AtomicInteger released = new AtomicInteger();
-  private volatile boolean over; // all visits are answered, and what still runs may be refused
+  // handlers that got the exception and have continued
+  private final AtomicInteger releasedHandlers = new AtomicInteger();
+  private volatile boolean visitsAnswered; // if true, running steps may be refused
 
   /** Visits an actor, which visits others, up to {@code depth} levels deep. */
   record Visit(long seed, int depth) implements Request<Visit, Integer> {
-    int part(int of) {
-      return (int) Math.floorMod(seed, (long) of);
+    int modulo(int divisor) {
+      return (int) Math.floorMod(seed, (long) divisor);
     }
   }
 
@@ -72,21 +76,21 @@ class PoolWaitCycleStressTest {
       int size = 1 + random.nextInt(3);
       int choice = random.nextInt(6);
       var strategy = STRATEGIES[random.nextInt(STRATEGIES.length)];
-      // on CALLER several workers may share a thread
+      // with CALLER, several workers may share a thread
       if (choice > 0 && strategy == Strategy.CALLER) strategy = Strategy.FIBER;
       var builder = scope.named("" + number).strategy(strategy).mailbox(
           random.nextInt(3) == 0 ? Mailbox.bounded(1 + random.nextInt(3), Overflow.BLOCK) : Mailbox.unbounded());
       this.kind = List.of("actor", "fixed", "fixed", "scaling", "byKey", "weighted").get(choice) + " " + size + ", "
           + BlockBuilder.of(builder).strategy() + ", " + BlockBuilder.of(builder).mailbox();
-      var made = switch (choice) {
+      var poolBuilder = switch (choice) {
         case 0 -> builder;
         case 1, 2 -> Pools.fixed(builder, size);
         case 3 -> Pools.scaling(builder, size / 2, size);
-        case 4 -> Pools.byKey(builder, size, (Object message) -> message instanceof Visit visit ? visit.part(2) : 0);
+        case 4 -> Pools.byKey(builder, size, (Object message) -> message instanceof Visit visit ? visit.modulo(2) : 0);
         default -> Pools.weighted(builder, size,
-            (Object message) -> message instanceof Visit visit ? 1 + visit.part(size) : 1);
+            (Object message) -> message instanceof Visit visit ? 1 + visit.modulo(size) : 1);
       };
-      this.actor = made.newActor(this::handle);
+      this.actor = poolBuilder.newActor(this::handle);
     }
 
     private void handle(Object message, ActorContext<Object> context) {
@@ -104,39 +108,40 @@ class PoolWaitCycleStressTest {
       int verb = random.nextInt(5);
       try {
         if (verb == 0) target.actor.ask(visit);
-        else if (verb == 1) target.actor.sendMessage("needs room");
+        else if (verb == 1) target.actor.sendMessage("needs capacity");
         else wait(target, visit);
-      } catch (AskCycleException told) {
+      } catch (AskCycleException cycle) {
         alarms.incrementAndGet();
-        released.incrementAndGet();
+        releasedHandlers.incrementAndGet();
       } catch (Exception failure) {
-        if (!over || !failure.toString().contains("ActorStopped")) faults.add(kind + " waited for " + target.kind + " ("
-            + verb + ") in vain: " + failure + "\n" + (target.scope).dump());
+        if (!visitsAnswered || !failure.toString().contains("ActorStopped"))
+          faults.add(kind + " waited for " + target.kind + " (" + verb + ") in vain: " + failure + "\n"
+              + (target.scope).dump());
       }
     }
 
     private void wait(Member target, Visit visit) throws Exception {
       var answer = target.actor.sendMessageReturn(visit);
-      int before = released.get();
+      int releasedBefore = releasedHandlers.get();
       try {
-        answer.get(LONGEST.toNanos(), TimeUnit.NANOSECONDS);
-      } catch (AskCycleException told) {
+        answer.get(WAIT_LIMIT.toNanos(), TimeUnit.NANOSECONDS);
+      } catch (AskCycleException cycle) {
         alarms.incrementAndGet();
-        check(answer, before, told);
-        released.incrementAndGet();
-      } catch (TimeoutException late) {
-        throw new IllegalStateException("nobody was told of a ring", late);
+        check(answer, releasedBefore, cycle);
+        releasedHandlers.incrementAndGet();
+      } catch (TimeoutException timeout) {
+        throw new IllegalStateException("no handler got the exception of a cycle", timeout);
       }
     }
 
     /**
-     * If the answer came because another handler was told, that handler may not have counted itself
-     * yet: waits for it, until its thread had time on any machine.
+     * Reports a false alarm if the answer came during the pause. If it came because another handler
+     * got the exception, that handler may not have counted itself yet, so the check waits for it.
      */
-    private void check(CompletableFuture<Integer> answer, int before, AskCycleException told) {
+    private void check(CompletableFuture<Integer> answer, int releasedBefore, AskCycleException cycle) {
       pause(2_000_000);
-      if (!answer.isDone() || over) return;
-      if (!Patience.comesTrue(() -> released.get() != before)) faults.add("false alarm: " + told);
+      if (!answer.isDone() || visitsAnswered) return;
+      if (!Patience.comesTrue(() -> releasedHandlers.get() != releasedBefore)) faults.add("false alarm: " + cycle);
     }
   }
 
@@ -148,41 +153,42 @@ class PoolWaitCycleStressTest {
   @Test
   void everyCycleIsFoundAndNoAlarmIsFalse() {
     long seed = StressHarness.seed();
-    System.out.println("rings of pools: -Dfibry.seed=" + seed);
+    System.out.println("cycles of pools:  -Dfibry.seed=" + seed);
     var random = new Random(seed);
     long end = System.nanoTime()
         + Duration.ofMillis(Soak.ON ? 60_000 : 600).toNanos();
     int rounds = 0;
 
-    // a busy machine needs more time to see enough
-    for (; (System.nanoTime() - end < 0 || alarms.get() <= ENOUGH) && faults.isEmpty(); rounds++) round(random, seed);
+    // a busy machine needs more time for enough alarms
+    for (; (System.nanoTime() - end < 0 || alarms.get() <= MIN_ALARMS) && faults.isEmpty(); rounds++)
+      round(random, seed);
 
     assertEquals(List.of(), List.copyOf(faults), () -> "seed " + seed);
-    System.out.println("rings of pools: " + rounds + " rounds, " + alarms + " alarms");
+    System.out.println("cycles of pools:  " + rounds + " rounds, " + alarms + " alarms");
   }
 
   private void round(Random random, long seed) {
-    var scope = Variants.scope(o -> o.withAskLimit(LONGEST));
+    var scope = Variants.scope(o -> o.withAskLimit(WAIT_LIMIT));
     var members = new ArrayList<Member>();
     int size = 2 + random.nextInt(3);
     for (int i = 0; i < size; i++) members.add(new Member(scope, i, members, random));
     int visits = 12;
-    var done = new CountDownLatch(visits);
+    var visitsEnded = new CountDownLatch(visits);
     for (int i = 0; i < visits; i++) {
-      var first = members.get(random.nextInt(size));
+      var firstMember = members.get(random.nextInt(size));
       var visit = new Visit(random.nextLong(), 4);
       Thread.startVirtualThread(() -> {
-        first.actor.sendMessageReturn(visit).handle((answer, failure) -> {
+        firstMember.actor.sendMessageReturn(visit).handle((answer, failure) -> {
           if (failure != null) faults.add("a visit failed: " + failure);
-          done.countDown();
+          visitsEnded.countDown();
           return null;
         });
       });
     }
-    Waits.explained(() -> Patience.await(done), () -> "it hangs, "
+    StressWaits.runWithState(() -> Patience.await(visitsEnded), () -> "a visit hangs, "
         + "seed " + seed + ": " + members.stream().map(member -> member.kind).toList() + faults + scope.dump());
-    over = true;
+    visitsAnswered = true;
     for (var member : members) member.actor.close();
-    over = false;
+    visitsAnswered = false;
   }
 }

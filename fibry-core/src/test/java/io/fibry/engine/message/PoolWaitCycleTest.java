@@ -16,8 +16,8 @@ import io.fibry.Job;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -39,8 +39,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Rings through pools: all workers that could end a wait are waiting too. One is told, which frees
- * the others.
+ * Tests cycles through pools, where all workers that could end a wait are waiting too. One of the
+ * waiting handlers gets an exception, which frees the others.
  */
 class PoolWaitCycleTest {
   private static final Duration LONG = Duration.ofHours(1);
@@ -55,11 +55,11 @@ class PoolWaitCycleTest {
     Gate.openAll();
   }
 
-  private ActorBuilder<Object> small(String name) {
+  private ActorBuilder<Object> boundedBuilder(String name) {
     return scope.named(name).mailbox(Mailbox.bounded(2, Overflow.BLOCK));
   }
 
-  private static AskCycleException cycle(Job.Act code) {
+  private static AskCycleException expectCycle(Job.Act code) {
     return assertThrows(AskCycleException.class, code::run);
   }
 
@@ -67,31 +67,31 @@ class PoolWaitCycleTest {
     for (String message : List.of("x", "y")) pool.sendMessage(message);
   }
 
-  /** How many of these ended with the exception. */
-  private static long told(List<CompletableFuture<Object>> outcomes) {
+  /** Returns how many of the outcomes are exceptions of cycles. */
+  private static long countCycles(List<CompletableFuture<Object>> outcomes) {
     return outcomes.stream().map(Patience::value).filter(AskCycleException.class::isInstance).count();
   }
 
-  private static Job asking(ActorWithReturn<Object, Object> next, Job job) {
+  private static Job askJob(ActorWithReturn<Object, Object> next, Job job) {
     return new Job("to " + job.name(), () -> next.ask(job));
   }
 
   // ---- full mailboxes
 
   @Test
-  void aPoolOfOneThatSendsIntoItsOwnFullMailboxIsTold() {
-    var pool = Job.worker(Pools.fixed(small("p"), 1));
+  void poolOfOneFailsWhenItSendsToItsOwnFullMailbox() {
+    var pool = Job.worker(Pools.fixed(boundedBuilder("p"), 1));
 
-    var told = Patience.value(Job.start(pool, Job.act("sends", () -> {
+    var outcome = Patience.value(Job.start(pool, Job.act("sends", () -> {
       fill(pool);
       pool.sendMessage("z");
     })));
 
-    var ring = assertInstanceOf(AskCycleException.class, told);
-    assertEquals(List.of("p/1", "p"), ring.cycle());
+    var exception = assertInstanceOf(AskCycleException.class, outcome);
+    assertEquals(List.of("p/1", "p"), exception.cycle());
     assertEquals(
-        "this wait could never end: 'p/1' waits for 'p' (room for \"z\"). Send without waiting, or answer with replyWhen",
-        ring.getMessage());
+        "this wait could never end: 'p/1' waits for 'p' (capacity for \"z\"). Send without waiting, or answer with replyWhen",
+        exception.getMessage());
   }
 
   static Stream<String> strategies() {
@@ -101,68 +101,68 @@ class PoolWaitCycleTest {
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("strategies")
-  void workerIsToldWhenAllSendIntoTheirOwnFullMailbox(String strategy) {
+  void workerFailsWhenAllSendToTheirOwnFullMailbox(String strategy) {
     for (int round = 0; round < 20; round++) {
       var pool = Job.worker(Pools
           .fixed(scope.anonymous().strategy(STRATEGIES.get(strategy)).mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 3));
-      var together = new CountDownLatch(3);
+      var startLatch = new CountDownLatch(3);
       var outcomes = IntStream.range(0, 3).mapToObj(i -> Job.start(pool, Job.act("sends", () -> {
-        together.countDown();
-        together.await();
+        startLatch.countDown();
+        startLatch.await();
         for (int n = 0; n < 3; n++) pool.sendMessage("x");
       }))).toList();
 
-      assertTrue(told(outcomes) > 0);
+      assertTrue(countCycles(outcomes) > 0);
       pool.close();
     }
   }
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
-  void workerIsToldWhenTwoFullPoolsSendToEachOther(int workers) {
+  void workerFailsWhenTwoFullPoolsSendToEachOther(int workers) {
     for (int round = 0; round < 20; round++) {
-      var one = Job.worker(Pools.fixed(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), workers));
-      var other = Job.worker(Pools.fixed(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), workers));
-      var together = new CountDownLatch(2 * workers);
+      var poolA = Job.worker(Pools.fixed(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), workers));
+      var poolB = Job.worker(Pools.fixed(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), workers));
+      var startLatch = new CountDownLatch(2 * workers);
       var outcomes = new ArrayList<CompletableFuture<Object>>();
       for (int i = 0; i < workers; i++) {
-        outcomes.add(Job.start(one, sending(together, other)));
-        outcomes.add(Job.start(other, sending(together, one)));
+        outcomes.add(Job.start(poolA, sendJob(startLatch, poolB)));
+        outcomes.add(Job.start(poolB, sendJob(startLatch, poolA)));
       }
 
-      assertTrue(told(outcomes) > 0);
-      one.close();
-      other.close();
+      assertTrue(countCycles(outcomes) > 0);
+      poolA.close();
+      poolB.close();
     }
   }
 
-  private static Job sending(CountDownLatch together, ActorWithReturn<Object, Object> to) {
+  private static Job sendJob(CountDownLatch startLatch, ActorWithReturn<Object, Object> target) {
     return Job.act("sends", () -> {
-      together.countDown();
-      together.await();
-      for (int n = 0; n < 3; n++) to.sendMessage("x");
+      startLatch.countDown();
+      startLatch.await();
+      for (int n = 0; n < 3; n++) target.sendMessage("x");
     });
   }
 
   @Promise("4.18")
   @Test
-  void aSenderThatCannotGetRoomAnyMoreIsToldThen() {
+  void waitingSenderFailsOnceNoCapacityCanBecomeFree() {
     var pool = Job.worker(Pools.byKey(scope.named("p").mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 2,
         (Object message) -> message.toString().substring(0, 1)));
-    var slow = new Gate();
-    var between = new CompletableFuture<Thread>();
-    pool.sendMessage(Job.act("b slow", slow::pass));
-    Patience.await(slow.entered);
+    var slowGate = new Gate();
+    var senderThread = new CompletableFuture<Thread>();
+    pool.sendMessage(Job.act("b slow", slowGate::pass));
+    Patience.await(slowGate.entered);
 
     var outcome = Job.start(pool, Job.act("a", () -> {
-      pool.sendMessage("a2"); // behind this message
-      pool.sendMessage("b2"); // behind the slow message
-      between.complete(Thread.currentThread());
+      pool.sendMessage("a2"); // queued behind this message
+      pool.sendMessage("b2"); // queued behind the slow message
+      senderThread.complete(Thread.currentThread());
       pool.sendMessage("a3");
       pool.sendMessage("a4");
     }));
-    Patience.parked(Patience.value(between)); // no ring: the slow handler makes room
-    slow.open();
+    Patience.awaitParked(Patience.value(senderThread)); // no cycle, because "b slow" can end
+    slowGate.open();
 
     assertInstanceOf(AskCycleException.class, Patience.value(outcome));
   }
@@ -170,7 +170,7 @@ class PoolWaitCycleTest {
   @Promise("4.18")
   @Test
   void poolWithFreeWorkerHasNoCycle() {
-    var pool = Job.worker(Pools.fixed(small("p"), 2));
+    var pool = Job.worker(Pools.fixed(boundedBuilder("p"), 2));
 
     var outcome = Job.start(pool, Job.act("sends", () -> {
       for (int n = 0; n < 50; n++) pool.sendMessage("x");
@@ -182,39 +182,40 @@ class PoolWaitCycleTest {
   // ---- answers
 
   @Test
-  void aRequestThatAWorkerHasBegunLeadsToThatWorker() {
+  void cycleNamesWorkerThatHandlesRequest() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 2));
     var a = Job.worker(scope.named("a"));
 
-    var outcome = Job.start(a, asking(pool, new Job("back", () -> cycle(() -> a.ask("x"))).once(a)));
+    var outcome = Job.start(a, askJob(pool, new Job("back", () -> expectCycle(() -> a.ask("x"))).onceWaiting(a)));
 
     assertEquals(List.of("p/1", "a", "p"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).cycle());
   }
 
   @Test
-  void actorThatAsksPoolBackIsToldWhenAllWorkersWait() {
+  void actorFailsThatAsksPoolWhoseWorkersAllWaitForIt() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 2));
     var a = Job.worker(scope.named("a"));
     var gate = new Gate();
-    var told = new CompletableFuture<AskCycleException>();
-    var first = Job.start(pool, asking(a, Job.act("asks the pool", () -> {
+    var cycle = new CompletableFuture<AskCycleException>();
+    var firstOutcome = Job.start(pool, askJob(a, Job.act("asks the pool", () -> {
       gate.pass();
-      told.complete(cycle(() -> pool.ask("x")));
+      cycle.complete(expectCycle(() -> pool.ask("x")));
     })));
     Patience.await(gate.entered);
-    var second = Job.start(pool, asking(a, new Job("waits", () -> "waits")));
-    Patience.eventually(() -> waiting(pool) == 2);
+    var secondOutcome = Job.start(pool, askJob(a, new Job("waits", () -> "waits")));
+    Patience.eventually(() -> countWaitingWorkers(pool) == 2);
 
     gate.open();
 
-    assertEquals(List.of("a", "p", "a"), Patience.value(told).cycle());
-    assertEquals("done", Patience.value(first));
-    assertEquals("waits", Patience.value(second));
+    assertEquals(List.of("a", "p", "a"), Patience.value(cycle).cycle());
+    assertEquals("done", Patience.value(firstOutcome));
+    assertEquals("waits", Patience.value(secondOutcome));
   }
 
-  /** How many of its workers have looked for a ring, and wait. */
-  private static long waiting(Exitable pool) {
-    return ((Cell) pool).workersAndSelf().stream().filter(Inside::waits).map(Inside::thread).filter(Objects::nonNull)
+  /** Returns how many workers of the pool have searched for a cycle, and wait. */
+  private static long countWaitingWorkers(Exitable pool) {
+    return ((Cell) pool).workersAndSelf().stream().filter(ActorInternals::isHandlerWaiting).map(ActorInternals::thread)
+        .filter(Objects::nonNull)
         .filter(Patience::isParked).count();
   }
 
@@ -223,28 +224,28 @@ class PoolWaitCycleTest {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 2));
     var a = Job.worker(scope.named("a"));
 
-    var outcome = Job.start(pool, asking(a, asking(pool, new Job("inner", () -> "answer"))));
+    var outcome = Job.start(pool, askJob(a, askJob(pool, new Job("inner", () -> "answer"))));
 
     assertEquals("answer", Patience.value(outcome));
   }
 
   @Test
-  void aPoolThatCanStillGrowAnswersItself() {
-    var scaling = Job.worker(Pools.scaling(scope.anonymous(), 0, 4));
-    var perMessage = Job.worker(Pools.perMessage(scope.anonymous()));
+  void poolThatCanGrowAnswersItsOwnWorkers() {
+    var scalingPool = Job.worker(Pools.scaling(scope.anonymous(), 0, 4));
+    var perMessagePool = Job.worker(Pools.perMessage(scope.anonymous()));
 
-    assertEquals("end", Patience.value(Job.start(scaling, nested(scaling, 4))));
-    assertEquals("end", Patience.value(Job.start(perMessage, nested(perMessage, 50))));
-    assertInstanceOf(AskCycleException.class, Patience.value(Job.start(scaling, nested(scaling, 5))));
+    assertEquals("end", Patience.value(Job.start(scalingPool, nestedJob(scalingPool, 4))));
+    assertEquals("end", Patience.value(Job.start(perMessagePool, nestedJob(perMessagePool, 50))));
+    assertInstanceOf(AskCycleException.class, Patience.value(Job.start(scalingPool, nestedJob(scalingPool, 5))));
   }
 
-  /** {@code depth} nested handlers of the pool, each waiting for the next. */
-  private static Job nested(ActorWithReturn<Object, Object> pool, int depth) {
-    return depth == 1 ? new Job("innermost", () -> "end") : asking(pool, nested(pool, depth - 1));
+  /** Returns a job for {@code depth} nested handlers of the pool, each waiting for the next. */
+  private static Job nestedJob(ActorWithReturn<Object, Object> pool, int depth) {
+    return depth == 1 ? new Job("innermost", () -> "end") : askJob(pool, nestedJob(pool, depth - 1));
   }
 
   @Test
-  void anAskBehindItsOwnKeyIsTold() {
+  void askOfWorkerForItsOwnKeyFails() {
     var pool = Job.worker(Pools.byKey(scope.named("p"), 3, (Object message) -> message.toString().substring(0, 1)));
 
     assertInstanceOf(AskCycleException.class, Patience.value(Job.start(pool, new Job("a", () -> pool.ask("a2")))));
@@ -253,7 +254,7 @@ class PoolWaitCycleTest {
 
   @Promise("4.18")
   @Test
-  void anAskForThePermitsThatItHoldsIsTold() {
+  void askFailsThatNeedsPermitsOfItsOwnHandler() {
     var pool = Job.worker(Pools.weighted(scope.named("p"), 3, (Object message) -> message.toString().charAt(0) - '0'));
 
     assertInstanceOf(AskCycleException.class,
@@ -264,60 +265,60 @@ class PoolWaitCycleTest {
   }
 
   @Test
-  void anAskBehindAHeavyOneThatNeedsItsPermitsIsTold() {
+  void askFailsBehindMessageThatNeedsPermitsOfAsker() {
     var pool = Job.worker(Pools.weighted(scope.named("p"), 2, (Object message) -> message.toString().charAt(0) - '0'));
 
     var outcome = Job.start(pool, new Job("1 of 2", () -> {
       pool.sendMessage("2, all");
-      return pool.ask("1, behind it");
+      return pool.ask("1, behind the heavy message");
     }));
 
     assertInstanceOf(AskCycleException.class, Patience.value(outcome));
   }
 
   @Test
-  void requestThatWouldCloseCycleIsTakenBack() {
+  void requestThatWouldCloseCycleIsWithdrawn() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 2));
     var handled = new ArrayList<String>();
-    var both = new CountDownLatch(2);
+    var startLatch = new CountDownLatch(2);
     var outcomes = IntStream.range(0, 2).mapToObj(i -> Job.start(pool, new Job("asks", () -> {
-      both.countDown();
-      both.await();
+      startLatch.countDown();
+      startLatch.await();
       return pool.ask(Job.act("inner", () -> handled.add("inner")));
     }))).toList();
 
-    long told = told(outcomes);
+    long cycles = countCycles(outcomes);
 
-    assertTrue(told > 0);
+    assertTrue(cycles > 0);
     assertEquals("next", pool.ask("next"));
-    assertEquals(2 - told, handled.size());
-    assertEquals(told, scope.report().unhandled().get(DeadLetter.Reason.CANCELLED));
+    assertEquals(2 - cycles, handled.size());
+    assertEquals(cycles, scope.report().unhandled().get(DeadLetter.Reason.CANCELLED));
   }
 
   // ---- ends
 
   @Test
-  void aWaitForTheEndOfAPoolIsAWaitForEachOfItsWorkers() {
+  void waitForEndOfPoolWaitsForEachWorker() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 3));
     var a = Job.worker(scope.named("a"));
     var gate = new Gate();
-    Job.start(pool, Job.act("holds nobody up", new Gate()::pass));
-    var told = new CompletableFuture<AskCycleException>();
-    var outcome = Job.start(pool, asking(a, Job.act("waits for the end", () -> {
+    Job.start(pool, Job.act("waits for no actor", new Gate()::pass));
+    var cycle = new CompletableFuture<AskCycleException>();
+    var outcome = Job.start(pool, askJob(a, Job.act("waits for the end", () -> {
       gate.pass();
-      told.complete(cycle(pool::waitForExit));
+      cycle.complete(expectCycle(pool::waitForExit));
     })));
     Patience.await(gate.entered);
-    Patience.eventually(() -> waiting(pool) == 1);
+    Patience.eventually(() -> countWaitingWorkers(pool) == 1);
 
     gate.open();
 
-    assertEquals(List.of("a", "p", "a"), Patience.value(told).cycle());
+    assertEquals(List.of("a", "p", "a"), Patience.value(cycle).cycle());
     assertEquals("done", Patience.value(outcome));
   }
 
   @Test
-  void aWorkerThatWaitsForTheEndOfItsPoolIsTold() {
+  void workerThatWaitsForEndOfItsPoolFails() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 3));
 
     assertInstanceOf(AskCycleException.class, Patience.value(Job.start(pool, Job.act("waits", pool::waitForExit))));
@@ -328,47 +329,47 @@ class PoolWaitCycleTest {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 2));
     var b = Job.worker(scope.named("b"));
     var gate = new Gate();
-    var told = new CompletableFuture<AskCycleException>();
+    var cycle = new CompletableFuture<AskCycleException>();
     b.sendMessage(Job.act("waits for the end of p", () -> {
       gate.pass();
-      told.complete(cycle(pool::waitForExit));
+      cycle.complete(expectCycle(pool::waitForExit));
     }));
     Patience.await(gate.entered);
     pool.closeOnExit(b);
     pool.sendPoisonPill();
-    Patience.eventually(() -> Inside.hooksWait(pool));
-    Patience.parked(Inside.hooksThread(pool));
+    Patience.eventually(() -> ActorInternals.isHookWaiting(pool));
+    Patience.awaitParked(ActorInternals.hooksThread(pool));
 
     gate.open();
 
-    assertEquals(List.of("b", "p", "b"), Patience.value(told).cycle());
-    Patience.ended(pool::waitForExit);
+    assertEquals(List.of("b", "p", "b"), Patience.value(cycle).cycle());
+    Patience.awaitEnd(pool::waitForExit);
   }
 
-  // ---- not ours
+  // ---- cycles of others
 
   @Test
   void cycleOfOtherWorkersIsNotReportedToOutsider() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 1));
     var a = Job.worker(scope.named("a"));
     var gate = new Gate();
-    var told = new CompletableFuture<Object>();
-    var slow = Job.act("slow", () -> { // as in a ring that its members have not found yet
-      Patience.eventually(() -> waiting(pool) == 1);
+    var cycle = new CompletableFuture<Object>();
+    var slowJob = Job.act("slow", () -> { // like a cycle that its members have not found yet
+      Patience.eventually(() -> countWaitingWorkers(pool) == 1);
       try (var wait = Wait.begin((Cell) (Exitable) pool, "by hand", ((Cell) pool).extras().exit())) {
         gate.pass();
-        told.complete(WaitCycle.findFor(wait).waits.size());
+        cycle.complete(WaitCycle.findFor(wait).waits.size());
       }
     });
-    Job.start(pool, asking(a, slow));
+    Job.start(pool, askJob(a, slowJob));
     Patience.await(gate.entered);
     var c = Job.worker(scope.named("c"));
     var outcome = Job.start(c, new Job("asks the pool", () -> pool.ask("x")));
-    Job.waiting(c);
+    Job.awaitWaits(c);
 
     gate.open();
 
-    assertEquals(2, Patience.value(told));
+    assertEquals(2, Patience.value(cycle));
     assertEquals("x", Patience.value(outcome));
   }
 }

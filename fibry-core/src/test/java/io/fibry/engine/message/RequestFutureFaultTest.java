@@ -4,22 +4,22 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 
 import io.fibry.ActorScope;
 import io.fibry.Exitable;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scopes;
 import org.junit.jupiter.api.Test;
 
-/** Rare races of requests, played step by step. */
+/** Tests rare races of requests, step by step. */
 class RequestFutureFaultTest {
 
   @Test
-  void aRequestThatExpiresWhileItIsAnsweredMayFindTheActorEnded() {
+  void requestOfEndedActorMayExpireDuringItsAnswer() {
     var cell = (Cell) (Exitable) Scopes.root("fault", ActorScope.Options.defaults()).anonymous()
         .newActor((String m) -> {});
     var request = new RequestFuture<Object>(cell, "late", null);
     request.begin();
     request.markAnswered();
-    Inside.end(cell);
+    ActorInternals.end(cell);
 
     assertDoesNotThrow(() -> request.cancel(false));
   }

@@ -13,8 +13,8 @@ import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.StressHarness;
+import io.fibry.StressWaits;
 import io.fibry.Variants;
-import io.fibry.Waits;
 import io.fibry.engine.cell.Cell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -42,21 +42,24 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Actors that wait for each other at random. No cycle may be missed: no cycle may last after all
- * its members have looked for it. All waits have a limit, too, and no wait may end by it. The limit
- * is long, because a wait without a cycle lasts on a machine that is short of processors. No alarm
- * may be false: a handler that is told pauses, and meanwhile all members that wait for it, directly
- * or through others, must stay where they are. There are two exceptions: members behind a member
- * that was told, since that member continues, and members behind a wait for room, since a withdrawn
- * request makes room.
+ * Stress test of the detection of wait cycles. Actors wait for each other at random.
+ *
+ * <p>No cycle may be missed: no cycle may last after all its members have searched for it. All
+ * waits have a limit, and no wait may end by it. The limit is long, because a wait without a cycle
+ * can take long on a machine that is short of processors.
+ *
+ * <p>No alarm may be false. A handler that gets the exception pauses, and all members that wait for
+ * it, directly or through others, must still wait after the pause. There are two cases in which
+ * members may continue. If another member got the exception, the members behind it may continue. If
+ * a request was withdrawn, it freed capacity, and the members behind a wait for capacity may
+ * continue.
  */
 class WaitCycleStressTest {
   private static final long SEED = StressHarness.seed();
-  private static final Duration LONG =
-      Soak.ON ? Duration.ofSeconds(60) : Duration.ofMillis(600);
-  private static final Duration LONGEST = Duration.ofHours(1);
-  private static final long PAUSE = 20_000_000; // ns between two looks of the judge
-  private static final int LOOKS = 5; // that a ring stands until it counts as missed
+  private static final Duration TEST_TIME = Soak.ON ? Duration.ofSeconds(60) : Duration.ofMillis(600);
+  private static final Duration WAIT_LIMIT = Duration.ofHours(1);
+  private static final long CHECK_INTERVAL = 20_000_000; // ns between two checks for missed cycles
+  private static final int CHECKS_UNTIL_MISSED = 5; // a cycle that lasts longer was missed
   private static final Strategy POOL =
       Strategy.of(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory()));
   private static final Strategy[] STRATEGIES =
@@ -65,11 +68,11 @@ class WaitCycleStressTest {
   private Strategy[] strategies = STRATEGIES;
   final Queue<String> faults = new ConcurrentLinkedQueue<>();
   final AtomicInteger alarms = new AtomicInteger();
-  private final AtomicInteger checked = new AtomicInteger();
-  private volatile boolean over; // all visits are answered, and what still runs may be refused
+  private final AtomicInteger waitsChecked = new AtomicInteger();
+  private volatile boolean visitsAnswered; // if true, running steps may be refused
 
-  /** For a simulation, which has no threads but its own. */
-  static WaitCycleStressTest of(Strategy... strategies) {
+  /** Creates a test for a simulation, which permits no threads except its own. */
+  static WaitCycleStressTest withStrategies(Strategy... strategies) {
     var test = new WaitCycleStressTest();
     test.strategies = strategies;
     return test;
@@ -80,13 +83,13 @@ class WaitCycleStressTest {
 
   private static final class Step {
     final Member target;
-    final boolean room;
-    final long begun = System.nanoTime();
-    volatile long told; // when it was told of a cycle, or 0
+    final boolean forCapacity; // the step waits for capacity
+    final long startNanos = System.nanoTime();
+    volatile long alarmNanos; // when the step got the exception, or 0
 
-    Step(Member target, boolean room) {
+    Step(Member target, boolean forCapacity) {
       this.target = target;
-      this.room = room;
+      this.forCapacity = forCapacity;
     }
   }
 
@@ -94,8 +97,8 @@ class WaitCycleStressTest {
     final int number;
     final Actor<Object> actor;
     final List<Member> all;
-    volatile Step now; // the current wait, or null
-    volatile Step lastTold;
+    volatile Step currentStep; // the step that waits now, or null
+    volatile Step lastAlarmed;
 
     Member(ActorScope scope, int number, List<Member> all, Random random) {
       this.number = number;
@@ -136,19 +139,19 @@ class WaitCycleStressTest {
       int kind = random.nextInt(7);
       var visit = new Visit(random.nextLong(), depth - 1);
       var step = new Step(target, kind == 6);
-      now = step;
+      currentStep = step;
       try {
         visit(target.actor, visit, kind);
-        now = null;
-      } catch (AskCycleException told) {
+        currentStep = null;
+      } catch (AskCycleException alarm) {
         alarms.incrementAndGet();
-        step.told = System.nanoTime();
-        lastTold = step;
-        check(told, step);
-        now = null;
+        step.alarmNanos = System.nanoTime();
+        lastAlarmed = step;
+        check(alarm, step);
+        currentStep = null;
       } catch (Exception failure) {
-        now = null;
-        if (!over || !failure.toString().contains("ActorStopped"))
+        currentStep = null;
+        if (!visitsAnswered || !failure.toString().contains("ActorStopped"))
           faults.add(number + " waited for " + target.number + " (" + kind + ") in vain: " + failure);
       }
     }
@@ -156,86 +159,89 @@ class WaitCycleStressTest {
     private void visit(Actor<Object> target, Visit visit, int kind) throws Exception {
       switch (kind) {
         case 0, 1 -> target.ask(visit);
-        case 2 -> target.ask(visit, LONGEST);
-        case 3 -> target.sendMessageReturn(visit).get(LONGEST.toNanos(), TimeUnit.NANOSECONDS);
-        case 4 -> target.sendMessageReturn(visit).orTimeout(LONGEST.toNanos(), TimeUnit.NANOSECONDS).join();
+        case 2 -> target.ask(visit, WAIT_LIMIT);
+        case 3 -> target.sendMessageReturn(visit).get(WAIT_LIMIT.toNanos(), TimeUnit.NANOSECONDS);
+        case 4 -> target.sendMessageReturn(visit).orTimeout(WAIT_LIMIT.toNanos(), TimeUnit.NANOSECONDS).join();
         case 5 -> {
-          var chained = target.sendMessageReturn(visit);
-          chained.thenRun(() -> pause(1_000));
-          chained.get(LONGEST.toNanos(), TimeUnit.NANOSECONDS);
+          var future = target.sendMessageReturn(visit);
+          future.thenRun(() -> pause(1_000));
+          future.get(WAIT_LIMIT.toNanos(), TimeUnit.NANOSECONDS);
         }
-        default -> target.sendMessage("needs room");
+        default -> target.sendMessage("needs capacity");
       }
     }
 
-    /** Checks the ring, pauses, and checks that its members still wait. */
-    private void check(AskCycleException told, Step mine) {
-      var ring = told.cycle().stream().map(name -> all.get(Integer.parseInt(name))).toList();
-      if (ring.getFirst() != this || ring.getLast() != this || ring.get(1) != mine.target)
-        faults.add(number + " was told of somebody else's ring: " + told);
-      var blocked = new ArrayList<Step>();
-      int at = ring.size() - 2; // the member that waits for this one
-      for (; at > 0; at--) {
-        var step = ring.get(at).now;
-        if (toldSince(ring.get(at), mine) || step != null && step.room) break;
-        if (step == null || step.target != ring.get(at + 1))
-          faults.add("false alarm: " + ring.get(at).number + " waits for nobody, or for another: " + told);
-        blocked.add(step);
+    /** Checks the members of the cycle, pauses, and checks that they still wait. */
+    private void check(AskCycleException alarm, Step ownStep) {
+      var cycle = alarm.cycle().stream().map(name -> all.get(Integer.parseInt(name))).toList();
+      if (cycle.getFirst() != this || cycle.getLast() != this || cycle.get(1) != ownStep.target)
+        faults.add(number + " got the exception of another cycle: " + alarm);
+      var blockedSteps = new ArrayList<Step>();
+      int position = cycle.size() - 2; // the member there waits for this member
+      for (; position > 0; position--) {
+        var step = cycle.get(position).currentStep;
+        if (alarmedSince(cycle.get(position), ownStep) || step != null && step.forCapacity) break;
+        if (step == null || step.target != cycle.get(position + 1))
+          faults.add("false alarm: " + cycle.get(position).number + " does not wait, or waits for another: " + alarm);
+        blockedSteps.add(step);
       }
       pause(2_000_000);
-      for (int i = 0, one = ring.size() - 2; i < blocked.size(); i++, one--) {
-        if (toldSince(ring.get(one), mine)) return;
-        if (ring.get(one).now != blocked.get(i))
-          faults.add("false alarm: " + ring.get(one).number + " went on: " + told);
-        checked.incrementAndGet();
+      for (int i = 0; i < blockedSteps.size(); i++) {
+        int waiter = cycle.size() - 2 - i;
+        if (alarmedSince(cycle.get(waiter), ownStep)) return;
+        if (cycle.get(waiter).currentStep != blockedSteps.get(i))
+          faults.add("false alarm: " + cycle.get(waiter).number + " continued: " + alarm);
+        waitsChecked.incrementAndGet();
       }
     }
 
-    private static boolean toldSince(Member member, Step mine) {
-      var last = member.lastTold;
-      return last != null && last.told - mine.begun >= 0;
+    private static boolean alarmedSince(Member member, Step ownStep) {
+      var lastStep = member.lastAlarmed;
+      return lastStep != null && lastStep.alarmNanos - ownStep.startNanos >= 0;
     }
   }
 
   /**
-   * A cycle that lasts was missed, however long its members wait, because they do not look again.
+   * Reports each cycle that lasts for several checks. It was missed, because its members do not
+   * search again.
    */
-  private void judge(List<Member> members, CountDownLatch done) {
-    var looks = new HashMap<Set<Wait>, Integer>();
-    while (done.getCount() > 0) {
-      var rings =
-          members.stream().map(WaitCycleStressTest::ring).filter(ring -> !ring.isEmpty()).collect(Collectors.toSet());
-      looks.keySet().retainAll(rings);
-      for (var ring : rings) if (looks.merge(ring, 1, Integer::sum) == LOOKS) faults.add("a ring was missed: " + ring);
-      pause(PAUSE);
+  private void reportMissedCycles(List<Member> members, CountDownLatch visitsEnded) {
+    var checks = new HashMap<Set<Wait>, Integer>();
+    while (visitsEnded.getCount() > 0) {
+      var cycles =
+          members.stream().map(WaitCycleStressTest::cycleOf).filter(x -> !x.isEmpty()).collect(Collectors.toSet());
+      checks.keySet().retainAll(cycles);
+      for (var cycle : cycles)
+        if (checks.merge(cycle, 1, Integer::sum) == CHECKS_UNTIL_MISSED) faults.add("a cycle was missed: " + cycle);
+      pause(CHECK_INTERVAL);
     }
   }
 
   /**
-   * The waits from this member back to it. Empty if there are no such waits, or if a member has yet
-   * to look.
+   * Returns the waits that lead from the member back to it. Returns no waits if there is no such
+   * cycle, or if a member has not searched yet.
    */
-  private static Set<Wait> ring(Member member) {
-    var ring = new LinkedHashSet<Wait>();
-    var first = looked(member.actor);
-    var next = first;
-    while (next != null && ring.add(next)) next = looked(next.target);
-    return next == first ? ring : Set.of();
+  private static Set<Wait> cycleOf(Member member) {
+    var cycle = new LinkedHashSet<Wait>();
+    var firstWait = searchedWait(member.actor);
+    var next = firstWait;
+    while (next != null && cycle.add(next)) next = searchedWait(next.target);
+    return next == firstWait ? cycle : Set.of();
   }
 
   /**
-   * Returns the wait of its handler, if the handler has looked for a cycle and is parked. Else
-   * null.
+   * Returns the wait of the actor's handler, or null if the handler is not parked or has not
+   * searched for a cycle yet.
    */
-  private static Wait looked(Object actor) {
+  private static Wait searchedWait(Object actor) {
     var handler = ((Cell) actor).blocker();
     var thread = handler == null ? null : handler.thread;
     var wait = thread == null ? null : handler.currentWait();
     if (wait == null || wait.isOver() || !Patience.isParked(thread)) return null;
-    // it also parks while it waits for the text of an alarm
-    boolean looks =
+    // a thread that parks inside WaitCycle has not finished its search
+    boolean searches =
         Stream.of(thread.getStackTrace()).anyMatch(frame -> frame.getClassName().equals(WaitCycle.class.getName()));
-    return looks || handler.currentWait() != wait ? null : wait;
+    return searches || handler.currentWait() != wait ? null : wait;
   }
 
   private static void pause(long nanos) {
@@ -243,33 +249,33 @@ class WaitCycleStressTest {
     while (System.nanoTime() - end < 0) LockSupport.parkNanos(end - System.nanoTime());
   }
 
-  /** Each member waits at the same moment, as far as possible. */
+  /** All members begin to wait at the same moment, as nearly as possible. */
   @Promise("4.18")
   @ParameterizedTest
   @ValueSource(ints = {2, 3})
-  void actorIsToldWhenAllMembersCloseCycleTogether(int size) {
-    System.out.println("rings closed together: -Dfibry.seed=" + SEED);
+  void memberFailsWhenAllMembersCloseCycleTogether(int size) {
+    System.out.println("cycles closed together: -Dfibry.seed=" + SEED);
     var scope = Variants.scope(o -> o);
     var random = new Random(SEED);
     var members = Stream.generate(() -> Job.worker(scope.anonymous().strategy(Strategy.THREAD))).limit(size).toList();
-    long end = System.nanoTime() + LONG.toNanos() / 3;
+    long end = System.nanoTime() + TEST_TIME.toNanos() / 3;
 
     for (int round = 0; System.nanoTime() - end < 0; round++) {
-      var together = new AtomicInteger(size);
+      var membersToStart = new AtomicInteger(size);
       var outcomes = new ArrayList<CompletableFuture<Object>>();
       for (int i = 0; i < size; i++) {
         var next = members.get((i + 1) % size);
-        int late = random.nextInt(8);
+        int spins = random.nextInt(8);
         outcomes.add(Job.start(members.get(i), new Job("member", () -> {
-          together.decrementAndGet();
-          while (together.get() > 0) Thread.onSpinWait();
-          for (int spin = 0; spin < late; spin++) Thread.onSpinWait();
-          return next.ask("x", LONGEST);
+          membersToStart.decrementAndGet();
+          while (membersToStart.get() > 0) Thread.onSpinWait();
+          for (int spin = 0; spin < spins; spin++) Thread.onSpinWait();
+          return next.ask("x", WAIT_LIMIT);
         })));
       }
-      Patience.eventually("a ring was missed", () -> outcomes.stream().allMatch(CompletableFuture::isDone));
-      long told = outcomes.stream().filter(outcome -> outcome.join() instanceof AskCycleException).count();
-      assertTrue(told > 0, () -> "a ring was missed: " + outcomes);
+      Patience.eventually("a cycle was missed", () -> outcomes.stream().allMatch(CompletableFuture::isDone));
+      long alarm = outcomes.stream().filter(outcome -> outcome.join() instanceof AskCycleException).count();
+      assertTrue(alarm > 0, () -> "a cycle was missed: " + outcomes);
     }
     for (var member : members) member.kill();
   }
@@ -277,45 +283,45 @@ class WaitCycleStressTest {
   @Promise("4.18")
   @Test
   void everyCycleIsFoundAndNoAlarmIsFalse() {
-    System.out.println("rings: -Dfibry.seed=" + SEED);
+    System.out.println("cycles: -Dfibry.seed=" + SEED);
     var random = new Random(SEED);
-    long end = System.nanoTime() + LONG.toNanos();
+    long end = System.nanoTime() + TEST_TIME.toNanos();
 
-    while ((System.nanoTime() - end < 0 || !sawEnough()) && faults.isEmpty()) round(random);
+    while ((System.nanoTime() - end < 0 || !checkedEnough()) && faults.isEmpty()) round(random);
 
     assertEquals(List.of(), List.copyOf(faults), () -> "seed " + SEED);
-    System.out.println("rings: " + alarms + " alarms, " + checked + " waits checked");
+    System.out.println("cycles: " + alarms + " alarms, " + waitsChecked + " waits checked");
   }
 
-  /** A busy machine needs more time for it. */
-  private boolean sawEnough() {
-    return alarms.get() > 20 && checked.get() > 20;
+  /** On a busy machine this takes more time than {@link #TEST_TIME}. */
+  private boolean checkedEnough() {
+    return alarms.get() > 20 && waitsChecked.get() > 20;
   }
 
   void round(Random random) {
-    var scope = ActorSystem.openScope("rings", o -> o.withAskLimit(LONGEST));
+    var scope = ActorSystem.openScope("cycles", o -> o.withAskLimit(WAIT_LIMIT));
     var members = new ArrayList<Member>();
     int size = 2 + random.nextInt(4);
     for (int i = 0; i < size; i++) members.add(new Member(scope, i, members, random));
     int visits = 20;
-    var done = new CountDownLatch(visits);
-    Thread.ofPlatform().daemon().start(() -> judge(members, done));
+    var visitsEnded = new CountDownLatch(visits);
+    Thread.ofPlatform().daemon().start(() -> reportMissedCycles(members, visitsEnded));
     for (int i = 0; i < visits; i++) {
-      var first = members.get(random.nextInt(size));
+      var firstMember = members.get(random.nextInt(size));
       var visit = new Visit(random.nextLong(), 4);
       Thread.startVirtualThread(() -> {
-        first.actor.sendMessageReturn(visit).handle((answer, failure) -> {
+        firstMember.actor.sendMessageReturn(visit).handle((answer, failure) -> {
           if (failure != null) faults.add("a visit failed: " + failure);
-          done.countDown();
+          visitsEnded.countDown();
           return null;
         });
       });
     }
-    Waits.explained(() -> Patience.await(done),
-        () -> "it hangs, seed " + SEED + faults);
-    over = true;
+    StressWaits.runWithState(() -> Patience.await(visitsEnded),
+        () -> "a visit hangs, seed " + SEED + faults);
+    visitsAnswered = true;
     for (var member : members) member.actor.close();
-    over = false;
+    visitsAnswered = false;
     scope.close();
   }
 }

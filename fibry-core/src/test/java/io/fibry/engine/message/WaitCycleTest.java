@@ -19,8 +19,8 @@ import io.fibry.Promise;
 import io.fibry.Sink;
 import io.fibry.Strategy;
 import io.fibry.Variants;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
@@ -40,39 +40,39 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Handlers that wait for each other in a ring. One is told, which frees the others. */
+/** Tests that one handler of a cycle gets an exception, which frees the others. */
 class WaitCycleTest {
   private static final Duration LONG = Duration.ofHours(1);
   private static final Map<String, Strategy> STRATEGIES = Map.of("FIBER", Strategy.FIBER, "THREAD", Strategy.THREAD,
       "RESIDENT_FIBER", Strategy.RESIDENT_FIBER, "of(executor)",
       Strategy.of(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory())));
 
-  /** How a handler waits for another actor, whose mailbox holds two messages. */
-  interface Waiting {
-    void on(ActorWithReturn<Object, Object> other) throws Exception;
+  /** Code that waits for another actor, whose mailbox has a capacity of two messages. */
+  interface WaitCode {
+    void waitFor(ActorWithReturn<Object, Object> target) throws Exception;
   }
 
-  private static final Map<String, Waiting> KINDS = Map.ofEntries(
-      Map.entry("ask", other -> other.ask("x")),
-      Map.entry("ask with a limit", other -> other.ask("x", LONG)),
-      Map.entry("execAndWait", other -> ((Sink<?>) other).execAndWait(object -> {})),
-      Map.entry("get", other -> other.sendMessageReturn("x").get()),
-      Map.entry("timed get", other -> other.sendMessageReturn("x").get(1, TimeUnit.HOURS)),
-      Map.entry("join", other -> other.sendMessageReturn("x").join()),
-      Map.entry("join execFuture", other -> ((Sink<?>) other).execFuture(object -> "x").join()),
+  private static final Map<String, WaitCode> WAITS = Map.ofEntries(
+      Map.entry("ask", target -> target.ask("x")),
+      Map.entry("ask with a limit", target -> target.ask("x", LONG)),
+      Map.entry("execAndWait", target -> ((Sink<?>) target).execAndWait(object -> {})),
+      Map.entry("get", target -> target.sendMessageReturn("x").get()),
+      Map.entry("timed get", target -> target.sendMessageReturn("x").get(1, TimeUnit.HOURS)),
+      Map.entry("join", target -> target.sendMessageReturn("x").join()),
+      Map.entry("join execFuture", target -> ((Sink<?>) target).execFuture(object -> "x").join()),
       Map.entry("waitForExit", Exitable::waitForExit),
-      Map.entry("waitForExit with a limit", other -> other.waitForExit(LONG)),
+      Map.entry("waitForExit with a limit", target -> target.waitForExit(LONG)),
       Map.entry("close", Exitable::close),
-      Map.entry("room", WaitCycleTest::sendThree),
-      Map.entry("room for a block", WaitCycleTest::sendThreeInBlocks));
+      Map.entry("capacity", WaitCycleTest::sendThree),
+      Map.entry("capacity for a block", WaitCycleTest::sendThreeInBlocks));
 
-  private static void sendThree(ActorWithReturn<Object, Object> other) {
-    for (String message : List.of("x", "y", "z")) other.sendMessage(message);
+  private static void sendThree(ActorWithReturn<Object, Object> target) {
+    for (String message : List.of("x", "y", "z")) target.sendMessage(message);
   }
 
-  private static void sendThreeInBlocks(ActorWithReturn<Object, Object> other) {
-    other.sendMessage("x");
-    other.sendMessages(List.of("y", "z"));
+  private static void sendThreeInBlocks(ActorWithReturn<Object, Object> target) {
+    target.sendMessage("x");
+    target.sendMessages(List.of("y", "z"));
   }
 
   private final ActorScope scope = Variants.scope(o -> o.withAskLimit(LONG));
@@ -86,11 +86,11 @@ class WaitCycleTest {
     return Job.worker(scope.named(name));
   }
 
-  private ActorWithReturn<Object, Object> small(String name) {
+  private ActorWithReturn<Object, Object> boundedWorker(String name) {
     return Job.worker(scope.named(name).mailbox(Mailbox.bounded(2, Overflow.BLOCK)));
   }
 
-  private static AskCycleException cycle(Job.Act code) {
+  private static AskCycleException expectCycle(Job.Act code) {
     return assertThrows(AskCycleException.class, code::run);
   }
 
@@ -102,45 +102,45 @@ class WaitCycleTest {
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("sizesAndStrategies")
-  void waitThatClosesCycleIsTold(int size, String strategy) {
+  void waitThatClosesCycleFails(int size, String strategy) {
     var members = new ArrayList<ActorWithReturn<Object, Object>>();
     for (int i = 0; i < size; i++) members.add(Job.worker(scope.named("a" + i).strategy(STRATEGIES.get(strategy))));
-    var last = new Job("last", () -> {
-      for (var member : members.subList(0, size - 1)) Job.waiting(member);
-      return cycle(() -> members.getFirst().ask("round"));
+    var closingJob = new Job("last", () -> {
+      for (var member : members.subList(0, size - 1)) Job.awaitWaits(member);
+      return expectCycle(() -> members.getFirst().ask("round"));
     });
-    var job = last;
-    for (int i = size - 1; i > 0; i--) job = asking(members.get(i), job);
+    var job = closingJob;
+    for (int i = size - 1; i > 0; i--) job = askJob(members.get(i), job);
 
-    var told = assertInstanceOf(AskCycleException.class, Patience.value(Job.start(members.getFirst(), job)));
+    var exception = assertInstanceOf(AskCycleException.class, Patience.value(Job.start(members.getFirst(), job)));
 
     var names = new ArrayList<String>(List.of("a" + (size - 1)));
     for (int i = 0; i < size; i++) names.add("a" + i);
-    assertEquals(names, told.cycle());
+    assertEquals(names, exception.cycle());
   }
 
-  /** A job that asks {@code next} to run {@code job}. */
-  private static Job asking(ActorWithReturn<Object, Object> next, Job job) {
+  /** Returns a job that asks {@code next} to run {@code job}. */
+  private static Job askJob(ActorWithReturn<Object, Object> next, Job job) {
     return new Job("to " + job.name(), () -> next.ask(job));
   }
 
   static Stream<String> kinds() {
-    return KINDS.keySet().stream().sorted();
+    return WAITS.keySet().stream().sorted();
   }
 
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("kinds")
   void anyWaitClosesCycle(String kind) {
-    var a = small("a");
+    var a = boundedWorker("a");
     var b = worker("b");
     var gate = new Gate();
     var outcome = Job.start(a, new Job("outer", () -> b.ask(new Job("inner", () -> {
       gate.pass();
-      return cycle(() -> KINDS.get(kind).on(a));
+      return expectCycle(() -> WAITS.get(kind).waitFor(a));
     }))));
     Patience.await(gate.entered);
-    Job.waiting(a);
+    Job.awaitWaits(a);
 
     gate.open();
 
@@ -152,40 +152,41 @@ class WaitCycleTest {
   @MethodSource("kinds")
   void anyWaitIsPartOfCycle(String kind) {
     var a = worker("a");
-    var b = small("b");
+    var b = boundedWorker("b");
     var gate = new Gate();
-    var told = Job.start(b, new Job("closes it", () -> {
+    var outcome = Job.start(b, new Job("closes the cycle", () -> {
       gate.pass();
-      return cycle(() -> a.ask("back"));
+      return expectCycle(() -> a.ask("back"));
     }));
     Patience.await(gate.entered);
-    var first = Job.start(a, Job.act("first", () -> KINDS.get(kind).on(b)));
-    Job.waiting(a);
+    var outcomeOfA = Job.start(a, Job.act("first", () -> WAITS.get(kind).waitFor(b)));
+    Job.awaitWaits(a);
 
     gate.open();
 
-    assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(told)).cycle());
-    b.sendPoisonPill(); // some kinds wait for the end of b
-    assertEquals("done", Patience.value(first));
+    assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).cycle());
+    b.sendPoisonPill(); // some waits end only when b ends
+    assertEquals("done", Patience.value(outcomeOfA));
   }
 
   @Promise("4.18")
   @Test
-  void theTextNamesEveryActorAndEveryMessage() {
-    var a = small("a");
+  void exceptionTextNamesEveryActorAndMessage() {
+    var a = boundedWorker("a");
     var b = worker("b");
     var c = worker("c");
     var text = new CompletableFuture<String>();
-    var room = Job.act("room", () -> text.complete(cycle(() -> sendThree(a)).getMessage())).once(a, b);
+    var closingJob =
+        Job.act("fill", () -> text.complete(expectCycle(() -> sendThree(a)).getMessage())).onceWaiting(a, b);
 
     a.sendMessage(Job.act("outer", () -> b.ask(new Job("Balance[id=1]", () -> {
-      c.sendMessage(room);
+      c.sendMessage(closingJob);
       c.waitForExit();
       return "done";
     }))));
 
     assertEquals(
-        "this wait could never end: 'c' waits for 'a' (room for \"z\"), 'a' waits for 'b' (Balance[id=1]), 'b' waits "
+        "this wait could never end: 'c' waits for 'a' (capacity for \"z\"), 'a' waits for 'b' (Balance[id=1]), 'b' waits "
             + "for 'c' (its end). Send without waiting, or answer with replyWhen",
         Patience.value(text));
     c.sendPoisonPill();
@@ -193,13 +194,14 @@ class WaitCycleTest {
 
   @Promise("4.18")
   @Test
-  void requestThatWouldCloseCycleIsTakenBack() {
+  void requestThatWouldCloseCycleIsWithdrawn() {
     var a = worker("a");
     var b = worker("b");
     var handled = new ArrayList<String>();
 
     var outcome = Job.start(a,
-        asking(b, new Job("inner", () -> cycle(() -> a.ask(Job.act("never", () -> handled.add("never"))))).once(a)));
+        askJob(b, new Job("inner",
+            () -> expectCycle(() -> a.ask(Job.act("never", () -> handled.add("never"))))).onceWaiting(a)));
 
     assertInstanceOf(AskCycleException.class, Patience.value(outcome));
     assertEquals("next", a.ask("next"));
@@ -214,28 +216,28 @@ class WaitCycleTest {
     var b = worker("b");
     var future = new CompletableFuture<CompletableFuture<Object>>();
 
-    Job.start(a, asking(b, Job.act("inner", () -> {
-      var later = a.sendMessageReturn("later");
-      cycle(later::get);
-      future.complete(later);
-    }).once(a)));
+    Job.start(a, askJob(b, Job.act("inner", () -> {
+      var answer = a.sendMessageReturn("later");
+      expectCycle(answer::get);
+      future.complete(answer);
+    }).onceWaiting(a)));
 
     assertEquals("later", Patience.value(Patience.value(future)));
   }
 
   /**
-   * Otherwise the two would ask each other for ever: each request would be handled, and the handler
-   * would ask again. That happens once more if both are told of the ring at the same time.
+   * If the failed requests were not withdrawn, the two actors would ask each other forever. Some
+   * further requests are permitted, because both handlers may fail with the cycle at the same time.
    */
   @Promise("4.18")
   @Test
   void handlerThatFailsWithCycleLeavesNoRequestBehind() {
     var partners = new AtomicReferenceArray<ActorWithReturn<Object, Object>>(2);
     for (int i = 0; i < 2; i++) {
-      int other = 1 - i;
+      int target = 1 - i;
       partners.set(i, scope.named("partner" + i).onFailure(FailurePolicy.resume().withoutLog())
           .newActorWithReturn(
-              (Object message) -> partners.get(other).sendMessageReturn(message).thenApply(x -> x).join()));
+              (Object message) -> partners.get(target).sendMessageReturn(message).thenApply(x -> x).join()));
     }
 
     assertThrows(AskCycleException.class, () -> partners.get(0).ask("go"));
@@ -246,18 +248,19 @@ class WaitCycleTest {
 
   @Promise("4.18")
   @Test
-  void handlersNestedOnOneThreadAreNamedToo() {
+  void cycleNamesHandlersNestedOnOneThread() {
     var a = worker("a");
     var b = Job.worker(scope.named("b").strategy(Strategy.CALLER));
     var c = worker("c");
-    var told = new CompletableFuture<AskCycleException>();
-    var back = Job.act("back", () -> told.complete(cycle(() -> a.ask("x")))).once(a);
+    var outcome = new CompletableFuture<AskCycleException>();
+    var closingJob = Job.act("back", () -> outcome.complete(expectCycle(() -> a.ask("x")))).onceWaiting(a);
 
-    Job.start(a, Job.act("outer", () -> b.sendMessage(asking(c, back))));
+    Job.start(a, Job.act("outer", () -> b.sendMessage(askJob(c, closingJob))));
 
-    assertEquals(List.of("c", "a", "b", "c"), Patience.value(told).cycle());
-    assertTrue(told.join().getMessage().contains(
-        "'c' waits for 'a' (\"x\"), 'a' waits for 'b' (to back), 'b' waits for 'c' (back)"), told.join().getMessage());
+    assertEquals(List.of("c", "a", "b", "c"), Patience.value(outcome).cycle());
+    assertTrue(outcome.join().getMessage().contains(
+        "'c' waits for 'a' (\"x\"), 'a' waits for 'b' (to back), 'b' waits for 'c' (back)"),
+        outcome.join().getMessage());
   }
 
   @Test
@@ -266,36 +269,38 @@ class WaitCycleTest {
     var b = Job.worker(scope.named("b").strategy(Strategy.of(Runnable::run)));
     var c = worker("c");
 
-    var outcome = Job.start(a, asking(b, asking(c, new Job("back", () -> cycle(() -> b.ask("x"))).once(a))));
+    var outcome =
+        Job.start(a, askJob(b, askJob(c, new Job("back", () -> expectCycle(() -> b.ask("x"))).onceWaiting(a))));
 
     assertEquals(List.of("c", "b", "c"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).cycle());
   }
 
-  /** While it waits for {@code b}, {@code a} runs the task, which its own thread has submitted. */
+  /** The thread of {@code a} runs the task of its handler while the handler waits for {@code b}. */
   @Promise("4.18")
   @Test
-  void aTaskRunByAThreadThatWaitsDoesNotHideItsWait() {
+  void taskRunByWaitingThreadDoesNotHideItsWait() {
     try (var pool = new ForkJoinPool(1)) {
       var a = Job.worker(scope.named("a").strategy(Strategy.of(pool)));
       var b = worker("b");
       var c = worker("c");
       var gate = new Gate();
-      var told = Job.start(b, new Job("closes it", () -> {
+      var cycleOutcome = Job.start(b, new Job("closes the cycle", () -> {
         gate.pass();
-        return cycle(() -> a.ask("back"));
+        return expectCycle(() -> a.ask("back"));
       }));
       Patience.await(gate.entered);
-      var asked = new CompletableFuture<Object>();
+      var taskAnswer = new CompletableFuture<Object>();
       var outcome = Job.start(a, new Job("outer", () -> {
-        CompletableFuture.runAsync(() -> asked.complete(c.ask("x")), pool);
+        CompletableFuture.runAsync(() -> taskAnswer.complete(c.ask("x")), pool);
         return b.ask("y");
       }));
-      Patience.value(asked);
-      Job.waiting(a);
+      Patience.value(taskAnswer);
+      Job.awaitWaits(a);
 
       gate.open();
 
-      assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(told)).cycle());
+      assertEquals(List.of("b", "a", "b"),
+          assertInstanceOf(AskCycleException.class, Patience.value(cycleOutcome)).cycle());
       assertEquals("y", Patience.value(outcome));
     }
   }
@@ -307,19 +312,20 @@ class WaitCycleTest {
     var b = Job.worker(scope.named("b").inlineRequests());
     var c = worker("c");
 
-    var outcome = Job.start(a, asking(b, asking(c, new Job("back", () -> cycle(() -> a.ask("x"))).once(a))));
+    var outcome =
+        Job.start(a, askJob(b, askJob(c, new Job("back", () -> expectCycle(() -> a.ask("x"))).onceWaiting(a))));
 
     assertEquals(List.of("c", "a", "b", "c"),
         assertInstanceOf(AskCycleException.class, Patience.value(outcome)).cycle());
   }
 
   @Test
-  void cycleOnSingleThreadIsNamedWhole() {
+  void cycleNamesAllHandlersOfOneThread() {
     var a = worker("a");
     var b = Job.worker(scope.named("b").inlineRequests());
     var c = Job.worker(scope.named("c").inlineRequests());
 
-    var outcome = Job.start(a, asking(b, asking(c, new Job("back", () -> cycle(() -> a.ask("x"))))));
+    var outcome = Job.start(a, askJob(b, askJob(c, new Job("back", () -> expectCycle(() -> a.ask("x"))))));
 
     assertEquals(List.of("c", "a", "b", "c"),
         assertInstanceOf(AskCycleException.class, Patience.value(outcome)).cycle());
@@ -334,45 +340,45 @@ class WaitCycleTest {
     var gate = new Gate();
     b.sendMessage(Job.act("waits for the end of a", () -> {
       gate.pass();
-      outcome.complete(cycle(a::waitForExit));
+      outcome.complete(expectCycle(a::waitForExit));
     }));
     Patience.await(gate.entered);
     a.closeOnExit(b);
     a.sendPoisonPill();
-    Patience.eventually(() -> Inside.hooksWait(a));
-    Patience.parked(Inside.hooksThread(a));
+    Patience.eventually(() -> ActorInternals.isHookWaiting(a));
+    Patience.awaitParked(ActorInternals.hooksThread(a));
 
     gate.open();
 
     assertEquals(List.of("b", "a", "b"), Patience.value(outcome).cycle());
-    Patience.ended(a::waitForExit);
+    Patience.awaitEnd(a::waitForExit);
   }
 
   @Test
-  void cyclesAreFoundThroughHandMadeWaits() {
+  void cycleIsFoundForWaitBegunByTest() {
     var a = worker("a");
     var b = worker("b");
 
-    var outcome = Job.start(a, asking(b, new Job("back", () -> {
+    var outcome = Job.start(a, askJob(b, new Job("back", () -> {
       try (var wait = Wait.begin((Cell) a, Wait.END, ((Cell) a).extras().exit())) {
         return WaitCycle.findFor(wait).waits.toString();
       }
-    }).once(a)));
+    }).onceWaiting(a)));
 
     assertEquals("['b' waits for 'a' (its end), 'a' waits for 'b' (back)]", Patience.value(outcome));
     assertNull(Wait.begin((Cell) a, Wait.END, ((Cell) a).extras().exit()), "the test is no handler");
   }
 
   @Test
-  void theExceptionNamesTheAskedActorAndTheRequest() {
+  void exceptionNamesAskedActorAndRequest() {
     var a = worker("a");
     var b = worker("b");
-    var x = new Object();
+    var request = new Object();
 
-    var outcome = Job.start(a, asking(b, new Job("back", () -> cycle(() -> a.ask(x))).once(a)));
+    var outcome = Job.start(a, askJob(b, new Job("back", () -> expectCycle(() -> a.ask(request))).onceWaiting(a)));
 
-    var told = assertInstanceOf(AskCycleException.class, Patience.value(outcome));
-    assertEquals("a", told.actor());
-    assertSame(x, told.request());
+    var exception = assertInstanceOf(AskCycleException.class, Patience.value(outcome));
+    assertEquals("a", exception.actor());
+    assertSame(request, exception.request());
   }
 }

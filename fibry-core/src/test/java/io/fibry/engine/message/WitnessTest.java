@@ -11,8 +11,8 @@ import io.fibry.ContextPropagator;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Request;
 import io.fibry.Sink;
 import io.fibry.Strategy;
@@ -35,67 +35,67 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A carrier may look at what is sent and handled, and by which actor. */
+/** Tests that a context propagator sees each sent and handled message, with its actor. */
 class WitnessTest {
   private static final Duration LIMIT = Patience.LONG;
   private static final Runnable TASK = () -> {};
   private static final Handler<Object> CODE = state -> {};
-  private static final Handler.Returning<Object, Object> QUESTION = state -> "answer";
-  private static final Who WHO = new Who();
+  private static final Handler.Returning<Object, Object> ASK_CODE = state -> "answer";
+  private static final EmptyRequest REQUEST = new EmptyRequest();
 
-  record Who() implements Request<Who, Who> {}
+  record EmptyRequest() implements Request<EmptyRequest, EmptyRequest> {}
 
-  private record Sight(Actor<?> actor, Object message) {}
+  private record Call(Actor<?> actor, Object message) {}
 
   private static final class Witness implements ContextPropagator<String> {
-    final List<Sight> sent = new CopyOnWriteArrayList<>();
-    final List<Sight> handled = new CopyOnWriteArrayList<>();
-    volatile Consumer<Object> point = message -> {};
+    final List<Call> sentCalls = new CopyOnWriteArrayList<>();
+    final List<Call> handledCalls = new CopyOnWriteArrayList<>();
+    volatile Consumer<Object> atCapture = message -> {};
 
     @Override
     public String capture() {
-      throw new AssertionError("the library asks with the message");
+      throw new AssertionError("Fibry must call capture(actor, message)");
     }
 
     @Override
     public AutoCloseable restore(String captured) {
-      throw new AssertionError("the library sets with the message");
+      throw new AssertionError("Fibry must call restore(captured, actor, message)");
     }
 
     @Override
-    public String capture(Actor<?> to, Object message) {
-      sent.add(new Sight(to, message));
-      point.accept(message);
+    public String capture(Actor<?> actor, Object message) {
+      sentCalls.add(new Call(actor, message));
+      atCapture.accept(message);
       return "captured";
     }
 
     @Override
-    public AutoCloseable restore(String captured, Actor<?> at, Object message) {
+    public AutoCloseable restore(String captured, Actor<?> actor, Object message) {
       assertEquals("captured", captured);
-      handled.add(new Sight(at, message));
+      handledCalls.add(new Call(actor, message));
       return null;
     }
 
-    void saw(Actor<?> actor, List<?> sendings, List<?> handlings) {
-      Patience.eventually(() -> handled.size() >= handlings.size());
-      assertEquals(sights(actor, sendings), sent);
-      assertEquals(sights(actor, handlings), handled);
+    void assertCalls(Actor<?> actor, List<?> expectedSent, List<?> expectedHandled) {
+      Patience.eventually(() -> handledCalls.size() >= expectedHandled.size());
+      assertEquals(calls(actor, expectedSent), sentCalls);
+      assertEquals(calls(actor, expectedHandled), handledCalls);
     }
 
-    private static List<Sight> sights(Actor<?> actor, List<?> messages) {
-      return messages.stream().map(message -> new Sight(actor, message)).toList();
+    private static List<Call> calls(Actor<?> actor, List<?> messages) {
+      return messages.stream().map(message -> new Call(actor, message)).toList();
     }
   }
 
   private final Witness witness = new Witness();
-  private final Letters letters = new Letters();
+  private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
       Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withContextPropagator(witness));
 
-  private record Way(String name, Consumer<ActorWithReturn<Object, Object>> send, List<?> sent, List<?> handled) {
-    Way(String name, Consumer<ActorWithReturn<Object, Object>> send, Object... seen) {
-      this(name, send, List.of(seen), List.of(seen));
+  private record SendCase(String name, Consumer<ActorWithReturn<Object, Object>> send, List<?> sent, List<?> handled) {
+    SendCase(String name, Consumer<ActorWithReturn<Object, Object>> send, Object... messages) {
+      this(name, send, List.of(messages), List.of(messages));
     }
 
     @Override
@@ -104,33 +104,33 @@ class WitnessTest {
     }
   }
 
-  static Stream<Way> ways() {
+  static Stream<SendCase> sendCases() {
     return Stream.of(
-        new Way("a message", actor -> actor.sendMessage("sent"), "sent"),
-        new Way("a block", actor -> actor.sendMessages(List.of(1, 2)), List.of(List.of(1, 2)), List.of(1, 2)),
-        new Way("an empty block", actor -> actor.sendMessages(List.of())),
-        new Way("a task", actor -> actor.execute(TASK), TASK),
-        new Way("a request", actor -> actor.ask("asked"), "asked"),
-        new Way("a request with a limit", actor -> actor.ask("asked", LIMIT), "asked"),
-        new Way("a future", actor -> actor.sendMessageReturn("asked"), "asked"),
-        new Way("a future with a limit", actor -> actor.sendMessageReturn("asked", LIMIT), "asked"),
-        new Way("a request of a protocol", actor -> actor.ask(WHO), WHO),
-        new Way("a request of a protocol with a limit", actor -> actor.ask(WHO, LIMIT), WHO),
-        new Way("a future of a protocol", actor -> actor.sendMessageReturn(WHO), WHO),
-        new Way("a future of a protocol with a limit", actor -> actor.sendMessageReturn(WHO, LIMIT), WHO),
-        new Way("a pill", Actor::sendPoisonPill));
+        new SendCase("a message", actor -> actor.sendMessage("sent"), "sent"),
+        new SendCase("a block", actor -> actor.sendMessages(List.of(1, 2)), List.of(List.of(1, 2)), List.of(1, 2)),
+        new SendCase("an empty block", actor -> actor.sendMessages(List.of())),
+        new SendCase("a task", actor -> actor.execute(TASK), TASK),
+        new SendCase("a request", actor -> actor.ask("asked"), "asked"),
+        new SendCase("a request with a limit", actor -> actor.ask("asked", LIMIT), "asked"),
+        new SendCase("a future", actor -> actor.sendMessageReturn("asked"), "asked"),
+        new SendCase("a future with a limit", actor -> actor.sendMessageReturn("asked", LIMIT), "asked"),
+        new SendCase("a request of a protocol", actor -> actor.ask(REQUEST), REQUEST),
+        new SendCase("a request of a protocol with a limit", actor -> actor.ask(REQUEST, LIMIT), REQUEST),
+        new SendCase("a future of a protocol", actor -> actor.sendMessageReturn(REQUEST), REQUEST),
+        new SendCase("a future of a protocol with a limit", actor -> actor.sendMessageReturn(REQUEST, LIMIT), REQUEST),
+        new SendCase("a pill", Actor::sendPoisonPill));
   }
 
   @Promise("14.9")
   @ParameterizedTest
-  @MethodSource("ways")
-  void witnessSeesEachSentMessageAndItsActor(Way way) {
+  @MethodSource("sendCases")
+  void witnessSeesEachSentMessageAndItsActor(SendCase testCase) {
     var actor = scope.anonymous().newActorWithReturn((Object message) -> message);
 
-    way.send.accept(actor);
+    testCase.send.accept(actor);
     actor.close();
 
-    witness.saw(actor, way.sent, way.handled);
+    witness.assertCalls(actor, testCase.sent, testCase.handled);
   }
 
   @Promise("14.9")
@@ -142,36 +142,36 @@ class WitnessTest {
     actor.sendMessage(1);
     actor.close();
 
-    witness.saw(actor, List.of(1), List.of(1));
+    witness.assertCalls(actor, List.of(1), List.of(1));
   }
 
-  private record SinkWay(String name, Consumer<Sink<Object>> send, Object seen) {
+  private record SinkCase(String name, Consumer<Sink<Object>> send, Object code) {
     @Override
     public String toString() {
       return name;
     }
   }
 
-  static Stream<SinkWay> sinkWays() {
+  static Stream<SinkCase> sinkCases() {
     return Stream.of(
-        new SinkWay("execAsync", sink -> sink.execAsync(CODE), CODE),
-        new SinkWay("execAndWait", sink -> sink.execAndWait(CODE), CODE),
-        new SinkWay("execFuture", sink -> sink.execFuture(QUESTION), QUESTION),
-        new SinkWay("ask", sink -> sink.ask(QUESTION), QUESTION),
-        new SinkWay("ask with a limit", sink -> sink.ask(QUESTION, LIMIT), QUESTION),
-        new SinkWay("execute", sink -> sink.execute(TASK), TASK));
+        new SinkCase("execAsync", sink -> sink.execAsync(CODE), CODE),
+        new SinkCase("execAndWait", sink -> sink.execAndWait(CODE), CODE),
+        new SinkCase("execFuture", sink -> sink.execFuture(ASK_CODE), ASK_CODE),
+        new SinkCase("ask", sink -> sink.ask(ASK_CODE), ASK_CODE),
+        new SinkCase("ask with a limit", sink -> sink.ask(ASK_CODE, LIMIT), ASK_CODE),
+        new SinkCase("execute", sink -> sink.execute(TASK), TASK));
   }
 
   @Promise("14.9")
   @ParameterizedTest
-  @MethodSource("sinkWays")
-  void witnessSeesCodeSentToSink(SinkWay way) {
+  @MethodSource("sinkCases")
+  void witnessSeesCodeSentToSink(SinkCase testCase) {
     var sink = scope.anonymous().initialState(Object::new).newSink();
 
-    way.send.accept(sink);
+    testCase.send.accept(sink);
     sink.close();
 
-    witness.saw((Actor<?>) sink, List.of(way.seen), List.of(way.seen));
+    witness.assertCalls((Actor<?>) sink, List.of(testCase.code), List.of(testCase.code));
   }
 
   @Promise("14.9")
@@ -181,10 +181,10 @@ class WitnessTest {
 
     actor.sendMessageLater("later", Duration.ofMinutes(1));
     actor.sendMessageEvery("key", "every", Duration.ofMinutes(2));
-    witness.saw(actor, List.of("later", "every"), List.of());
+    witness.assertCalls(actor, List.of("later", "every"), List.of());
     clock.advance(Duration.ofMinutes(5));
 
-    witness.saw(actor, List.of("later", "every"), List.of("later", "every", "every"));
+    witness.assertCalls(actor, List.of("later", "every"), List.of("later", "every", "every"));
   }
 
   @Promise("14.9")
@@ -195,7 +195,7 @@ class WitnessTest {
 
     actor.sendMessageLater("too late", Duration.ofMinutes(1));
 
-    witness.saw(actor, List.of("too late"), List.of());
+    witness.assertCalls(actor, List.of("too late"), List.of());
     assertEquals(List.of("too late"), letters.messages());
   }
 
@@ -205,87 +205,87 @@ class WitnessTest {
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Object message) -> {
       throw new IllegalStateException();
     });
-    Runnable failing = () -> {
+    Runnable failingTask = () -> {
       throw new IllegalStateException();
     };
     actor.sendMessage("letter");
-    actor.execute(failing);
+    actor.execute(failingTask);
     Patience.eventually(() -> letters.all.size() == 2);
 
     letters.all.forEach(DeadLetter::resend);
     actor.close();
 
-    var seen = List.of("letter", failing, "letter", failing);
-    witness.saw(actor, seen, seen);
+    var messages = List.of("letter", failingTask, "letter", failingTask);
+    witness.assertCalls(actor, messages, messages);
   }
 
   @Promise("14.9")
   @Test
   void witnessSeesUnstashedMessageAgain() {
-    var back = new CompletableFuture<Boolean>();
+    var stashed = new CompletableFuture<Boolean>();
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object message, ActorContext<Object> context) -> {
-          if (message.equals("back")) context.unstash();
-          else if (back.complete(true)) context.stash();
+          if (message.equals("unstash")) context.unstash();
+          else if (stashed.complete(true)) context.stash();
         });
 
     actor.sendMessage("first");
-    actor.sendMessage("back");
+    actor.sendMessage("unstash");
     actor.close();
 
-    witness.saw(actor, List.of("first", "back"), List.of("first", "back", "first"));
+    witness.assertCalls(actor, List.of("first", "unstash"), List.of("first", "unstash", "first"));
   }
 
   static Stream<UnaryOperator<ActorBuilder<Object>>> pools() {
     return Stream.of(
-        how -> Pools.fixed(how, 2),
-        how -> Pools.scaling(how, 1, 3),
-        how -> Pools.weighted(how, 2, message -> 1),
-        how -> Pools.byKey(how, 2, message -> message),
+        builder -> Pools.fixed(builder, 2),
+        builder -> Pools.scaling(builder, 1, 3),
+        builder -> Pools.weighted(builder, 2, message -> 1),
+        builder -> Pools.byKey(builder, 2, message -> message),
         Pools::perMessage);
   }
 
   @Promise("14.9")
   @ParameterizedTest
   @MethodSource("pools")
-  void witnessSeesPoolInsteadOfWorker(UnaryOperator<ActorBuilder<Object>> sharing) {
-    var pool = sharing.apply(scope.named("pool")).newActorWithReturn((Object message) -> message);
+  void witnessSeesPoolInsteadOfWorker(UnaryOperator<ActorBuilder<Object>> poolFactory) {
+    var pool = poolFactory.apply(scope.named("pool")).newActorWithReturn((Object message) -> message);
 
     pool.sendMessage("sent");
-    witness.saw(pool, List.of("sent"), List.of("sent"));
+    witness.assertCalls(pool, List.of("sent"), List.of("sent"));
     pool.ask("asked");
     pool.execute(TASK);
 
-    witness.saw(pool, List.of("sent", "asked", TASK), List.of("sent", "asked", TASK));
+    witness.assertCalls(pool, List.of("sent", "asked", TASK), List.of("sent", "asked", TASK));
   }
 
   @Promise("14.9")
   @Test
   void witnessSeesActorOfEntityKey() {
-    var born = new CopyOnWriteArrayList<Actor<Object>>();
-    var entities = Entities.open(scope.anonymous(), Duration.ofHours(1), (ActorBuilder<Object> how, String key) -> {
-      born.add(how.newActor((Object message) -> {}));
-      return born.getFirst();
+    var actors = new CopyOnWriteArrayList<Actor<Object>>();
+    var entities = Entities.open(scope.anonymous(), Duration.ofHours(1), (ActorBuilder<Object> builder, String key) -> {
+      actors.add(builder.newActor((Object message) -> {}));
+      return actors.getFirst();
     });
 
     entities.actor("key").sendMessage("sent");
 
-    witness.saw(born.getFirst(), List.of("sent"), List.of("sent"));
+    witness.assertCalls(actors.getFirst(), List.of("sent"), List.of("sent"));
   }
 
   @Promise("14.9")
   @Test
   void witnessIsCalledBeforeMailbox() {
-    var order = new CopyOnWriteArrayList<Object>();
+    var handledMessages = new CopyOnWriteArrayList<Object>();
     var actor = scope.anonymous().mailbox(Mailbox.bounded(9, Overflow.REJECT))
-        .newActor((Object message) -> order.add(message));
-    witness.point = message -> {
+        .newActor((Object message) -> handledMessages.add(message));
+    witness.atCapture = message -> {
       if (message.equals("late")) actor.sendMessage("early");
     };
 
     actor.sendMessage("late");
     actor.close();
 
-    assertEquals(List.of("early", "late"), order);
+    assertEquals(List.of("early", "late"), handledMessages);
   }
 }

@@ -9,19 +9,19 @@ class AdaptiveSpinTest {
   private final AdaptiveSpin spin = new AdaptiveSpin();
 
   @Test
-  void isSkippedAfterFourFailuresAndTriedAgainNowAndThen() {
-    int tried = 0;
+  void spinIsTriedRarelyAfterFourFailures() {
+    int spins = 0;
 
     for (int i = 0; i < 4 + 10 * 33; i++) if (spin.mayStart()) {
-      tried++;
+      spins++;
       spin.record(false);
     }
 
-    assertEquals(4 + 10, tried);
+    assertEquals(4 + 10, spins);
   }
 
   @Test
-  void successMakesNextSpinsWorthwhile() {
+  void successPermitsFurtherSpins() {
     for (int i = 0; i < 3; i++) spin.record(false);
 
     spin.record(true);

@@ -14,14 +14,14 @@ import java.util.Comparator;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The queue alone, used by one thread. */
+/** Tests the queue without an actor, on one thread. */
 class GuardedQueueTest {
   private static QueueEntry<String> entry(String message) {
     return RankedEntry.of(message, message);
   }
 
   @Test
-  void theFirstOfferGivesTheRightToRunAndReleaseGivesItBack() {
+  void firstOfferTakesRightToRunAndReleaseReturnsIt() {
     var queue = new GuardedQueue<String>(Mailbox.unbounded().selective());
 
     assertEquals(EnterResult.RUN, queue.offer(entry("a"), true));
@@ -36,17 +36,17 @@ class GuardedQueueTest {
   }
 
   @Test
-  void aFullQueueAnswersByItsOverflow() {
+  void resultOfOfferToFullQueueDependsOnOverflow() {
     for (var overflow : Overflow.values()) {
       var queue = new GuardedQueue<String>(Mailbox.bounded(1, overflow));
       queue.offer(entry("a"), true);
 
-      var answer = queue.offer(entry("b"), true);
+      var result = queue.offer(entry("b"), true);
 
       assertEquals(
           overflow == Overflow.BLOCK ? EnterResult.BLOCKED
               : overflow == Overflow.DROP_OLDEST ? EnterResult.TAKEN : EnterResult.FULL,
-          answer);
+          result);
       assertEquals(1, queue.size());
     }
   }
@@ -63,43 +63,43 @@ class GuardedQueueTest {
   }
 
   @Test
-  void aTakeLetsTheFirstBlockedSenderIn() {
+  void pollAdmitsFirstBlockedSender() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.BLOCK));
     queue.offer(entry("a"), true);
-    var waits = entry("b");
-    queue.offer(waits, true);
+    var blockedEntry = entry("b");
+    queue.offer(blockedEntry, true);
 
     queue.poll();
 
-    assertTrue(queue.await(waits, () -> true));
+    assertTrue(queue.await(blockedEntry, () -> true));
     assertEquals(List.of("b"), queue.queued(9));
   }
 
   @Test
-  void aSenderThatGivesUpLetsSmallerBlocksIn() {
+  void cancelledBlockLetsSmallerEntryIn() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     queue.offer(entry("a"), true);
     var block = QueueEntry.block(List.of(entry("b"), entry("c")));
     queue.offer(block, true);
-    var small = entry("d");
-    queue.offer(small, true);
+    var smallEntry = entry("d");
+    queue.offer(smallEntry, true);
 
     boolean taken = queue.await(block, () -> true);
 
     assertFalse(taken);
-    assertTrue(queue.await(small, () -> true));
+    assertTrue(queue.await(smallEntry, () -> true));
     assertEquals(List.of("a", "d"), queue.queued(9));
   }
 
   @Test
-  void removingFreesThePlaceOnce() {
+  void removeFreesCapacityOnce() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.REJECT));
-    var middle = entry("b");
+    var entryToRemove = entry("b");
     queue.offer(entry("a"), true);
-    queue.offer(middle, true);
+    queue.offer(entryToRemove, true);
 
-    assertTrue(queue.remove(middle));
-    assertFalse(queue.remove(middle));
+    assertTrue(queue.remove(entryToRemove));
+    assertFalse(queue.remove(entryToRemove));
     assertEquals(1, queue.size());
   }
 
@@ -107,19 +107,19 @@ class GuardedQueueTest {
   void closedQueueTakesOnlyAdmittedEntries() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.BLOCK));
     queue.offer(entry("a"), true);
-    var waits = entry("b");
-    queue.offer(waits, true);
+    var blockedEntry = entry("b");
+    queue.offer(blockedEntry, true);
 
     queue.stopAccepting();
 
-    assertFalse(queue.await(waits, () -> false));
+    assertFalse(queue.await(blockedEntry, () -> false));
     assertEquals(EnterResult.SHUT, queue.offer(entry("c"), true));
     assertEquals(EnterResult.TAKEN, queue.admit(RankedEntry.ofPill("pill")));
     assertEquals(List.of("a", "pill"), queue.queued(9));
   }
 
   @Test
-  void putBackEntriesComeFirst() {
+  void entriesPutBackComeFirst() {
     var queue = new GuardedQueue<String>(Mailbox.unbounded().selective());
     queue.offer(entry("c"), true);
 
@@ -129,7 +129,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void ranksDecideWithinAnEpochAndAPillEndsIt() {
+  void prioritiesOrderOnlyEntriesBeforeNextPill() {
     var queue = new GuardedQueue<String>(Mailbox.priority(Comparator.<String>naturalOrder()));
     queue.offer(entry("c"), true);
     queue.offer(entry("b"), true);
@@ -140,7 +140,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void aComparatorThatThrowsChangesNothing() {
+  void failedComparatorLeavesQueueUnchanged() {
     var queue = new GuardedQueue<String>(Mailbox.<String>priority((a, b) -> {
       throw new IllegalStateException("bad order");
     }));
@@ -153,14 +153,14 @@ class GuardedQueueTest {
   }
 
   @Test
-  void noSenderOvertakesABlockedOne() {
+  void senderDoesNotOvertakeBlockedSender() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     queue.offer(entry("a"), true);
     queue.offer(entry("b"), true);
     var block = QueueEntry.block(List.of(entry("c"), entry("d")));
     assertEquals(EnterResult.BLOCKED, queue.offer(block, true));
 
-    queue.poll(); // room for one
+    queue.poll(); // frees capacity for one entry
 
     assertEquals(EnterResult.BLOCKED, queue.offer(entry("e"), true));
     assertTrue(block.isBlocked());
@@ -170,22 +170,22 @@ class GuardedQueueTest {
   }
 
   @Test
-  void enteringNeedsRoomAndAThreadThatRuns() {
+  void enterNeedsCapacityAndRunningThread() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     assertNull(queue.enter(entry("idle"), true));
     queue.offer(entry("a"), true);
     assertEquals(EnterResult.TAKEN, queue.enter(entry("b"), true));
 
-    var late = entry("c");
-    assertNull(queue.enter(late, true)); // it spins, and no thread takes anything
+    var outsideEntry = entry("c");
+    assertNull(queue.enter(outsideEntry, true)); // enter spins, and no thread polls
 
-    assertTrue(late.isOutside());
-    assertFalse(queue.remove(late));
+    assertTrue(outsideEntry.isOutside());
+    assertFalse(queue.remove(outsideEntry));
     assertEquals(List.of("a", "b"), queue.queued(9));
   }
 
   @Test
-  void aMessageEntryIsOpenedWhenItIsTakenOrLookedAt() {
+  void messageEntryIsUnwrappedByPollAndQueued() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.REJECT), System::nanoTime,
         (message, baggage) -> message + " with " + baggage);
 
@@ -197,7 +197,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void onlyThePlainMailboxNeedsNoGuardedQueue() {
+  void onlyPlainMailboxNeedsNoGuardedQueue() {
     assertFalse(GuardedQueue.isNeededFor(Mailbox.unbounded()));
     assertTrue(GuardedQueue.isNeededFor(Mailbox.unbounded().selective()));
     assertTrue(GuardedQueue.isNeededFor(Mailbox.bounded(1, Overflow.BLOCK)));
@@ -205,7 +205,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void anEndlessTargetNeverRefuses() {
+  void hugeMaxWaitRefusesNoMessage() {
     var queue =
         new GuardedQueue<String>(Mailbox.bounded(3, Overflow.REJECT).withMaxWait(Duration.ofSeconds(Long.MAX_VALUE)));
     queue.offer(RankedEntry.of("a", "a"), true);

@@ -16,10 +16,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Which worker gets which message, step by step. */
+/** Tests which worker of a pool gets which message, step by step. */
 class SharedQueueTest {
-  private static SharedQueue<String> queue(PoolPolicy<?> sharing) {
-    return new SharedQueue<>(Mailbox.unbounded(), sharing, System::nanoTime);
+  private static SharedQueue<String> queue(PoolPolicy<?> policy) {
+    return new SharedQueue<>(Mailbox.unbounded(), policy, System::nanoTime);
   }
 
   private static EnterResult offer(SharedQueue<String> queue, String message) {
@@ -31,26 +31,26 @@ class SharedQueueTest {
   }
 
   @Test
-  void lastIdleWorkerIsServedBeforeNewWorkerIsMade() {
+  void lastIdleWorkerGetsMessageBeforeNewWorkerIsCreated() {
     var queue = queue(PoolPolicy.scaling(0, 3));
     offer(queue, "a");
-    var first = queue.assignNext(true);
+    var firstSlot = queue.assignNext(true);
     offer(queue, "b");
-    var second = queue.assignNext(true);
-    assertNull(queue.next(first, "a"));
-    assertNull(queue.next(second, "b"));
+    var secondSlot = queue.assignNext(true);
+    assertNull(queue.next(firstSlot, "a"));
+    assertNull(queue.next(secondSlot, "b"));
 
     offer(queue, "c");
 
-    assertSame(second, queue.assignNext(true));
+    assertSame(secondSlot, queue.assignNext(true));
     offer(queue, "d");
-    assertSame(first, queue.assignNext(true));
+    assertSame(firstSlot, queue.assignNext(true));
     offer(queue, "e");
-    assertNotSame(first, queue.assignNext(true));
+    assertNotSame(firstSlot, queue.assignNext(true));
   }
 
   @Test
-  void aWorkerThatIsDoneTakesTheNextMessage() {
+  void idleWorkerTakesNextMessage() {
     var queue = queue(PoolPolicy.scaling(1, 1));
     assertEquals(EnterResult.RUN, offer(queue, "a"));
     var slot = queue.assignNext(true);
@@ -63,7 +63,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void aMessageOnItsWayIsStillThereWhenItsWorkerHasLeft() {
+  void assignedMessageRemainsWhenItsWorkerIsRemoved() {
     var queue = queue(PoolPolicy.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.assignNext(true);
@@ -72,7 +72,7 @@ class SharedQueueTest {
 
     assertEquals("a", slot.item());
     assertFalse(queue.isIdle());
-    queue.finish(slot, "a"); // the thread that brought it found the worker gone
+    queue.finish(slot, "a"); // the thread that delivered the message found the worker ended
     assertTrue(queue.isIdle());
   }
 
@@ -92,7 +92,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void messageThatCouldNotBeGivenIsReturnedAfterEnd() {
+  void undeliveredMessageIsReturnedToCallerAfterEnd() {
     var queue = queue(PoolPolicy.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.assignNext(true);
@@ -104,7 +104,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void aKeyIsFreeOnlyWhenItsMessageIsDone() {
+  void keyIsFreeOnlyWhenItsMessageIsFinished() {
     var queue = queue(byFirstLetter(3));
     offer(queue, "a1");
     var slot = queue.assignNext(true);
@@ -120,54 +120,54 @@ class SharedQueueTest {
   }
 
   @Test
-  void aMessageTakenOutOfItsLaneHoldsUpNoOther() {
+  void removedMessagesDelayNoOtherMessageOfTheirKey() {
     var queue = queue(byFirstLetter(1));
-    var first = queue.newEntry("a1", "a1", true, "p");
-    var second = queue.newEntry("a2", "a2", true, "p");
-    queue.offer(first, false);
-    queue.offer(second, false);
+    var firstEntry = queue.newEntry("a1", "a1", true, "p");
+    var secondEntry = queue.newEntry("a2", "a2", true, "p");
+    queue.offer(firstEntry, false);
+    queue.offer(secondEntry, false);
     offer(queue, "a3");
 
-    assertTrue(queue.remove(second));
-    assertTrue(queue.remove(first));
+    assertTrue(queue.remove(secondEntry));
+    assertTrue(queue.remove(firstEntry));
 
     assertEquals("a3", queue.assignNext(true).item());
-    assertFalse(queue.remove(first));
+    assertFalse(queue.remove(firstEntry));
   }
 
   @Test
-  void workerWithoutTimeHoldsUpNoOther() {
+  void workerWhoseClockFailedDelaysNoRetirement() {
     var time = new AtomicLong();
     var queue = new SharedQueue<String>(Mailbox.unbounded(), PoolPolicy.scaling(0, 2), () -> {
       if (time.get() == 0) throw new IllegalStateException("planned");
       return time.get();
     });
     offer(queue, "a");
-    var timeless = queue.assignNext(true);
+    var slotWithoutTime = queue.assignNext(true);
     offer(queue, "b");
-    var other = queue.assignNext(true);
-    assertNull(queue.next(timeless, "a"));
+    var otherSlot = queue.assignNext(true);
+    assertNull(queue.next(slotWithoutTime, "a"));
     assertEquals(OptionalLong.empty(), queue.nextRetirement(10));
     time.set(1);
 
-    assertNull(queue.next(other, "b"));
+    assertNull(queue.next(otherSlot, "b"));
 
     assertEquals(OptionalLong.of(11), queue.nextRetirement(10));
-    assertEquals(List.of(other), queue.retire(11, 10));
+    assertEquals(List.of(otherSlot), queue.retire(11, 10));
     assertEquals(OptionalLong.of(21), queue.nextRetirement(10));
-    assertEquals(List.of(timeless), queue.retire(21, 10));
+    assertEquals(List.of(slotWithoutTime), queue.retire(21, 10));
   }
 
-  /** A thread that sees that it is done, and then moves the clock, moves it past that time. */
+  /** The idle time begins before other threads can see that the message has ended. */
   @Test
-  void workerIsIdleSinceTheStepThatEndsItsMessage() {
+  void idleTimeBeginsWhenMessageEnds() {
     var time = new AtomicLong();
-    var itself = new AtomicReference<SharedQueue<String>>();
+    var queueReference = new AtomicReference<SharedQueue<String>>();
     var queue = new SharedQueue<String>(Mailbox.unbounded(), PoolPolicy.scaling(0, 1), () -> {
-      assertFalse(Thread.holdsLock(itself.get()));
+      assertFalse(Thread.holdsLock(queueReference.get()));
       return time.get();
     });
-    itself.set(queue);
+    queueReference.set(queue);
     offer(queue, "a");
     var slot = queue.assignNext(true);
 
@@ -179,7 +179,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void aRetiredWorkerTakesNothingMore() {
+  void retiredWorkerTakesNoMoreMessages() {
     var queue = queue(PoolPolicy.scaling(0, 1));
     offer(queue, "a");
     var slot = queue.assignNext(true);
@@ -213,7 +213,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void queueIsDesertedForSingleCallerOnly() {
+  void takeDesertedReturnsTrueToOneCallerOnly() {
     var queue = queue(PoolPolicy.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.assignNext(true);

@@ -19,144 +19,146 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class MemberTableTest {
-  private final MemberTable roll = new MemberTable();
+  private final MemberTable table = new MemberTable();
 
-  private static Cell named(String name) {
+  private static Cell namedCell(String name) {
     var cell = (Cell) ActorSystem.anonymous().newActor(message -> {});
     cell.setIdentity(name, null);
     return cell;
   }
 
-  private List<Object> all() {
-    return roll.allMembers();
+  private List<Object> allMembers() {
+    return table.allMembers();
   }
 
   @Test
-  void newRollIsEmpty() {
+  void newTableIsEmpty() {
     var member = new Object();
 
-    roll.freeName(member);
-    roll.remove(member);
+    table.freeName(member);
+    table.remove(member);
 
-    assertTrue(roll.isEmpty());
-    assertNull(roll.findByName("a"));
-    assertEquals(List.of(), all());
-    assertEquals(List.of(), roll.membersFrom(member));
+    assertTrue(table.isEmpty());
+    assertNull(table.findByName("a"));
+    assertEquals(List.of(), allMembers());
+    assertEquals(List.of(), table.membersFrom(member));
   }
 
   @Test
-  void aNameIsTakenUntilItIsFree() {
-    var first = named("a");
-    var second = named("a");
-    assertTrue(roll.add(first));
+  void nameIsInUseUntilItIsFreed() {
+    var firstCell = namedCell("a");
+    var secondCell = namedCell("a");
+    assertTrue(table.add(firstCell));
 
-    assertFalse(roll.add(second));
-    roll.freeName(first);
+    assertFalse(table.add(secondCell));
+    table.freeName(firstCell);
 
-    assertNull(roll.findByName("a"));
-    assertTrue(roll.add(second));
-    assertSame(second, roll.findByName("a"));
-    assertEquals(List.of(first, second), all());
-    roll.remove(first);
-    assertSame(second, roll.findByName("a"));
-    assertEquals(List.of(second), all());
+    assertNull(table.findByName("a"));
+    assertTrue(table.add(secondCell));
+    assertSame(secondCell, table.findByName("a"));
+    assertEquals(List.of(firstCell, secondCell), allMembers());
+    table.remove(firstCell);
+    assertSame(secondCell, table.findByName("a"));
+    assertEquals(List.of(secondCell), allMembers());
   }
 
   @Test
-  void namesWithTheSameHashAreTwo() {
-    var one = named("Aa");
-    var other = named("BB");
+  void namesWithSameHashAreDifferentMembers() {
+    var firstCell = namedCell("Aa");
+    var secondCell = namedCell("BB");
 
-    assertTrue(roll.add(one) && roll.add(other));
+    assertTrue(table.add(firstCell) && table.add(secondCell));
 
-    assertSame(one, roll.findByName("Aa"));
-    assertSame(other, roll.findByName("BB"));
-    roll.remove(one);
-    assertNull(roll.findByName("Aa"));
-    assertSame(other, roll.findByName("BB"));
+    assertSame(firstCell, table.findByName("Aa"));
+    assertSame(secondCell, table.findByName("BB"));
+    table.remove(firstCell);
+    assertNull(table.findByName("Aa"));
+    assertSame(secondCell, table.findByName("BB"));
   }
 
-  /** Beside a list of all that is in it. */
+  /** The model is a list of all members. */
   @Test
-  void rollHasSameMembersAsModel() {
+  void tableHasSameMembersAsModel() {
     long seed = StressHarness.seed();
     System.out.println("members of a scope: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int round = 0; round < 20; round++) {
-      var roll = new MemberTable();
+      var table = new MemberTable();
       var model = new ArrayList<Object>();
-      var names = new ArrayList<Cell>(); // that have their names
-      int most = 1 << random.nextInt(12);
-      for (int step = 0; step < 4 * most; step++) {
-        boolean grows = step % (2 * most) < most; // and shrinks
+      var namedMembers = new ArrayList<Cell>(); // members that have not freed their names
+      int maxMembers = 1 << random.nextInt(12);
+      for (int step = 0; step < 4 * maxMembers; step++) {
+        boolean grows = step % (2 * maxMembers) < maxMembers; // otherwise it shrinks
         if (model.isEmpty() || random.nextInt(10) < (grows ? 8 : 2)) {
-          var name = "name" + random.nextInt(most);
-          var member = random.nextBoolean() ? new Object() : named(name);
-          boolean taken = member instanceof Cell && names.stream().anyMatch(other -> other.label().equals(name));
-          assertEquals(!taken, roll.add(member));
-          if (taken) continue;
+          var name = "name" + random.nextInt(maxMembers);
+          var member = random.nextBoolean() ? new Object() : namedCell(name);
+          boolean nameInUse =
+              member instanceof Cell && namedMembers.stream().anyMatch(cell -> cell.label().equals(name));
+          assertEquals(!nameInUse, table.add(member));
+          if (nameInUse) continue;
           model.add(member);
-          if (member instanceof Cell cell) names.add(cell);
+          if (member instanceof Cell cell) namedMembers.add(cell);
         } else {
           var member = model.get(random.nextInt(model.size()));
-          if (random.nextInt(3) == 0) roll.freeName(member);
+          if (random.nextInt(3) == 0) table.freeName(member);
           else {
-            roll.remove(member);
+            table.remove(member);
             model.remove(member);
           }
-          names.remove(member);
+          namedMembers.remove(member);
         }
-        assertEquals(model.isEmpty(), roll.isEmpty());
+        assertEquals(model.isEmpty(), table.isEmpty());
         if (step % 64 > 0) continue;
-        assertEquals(model, roll.allMembers());
-        for (var cell : names) assertSame(cell, roll.findByName(cell.label()));
+        assertEquals(model, table.allMembers());
+        for (var cell : namedMembers) assertSame(cell, table.findByName(cell.label()));
         if (model.isEmpty()) continue;
         int from = random.nextInt(model.size());
-        assertEquals(model.subList(from, model.size()), roll.membersFrom(model.get(from)));
+        assertEquals(model.subList(from, model.size()), table.membersFrom(model.get(from)));
       }
     }
   }
 
-  /** Were they not spread over all places, this would take minutes. */
+  /** If the members were not spread over the whole table, this would take minutes. */
   @Test
-  void millionMembersAreSpreadOverPlaces() {
+  void millionMembersAreSpreadOverTable() {
     var members = new Object[1_000_000];
-    for (int i = 0; i < members.length; i++) roll.add(members[i] = i % 10 == 0 ? named("member" + i) : new Object());
+    for (int i = 0; i < members.length; i++)
+      table.add(members[i] = i % 10 == 0 ? namedCell("member" + i) : new Object());
 
-    for (var member : members) roll.remove(member);
+    for (var member : members) table.remove(member);
 
-    assertTrue(roll.isEmpty());
+    assertTrue(table.isEmpty());
   }
 
-  /** Each thread adds its own and removes half of them; of those with one name one is added. */
+  /** Each thread adds members and removes half of them. Several threads compete for each name. */
   @Test
   void concurrentThreadsLoseNoMembers() {
     int threads = 4;
-    int each = 5_000;
-    var left = new ConcurrentLinkedQueue<>();
-    var winners = new AtomicInteger();
-    var done = new CountDownLatch(threads);
+    int membersPerThread = 5_000;
+    var remainingMembers = new ConcurrentLinkedQueue<>();
+    var addedNames = new AtomicInteger();
+    var threadsDone = new CountDownLatch(threads);
     for (int t = 0; t < threads; t++) Patience.startFiber(() -> {
-      for (int i = 0; i < each; i++) {
+      for (int i = 0; i < membersPerThread; i++) {
         var member = new Object();
-        roll.add(member);
-        if (i % 2 == 0) roll.remove(member);
-        else left.add(member);
+        table.add(member);
+        if (i % 2 == 0) table.remove(member);
+        else remainingMembers.add(member);
         if (i % 50 > 0) continue;
-        var cell = named("n" + i);
-        if (!roll.add(cell)) continue;
-        winners.incrementAndGet();
-        left.add(cell);
+        var cell = namedCell("n" + i);
+        if (!table.add(cell)) continue;
+        addedNames.incrementAndGet();
+        remainingMembers.add(cell);
       }
-      done.countDown();
+      threadsDone.countDown();
     });
-    Patience.await(done);
+    Patience.await(threadsDone);
 
-    assertEquals(each / 50, winners.get());
-    assertEquals(left.size(), all().size());
-    assertTrue(all().containsAll(List.of(left.peek())));
-    left.forEach(roll::remove);
-    assertTrue(roll.isEmpty());
-    assertEquals(List.of(), all());
+    assertEquals(membersPerThread / 50, addedNames.get());
+    assertEquals(remainingMembers.size(), allMembers().size());
+    assertTrue(allMembers().containsAll(List.of(remainingMembers.peek())));
+    remainingMembers.forEach(table::remove);
+    assertTrue(table.isEmpty());
+    assertEquals(List.of(), allMembers());
   }
 }

@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Closes inside closes, on busy threads, and racing actors that are made or sent to. The clock is
- * stopped, so a wait for a limit or grace would hang.
+ * Tests closes of scopes inside other closes and on busy threads, and races with new actors and
+ * messages. The clock is stopped, so a wait for a limit or kill grace would hang.
  */
 class ScopeCloserCornerTest {
   private final ManualScheduler clock = new ManualScheduler();
@@ -49,15 +49,15 @@ class ScopeCloserCornerTest {
     clock.advance(Duration.ofDays(1));
   }
 
-  /** Closes; fails if that takes too long. */
-  private ActorScope.Report closed(ActorScope which, Duration limit) {
+  /** Closes the scope. Fails if that takes too long. */
+  private ActorScope.Report closePromptly(ActorScope owner, Duration limit) {
     var report = new CompletableFuture<ActorScope.Report>();
-    Patience.startFiber(() -> report.complete(which.closeWithin(limit)));
+    Patience.startFiber(() -> report.complete(owner.closeWithin(limit)));
     return Patience.value(report);
   }
 
-  private Actor<Object> actor(ActorScope where) {
-    return where.anonymous().newActor((Object m) -> {
+  private Actor<Object> actor(ActorScope owner) {
+    return owner.anonymous().newActor((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       else log.add(m);
     });
@@ -70,13 +70,13 @@ class ScopeCloserCornerTest {
   @Promise("16.11")
   @ParameterizedTest
   @MethodSource("limits")
-  void anActorMayCloseAtItsEndAScopeMadeAfterIt(Duration limit) {
+  void actorMayCloseLaterScopeAtItsEnd(Duration limit) {
     var parent = actor(scope);
-    var inner = scope.openScope("children");
-    parent.closeOnExit(inner);
-    var child = actor(inner);
+    var innerScope = scope.openScope("children");
+    parent.closeOnExit(innerScope);
+    var child = actor(innerScope);
 
-    closed(scope, limit);
+    closePromptly(scope, limit);
 
     assertTrue(child.onExit().isDone());
   }
@@ -84,12 +84,12 @@ class ScopeCloserCornerTest {
   @Promise("16.11")
   @ParameterizedTest
   @MethodSource("limits")
-  void anActorMayCloseAtItsEndAScopeMadeBeforeIt(Duration limit) {
-    var inner = scope.openScope("children");
-    var child = actor(inner);
-    actor(scope).closeOnExit(inner);
+  void actorMayCloseEarlierScopeAtItsEnd(Duration limit) {
+    var innerScope = scope.openScope("children");
+    var child = actor(innerScope);
+    actor(scope).closeOnExit(innerScope);
 
-    closed(scope, limit);
+    closePromptly(scope, limit);
 
     assertTrue(child.onExit().isDone());
   }
@@ -98,31 +98,31 @@ class ScopeCloserCornerTest {
   @ParameterizedTest
   @MethodSource("limits")
   void callerThreadActorMayCloseEarlierScopeAtItsEnd(Duration limit) {
-    var caller = ActorSystem.openScope("caller", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock));
-    var inner = caller.openScope("children");
-    var child = actor(inner);
-    actor(caller).closeOnExit(inner);
+    var callerScope = ActorSystem.openScope("caller", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock));
+    var innerScope = callerScope.openScope("children");
+    var child = actor(innerScope);
+    actor(callerScope).closeOnExit(innerScope);
 
-    closed(caller, limit);
+    closePromptly(callerScope, limit);
 
     assertTrue(child.onExit().isDone());
   }
 
   @Promise("16.11")
   @Test
-  void aMemberMayCloseAScopeBelowThatIsBeingClosed() {
+  void memberMayCloseInnerScopeThatIsBeingClosed() {
     var gate = new Gate();
-    var inner = scope.openScope("inner");
+    var innerScope = scope.openScope("inner");
     var member = scope.anonymous().newActor((Object m) -> {
       gate.pass();
-      inner.close();
+      innerScope.close();
       log.add("closed");
     });
     member.sendMessage("close");
     Patience.await(gate.entered);
     var report = new CompletableFuture<ActorScope.Report>();
     var closer = Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
-    Patience.parked(closer);
+    Patience.awaitParked(closer);
 
     gate.open();
 
@@ -132,19 +132,19 @@ class ScopeCloserCornerTest {
 
   @Promise("16.11")
   @Test
-  void memberThatClosedItsScopeIsSparedUntilOuterScopeLimit() {
-    var inner = scope.openScope("inner");
+  void memberThatClosesItsScopeMayRunUntilOuterLimit() {
+    var innerScope = scope.openScope("inner");
     var gate = new Gate();
     var interrupted = new CompletableFuture<Boolean>();
-    inner.anonymous().newActor((Object m) -> {
-      inner.close();
-      gate.passDeaf();
+    innerScope.anonymous().newActor((Object m) -> {
+      innerScope.close();
+      gate.passUninterruptibly();
       interrupted.complete(Thread.interrupted());
     }).sendMessage("close");
     Patience.await(gate.entered);
     var report = new CompletableFuture<ActorScope.Report>();
     var closer = Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
-    Patience.parked(closer);
+    Patience.awaitParked(closer);
 
     gate.open();
 
@@ -154,156 +154,158 @@ class ScopeCloserCornerTest {
 
   @Promise("16.11")
   @Test
-  void membersThatCloseTheirScopeAllAtOnceDoNotWaitForOneAnother() {
-    var inner = scope.openScope("inner");
+  void membersThatCloseScopeTogetherDoNotWaitForEachOther() {
+    var innerScope = scope.openScope("inner");
     var actors = new ArrayList<Actor<Object>>();
-    for (int i = 0; i < 20; i++) actors
-        .add((i % 2 == 0 ? scope : inner).anonymous().newActor((Object m) -> scope.closeWithin(Duration.ofDays(1))));
+    for (int i = 0; i < 20; i++) actors.add((i % 2 == 0 ? scope : innerScope).anonymous()
+        .newActor((Object m) -> scope.closeWithin(Duration.ofDays(1))));
 
     for (var actor : actors) actor.sendMessage("close");
 
-    actors.forEach(actor -> Patience.ended(actor::waitForExit));
+    actors.forEach(actor -> Patience.awaitEnd(actor::waitForExit));
   }
 
   @Promise("16.3")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void innerScopesRefuseActorsAfterCloseWithZeroLimit(boolean deep) {
-    var inner = scope.openScope("inner");
-    var innermost = inner.openScope("innermost");
-    actor(innermost);
+  void innerScopesRefuseActorsAfterCloseWithZeroLimit(boolean atInnermost) {
+    var innerScope = scope.openScope("inner");
+    var innermostScope = innerScope.openScope("innermost");
+    actor(innermostScope);
 
-    closed(scope, Duration.ZERO);
+    closePromptly(scope, Duration.ZERO);
 
-    assertThrows(IllegalStateException.class, () -> actor(deep ? innermost : inner));
+    assertThrows(IllegalStateException.class, () -> actor(atInnermost ? innermostScope : innerScope));
   }
 
   @Promise("16.3")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void anActorMadeWhileItsScopeClosesIsRefusedAndDelaysNothing(Variants.Variant variant) {
+  void actorCreatedDuringCloseIsRefusedAndDelaysNoClose(Variants.Variant variant) {
     for (int round = 0; round < 50; round++) {
-      var brief = ActorSystem.openScope("brief", o -> o.withScheduler(clock));
-      var made = new ArrayList<Actor<Object>>();
-      var maker = Patience.startFiber(() -> makeUntilRefused(brief.anonymous().strategy(variant.strategy()), made));
+      var shortScope = ActorSystem.openScope("brief", o -> o.withScheduler(clock));
+      var actors = new ArrayList<Actor<Object>>();
+      var creator =
+          Patience.startFiber(() -> createUntilRefused(shortScope.anonymous().strategy(variant.strategy()), actors));
       if (round % 2 == 0) Thread.yield();
 
-      closed(brief, Duration.ofDays(1));
+      closePromptly(shortScope, Duration.ofDays(1));
 
-      Patience.joined(maker);
-      for (var actor : made) assertTrue(actor.onExit().isDone());
+      Patience.awaitEnd(creator);
+      for (var actor : actors) assertTrue(actor.onExit().isDone());
     }
   }
 
-  /** A closer may have seen the actor, and wait for its end. */
+  /** The thread that closes the scope may know the refused actor already, and wait for its end. */
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void anActorThatItsScopeRefusedEnds(Variants.Variant variant) {
-    var like = (Cell) (Exitable) variant.builder(scope).newActor((Object m) -> {});
-    var late = Cells.like(like);
-    Dispatch.prepareResident(late);
-    closed(scope, Duration.ofDays(1));
+  void actorThatItsScopeRefusesEnds(Variants.Variant variant) {
+    var template = (Cell) (Exitable) variant.builder(scope).newActor((Object m) -> {});
+    var refusedActor = Cells.newCellLike(template);
+    Dispatch.prepareResident(refusedActor);
+    closePromptly(scope, Duration.ofDays(1));
 
-    assertThrows(IllegalStateException.class, () -> Cells.admit((OwningScope) scope, "late", late));
+    assertThrows(IllegalStateException.class, () -> Cells.admit((OwningScope) scope, "late", refusedActor));
 
-    assertEquals(new ExitReason.Stopped(), Patience.value(((Exitable) late).onExit()));
+    assertEquals(new ExitReason.Stopped(), Patience.value(((Exitable) refusedActor).onExit()));
   }
 
-  private static void makeUntilRefused(ActorBuilder<Object> builder, List<Actor<Object>> made) {
+  private static void createUntilRefused(ActorBuilder<Object> builder, List<Actor<Object>> actors) {
     try {
-      while (made.size() < 100) made.add(builder.newActor((Object m) -> {}));
-    } catch (IllegalStateException closed) {
+      while (actors.size() < 100) actors.add(builder.newActor((Object m) -> {}));
+    } catch (IllegalStateException expected) {
       return;
     }
   }
 
   @Promise("16.9")
   @Test
-  void callerThreadActorsTooDeepToNestAreStillEnded() {
-    var caller = ActorSystem.openScope("caller", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock));
-    var last = actor(caller);
+  void closeEndsActorsBelowDeeplyNestedCallerActors() {
+    var callerScope = ActorSystem.openScope("caller", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock));
+    var bystander = actor(callerScope);
     var chain = new ArrayList<Actor<Object>>();
     for (int i = 0; i < 64; i++) {
       int next = i + 1;
-      chain.add(caller.anonymous().newActor((Object m) -> {
+      chain.add(callerScope.anonymous().newActor((Object m) -> {
         if (next < 64) chain.get(next).sendMessage(m);
-        else caller.closeWithin(Duration.ofDays(1));
+        else callerScope.closeWithin(Duration.ofDays(1));
       }));
     }
 
-    Patience.joined(Patience.startFiber(() -> chain.getFirst().sendMessage("close")));
+    Patience.awaitEnd(Patience.startFiber(() -> chain.getFirst().sendMessage("close")));
 
-    assertTrue(last.onExit().isDone());
+    assertTrue(bystander.onExit().isDone());
   }
 
   @Promise("16.9")
   @Test
-  void aHandlerThatAnswersInlineMayCloseTheScopeOfItsAsker() {
-    var other = actor(scope);
+  void inlineHandlerMayCloseScopeOfItsAsker() {
+    var bystander = actor(scope);
     var closer = scope.anonymous().inlineRequests()
         .newActorWithReturn((Object m) -> scope.closeWithin(Duration.ofDays(1)).scope());
     var asker = scope.anonymous().newActorWithReturn((Object m) -> closer.ask(m));
 
     assertEquals("outer", Patience.value(asker.sendMessageReturn("close")));
 
-    assertTrue(other.onExit().isDone());
-    Patience.ended(asker::waitForExit);
-    Patience.ended(closer::waitForExit);
+    assertTrue(bystander.onExit().isDone());
+    Patience.awaitEnd(asker::waitForExit);
+    Patience.awaitEnd(closer::waitForExit);
   }
 
-  private static boolean addsUp(ActorScope.Report report) {
+  private static boolean isBalanced(ActorScope.Report report) {
     return report.sent() == report.handled() + report.unhandled().values().stream().mapToLong(n -> n).sum();
   }
 
   @Promise("16.8")
   @ParameterizedTest
   @MethodSource("limits")
-  void noMessageIsBegunAfterCloseReturned(Duration limit) {
+  void noHandlerBeginsAfterCloseReturned(Duration limit) {
     for (int round = 0; round < 30; round++) {
-      var brief = ActorSystem.openScope("brief", o -> o.withKillGrace(Patience.LONG)); // no handler is cut off
-      var inner = brief.openScope("inner");
-      var over = new AtomicBoolean();
-      var late = new AtomicInteger();
+      var shortScope = ActorSystem.openScope("brief", o -> o.withKillGrace(Patience.LONG)); // cuts off no handler
+      var innerScope = shortScope.openScope("inner");
+      var closeReturned = new AtomicBoolean();
+      var lateHandlers = new AtomicInteger();
       var actors = new ArrayList<Actor<Object>>();
-      for (int i = 0; i < 4; i++) actors.add((i % 2 == 0 ? brief : inner).anonymous().newActor((Object m) -> {
-        if (over.get()) late.incrementAndGet();
+      for (int i = 0; i < 4; i++) actors.add((i % 2 == 0 ? shortScope : innerScope).anonymous().newActor((Object m) -> {
+        if (closeReturned.get()) lateHandlers.incrementAndGet();
       }));
       var senders = actors.stream().map(actor -> Patience.startFiber(() -> {
         for (int i = 0; i < 10_000 && actor.sendMessage(i); i++) Thread.onSpinWait();
       })).toList();
 
-      brief.closeWithin(limit);
-      over.set(true);
+      shortScope.closeWithin(limit);
+      closeReturned.set(true);
 
-      senders.forEach(Patience::joined);
-      assertEquals(0, late.get());
-      Patience.eventually("the accounts do not add up", () -> addsUp(brief.report())); // a handler may still be at work
+      senders.forEach(Patience::awaitEnd);
+      assertEquals(0, lateHandlers.get());
+      // a handler may still run
+      Patience.eventually("the report is not balanced", () -> isBalanced(shortScope.report()));
     }
   }
 
   @Promise("16.15")
   @Test
   void outerScopeForgetsClosedInnerScope() {
-    var inner = scope.openScope("inner");
-    actor(inner);
+    var innerScope = scope.openScope("inner");
+    actor(innerScope);
 
-    inner.close();
+    innerScope.close();
 
     Patience.eventually(() -> Scopes.members(scope).isEmpty());
   }
 
   @Promise("16.14")
   @Test
-  void theRootEndsWhatItTracksAndStaysOpen() {
+  void closedRootEndsItsMembersAndStaysOpen() {
     var root = Variants.scope(o -> o.withScheduler(clock));
-    var named = root.named("named").newActor((Object m) -> {});
-    var anonymous = root.anonymous().newActor((Object m) -> {});
-    var below = actor(root.openScope("below"));
+    var namedActor = root.named("named").newActor((Object m) -> {});
+    var anonymousActor = root.anonymous().newActor((Object m) -> {});
+    var innerActor = actor(root.openScope("below"));
 
     root.close();
 
-    assertTrue(named.onExit().isDone() && below.onExit().isDone());
-    assertFalse(anonymous.onExit().isDone());
+    assertTrue(namedActor.onExit().isDone() && innerActor.onExit().isDone());
+    assertFalse(anonymousActor.onExit().isDone());
     root.named("named").newActor((Object m) -> {}).close();
     root.openScope("again").close();
   }

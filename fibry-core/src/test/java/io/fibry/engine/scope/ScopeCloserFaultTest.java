@@ -12,17 +12,17 @@ import org.junit.jupiter.api.Test;
 class ScopeCloserFaultTest {
 
   @Test
-  void scopeCollectsNoLeftoversWhenLastMemberLeavesBeforeCloser() {
-    var around = Variants.scope(o -> o);
-    var scope = (Scope) around.openScope("brief");
+  void scopeKeepsNoLettersWhenLastMemberEndsBeforeCloser() {
+    var outerScope = Variants.scope(o -> o);
+    var scope = (Scope) outerScope.openScope("brief");
     var actor = scope.anonymous().newActor((Object m) -> {});
     scope.refuseNewMembers();
-    var closing = new ScopeCloser(scope);
-    assertSame(closing, scope.claim(closing));
+    var closer = new ScopeCloser(scope);
+    assertSame(closer, scope.claim(closer));
     actor.askExit();
-    Patience.eventually(() -> !Scopes.members(around).contains(scope));
+    Patience.eventually(() -> !Scopes.members(outerScope).contains(scope));
 
-    closing.run(Deadline.NO_WAIT);
+    closer.run(Deadline.NO_WAIT);
 
     for (int i = 0; i < 10; i++) actor.sendMessage(i);
     assertEquals(List.of(), scope.accounts().lettersOfClose());

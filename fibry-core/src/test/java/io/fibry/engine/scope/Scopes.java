@@ -6,11 +6,11 @@ import io.fibry.engine.cell.Accounts;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** Scopes for tests, and what tests see of a scope from inside. */
+/** Creates scopes for tests, and gives tests access to the internal state of a scope. */
 public final class Scopes {
   private Scopes() {}
 
-  /** A root of its own. */
+  /** Creates a scope without a parent. */
   public static ActorScope root(String name, Options options) {
     return new Scope(name, options, null);
   }
@@ -19,7 +19,7 @@ public final class Scopes {
     return ((Scope) scope).members();
   }
 
-  /** Whether the library's root remembers it. */
+  /** Returns whether the scope is a member of the root of {@code ActorSystem}. */
   public static boolean isInRoot(ActorScope scope) {
     return Scope.ROOT.members().contains(scope);
   }

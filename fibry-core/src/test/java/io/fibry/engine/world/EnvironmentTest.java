@@ -31,48 +31,48 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A thread of a simulation has its own of what the process has once. */
+/** Tests that a simulated thread has its own instances of objects that a process has once. */
 class EnvironmentTest {
 
-  /** A world like the one that a simulation makes for each run. */
-  private static final class Run extends Environment {
-    private final Thread inside = Thread.currentThread();
-    private final Map<Object, Object> singles = new IdentityHashMap<>();
-    private final List<String> notes = new CopyOnWriteArrayList<>();
+  /** An environment as a simulation creates it for each run. */
+  private static final class TestRun extends Environment {
+    private final Thread simulatedThread = Thread.currentThread();
+    private final Map<Object, Object> instances = new IdentityHashMap<>();
+    private final List<String> events = new CopyOnWriteArrayList<>();
 
     @Override
-    @SuppressWarnings("unchecked") // each is kept by what it stands for
-    public <T> T instanceFor(T ofProcess, Supplier<? extends T> maker) {
-      return Thread.currentThread() != inside ? ofProcess
-          : (T) singles.computeIfAbsent(ofProcess, none -> maker.get());
+    @SuppressWarnings("unchecked") // the key has the same type
+    public <T> T instanceFor(T processInstance, Supplier<? extends T> factory) {
+      return Thread.currentThread() != simulatedThread ? processInstance
+          : (T) instances.computeIfAbsent(processInstance, key -> factory.get());
     }
 
     @Override
-    public void recordEvent(Object actor, Supplier<String> what) {
-      notes.add(((Actor<?>) actor).name() + " " + what.get());
+    public void recordEvent(Object actor, Supplier<String> text) {
+      events.add(((Actor<?>) actor).name() + " " + text.get());
     }
   }
 
-  private final ActorScope ofProcess = ActorSystem.root();
+  private final ActorScope processRoot = ActorSystem.root();
 
-  /** This thread is in a new one from now on. */
-  private static Run enter() {
-    var run = new Run();
+  /** Puts this thread in a new run. */
+  private static TestRun enterNewRun() {
+    var run = new TestRun();
     Environment.simulated = run;
     return run;
   }
 
   @AfterEach
-  void leaves() {
+  void leaveRun() {
     Environment.simulated = null;
   }
 
   @Test
-  void aRunHasARootOfItsOwn() {
-    enter();
+  void runHasItsOwnRoot() {
+    enterNewRun();
     var root = ActorSystem.root();
 
-    assertNotSame(ofProcess, root);
+    assertNotSame(processRoot, root);
     assertSame(root, ActorSystem.root());
     assertEquals("root", root.name());
     assertTrue(root.actors().isEmpty());
@@ -80,32 +80,32 @@ class EnvironmentTest {
 
   @Test
   void otherThreadsKeepTheRootOfTheProcess() {
-    enter();
-    var seen = new CompletableFuture<ActorScope>();
+    enterNewRun();
+    var root = new CompletableFuture<ActorScope>();
 
-    Thread.ofVirtual().start(() -> seen.complete(ActorSystem.root()));
+    Thread.ofVirtual().start(() -> root.complete(ActorSystem.root()));
 
-    assertSame(ofProcess, Patience.value(seen));
+    assertSame(processRoot, Patience.value(root));
   }
 
   @Test
-  void theNextRunBeginsAnew() {
-    enter();
+  void nextRunHasNewRoot() {
+    enterNewRun();
     ActorSystem.configure(o -> o.withKillGrace(Duration.ZERO));
-    ActorSystem.named("left over").protocol(String.class).newActor(message -> {});
-    var before = ActorSystem.root();
+    ActorSystem.named("of first run").protocol(String.class).newActor(message -> {});
+    var firstRoot = ActorSystem.root();
 
-    enter();
+    enterNewRun();
 
-    assertNotSame(before, ActorSystem.root());
-    assertEquals(Optional.empty(), ActorSystem.find("left over", String.class));
+    assertNotSame(firstRoot, ActorSystem.root());
+    assertEquals(Optional.empty(), ActorSystem.find("of first run", String.class));
     assertEquals(ActorScope.Options.defaults().killGrace(), ((Scope) ActorSystem.root()).options()
         .killGrace());
   }
 
   @Test
-  void staticMethodsMakeActorsInRootOfRun() {
-    enter();
+  void staticMethodsCreateActorsInRootOfRun() {
+    enterNewRun();
     ActorSystem.named("inside").protocol(String.class).newActor(message -> {});
     ActorSystem.openScope("scope").close();
 
@@ -116,10 +116,10 @@ class EnvironmentTest {
   }
 
   @Test
-  void recipesMakeActorsInRootOfRun() {
-    enter();
+  void recipesCreateActorsInRootOfRun() {
+    enterNewRun();
     Stereotypes.fibers();
-    enter();
+    enterNewRun();
 
     Stereotypes.fibers().sink("state").execAndWait(state -> {});
     Stereotypes.threads().sink("state").execAndWait(state -> {});
@@ -128,8 +128,8 @@ class EnvironmentTest {
   }
 
   @Test
-  void theRootOfARunCloses() {
-    enter();
+  void rootOfRunCanBeClosed() {
+    enterNewRun();
     var actor = ActorSystem.named("inside").newActor((String message) -> {});
 
     ActorSystem.root().close();
@@ -139,29 +139,29 @@ class EnvironmentTest {
   }
 
   @Test
-  void timersOfTheSystemRunByTheClockThatARunWasGiven() {
-    var run = enter();
+  void timersOfSystemSchedulerUseClockOfRun() {
+    var run = enterNewRun();
     var clock = new ManualScheduler();
-    var ran = new ArrayList<String>();
-    run.singles.put(Scheduler.system(), clock);
+    var runs = new ArrayList<String>();
+    run.instances.put(Scheduler.system(), clock);
 
-    Scheduler.system().schedule(Duration.ofSeconds(5), () -> ran.add("once"));
-    Scheduler.system().scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> ran.add("rate"));
-    Scheduler.system().scheduleWithFixedDelay(Duration.ofSeconds(2), Duration.ofSeconds(2), () -> ran.add("delay"));
-    var cancelled = Scheduler.system().schedule(Duration.ofSeconds(1), () -> ran.add("cancelled"));
-    assertTrue(cancelled.cancel());
+    Scheduler.system().schedule(Duration.ofSeconds(5), () -> runs.add("once"));
+    Scheduler.system().scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> runs.add("rate"));
+    Scheduler.system().scheduleWithFixedDelay(Duration.ofSeconds(2), Duration.ofSeconds(2), () -> runs.add("delay"));
+    var cancelledTimer = Scheduler.system().schedule(Duration.ofSeconds(1), () -> runs.add("cancelled"));
+    assertTrue(cancelledTimer.cancel());
     clock.advance(Duration.ofSeconds(5));
 
-    assertEquals(List.of("rate", "delay", "rate", "delay", "once", "rate"), ran);
+    assertEquals(List.of("rate", "delay", "rate", "delay", "once", "rate"), runs);
   }
 
   @Test
-  void limitsByTheClockOfTheSystemEndByTheClockThatARunWasGiven() {
-    var run = enter();
+  void limitsOfSystemSchedulerUseClockOfRun() {
+    var run = enterNewRun();
     var clock = new ManualScheduler();
-    run.singles.put(Scheduler.system(), clock);
+    run.instances.put(Scheduler.system(), clock);
     var actor = ActorSystem.anonymous().newActorWithReturn((Object message) -> {
-      if (message instanceof Gate gate) gate.passDeaf();
+      if (message instanceof Gate gate) gate.passUninterruptibly();
       return message;
     });
     var gate = new Gate();
@@ -175,31 +175,31 @@ class EnvironmentTest {
   }
 
   @Test
-  void aRunWithoutAClockHasThatOfTheProcess() {
-    enter();
-    var ran = new CompletableFuture<Boolean>();
+  void runWithoutClockUsesClockOfProcess() {
+    enterNewRun();
+    var runs = new CompletableFuture<Boolean>();
 
-    Scheduler.system().schedule(Duration.ZERO, () -> ran.complete(true));
+    Scheduler.system().schedule(Duration.ZERO, () -> runs.complete(true));
 
-    assertTrue(Patience.value(ran));
+    assertTrue(Patience.value(runs));
   }
 
   @Test
-  void aRunIsToldOfFailuresAndRestarts() {
-    var run = enter();
+  void runRecordsFailuresAndRestarts() {
+    var run = enterNewRun();
     try (var scope = ActorSystem.openScope("watched",
         options -> options.withFailurePolicy(FailurePolicy.restartAll().withoutLog()))) {
-      var healthy = scope.named("healthy").newActorWithReturn((Integer number) -> number);
-      var failing = scope.named("failing").onFailure(FailurePolicy.escalate()).newActorWithReturn((Integer number) -> {
-        if (number == 5) throw new IllegalStateException("none of 5");
-        return number;
+      var healthyActor = scope.named("healthy").newActorWithReturn((Integer number) -> number);
+      var failingActor = scope.named("failing").onFailure(FailurePolicy.escalate()).newActorWithReturn((Integer n) -> {
+        if (n == 5) throw new IllegalStateException("none of 5");
+        return n;
       });
-      assertThrows(IllegalStateException.class, () -> failing.ask(5));
-      assertEquals(6, failing.ask(6));
-      healthy.ask(1);
+      assertThrows(IllegalStateException.class, () -> failingActor.ask(5));
+      assertEquals(6, failingActor.ask(6));
+      healthyActor.ask(1);
     }
 
     assertEquals(Set.of("healthy restarts, since another actor failed", "failing failed at 5; its scope 'watched'"
-        + " decides: it restarts; java.lang.IllegalStateException: none of 5"), Set.copyOf(run.notes));
+        + " decides: it restarts; java.lang.IllegalStateException: none of 5"), Set.copyOf(run.events));
   }
 }

@@ -11,10 +11,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A stack that overflows inside a change makes no follower mute: later changes are told. */
-class SharedStackEdgeFaultTest {
+/** Tests that followers get later changes after a stack overflow inside a change. */
+class ObservableStackEdgeFaultTest {
   private static final int ROUNDS = Soak.ON ? 2_000 : 60;
-  private static final int LAST = -7;
+  private static final int LAST_VALUE = -7;
 
   private final long seed = StressHarness.seed();
   private final StackEdge edge = new StackEdge(new SplittableRandom(seed));
@@ -26,31 +26,31 @@ class SharedStackEdgeFaultTest {
 
   @Promise("21.5")
   @Test
-  void aValueTellsLaterChanges() {
+  void followerOfValueGetsChangesAfterOverflow() {
     for (int i = 0; i < ROUNDS; i++) {
       var value = ObservableValue.of(ActorSystem.anonymous(), -1);
-      var seen = new AtomicInteger();
-      value.subscribe(seen::set);
+      var received = new AtomicInteger();
+      value.subscribe(received::set);
       edge.overflow(value::set);
 
-      value.set(LAST);
+      value.set(LAST_VALUE);
 
-      Patience.eventually(() -> seen.get() == LAST);
+      Patience.eventually(() -> received.get() == LAST_VALUE);
     }
   }
 
   @Promise("21.7")
   @Test
-  void aMapTellsLaterChanges() {
+  void followerOfMapGetsChangesAfterOverflow() {
     for (int i = 0; i < ROUNDS; i++) {
       var map = ObservableMap.<String, Integer>of(ActorSystem.anonymous());
-      var seen = new AtomicInteger();
-      map.subscribe("key", now -> seen.set(now.orElse(0)));
+      var received = new AtomicInteger();
+      map.subscribe("key", current -> received.set(current.orElse(0)));
       edge.overflow(level -> map.put("key", level));
 
-      map.put("key", LAST);
+      map.put("key", LAST_VALUE);
 
-      Patience.eventually(() -> seen.get() == LAST);
+      Patience.eventually(() -> received.get() == LAST_VALUE);
     }
   }
 }

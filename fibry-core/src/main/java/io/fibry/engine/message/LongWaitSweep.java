@@ -9,17 +9,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * A task that runs 10 ms after a wait began, if the task was not already scheduled, and starts a
- * timer for each wait that still lasts. Most waits end earlier, and need no timer.
+ * A task that starts a timer for each wait that still lasts. A wait schedules the task for 10 ms
+ * later, unless the task is scheduled already. Most waits end earlier, and need no timer.
  *
- * <p>A wait occupies a slot until it ends or the sweep takes it. If all slots of its stripe are
- * occupied, the wait is added to a list. Slots are better, because a list keeps ended waits in
- * memory until the next sweep.
+ * <p>A wait occupies a slot until it ends or the sweep takes it. The number of the thread chooses a
+ * stripe of 16 slots. If all slots of the stripe are occupied, the wait is added to a list. Slots
+ * are better, because a list keeps ended waits in memory until the next sweep.
  *
  * <p>No wait is missed: {@code add} adds the wait and then reads {@code SCHEDULED}, while the sweep
  * clears {@code SCHEDULED} and then reads the slots and lists.
  */
-final class TimeoutSweep {
+final class LongWaitSweep {
   static final Duration PERIOD = Duration.ofMillis(10);
   private static final int STRIPES = 16; // a power of two
   private static final int SLOTS_IN_STRIPE = 16; // a cache line
@@ -28,8 +28,8 @@ final class TimeoutSweep {
   // one list for each stripe, at its first element; threads push, the sweep takes all
   private static final AtomicReferenceArray<SweepEntry> LISTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
   private static final AtomicBoolean SCHEDULED = new AtomicBoolean();
-  private static final Rescuable RETRIER = TimeoutSweep::scheduleOrRescue;
-  private static final Runnable SWEEP = TimeoutSweep::run; // linked while there is memory
+  private static final Rescuable RETRIER = LongWaitSweep::scheduleOrRescue;
+  private static final Runnable SWEEP = LongWaitSweep::run; // linked while there is memory
 
   abstract static class SweepEntry {
     private SweepEntry next; // the next entry of a list
@@ -39,7 +39,7 @@ final class TimeoutSweep {
     abstract void startTimer();
   }
 
-  private TimeoutSweep() {}
+  private LongWaitSweep() {}
 
   static void add(SweepEntry wait) {
     put(wait);

@@ -6,16 +6,16 @@ import java.net.ProtocolException;
 import java.nio.charset.StandardCharsets;
 
 /** Reads the lines that a client sends. */
-final class ClientLineReader extends ClientReader<String> {
+final class TcpLineReader extends ClientReader<String> {
   static final ClientOutbox.MessageFormat<String> FORMAT =
-      new ClientOutbox.MessageFormat<>(ClientLineReader::size, ClientLineReader::encode);
+      new ClientOutbox.MessageFormat<>(TcpLineReader::size, TcpLineReader::encode);
 
   // whether the last line ended with a carriage return; a line feed that follows belongs to the
   // same line end
   private boolean isAfterReturn;
   private boolean hasEnded;
 
-  ClientLineReader(ClientInput in, int maxLength) {
+  TcpLineReader(ClientInput in, int maxLength) {
     super(in, maxLength);
   }
 

@@ -6,15 +6,15 @@ import io.fibry.engine.message.Wait;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
-/** The view of an actor's inside for tests. */
-public final class Inside {
-  private Inside() {}
+/** Gives tests access to the internal state of an actor. */
+public final class ActorInternals {
+  private ActorInternals() {}
 
   private static Cell cell(Object actor) {
     return (Cell) actor;
   }
 
-  public static Object stranded(Object actor) {
+  public static Object strandedNode(Object actor) {
     return cell(actor).stranded;
   }
 
@@ -28,15 +28,15 @@ public final class Inside {
     };
   }
 
-  /** For the text of a failure. */
+  /** Returns the state of the actor, for the text of a failed assertion. */
   public static String describe(Object actor) {
     var drain = cell(actor).drain();
     return "phase " + phase(actor) + ", drained by "
-        + (drain == null ? "nobody" : drain.thread + " at " + drain.message) + ", stranded " + stranded(actor);
+        + (drain == null ? "no thread" : drain.thread + " at " + drain.message) + ", stranded " + strandedNode(actor);
   }
 
-  /** How many wakings to come start a fiber, since a woken actor began late. */
-  public static int late(Object actor) {
+  /** Returns how many further wake-ups start a fiber, because a woken actor began late. */
+  public static int wakeUpsWithoutHandOver(Object actor) {
     return cell(actor).behavior.wakeUpsWithoutHandOver;
   }
 
@@ -44,7 +44,7 @@ public final class Inside {
     return cell(actor).behavior;
   }
 
-  /** Whether it waits for a restart, and the timer that ends that is set. */
+  /** Returns whether the actor is suspended until a restart, and the restart's timer is set. */
   public static boolean isSuspended(Object actor) {
     var extras = cell(actor).extras();
     synchronized (extras) {
@@ -60,7 +60,7 @@ public final class Inside {
     cell(actor).extras().beginEnd();
   }
 
-  /** Where it was suspended, or null. */
+  /** Returns the node of the queue at which the actor was suspended, or null. */
   public static Object suspendedAt(Object actor) {
     return cell(actor).extras().suspendedNode();
   }
@@ -81,17 +81,17 @@ public final class Inside {
     return cell(actor).isEnding();
   }
 
-  /** Whether this thread handles a message of it. */
+  /** Returns whether this thread handles a message of the actor. */
   public static boolean isCurrent(Object actor) {
     return cell(actor).isCurrent();
   }
 
-  /** Whether an activation is at its mailbox. */
-  public static boolean hasWorker(Object actor) {
+  /** Returns whether the actor has an activation. */
+  public static boolean hasActivation(Object actor) {
     return cell(actor).drain() != null;
   }
 
-  /** The message being handled, or null. */
+  /** Returns the message being handled, or null. */
   public static Object message(Object actor) {
     var drain = cell(actor).drain();
     return drain == null ? null : drain.message;
@@ -103,12 +103,12 @@ public final class Inside {
     return drain == null ? null : drain.thread;
   }
 
-  /** The thread of its hooks. */
+  /** Returns the thread that runs the actor's hooks. */
   public static Thread hooksThread(Object actor) {
     return cell(actor).extras().hooksDrain.thread;
   }
 
-  /** The message that a request keeps, or null. */
+  /** Returns the message to which the request still refers, or null. */
   public static Object messageOf(CompletableFuture<?> request) {
     return ((RequestFuture<?>) request).message();
   }
@@ -118,8 +118,8 @@ public final class Inside {
   }
 
   /**
-   * Waits until its drain has released the right to run, which comes a moment after the answer.
-   * Takes the right, and releases it.
+   * Waits until the actor's drain has released the right to run, a moment after the answer. Takes
+   * the right, and releases it.
    */
   public static void awaitIdle(Object actor) {
     var request = new RequestFuture<Object>(cell(actor), "turn", null, false);
@@ -131,20 +131,20 @@ public final class Inside {
     cell(actor).offer(request, message, Deadline.NONE);
   }
 
-  /** Whether its handler waits for another actor. */
-  public static boolean waits(Object actor) {
+  /** Returns whether the actor's handler waits for another actor. */
+  public static boolean isHandlerWaiting(Object actor) {
     var drain = cell(actor).drain();
     return drain != null && drain.currentWait() != null;
   }
 
-  /** Whether its hooks wait for another actor. */
-  public static boolean hooksWait(Object actor) {
+  /** Returns whether the actor's hooks wait for another actor. */
+  public static boolean isHookWaiting(Object actor) {
     var hooks = cell(actor).extras().hooksDrain;
     return hooks != null && hooks.currentWait() != null;
   }
 
-  /** Whether this thread is at a handler or at hooks. */
-  public static boolean handles() {
+  /** Returns whether this thread runs a handler or hooks. */
+  public static boolean isInHandlerOrHook() {
     return Wait.WaitingHandler.current() != null;
   }
 }

@@ -22,9 +22,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A scope is quiet once nothing waits, runs or is due. */
-class QuietTest {
-  private static final Duration SOON = Duration.ofMillis(20);
+/** Tests that a scope is quiet once no message waits, no handler runs and no timer is due. */
+class QuiescenceTest {
+  private static final Duration SHORT = Duration.ofMillis(20);
 
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("quiet", o -> o.withScheduler(clock));
@@ -45,7 +45,7 @@ class QuietTest {
   }
 
   @Test
-  void aNewScopeIsQuiet() {
+  void newScopeIsQuiet() {
     actor();
 
     assertTrue(scope.awaitQuiescence(Duration.ZERO));
@@ -56,7 +56,7 @@ class QuietTest {
   void scopeIsNotQuietWhileHandlerRuns() {
     var gate = Gate.occupy(actor());
 
-    assertFalse(scope.awaitQuiescence(SOON));
+    assertFalse(scope.awaitQuiescence(SHORT));
 
     gate.open();
     assertTrue(scope.awaitQuiescence(Patience.LONG));
@@ -68,7 +68,7 @@ class QuietTest {
     var inner = scope.openScope("inner").openScope("innermost");
     var gate = Gate.occupy(inner.anonymous().newActor((Object m) -> ((Gate) m).pass()));
 
-    assertFalse(scope.awaitQuiescence(SOON));
+    assertFalse(scope.awaitQuiescence(SHORT));
 
     gate.open();
     assertTrue(scope.awaitQuiescence(Patience.LONG));
@@ -81,7 +81,7 @@ class QuietTest {
     actor().closeOnExit(gate::pass).askExit();
     Patience.await(gate.entered);
 
-    assertFalse(scope.awaitQuiescence(SOON));
+    assertFalse(scope.awaitQuiescence(SHORT));
 
     gate.open();
     assertTrue(scope.awaitQuiescence(Patience.LONG));
@@ -92,8 +92,8 @@ class QuietTest {
   void quiescenceWaitsForMessagesSentByExitHook() {
     for (int i = 0; i < 200; i++) {
       log.clear();
-      var other = actor();
-      actor().closeOnExit(() -> other.sendMessage("from the hook")).askExit();
+      var receiver = actor();
+      actor().closeOnExit(() -> receiver.sendMessage("from the hook")).askExit();
 
       assertTrue(scope.awaitQuiescence(Patience.LONG));
 
@@ -104,20 +104,21 @@ class QuietTest {
   @Promise("19.5")
   @Test
   void suspendedActorIsQuietOnlyWithManualClock() {
-    var real = ActorSystem.openScope("real");
-    fail(real, Duration.ofMinutes(10));
+    var realTimeScope = ActorSystem.openScope("real");
+    fail(realTimeScope, Duration.ofMinutes(10));
     fail(scope, Duration.ofSeconds(1));
 
-    assertFalse(real.awaitQuiescence(SOON));
+    assertFalse(realTimeScope.awaitQuiescence(SHORT));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    real.closeWithin(Duration.ZERO);
+    realTimeScope.closeWithin(Duration.ZERO);
 
     clock.advance(Duration.ofSeconds(1));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
-  private static void fail(ActorScope in, Duration pause) {
-    in.anonymous().onFailure(FailurePolicy.restart().withBackoff(pause, pause).withoutLog()).newActor((Object m) -> {
+  private static void fail(ActorScope owner, Duration backoff) {
+    var policy = FailurePolicy.restart().withBackoff(backoff, backoff).withoutLog();
+    owner.anonymous().onFailure(policy).newActor((Object m) -> {
       throw new IOException("planned");
     }).sendMessage("fail");
   }
@@ -144,7 +145,7 @@ class QuietTest {
   @Test
   void closeWaitingForHandlerAsleepOnManualClockIsQuiet() {
     var inner = scope.openScope("inner", o -> o.withDrainLimit(Duration.ofMinutes(1)));
-    inner.anonymous().newActor((Object m) -> log.add("made first")).sendMessage("a");
+    inner.anonymous().newActor((Object m) -> log.add("handled before the failure")).sendMessage("a");
     var sleeper = inner.anonymous().newActor((Object m) -> clock.sleepUntil(clock.nanoTime() + 1_000_000_000));
     sleeper.sendMessage("sleep");
     sleeper.sendMessage("sleep again");
@@ -178,24 +179,24 @@ class QuietTest {
   @Promise("19.5")
   @Test
   void quiescenceWaitsForDueSystemTimer() {
-    var real = ActorSystem.openScope("real");
+    var realTimeScope = ActorSystem.openScope("real");
     for (int i = 0; i < 200; i++) {
       // timers send to a guarded mailbox on another thread
       var mailbox = i % 2 == 0 ? Mailbox.unbounded() : Mailbox.unbounded().selective();
-      var seen = new AtomicInteger();
-      var timer = real.anonymous().mailbox(mailbox).newActor((Object m) -> seen.incrementAndGet());
-      timer.sendMessageLater("soon", Duration.ofMillis(1));
-      long started = System.nanoTime();
-      while (System.nanoTime() - started < 1_000_000) Thread.onSpinWait();
+      var messageCount = new AtomicInteger();
+      var actor = realTimeScope.anonymous().mailbox(mailbox).newActor((Object m) -> messageCount.incrementAndGet());
+      actor.sendMessageLater("soon", Duration.ofMillis(1));
+      long start = System.nanoTime();
+      while (System.nanoTime() - start < 1_000_000) Thread.onSpinWait();
 
-      assertTrue(real.awaitQuiescence(Patience.LONG));
+      assertTrue(realTimeScope.awaitQuiescence(Patience.LONG));
 
-      assertEquals(1, seen.get(), "in round " + i);
+      assertEquals(1, messageCount.get(), "in round " + i);
     }
-    real.close();
+    realTimeScope.close();
   }
 
-  record Get(String what) implements Request<Get, String> {}
+  record Get(String key) implements Request<Get, String> {}
 
   @Promise("19.5")
   @Test
@@ -219,40 +220,40 @@ class QuietTest {
   @Promise("19.5")
   @Test
   void quiescenceWaitsForDeadLetterListenerOfTimer() {
-    var listening = new Gate();
-    try (var real = ActorSystem.openScope("real", o -> o.withDeadLetters(letter -> {
-      if (letter.message().equals("refused")) listening.passDeaf();
+    var listenerGate = new Gate();
+    try (var realTimeScope = ActorSystem.openScope("real", o -> o.withDeadLetters(letter -> {
+      if (letter.message().equals("refused")) listenerGate.passUninterruptibly();
     }))) {
-      var full = real.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((Object m) -> {
+      var fullActor = realTimeScope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((Object m) -> {
         if (m instanceof Gate gate) gate.pass();
       });
-      var gate = Gate.occupy(full);
-      full.sendMessage("fills the mailbox");
-      full.sendMessageLater("refused", Duration.ofMillis(1));
-      Patience.await(listening.entered);
+      var gate = Gate.occupy(fullActor);
+      fullActor.sendMessage("fills the mailbox");
+      fullActor.sendMessageLater("refused", Duration.ofMillis(1));
+      Patience.await(listenerGate.entered);
       gate.open();
-      Patience.eventually(() -> real.report().handled() == 2);
+      Patience.eventually(() -> realTimeScope.report().handled() == 2);
 
-      assertFalse(real.awaitQuiescence(SOON));
+      assertFalse(realTimeScope.awaitQuiescence(SHORT));
 
-      listening.open();
-      assertTrue(real.awaitQuiescence(Patience.LONG));
+      listenerGate.open();
+      assertTrue(realTimeScope.awaitQuiescence(Patience.LONG));
     }
   }
 
   @Promise("19.6")
   @Test
   void promisedAnswerDoesNotPreventQuiescence() {
-    var promised = new CompletableFuture<String>();
+    var promise = new CompletableFuture<String>();
     var actor = scope.anonymous().protocol(Get.class)
-        .newActor((Get get, ActorContext<Get> context) -> context.replyWhen(get, promised));
+        .newActor((Get get, ActorContext<Get> context) -> context.replyWhen(get, promise));
     var answer = actor.sendMessageReturn(new Get("a"));
 
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     assertFalse(answer.isDone());
-    promised.complete("kept");
-    assertEquals("kept", Patience.value(answer));
+    promise.complete("fulfilled");
+    assertEquals("fulfilled", Patience.value(answer));
   }
 
   @Promise("19.6")
@@ -260,7 +261,7 @@ class QuietTest {
   void stashedMessageDoesNotPreventQuiescence() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object m, ActorContext<Object> context) -> context.stash());
-    actor.sendMessage("aside");
+    actor.sendMessage("stashed");
 
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(1, scope.report().queued());
@@ -273,43 +274,43 @@ class QuietTest {
     System.out.println("quiet scopes: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < 100; round++) {
-      var seen = new AtomicInteger();
+      var messageCount = new AtomicInteger();
       int hops = 1 + random.nextInt(60);
-      var ring = new ArrayList<Actor<Integer>>();
-      for (int i = 0; i < 5; i++) ring.add(hopping(ring, seen, i % 2 == 0));
-      ring.getFirst().sendMessage(hops);
+      var actors = new ArrayList<Actor<Integer>>();
+      for (int i = 0; i < 5; i++) actors.add(newForwarder(actors, messageCount, i % 2 == 0));
+      actors.getFirst().sendMessage(hops);
 
       assertTrue(scope.awaitQuiescence(Patience.LONG));
 
-      assertEquals(hops + 1, seen.get());
+      assertEquals(hops + 1, messageCount.get());
     }
   }
 
-  /** Sends the message on; some actors then stash it, which is no outcome. */
-  private Actor<Integer> hopping(List<Actor<Integer>> ring, AtomicInteger seen, boolean stashes) {
+  /** Creates an actor that sends the message on, and may then stash it, which is no outcome. */
+  private Actor<Integer> newForwarder(List<Actor<Integer>> actors, AtomicInteger messageCount, boolean isStashing) {
     return scope.anonymous().mailbox(Mailbox.unbounded().selective())
-        .newActor((Integer left, ActorContext<Integer> context) -> {
-          seen.incrementAndGet();
-          if (left > 0) ring.get(left % ring.size()).sendMessage(left - 1);
-          if (stashes) context.stash();
+        .newActor((Integer remainingHops, ActorContext<Integer> context) -> {
+          messageCount.incrementAndGet();
+          if (remainingHops > 0) actors.get(remainingHops % actors.size()).sendMessage(remainingHops - 1);
+          if (isStashing) context.stash();
         });
   }
 
   /**
-   * {@code awaitQuiescence} checks twice. A message that is passed on between the checks without an
-   * outcome must change the total.
+   * {@code awaitQuiescence} compares two checks. A message that is passed on between them without
+   * an outcome must change the total count.
    */
   @Test
-  void turnWithoutOutcomeChangesTotalCount() {
+  void passWithoutOutcomeChangesTotalCount() {
     var accounts = Scopes.accounts(scope);
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object m, ActorContext<Object> context) -> context.stash());
-    long before = accounts.activityCount();
+    long countBefore = accounts.activityCount();
 
-    actor.sendMessage("aside");
+    actor.sendMessage("stashed");
 
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertTrue(accounts.activityCount() > before);
+    assertTrue(accounts.activityCount() > countBefore);
     assertEquals(0, scope.report().handled());
   }
 
@@ -317,19 +318,19 @@ class QuietTest {
   @Test
   void interruptEndsAwaitQuiescence() {
     Gate.occupy(actor());
-    var thrown = new CompletableFuture<Boolean>();
+    var interruptFlag = new CompletableFuture<Boolean>();
     var waiter = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, () -> scope.awaitQuiescence(Patience.LONG));
-      thrown.complete(Thread.currentThread().isInterrupted());
+      interruptFlag.complete(Thread.currentThread().isInterrupted());
     });
 
     waiter.interrupt();
 
-    assertTrue(Patience.value(thrown), "the flag is lost");
+    assertTrue(Patience.value(interruptFlag), "the interrupt flag is lost");
   }
 
   @Test
-  void aClosedScopeIsQuiet() {
+  void closedScopeIsQuiet() {
     actor();
 
     scope.close();

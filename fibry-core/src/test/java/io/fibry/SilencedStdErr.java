@@ -6,9 +6,12 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** For classes that make the library log thousands of overflowed stacks. */
-public final class Hush implements BeforeAllCallback, AfterAllCallback {
-  private final PrintStream before = System.err;
+/**
+ * An extension for test classes that make the library log thousands of overflowed stacks. It
+ * discards System.err.
+ */
+public final class SilencedStdErr implements BeforeAllCallback, AfterAllCallback {
+  private final PrintStream originalErr = System.err;
 
   @Override
   public void beforeAll(ExtensionContext context) {
@@ -17,6 +20,6 @@ public final class Hush implements BeforeAllCallback, AfterAllCallback {
 
   @Override
   public void afterAll(ExtensionContext context) {
-    System.setErr(before);
+    System.setErr(originalErr);
   }
 }

@@ -9,8 +9,8 @@ import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Promise;
+import io.fibry.RecordedLetters;
 import io.fibry.Variants;
 import io.fibry.pubsub.ObservableMap.Change;
 import io.fibry.support.Patience;
@@ -23,11 +23,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Followers on every strategy. */
-class SharedContractTest {
-  private final Letters letters = new Letters();
+/** Tests followers of values and maps on every strategy. */
+class ObservableContractTest {
+  private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters));
-  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Object> received = new CopyOnWriteArrayList<>();
 
   static Stream<String> strategies() {
     return Variants.STRATEGIES.keySet().stream();
@@ -37,10 +37,10 @@ class SharedContractTest {
     return scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.resume().withoutLog());
   }
 
-  private void sees(Object... all) {
-    Patience.eventually(() -> seen.size() >= all.length);
+  private void assertReceived(Object... expected) {
+    Patience.eventually(() -> received.size() >= expected.length);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(List.of(all), seen);
+    assertEquals(List.of(expected), received);
   }
 
   @AfterEach
@@ -54,85 +54,85 @@ class SharedContractTest {
   @Promise("21.5")
   @ParameterizedTest
   @MethodSource("strategies")
-  void aFollowerIsToldThePresentValueThenEachChange(String strategy) {
+  void followerGetsCurrentValueThenEachChange(String strategy) {
     var value = ObservableValue.of(builder(strategy), 0);
-    value.subscribe(seen::add);
-    sees(0);
+    value.subscribe(received::add);
+    assertReceived(0);
 
     value.set(1);
-    sees(0, 1);
-    value.update(now -> now + 1);
+    assertReceived(0, 1);
+    value.update(current -> current + 1);
 
-    sees(0, 1, 2);
+    assertReceived(0, 1, 2);
   }
 
   @Promise("21.5")
   @ParameterizedTest
   @MethodSource("strategies")
-  void aSlowFollowerIsToldTheLatestOnly(String strategy) {
+  void slowFollowerGetsOnlyLatestValue(String strategy) {
     var value = ObservableValue.of(builder(strategy), 0);
     var gate = new Gate();
-    Patience.startFiber(() -> value.subscribe(now -> {
-      if (now == 0) gate.pass();
-      seen.add(now);
+    Patience.startFiber(() -> value.subscribe(current -> {
+      if (current == 0) gate.pass();
+      received.add(current);
     }));
     Patience.await(gate.entered);
 
     for (int i = 1; i <= 1_000; i++) value.set(i);
-    long waiting = scope.report().queued();
+    long queuedCount = scope.report().queued();
     gate.open();
 
-    sees(0, 1_000);
-    assertTrue(waiting <= 1, () -> "waiting: " + waiting);
+    assertReceived(0, 1_000);
+    assertTrue(queuedCount <= 1, () -> "queued: " + queuedCount);
     assertEquals(List.of(), letters.all);
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void aFollowerMayChangeTheValueItself(String strategy) {
+  void followerMayChangeItsValue(String strategy) {
     var value = ObservableValue.of(builder(strategy), 0);
-    value.subscribe(now -> {
-      seen.add(now);
-      if (now < 5) value.set(now + 1);
+    value.subscribe(current -> {
+      received.add(current);
+      if (current < 5) value.set(current + 1);
     });
 
-    sees(0, 1, 2, 3, 4, 5);
+    assertReceived(0, 1, 2, 3, 4, 5);
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void valueThatFailedFollowerIsDeadLetterAndNotToldAgain(String strategy) {
+  void valueThatFailedIsDeadLetterAndNotDeliveredAgain(String strategy) {
     var value = ObservableValue.of(builder(strategy), 0);
-    value.subscribe(now -> {
-      seen.add(now);
-      if (now == 1) throw new IllegalStateException("no");
+    value.subscribe(current -> {
+      received.add(current);
+      if (current == 1) throw new IllegalStateException("no");
     });
-    sees(0);
+    assertReceived(0);
 
     value.set(1);
-    sees(0, 1);
+    assertReceived(0, 1);
     value.set(2);
 
-    sees(0, 1, 2);
+    assertReceived(0, 1, 2);
     assertEquals(List.of(1), letters.messages(Reason.FAILED));
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void closedFollowerIsToldNothingMore(String strategy) {
+  void closedFollowerGetsNoMoreValues(String strategy) {
     var value = ObservableValue.of(builder(strategy), 0);
     var subscription = new CompletableFuture<Subscription>();
-    subscription.complete(value.subscribe(now -> {
-      seen.add(now);
-      if (now == 1) subscription.join().close();
+    subscription.complete(value.subscribe(current -> {
+      received.add(current);
+      if (current == 1) subscription.join().close();
     }));
-    sees(0);
+    assertReceived(0);
 
     value.set(1);
-    sees(0, 1);
+    assertReceived(0, 1);
     value.set(2);
 
-    sees(0, 1);
+    assertReceived(0, 1);
     assertEquals(List.of(), letters.all);
   }
 
@@ -142,65 +142,65 @@ class SharedContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void mapFollowerIsToldPresentEntriesThenEachChange(String strategy) {
+  void mapFollowerGetsCurrentEntriesThenEachChange(String strategy) {
     ObservableMap<String, Integer> map = ObservableMap.of(builder(strategy));
     map.put("a", 1);
-    map.subscribe(seen::add);
-    sees(change("a", 1));
+    map.subscribe(received::add);
+    assertReceived(change("a", 1));
 
     map.put("b", 1);
-    sees(change("a", 1), change("b", 1));
+    assertReceived(change("a", 1), change("b", 1));
     map.remove("a");
 
-    sees(change("a", 1), change("b", 1), change("a", null));
+    assertReceived(change("a", 1), change("b", 1), change("a", null));
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void keyFollowerIsToldOfItsKeyOnly(String strategy) {
+  void keyFollowerGetsOnlyChangesOfItsKey(String strategy) {
     ObservableMap<String, Integer> map = ObservableMap.of(builder(strategy));
-    map.subscribe("a", seen::add);
-    sees(Optional.empty());
+    map.subscribe("a", received::add);
+    assertReceived(Optional.empty());
 
     map.put("b", 1);
     map.put("a", 2);
-    sees(Optional.empty(), Optional.of(2));
+    assertReceived(Optional.empty(), Optional.of(2));
     map.remove("a");
 
-    sees(Optional.empty(), Optional.of(2), Optional.empty());
+    assertReceived(Optional.empty(), Optional.of(2), Optional.empty());
   }
 
   @Promise("21.7")
   @ParameterizedTest
   @MethodSource("strategies")
-  void aSlowFollowerOfAMapIsToldTheLatestOfEachKey(String strategy) {
+  void slowMapFollowerGetsOnlyLatestValueOfEachKey(String strategy) {
     ObservableMap<String, Integer> map = ObservableMap.of(builder(strategy));
     map.put("gate", 0);
     var gate = new Gate();
     Patience.startFiber(() -> map.subscribe(change -> {
       if (change.key().equals("gate")) gate.pass();
-      seen.add(change);
+      received.add(change);
     }));
     Patience.await(gate.entered);
 
     for (int i = 1; i <= 1_000; i++) map.put(i % 2 == 0 ? "even" : "odd", i);
-    map.put("came and went", 1);
-    map.remove("came and went");
+    map.put("removed before delivery", 1);
+    map.remove("removed before delivery");
     gate.open();
 
-    sees(change("gate", 0), change("odd", 999), change("even", 1_000));
+    assertReceived(change("gate", 0), change("odd", 999), change("even", 1_000));
     assertEquals(List.of(), letters.all);
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void aFollowerMayChangeTheMapItself(String strategy) {
+  void subscriberMayUpdateMapThatNotifiesIt(String strategy) {
     ObservableMap<String, Integer> map = ObservableMap.of(builder(strategy));
-    map.subscribe("a", now -> {
-      seen.add(now.orElse(0));
-      if (now.orElse(0) < 3) map.update("a", any -> Optional.of(any.orElse(0) + 1));
+    map.subscribe("a", current -> {
+      received.add(current.orElse(0));
+      if (current.orElse(0) < 3) map.update("a", value -> Optional.of(value.orElse(0) + 1));
     });
 
-    sees(0, 1, 2, 3);
+    assertReceived(0, 1, 2, 3);
   }
 }

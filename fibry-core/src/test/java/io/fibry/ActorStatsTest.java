@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The dump as data. */
-class ActorFiguresTest {
+/** Tests {@link ActorStats}, which are the content of a dump as data. */
+class ActorStatsTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("app", o -> o.withScheduler(clock));
 
@@ -29,8 +29,8 @@ class ActorFiguresTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private ActorStats of(String name) {
-    return scope.actors().stream().filter(one -> one.name().equals(name)).findFirst().orElseThrow();
+  private ActorStats statsOf(String name) {
+    return scope.actors().stream().filter(stats -> stats.name().equals(name)).findFirst().orElseThrow();
   }
 
   @Promise("19.10")
@@ -43,49 +43,49 @@ class ActorFiguresTest {
     actor.sendMessage("one");
     actor.sendMessage(new IllegalStateException("planned"));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, 1, 1, "idle", Duration.ZERO), of("worker"));
+    assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, 1, 1, "idle", Duration.ZERO), statsOf("worker"));
 
     Gate.occupy(actor);
     actor.sendMessage("waits");
-    of("worker"); // the first look
+    statsOf("worker"); // the first read
     clock.advance(Duration.ofSeconds(3));
 
-    var busy = of("worker");
-    assertEquals(List.of(1L, 1L, 1L), List.of(busy.queued(), busy.handled(), busy.failed()));
-    assertTrue(busy.busyFor().compareTo(Duration.ofSeconds(3)) >= 0, busy::toString);
-    assertTrue(busy.activity().startsWith("has been handling") || busy.activity().startsWith("is handling"),
-        busy.activity());
+    var stats = statsOf("worker");
+    assertEquals(List.of(1L, 1L, 1L), List.of(stats.queued(), stats.handled(), stats.failed()));
+    assertTrue(stats.busyFor().compareTo(Duration.ofSeconds(3)) >= 0, stats::toString);
+    assertTrue(stats.activity().startsWith("has been handling") || stats.activity().startsWith("is handling"),
+        stats.activity());
   }
 
   @Promise("19.10")
   @Test
   void actorStatsCoverChildScopesWithOneEntryPerPool() {
-    var below = scope.openScope("below");
-    below.named("first").newActor(message -> {});
+    var childScope = scope.openScope("below");
+    childScope.named("first").newActor(message -> {});
     var pool = Pools.fixed(scope.named("pool"), 2).newActor((Gate gate) -> gate.pass());
     var gates = List.of(new Gate(), new Gate());
     for (var gate : gates) pool.sendMessage(gate);
     for (var gate : gates) Patience.await(gate.entered);
 
     assertEquals(List.of("below first", "app pool"),
-        scope.actors().stream().map(one -> one.scope() + " " + one.name()).toList());
-    assertEquals(List.of("app", "below"), of("first").scopes());
-    assertEquals("2 of 2 at work", of("pool").activity());
-    assertTrue(of("pool").busyFor().isPositive());
-    assertEquals(List.of("first"), below.actors().stream().map(ActorStats::name).toList());
+        scope.actors().stream().map(stats -> stats.scope() + " " + stats.name()).toList());
+    assertEquals(List.of("app", "below"), statsOf("first").scopes());
+    assertEquals("2 of 2 at work", statsOf("pool").activity());
+    assertTrue(statsOf("pool").busyFor().isPositive());
+    assertEquals(List.of("first"), childScope.actors().stream().map(ActorStats::name).toList());
   }
 
-  private static ActorStats ofOne(ActorScope scope) {
-    return scope.actors().stream().filter(one -> one.busyFor().isPositive()).findFirst().orElseThrow();
+  private static ActorStats busyStats(ActorScope scope) {
+    return scope.actors().stream().filter(stats -> stats.busyFor().isPositive()).findFirst().orElseThrow();
   }
 
-  private static void assertBusySince(long begun, ActorScope scope) {
-    Patience.eventually(() -> System.nanoTime() - begun > 150_000_000);
-    long atLeast = System.nanoTime() - begun - 20_000_000; // since the last move of the coarse clock
+  private static void assertBusySince(long startNanos, ActorScope scope) {
+    Patience.eventually(() -> System.nanoTime() - startNanos > 150_000_000);
+    long minNanos = System.nanoTime() - startNanos - 20_000_000; // the coarse clock may be 20 ms late
 
-    var figures = ofOne(scope); // the first look
+    var stats = busyStats(scope); // the first read
 
-    assertTrue(figures.busyFor().toNanos() >= atLeast, () -> figures + ", but at least " + atLeast + " ns");
+    assertTrue(stats.busyFor().toNanos() >= minNanos, () -> stats + ", but at least " + minNanos + " ns");
     assertTrue(scope.dump().contains(" for at least "), scope::dump);
   }
 
@@ -93,13 +93,13 @@ class ActorFiguresTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void busyTimeStartsWithMessageNotWithFirstRead(Variants.Variant variant) {
-    try (var real = ActorSystem.openScope("real")) {
-      var actor = variant.named(real, "stuck").newActor(message -> {
+    try (var realTimeScope = ActorSystem.openScope("real")) {
+      var actor = variant.named(realTimeScope, "stuck").newActor(message -> {
         if (message instanceof Gate gate) gate.pass();
       });
       var gate = Gate.occupy(actor);
 
-      assertBusySince(System.nanoTime(), real);
+      assertBusySince(System.nanoTime(), realTimeScope);
       gate.open();
     }
   }
@@ -112,13 +112,13 @@ class ActorFiguresTest {
       gate.pass();
       return "late";
     });
-    try (var real = ActorSystem.openScope("real")) {
-      var server = HttpServer.open(real.anonymous(), 0, routes, o -> o);
+    try (var realTimeScope = ActorSystem.openScope("real")) {
+      var server = HttpServer.open(realTimeScope.anonymous(), 0, routes, o -> o);
       try (var client = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
         client.getOutputStream().write("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes());
         Patience.await(gate.entered);
 
-        assertBusySince(System.nanoTime(), real);
+        assertBusySince(System.nanoTime(), realTimeScope);
         gate.open();
       }
     }

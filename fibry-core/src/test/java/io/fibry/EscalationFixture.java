@@ -11,8 +11,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 
-/** Actors that escalate failures, and their log. */
-abstract class Escalating {
+/** Base class of tests with actors that escalate failures and write to one log. */
+abstract class EscalationFixture {
   final List<Object> log = new CopyOnWriteArrayList<>();
   final ManualScheduler clock = new ManualScheduler();
 
@@ -26,9 +26,12 @@ abstract class Escalating {
     return ActorSystem.openScope("supervised", o -> o.withFailurePolicy(policy));
   }
 
-  /** Escalates. Logs when its state ends, and each message with the number of its state. */
-  Actor<Object> actor(ActorScope where, String name) {
-    return actor(where.named(name), name);
+  /**
+   * Returns an actor that escalates. It logs when its state ends, and each message with the number
+   * of its state.
+   */
+  Actor<Object> actor(ActorScope scope, String name) {
+    return actor(scope.named(name), name);
   }
 
   Actor<Object> actor(ActorBuilder<Object> builder, String name) {
@@ -39,17 +42,17 @@ abstract class Escalating {
           else if (m instanceof Exception failure) throw failure;
           else if (!m.equals("hello")) log.add(name + state + " " + m);
         });
-    actor.sendMessage("hello"); // makes the state
+    actor.sendMessage("hello"); // creates the state
     return actor;
   }
 
-  static void quiet(ActorScope scope) {
+  static void awaitQuiescence(ActorScope scope) {
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   static void fail(ActorScope scope, Actor<Object> actor) {
-    quiet(scope);
+    awaitQuiescence(scope);
     actor.sendMessage(new IOException("planned"));
-    quiet(scope);
+    awaitQuiescence(scope);
   }
 }

@@ -3,14 +3,14 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.cell.Inside;
+import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** A handler that is a method of the JDK: no frame on its stack is the user's. */
-class ForeignHandlerTest {
+/** Tests a handler that is a method of the JDK, so its stack has no frame of user code. */
+class JdkHandlerTest {
 
   @Promise("4.17")
   @Test
@@ -18,17 +18,17 @@ class ForeignHandlerTest {
     try (var scope = ActorSystem.openScope("foreign")) {
       ActorWithReturn<CompletableFuture<String>, String> actor =
           scope.anonymous().strategy(Strategy.THREAD).newActorWithReturn(CompletableFuture::join);
-      var stuck = new CompletableFuture<String>();
-      actor.sendMessage(stuck);
-      Patience.eventually(() -> stuck.getNumberOfDependents() == 1);
-      Patience.parked(Inside.thread(actor));
+      var awaitedFuture = new CompletableFuture<String>();
+      actor.sendMessage(awaitedFuture);
+      Patience.eventually(() -> awaitedFuture.getNumberOfDependents() == 1);
+      Patience.awaitParked(ActorInternals.thread(actor));
 
       String text = assertThrows(AskTimeoutException.class,
           () -> actor.ask(new CompletableFuture<>(), Duration.ofMillis(1))).getMessage();
 
       assertTrue(text.contains(". The handler is at java.base/jdk.internal.misc.Unsafe.park("), text);
       assertTrue(text.contains(" < java.base/java.util.concurrent.locks.LockSupport.park("), text);
-      stuck.complete("x");
+      awaitedFuture.complete("x");
       actor.kill();
     }
   }

@@ -3,8 +3,8 @@ package io.fibry;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** Something that ends and is not an actor: its end is a plain future. */
-final class Server implements Exitable {
+/** An {@link Exitable} that is no actor. Its end is a future. */
+final class FutureExitable implements Exitable {
   final CompletableFuture<ExitReason> exit = new CompletableFuture<>();
 
   @Override

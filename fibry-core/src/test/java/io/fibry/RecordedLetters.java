@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-/** A dead-letter listener that remembers. */
-public final class Letters implements Consumer<DeadLetter> {
+/** A dead-letter listener that records all letters. */
+public final class RecordedLetters implements Consumer<DeadLetter> {
   public final List<DeadLetter> all = new CopyOnWriteArrayList<>();
 
   @Override

@@ -24,34 +24,34 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class ClientLineReaderTest {
-  private final ServerScope served = new ServerScope();
+class TcpLineReaderTest {
+  private final ServerScope net = new ServerScope();
 
   @AfterEach
   void close() {
-    served.close();
+    net.close();
   }
 
-  /** The lines a handler reads of these pieces. */
-  private Object given(Handler.Returning<TcpConnection, Object> handler, UnaryOperator<TcpOptions> options,
+  /** Returns the result of the handler for a client that sends these pieces. */
+  private Object handle(Handler.Returning<TcpConnection, Object> handler, UnaryOperator<TcpOptions> options,
       byte[]... pieces) {
-    var seen = new CompletableFuture<Object>();
-    var acceptor = served.open(connection -> {
+    var result = new CompletableFuture<Object>();
+    var acceptor = net.open(connection -> {
       try {
-        seen.complete(handler.handle(connection));
+        result.complete(handler.handle(connection));
       } catch (Throwable failure) {
-        seen.complete(failure);
+        result.complete(failure);
         throw failure;
       }
     }, options);
     try (var peer = new Peer(acceptor.port())) {
       try {
         for (var piece : pieces) peer.send(piece);
-        peer.end();
-      } catch (UncheckedIOException closedAlready) {
-        // the lines are known
+        peer.endOutput();
+      } catch (UncheckedIOException closed) {
+        // the handler has its result already
       }
-      return Patience.value(seen);
+      return Patience.value(result);
     }
   }
 
@@ -59,19 +59,19 @@ class ClientLineReaderTest {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  private static List<String> all(TcpConnection connection) {
-    var all = new ArrayList<String>();
-    connection.lines().forEach(all::add);
-    return all;
+  private static List<String> allLines(TcpConnection connection) {
+    var lines = new ArrayList<String>();
+    connection.lines().forEach(lines::add);
+    return lines;
   }
 
   private Object lines(String... pieces) {
-    return given(ClientLineReaderTest::all, same -> same,
-        Arrays.stream(pieces).map(ClientLineReaderTest::bytes).toArray(byte[][]::new));
+    return handle(TcpLineReaderTest::allLines, o -> o,
+        Arrays.stream(pieces).map(TcpLineReaderTest::bytes).toArray(byte[][]::new));
   }
 
   @Test
-  void aLineEndsByAnyLineEndOrTheEndOfTheStream() {
+  void linesEndAtAnyLineEndAndAtEndOfStream() {
     assertEquals(List.of("one", "two", "", "three", "four", "", "last"), lines("one\ntwo\r\n\r\nthree\rfour\r\rlast"));
     assertEquals(List.of(), lines());
     assertEquals(List.of(""), lines("\r", "\n"));
@@ -81,69 +81,69 @@ class ClientLineReaderTest {
   void linesAreUtf8AndMalformedBytesAreReplaced() {
     assertEquals(List.of("äöü€😀"), lines("äöü€😀"));
     assertEquals(List.of("a\ufffdb", "c"),
-        given(ClientLineReaderTest::all, same -> same, new byte[] {'a', (byte) 0xff}, new byte[] {'b', '\n', 'c'}));
+        handle(TcpLineReaderTest::allLines, o -> o, new byte[] {'a', (byte) 0xff}, new byte[] {'b', '\n', 'c'}));
   }
 
   @Test
-  void aLineThatIsTooLongIsRefusedWithItsLimit() {
-    var refused = assertInstanceOf(UncheckedIOException.class,
-        given(ClientLineReaderTest::all, o -> o.withMaxFrame(10_000), bytes("x".repeat(10_001))));
+  void tooLongLineIsRefusedWithItsLimit() {
+    var failure = assertInstanceOf(UncheckedIOException.class,
+        handle(TcpLineReaderTest::allLines, o -> o.withMaxFrame(10_000), bytes("x".repeat(10_001))));
 
-    assertInstanceOf(ProtocolException.class, refused.getCause());
+    assertInstanceOf(ProtocolException.class, failure.getCause());
     assertTrue(
-        refused.getMessage()
+        failure.getMessage()
             .matches("client /127.0.0.1:\\d+ sent a line longer than 10000 bytes; withMaxFrame allows more"),
-        refused.getMessage());
-    assertEquals(0, served.letters.all.size());
+        failure.getMessage());
+    assertEquals(0, net.letters.all.size());
   }
 
   @Test
-  void aLineOfTheGreatestLengthIsGiven() {
+  void lineOfMaximumLengthIsRead() {
     var line = "x".repeat(10_000);
 
     assertEquals(List.of(line, line),
-        given(ClientLineReaderTest::all, o -> o.withMaxFrame(10_000), bytes(line + "\r\n" + line)));
+        handle(TcpLineReaderTest::allLines, o -> o.withMaxFrame(10_000), bytes(line + "\r\n" + line)));
   }
 
   @Test
-  void aSecondIterationGoesOnWhereTheFirstStopped() {
-    var seen = given(connection -> {
+  void secondIterationContinuesAfterFirst() {
+    var result = handle(connection -> {
       var first = connection.lines().iterator().next();
-      var rest = all(connection);
+      var remaining = allLines(connection);
       assertFalse(connection.lines().iterator().hasNext());
       assertThrows(NoSuchElementException.class, () -> connection.lines().iterator().next());
-      return first + rest;
-    }, same -> same, bytes("a\r\nb\nc\n"));
+      return first + remaining;
+    }, o -> o, bytes("a\r\nb\nc\n"));
 
-    assertEquals("a[b, c]", seen);
+    assertEquals("a[b, c]", result);
   }
 
   @Test
   void linesAndBytesMayBeMixed() {
-    var seen =
-        given(connection -> connection.lines().iterator().next() + new String(connection.inputStream().readNBytes(3))
-            + all(connection), same -> same, bytes("head\nabc\ntail"));
+    var result =
+        handle(connection -> connection.lines().iterator().next() + new String(connection.inputStream().readNBytes(3))
+            + allLines(connection), o -> o, bytes("head\nabc\ntail"));
 
-    assertEquals("headabc[, tail]", seen);
+    assertEquals("headabc[, tail]", result);
   }
 
   @Test
-  void aResetIsNoEnd() {
-    var seen = new CompletableFuture<Object>();
-    var acceptor = served.open(connection -> {
+  void resetIsNoNormalEnd() {
+    var result = new CompletableFuture<Object>();
+    var acceptor = net.open(connection -> {
       try {
-        seen.complete(all(connection));
+        result.complete(allLines(connection));
       } catch (UncheckedIOException reset) {
-        seen.complete(reset);
+        result.complete(reset);
       }
     });
     new Peer(acceptor.port()).send("one\ntw").reset();
 
-    assertInstanceOf(UncheckedIOException.class, Patience.value(seen));
+    assertInstanceOf(UncheckedIOException.class, Patience.value(result));
   }
 
   @Test
-  void anyBytesInAnyPiecesAreTheLinesThatTheJdkReads() throws Exception {
+  void randomPiecesGiveSameLinesAsReaderOfJdk() throws Exception {
     long seed = Long.getLong("fibry.seed", new Random().nextLong());
     var random = new Random(seed);
     for (int round = 0; round < 60; round++) {
@@ -155,17 +155,17 @@ class ClientLineReaderTest {
       });
       if (round % 3 == 0) Arrays.fill(sent, sent.length / 3, sent.length / 2, (byte) 'l');
       var pieces = new ArrayList<byte[]>();
-      for (int at = 0; at < sent.length;) {
-        int to = Math.min(sent.length, at + 1 + random.nextInt(round % 2 == 0 ? 100 : 5_000));
-        pieces.add(Arrays.copyOfRange(sent, at, to));
-        at = to;
+      for (int position = 0; position < sent.length;) {
+        int end = Math.min(sent.length, position + 1 + random.nextInt(round % 2 == 0 ? 100 : 5_000));
+        pieces.add(Arrays.copyOfRange(sent, position, end));
+        position = end;
       }
 
-      var seen = given(ClientLineReaderTest::all, same -> same, pieces.toArray(byte[][]::new));
+      var result = handle(TcpLineReaderTest::allLines, o -> o, pieces.toArray(byte[][]::new));
 
       var expected = new BufferedReader(new InputStreamReader(new ByteArrayInputStream(sent), StandardCharsets.UTF_8))
           .lines().toList();
-      assertEquals(expected, seen, "-Dfibry.seed=" + seed);
+      assertEquals(expected, result, "-Dfibry.seed=" + seed);
     }
   }
 }
