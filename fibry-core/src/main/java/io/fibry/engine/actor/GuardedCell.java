@@ -62,7 +62,7 @@ class GuardedCell extends ActorCell {
   @Override
   protected Reason offerBlock(List<?> messages, Baggage baggage) {
     if (queue.mailbox().isOrdered()) throw new UnsupportedOperationException("actor '" + name()
-        + "' has a priority mailbox, which cannot keep a block together; send the messages one by one");
+        + "' has a priority mailbox, which cannot keep a batch together; send the messages one by one");
     if (messages.size() > capacity())
       throw new IllegalArgumentException("a block of " + messages.size()
           + " messages never fits into the mailbox of actor '" + name() + "', which holds " + capacity()
@@ -80,7 +80,8 @@ class GuardedCell extends ActorCell {
     boolean mayWait = deadline != Deadline.NO_WAIT;
     var result = queue.enter(entry, mayWait);
     if (result == EnterResult.TAKEN && stranded == null) return null;
-    if (result == EnterResult.RUN) probeOrWithdraw(entry, size);
+    // if the right to run is stranded, beginOrRescue must start a drain for it, and no second drain
+    if (result == EnterResult.RUN && !probeOrWithdraw(entry, size)) result = EnterResult.TAKEN;
     if (result == null) {
       // a sender that may be blocked needs more stack, for the calls that withdraw its entry
       if (mayWait && queue.mailbox().overflow() == Overflow.BLOCK) StackProbe.probeForSend();
@@ -111,17 +112,19 @@ class GuardedCell extends ActorCell {
   }
 
   /**
-   * Called by a sender whose entry has entered the queue of an idle actor. If the stack is too
-   * small to start the actor, withdraws the entry and throws. If the entry can no longer be
-   * withdrawn, the right to run is stranded.
+   * Called by a sender whose entry has entered the queue of an idle actor. Returns true if the
+   * stack is large enough to start the actor. Otherwise withdraws the entry and throws. If the
+   * entry can no longer be withdrawn, the right to run is stranded, and the result is false.
    */
-  private void probeOrWithdraw(QueueEntry<Object> entry, int size) {
+  private boolean probeOrWithdraw(QueueEntry<Object> entry, int size) {
     try {
       probeStack();
+      return true;
     } catch (Throwable error) {
       boolean isWithdrawn = queue.takeBack(entry, size);
       if (!isWithdrawn || !queue.release()) stranded = Envelope.NOTHING; // for the other entries of the queue
       if (isWithdrawn) throw error;
+      return false;
     }
   }
 
