@@ -36,6 +36,6 @@ final class AnswerCodecs {
   }
 
   private static IllegalArgumentException noCodec(Class<?> request, String reason, Throwable cause) {
-    return new IllegalArgumentException("answers to " + request.getName() + " have no form in bytes: " + reason, cause);
+    return new IllegalArgumentException("answers to " + request.getName() + " cannot be encoded: " + reason, cause);
   }
 }

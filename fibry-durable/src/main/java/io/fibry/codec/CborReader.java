@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Reads items of CBOR (RFC 8949), except items of indefinite length. Whatever the bytes are, each
+ * Reads items of CBOR (RFC 8949), except items of indefinite length. Even for damaged bytes each
  * method returns a value or throws a {@link CodecException}. A length is checked against the
  * remaining bytes before memory is allocated for it. Used by one thread.
  */
@@ -33,7 +33,7 @@ final class CborReader implements ItemReader {
 
   @Override
   public CodecException failure(String fault) {
-    return CodecException.here(fault + ", at byte " + offset);
+    return CodecException.ofFault(fault + ", at byte " + offset);
   }
 
   // ---- items
@@ -228,8 +228,8 @@ final class CborReader implements ItemReader {
   }
 
   /**
-   * Reads the argument that follows a first byte: an unsigned number. The result is negative if the
-   * argument needs all 64 bits.
+   * Returns the argument of an item: the unsigned number that is in the first byte or follows it.
+   * The result is negative if the argument needs all 64 bits.
    */
   private long argument(int firstByte) {
     int info = firstByte & 31;
@@ -238,7 +238,7 @@ final class CborReader implements ItemReader {
     return number(1 << info - 24);
   }
 
-  /** Reads an unsigned number of so many bytes, the most significant byte first. */
+  /** Reads an unsigned number of {@code size} bytes, the most significant byte first. */
   private long number(int size) {
     if (bytes.length - offset < size) throw failure("the bytes end too early");
     long value = 0;

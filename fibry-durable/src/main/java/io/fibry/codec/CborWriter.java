@@ -101,7 +101,8 @@ final class CborWriter implements ItemWriter {
   }
 
   private void begin(int major, int count) {
-    if (++depth > Format.MAX_DEPTH) throw CodecException.here("it is nested more than " + Format.MAX_DEPTH + " deep");
+    if (++depth > Format.MAX_DEPTH)
+      throw CodecException.ofFault("it is nested more than " + Format.MAX_DEPTH + " deep");
     head(major, count);
   }
 
@@ -138,7 +139,7 @@ final class CborWriter implements ItemWriter {
   private void ensureCapacity(int addedBytes) {
     int newLength = length + addedBytes;
     if (newLength < 0 || newLength > Format.MAX_BYTES)
-      throw CodecException.here("it takes more than " + Format.MAX_BYTES + " bytes");
+      throw CodecException.ofFault("it takes more than " + Format.MAX_BYTES + " bytes");
     if (newLength > bytes.length)
       bytes = Arrays.copyOf(bytes, Math.min(Format.MAX_BYTES, Math.max(newLength, 2 * bytes.length)));
   }

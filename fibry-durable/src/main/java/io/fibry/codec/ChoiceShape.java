@@ -22,8 +22,8 @@ final class ChoiceShape implements Shape {
   }
 
   private final String name;
-  private final Map<Class<?>, String> names = new HashMap<>(); // names in bytes, by type, without old forms
-  // by name in bytes; the form that is written comes first, then the old forms
+  private final Map<Class<?>, String> names = new HashMap<>(); // encoded names, by type, without old forms
+  // by encoded name; the form that is written comes first, then the old forms
   private final Map<String, List<ChoiceForm>> forms = new TreeMap<>();
 
   ChoiceShape(String name) {
@@ -40,7 +40,7 @@ final class ChoiceShape implements Shape {
 
   /**
    * Adds a form that is read, but no longer written. Its bytes must not be readable as an earlier
-   * form of the same name. Therefore each earlier form must need a field that this form lacks.
+   * form of the same name. Therefore each earlier form must require a field that this form lacks.
    *
    * @param convert makes a value of a current type from a value of the old form
    */
@@ -49,7 +49,7 @@ final class ChoiceShape implements Shape {
     for (var earlier : formsOfName) {
       if (!(earlier.shape instanceof RecordShape record) || shape.fieldNames().containsAll(record.requiredFields()))
         throw new IllegalArgumentException("bytes of " + type.getName() + " could be read as " + earlier.type.getName()
-            + ", which needs no field that these bytes lack; give one of the types another name");
+            + ", because they have all fields that it requires; give one of the types another name");
     }
     formsOfName.add(new ChoiceForm(type, shape, convert));
   }
@@ -58,7 +58,7 @@ final class ChoiceShape implements Shape {
   public void write(Object value, ItemWriter out) {
     Class<?> type = value instanceof Enum<?> constant ? constant.getDeclaringClass() : value.getClass();
     String typeName = names.get(type);
-    if (typeName == null) throw CodecException.here(type.getName() + " is no " + name);
+    if (typeName == null) throw CodecException.ofFault(type.getName() + " is no " + name);
     out.beginMap(1);
     out.text(typeName);
     try {
@@ -119,7 +119,7 @@ final class ChoiceShape implements Shape {
     sampler.out().end();
   }
 
-  /** Returns the shapes of the forms that are written, by name in bytes, sorted by this name. */
+  /** Returns the shapes of the forms that are written, by their encoded names, in this order. */
   private Stream<Map.Entry<String, Shape>> currentForms() {
     return names.values().stream().sorted().map(typeName -> Map.entry(typeName, forms.get(typeName).getFirst().shape));
   }

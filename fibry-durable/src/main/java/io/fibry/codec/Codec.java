@@ -17,7 +17,8 @@ public interface Codec<T> {
    *
    * @param value never null
    * @return its bytes
-   * @throws CodecException if the value has no form in bytes, or needs more than 16 MiB
+   * @throws CodecException if the value cannot be written, for example because a component is null,
+   *     or if it needs more than 16 MiB
    */
   byte[] encode(T value);
 
@@ -32,9 +33,9 @@ public interface Codec<T> {
 
   /**
    * Reads a value, and reports fields that this codec does not know. Newer code has written these
-   * fields, and they would be lost if the value was written again. A durable actor whose state had
-   * unknown fields does not store its state again. The default implementation reports no fields:
-   * then nodes with older code may erase fields that newer code has stored.
+   * fields, and they would be lost if the value was written again. A durable actor whose state has
+   * such fields therefore refuses turns that would store its state. The default implementation
+   * reports no fields: then nodes with older code may erase fields that newer code has stored.
    *
    * @param bytes the bytes of a value, written by this program or by another version of it
    * @param unknown gets a text for each field that is skipped, such as "field 'note' of Cart"
@@ -55,21 +56,22 @@ public interface Codec<T> {
    * @param <T> the type of the values
    * @param type the type of the values
    * @return a codec
-   * @throws IllegalArgumentException if a part of the type has no form in bytes; the text names it
+   * @throws IllegalArgumentException if values of a part of the type cannot be written; the text
+   *     names this part
    */
   static <T> TypeCodec<T> of(Class<T> type) {
     return TypeCodec.of(type, forms -> forms);
   }
 
   /**
-   * Makes a CBOR codec that uses other names for types, or reads old forms.
+   * Makes a CBOR codec that writes other names for types, or reads old forms.
    *
    * @param <T> the type of the values
    * @param type the type of the values
    * @param forms adds names and old forms
    * @return a codec
-   * @throws IllegalArgumentException if a part of the type has no form in bytes, or if bytes could
-   *     be read as two forms; the text says which part or form
+   * @throws IllegalArgumentException if values of a part of the type cannot be written, or if bytes
+   *     could be read as two forms; the text names the part or form
    */
   static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
     return TypeCodec.of(type, forms);
@@ -82,7 +84,7 @@ public interface Codec<T> {
    * @param request the class of the request
    * @return the codec; each call for the same class returns the same object
    * @throws IllegalArgumentException if the class does not implement {@code Request} itself, or if
-   *     {@code R} has type parameters or no form in bytes; the text says why
+   *     {@code R} has type parameters or is no type for {@link #of(Class)}; the text says why
    */
   static Codec<Object> ofAnswers(Class<?> request) {
     return AnswerCodecs.of(request);

@@ -2,7 +2,7 @@ package io.fibry.codec;
 
 import io.fibry.text.Lines;
 
-/** Thrown when bytes are not a value of the type, or when a value has no form in bytes. */
+/** Thrown when bytes are not a value of the type, or when a value cannot be encoded. */
 public final class CodecException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -26,13 +26,13 @@ public final class CodecException extends RuntimeException {
   }
 
   /**
-   * Makes an exception that says only the fault; called by formats. The codec adds the position in
-   * the value in front of the text.
+   * Makes an exception that says only the fault; called by formats. The text begins with a colon,
+   * because the codec puts the position in the value in front of it.
    *
    * @param fault the fault, such as "it is null"
    * @return the exception, which the caller throws
    */
-  public static CodecException here(String fault) {
+  public static CodecException ofFault(String fault) {
     return new CodecException(": " + Lines.escaped(fault));
   }
 

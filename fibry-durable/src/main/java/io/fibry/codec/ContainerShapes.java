@@ -196,7 +196,7 @@ final class ContainerShapes {
 
   private static void writeItem(Object value, Object position, Shape item, ItemWriter out) {
     try {
-      if (value == null) throw CodecException.here("it is null");
+      if (value == null) throw CodecException.ofFault("it is null");
       item.write(value, out);
     } catch (CodecException failure) {
       throw failure.enclosedBy("[" + Lines.line(String.valueOf(position)) + "]");

@@ -11,8 +11,8 @@ import java.util.function.Function;
 /** Writes a constant of an enum as its name. */
 final class EnumShape implements Shape {
   private final Class<?> type;
-  private final Map<String, Object> constants = new TreeMap<>(); // by name in bytes
-  private final Map<Object, String> names = new HashMap<>(); // in bytes, by constant
+  private final Map<String, Object> constants = new TreeMap<>(); // by encoded name
+  private final Map<Object, String> names = new HashMap<>(); // encoded names, by constant
 
   EnumShape(Class<?> type, Function<Enum<?>, String> naming) {
     this.type = type;
@@ -29,7 +29,7 @@ final class EnumShape implements Shape {
   @Override
   public void write(Object value, ItemWriter out) {
     String name = names.get(value);
-    if (name == null) throw CodecException.here(value.getClass().getName() + " is no " + type.getSimpleName());
+    if (name == null) throw CodecException.ofFault(value.getClass().getName() + " is no " + type.getSimpleName());
     out.text(name);
   }
 

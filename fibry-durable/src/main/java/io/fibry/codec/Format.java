@@ -5,8 +5,8 @@ import java.util.Optional;
 
 /**
  * Defines how the items of a value, such as texts, numbers and maps, become bytes. The default is
- * CBOR; a library may bring another format. Types, missing fields and old forms are the task of a
- * {@link TypeCodec}, in the same way for each format. Thread-safe.
+ * CBOR; a library may bring another format. A format knows only items: a {@link TypeCodec} handles
+ * types, missing fields and old forms, in the same way for each format. Thread-safe.
  */
 public interface Format {
 
@@ -31,10 +31,10 @@ public interface Format {
   ItemReader newReader(byte[] bytes);
 
   /**
-   * Returns the name that a component of a record has in the bytes.
+   * Returns the name that a component of a record has in encoded values.
    *
    * @param component a component of any record
-   * @return its name in the bytes
+   * @return its name in encoded values
    * @throws IllegalArgumentException if the record has an annotation that this format cannot obey
    */
   default String nameOf(RecordComponent component) {
@@ -42,10 +42,10 @@ public interface Format {
   }
 
   /**
-   * Returns the name that a constant of an enum has in the bytes.
+   * Returns the name that a constant of an enum has in encoded values.
    *
    * @param constant a constant of any enum
-   * @return its name in the bytes
+   * @return its name in encoded values
    * @throws IllegalArgumentException if the enum has an annotation that this format cannot obey
    */
   default String nameOf(Enum<?> constant) {

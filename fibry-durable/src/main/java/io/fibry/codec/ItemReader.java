@@ -47,7 +47,7 @@ public interface ItemReader {
   boolean isNothing();
 
   /**
-   * Reads a value that the format itself wrote as a whole.
+   * Reads a value that {@link ItemWriter#whole} wrote.
    *
    * @param type the declared type of the value
    * @return the value, never null
@@ -57,7 +57,7 @@ public interface ItemReader {
   }
 
   /**
-   * Reads a value that the format itself wrote as a whole, and reports fields that the type lacks.
+   * Reads a value that {@link ItemWriter#whole} wrote, and reports fields that the type lacks.
    *
    * @param type the declared type of the value
    * @param unknown gets the name of each field that was skipped; never called by formats that

@@ -5,9 +5,9 @@ import java.math.BigInteger;
 import java.util.UUID;
 
 /**
- * Writes the items of one value, in their order. A method throws a
- * {@link CodecException} if a value has no form in the format, or exceeds {@link Format#MAX_BYTES}
- * or {@link Format#MAX_DEPTH}. Used by one thread.
+ * Writes the items of one value, in their order. A method throws a {@link CodecException} if the
+ * format cannot express an item, or if the whole value exceeds {@link Format#MAX_BYTES} or
+ * {@link Format#MAX_DEPTH}. Used by one thread.
  */
 public interface ItemWriter {
 
@@ -78,8 +78,8 @@ public interface ItemWriter {
   void nothing();
 
   /**
-   * Writes a value that the format writes as a whole. Called only for types of which
-   * {@link Format#example} returns an example.
+   * Writes a value that the format writes as a whole, without calls for its items. Called only for
+   * types of which {@link Format#example} returns an example.
    *
    * @param type the declared type of the value
    * @param value a value of this type

@@ -24,10 +24,10 @@ final class RecordShape implements Shape {
   private record RecordField(String name, MethodHandle accessor, Shape shape) {}
 
   private final Class<?> type;
-  private final Set<String> ignoredFields; // names in bytes of fields that earlier versions of the type had
+  private final Set<String> ignoredFields; // encoded names of fields that earlier versions of the type had
   private final MethodHandle constructor; // Object[] -> Object
   private final List<RecordField> fields = new ArrayList<>();
-  private final Map<String, Integer> indexes = new HashMap<>(); // by name in bytes: the index in fields
+  private final Map<String, Integer> indexes = new HashMap<>(); // by encoded name: the index in `fields`
 
   RecordShape(Class<?> type, Set<String> ignoredFields) {
     this.type = type;
@@ -41,7 +41,7 @@ final class RecordShape implements Shape {
       throw new IllegalArgumentException("two components of " + type.getName() + " have the same name in bytes, '"
           + name + "'; give one of them another name");
     if (ignoredFields.contains(name)) throw new IllegalArgumentException(
-        Shape.field(name, type) + " exists, so it is not gone; leave out evolution.ignoreRemoved(..) for it");
+        Shape.field(name, type) + " exists, so it is not removed; leave out evolution.ignoreRemoved(..) for it");
     fields.add(new RecordField(name, accessor(component), shape));
   }
 
@@ -74,7 +74,7 @@ final class RecordShape implements Shape {
         + type.getPackageName() + " to io.fibry.durable' to its module", cause);
   }
 
-  /** Returns the names of the fields that bytes must have. */
+  /** Returns the encoded names of the fields that must not be missing in the bytes of a record. */
   Set<String> requiredFields() {
     return fields.stream().filter(field -> field.shape.valueIfMissing() == null).map(RecordField::name)
         .collect(Collectors.toSet());
@@ -90,13 +90,13 @@ final class RecordShape implements Shape {
     for (var field : fields) {
       try {
         Object fieldValue = read(value, field);
-        if (fieldValue == null) throw CodecException.here("it is null; an Optional can be empty");
+        if (fieldValue == null) throw CodecException.ofFault("it is null; an Optional can be empty");
         out.text(field.name);
         field.shape.write(fieldValue, out);
       } catch (CodecException failure) {
         throw failure.enclosedBy(field.name);
       } catch (ClassCastException polluted) { // code without type arguments has put a wrong value into the record
-        throw CodecException.here("its values are not of their types: " + Lines.message(polluted))
+        throw CodecException.ofFault("its values are not of their types: " + Lines.message(polluted))
             .enclosedBy(field.name);
       }
     }
@@ -131,7 +131,7 @@ final class RecordShape implements Shape {
     }
   }
 
-  /** Skips a field that this record lacks. Reports it unless an earlier version had it. */
+  /** Skips a field that this record lacks. Reports it unless it is known to be removed. */
   private void skip(ItemReader in, String name, Consumer<String> unknown) {
     if (!ignoredFields.contains(name)) unknown.accept(Shape.field(name, type));
     in.skip();
@@ -153,6 +153,7 @@ final class RecordShape implements Shape {
 
   private static CodecException thrownBy(Throwable thrown, String source) {
     if (thrown instanceof Error error) throw error;
+    // the text begins with a colon, because the codec puts the position in the value in front of it
     return new CodecException(": " + source + " threw " + Lines.thrown(thrown), thrown);
   }
 
@@ -180,7 +181,7 @@ final class RecordShape implements Shape {
   /** Returns the line of this record in a schema. */
   String definition() {
     var fieldTexts = Stream.concat(fields.stream().map(field -> field.name + ": " + field.shape.schemaText()),
-        ignoredFields.stream().sorted().map(name -> name + " (gone)"));
+        ignoredFields.stream().sorted().map(name -> name + " (removed)"));
     return fieldTexts.collect(Collectors.joining(", ", type.getSimpleName() + "(", ")"));
   }
 }

@@ -7,17 +7,18 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Writes sample values, so that each type, each choice and each constant is in at least one sample.
- * Used by one thread.
+ * Writes sample values for {@link TypeCodec#samples}, which tests store and later versions must
+ * still read. Each type and each choice is in at least one sample. A choice is a constant of an
+ * enum, for example, or a type of a sealed interface. Used by one thread.
  */
 final class Sampler {
-  private final Map<Shape, Integer> choicesUsed = new HashMap<>(); // by shape: how many of its choices were used
+  private final Map<Shape, Integer> choicesUsed = new HashMap<>(); // number of calls of nextChoice, by shape
   private final Set<Shape> unfinished = new HashSet<>(); // shapes with choices that no sample has
   // No deeper samples are made after a sample of this size, because samples of a type that contains
   // itself twice double their size at each level.
   private static final int MAX_BYTES = 1 << 16;
 
-  private final Set<Shape> seen; // records, enums and choices that are in a sample
+  private final Set<Shape> seen; // shapes of records, enums and sealed types that are in a sample
   private final Format format;
   private ItemWriter out;
 
@@ -27,14 +28,14 @@ final class Sampler {
   }
 
   /** Returns samples of a shape as bytes, by the name of their type and a number. */
-  static Map<String, byte[]> samples(Shape root, Set<Shape> shapes, Format format) {
+  static Map<String, byte[]> samples(Shape root, Set<Shape> requiredShapes, Format format) {
     var seen = new HashSet<Shape>();
     int levels = 1;
     while (!root.fitsDepth(levels) && levels < Format.MAX_DEPTH) levels++;
     levels += 2; // so that containers have elements
     var samples = new LinkedHashMap<String, byte[]>();
     int size = new Sampler(format, seen).add(root, levels, true, samples);
-    while (!seen.containsAll(shapes) && ++levels <= Format.MAX_DEPTH && size < MAX_BYTES)
+    while (!seen.containsAll(requiredShapes) && ++levels <= Format.MAX_DEPTH && size < MAX_BYTES)
       size = new Sampler(format, seen).add(root, levels, false, samples); // for shapes that only deeper samples have
     return samples;
   }
@@ -42,9 +43,9 @@ final class Sampler {
   /**
    * Adds samples until each choice was used. Returns the size of the largest sample in bytes.
    *
-   * @param isFirst if false, a sample is added only if it has a shape that no earlier sample has
+   * @param keepsAll if false, a sample is added only if it has a shape that no earlier sample has
    */
-  private int add(Shape root, int levels, boolean isFirst, Map<String, byte[]> samples) {
+  private int add(Shape root, int levels, boolean keepsAll, Map<String, byte[]> samples) {
     int maxSize = 0;
     do {
       int seenBefore = seen.size();
@@ -52,7 +53,7 @@ final class Sampler {
       root.sample(this, levels);
       byte[] sample = out.written();
       maxSize = Math.max(maxSize, sample.length);
-      if (!isFirst && seen.size() == seenBefore) continue;
+      if (!keepsAll && seen.size() == seenBefore) continue;
       String name = name(root, sample);
       int number = 1;
       while (samples.containsKey(name + "-" + number)) number++;
@@ -61,7 +62,7 @@ final class Sampler {
     return maxSize;
   }
 
-  /** Marks a shape as part of a sample. Called by each record, enum and choice of the sample. */
+  /** Marks a shape as part of a sample. Called for records, enums and sealed types. */
   void markSeen(Shape shape) {
     seen.add(shape);
   }
@@ -83,9 +84,9 @@ final class Sampler {
    * from 0 to {@code count - 1}, then again from 0.
    */
   int nextChoice(Shape shape, int count) {
-    int choice = choicesUsed.merge(shape, 1, Integer::sum) - 1;
-    if (choice == 0 && count > 1) unfinished.add(shape);
-    if (choice >= count - 1) unfinished.remove(shape);
-    return choice % count;
+    int earlierChoices = choicesUsed.merge(shape, 1, Integer::sum) - 1;
+    if (earlierChoices == 0 && count > 1) unfinished.add(shape);
+    if (earlierChoices >= count - 1) unfinished.remove(shape);
+    return earlierChoices % count;
   }
 }

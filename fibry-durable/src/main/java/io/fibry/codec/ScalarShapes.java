@@ -144,7 +144,7 @@ final class ScalarShapes {
       if (!Character.isSurrogate(c)) continue;
       boolean isPair = Character.isHighSurrogate(c) && i + 1 < text.length()
           && Character.isLowSurrogate(text.charAt(i + 1));
-      if (!isPair) throw CodecException.here("the text has half of a surrogate pair at " + i);
+      if (!isPair) throw CodecException.ofFault("the text has half of a surrogate pair at " + i);
       i++;
     }
     out.text(text);
@@ -152,13 +152,15 @@ final class ScalarShapes {
 
   private static void writeDecimal(Object value, ItemWriter out) {
     var decimal = (BigDecimal) value;
-    if (!hasValidScale(decimal)) throw CodecException.here("a decimal with a scale of " + decimal.scale());
+    if (!hasValidScale(decimal))
+      throw CodecException.ofFault("a decimal with a scale of " + decimal.scale() + "; at most " + MAX_SCALE);
     out.decimal(decimal);
   }
 
   private static BigDecimal readDecimal(ItemReader in) {
     var decimal = in.decimal();
-    if (!hasValidScale(decimal)) throw in.failure("a decimal with a scale of " + decimal.scale());
+    if (!hasValidScale(decimal))
+      throw in.failure("a decimal with a scale of " + decimal.scale() + "; at most " + MAX_SCALE);
     return decimal;
   }
 

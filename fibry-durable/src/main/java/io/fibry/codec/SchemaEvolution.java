@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * The names that types have in bytes, and the old forms that are still read. Immutable: each method
- * returns a changed copy.
+ * The names of types in encoded values, and the old forms that can still be decoded. Immutable:
+ * each method returns a changed copy.
  *
  * {@snippet class="io.fibry.codec.JavadocSnippetsTest" region="forms"}
  *
@@ -23,9 +23,9 @@ public final class SchemaEvolution<T> {
   /** @param conversion makes a value of a current type from a value of the old form */
   record OldForm(String name, Class<?> type, Function<Object, Object> conversion) {}
 
-  final Map<Class<?>, String> namesByType; // names in bytes
+  final Map<Class<?>, String> namesByType; // names in encoded values
   final List<OldForm> oldForms;
-  final Map<Class<?>, Set<String>> ignoredFields; // names in bytes, by record
+  final Map<Class<?>, Set<String>> ignoredFields; // names in encoded values, by record
 
   private SchemaEvolution(Map<Class<?>, String> namesByType, List<OldForm> oldForms,
       Map<Class<?>, Set<String>> ignoredFields) {
@@ -42,8 +42,9 @@ public final class SchemaEvolution<T> {
    * Adds an old form: a record that is read, but no longer written.
    *
    * @param <O> the type of the old form
-   * @param name the name of the old form in the bytes. A current type may have this name only if it
-   *     needs a field that the old form lacks; otherwise the same bytes could be read as both
+   * @param name the name of the old form in encoded values. A current type or an earlier old form
+   *     with this name must require a field that this form lacks. Otherwise bytes of this form
+   *     could be read as either
    * @param form a record with the old fields
    * @param now makes a value of a current type from a value of the old form
    * @return a changed copy
@@ -63,19 +64,20 @@ public final class SchemaEvolution<T> {
     try {
       converted = conversion.apply(value);
     } catch (RuntimeException thrown) {
+      // begins with a colon, because the codec puts the position in the value in front of it
       throw new CodecException(
           ": the function for " + form.getName() + " threw " + Lines.thrown(thrown), thrown);
     }
-    if (converted == null) throw CodecException.here("the function for " + form.getName() + " answered null");
+    if (converted == null) throw CodecException.ofFault("the function for " + form.getName() + " answered null");
     return converted;
   }
 
   /**
-   * Gives a type another name in bytes than its simple name. The class can then be renamed, or have
-   * the same simple name as another class.
+   * Gives a type another name in encoded values than its simple name. The class can then be
+   * renamed, or have the same simple name as another class.
    *
    * @param type a record or enum
-   * @param name its name in the bytes
+   * @param name its name in encoded values
    * @return a changed copy
    */
   public SchemaEvolution<T> named(Class<?> type, String name) {
@@ -86,11 +88,12 @@ public final class SchemaEvolution<T> {
   }
 
   /**
-   * Names fields that a record had before. Any other unknown field may belong to newer code. Such a
-   * field is skipped, but a durable actor that has read it does not store its state again.
+   * Names fields that a record had before, which are skipped. Any other unknown field may belong to
+   * newer code. It is skipped, too, but a durable actor that has read such a field refuses turns
+   * that would store its state, because they would erase the field.
    *
    * @param type a record
-   * @param fields the names that these fields had in the bytes
+   * @param fields the names that these fields had in encoded values
    * @return a changed copy
    */
   public SchemaEvolution<T> ignoreRemoved(Class<?> type, String... fields) {
@@ -101,7 +104,7 @@ public final class SchemaEvolution<T> {
     return new SchemaEvolution<>(namesByType, oldForms, Map.copyOf(fieldsByType));
   }
 
-  /** Checks and returns the name in bytes of a type, or of a field or constant of this type. */
+  /** Checks and returns the encoded name of a type, or of a field or constant of this type. */
   static String checkName(String name, Class<?> type) {
     Objects.requireNonNull(type, "type");
     if (Objects.requireNonNull(name, "name").isBlank() || !StandardCharsets.UTF_8.newEncoder().canEncode(name))

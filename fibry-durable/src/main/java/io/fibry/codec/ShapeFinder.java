@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** Finds the shapes of types. Each codec has its own finder. Used by one thread. */
+/** Finds the {@link Shape} of each type. Each codec has its own finder. Used by one thread. */
 final class ShapeFinder {
   /** A type without type variables. */
   private record ResolvedType(Class<?> raw, List<ResolvedType> arguments) {
@@ -29,16 +29,16 @@ final class ShapeFinder {
     }
   }
 
-  private final Map<Class<?>, String> namesInBytes;
-  private final Map<Class<?>, Set<String>> ignoredFields; // names in bytes, by record
+  private final Map<Class<?>, String> namesByType; // names in encoded values
+  private final Map<Class<?>, Set<String>> ignoredFields; // names in encoded values, by record
   private final Format format;
   // Includes shapes that are still being made, because a type may contain itself.
   private final Map<ResolvedType, Shape> shapes = new HashMap<>();
-  private final Set<Class<?>> namedTypes = new HashSet<>(); // types whose names may be in bytes
+  private final Set<Class<?>> namedTypes = new HashSet<>(); // types whose names encoded values may contain
   private final List<Supplier<String>> definitions = new ArrayList<>(); // each gives a line of the schema
 
   ShapeFinder(SchemaEvolution<?> evolution, Format format) {
-    this.namesInBytes = evolution.namesByType;
+    this.namesByType = evolution.namesByType;
     this.ignoredFields = evolution.ignoredFields;
     this.format = format;
   }
@@ -64,7 +64,7 @@ final class ShapeFinder {
     return String.join("\n", definitions.stream().map(Supplier::get).sorted().distinct().toList()) + "\n";
   }
 
-  /** Returns the shapes of all records, enums and choices that were found so far. */
+  /** Returns the shapes of all records, enums and sealed types that were found so far. */
   Set<Shape> allShapes() {
     return Set.copyOf(shapes.values());
   }
@@ -82,7 +82,7 @@ final class ShapeFinder {
 
   private String name(Class<?> type) {
     namedTypes.add(type);
-    return namesInBytes.getOrDefault(type, type.getSimpleName());
+    return namesByType.getOrDefault(type, type.getSimpleName());
   }
 
   private Shape of(ResolvedType type, String path) {
@@ -211,7 +211,7 @@ final class ShapeFinder {
   }
 
   private static IllegalArgumentException unsupported(String path, String typeText) {
-    return new IllegalArgumentException(path + ": " + typeText + " has no form in bytes; use records, enums, sealed "
+    return new IllegalArgumentException(path + ": " + typeText + " cannot be encoded; use records, enums, sealed "
         + "interfaces of them, values and collections of the JDK, or a codec of your own");
   }
 

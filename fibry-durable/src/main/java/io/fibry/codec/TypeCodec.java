@@ -12,10 +12,10 @@ import java.util.function.UnaryOperator;
  * is written as a map from the names of its components to their values. If a value may have several
  * types, its simple type name is written with it. Thread-safe and immutable.
  *
- * <p>Bytes stay readable when a type changes. An unknown field is skipped, which
- * {@link #decode(byte[], Consumer)} reports. A missing field is empty if it is a collection, an
+ * <p>Bytes stay readable when a type changes. An unknown field is skipped;
+ * {@link #decode(byte[], Consumer)} reports it. A missing field is empty if it is a collection, an
  * array or an {@code Optional}. Any other difference fails with a {@link CodecException}: no value
- * is silently zero. Reading bytes creates objects of no other types than the codec's own.
+ * is silently zero. Reading bytes creates only objects of the types that the codec knows.
  * {@link SchemaEvolution} covers the changes that these rules do not.
  *
  * @param <T> the type of the values
@@ -28,7 +28,7 @@ public final class TypeCodec<T> implements Codec<T> {
   private final Class<?> valueClass; // the class of the values: type, or its wrapper if it is primitive
   private final Format format;
   private final Shape root;
-  private final Set<Shape> shapes; // of current records, enums and choices, without old forms
+  private final Set<Shape> shapes; // of current records, enums and sealed types, without old forms
   private final String schema;
 
   private TypeCodec(Class<T> type, SchemaEvolution<T> evolution, Format format) {
@@ -46,7 +46,7 @@ public final class TypeCodec<T> implements Codec<T> {
             + namedType.getName() + "; leave out named(..) for it");
     for (var record : evolution.ignoredFields.keySet())
       if (!finder.isRecord(record)) throw new IllegalArgumentException(
-          record.getName() + " has fields that are gone, but is no record in " + type.getName());
+          record.getName() + " has removed fields, but is no record in " + type.getName());
     this.schema = finder.schema();
   }
 
@@ -62,8 +62,8 @@ public final class TypeCodec<T> implements Codec<T> {
    * @param forms adds names and old forms
    * @param format the format of the bytes
    * @return a codec
-   * @throws IllegalArgumentException if a part of the type has no form in bytes, or bytes could be
-   *     read as two forms
+   * @throws IllegalArgumentException if a part of the type cannot be encoded, or if the same bytes
+   *     could be read as two forms
    */
   public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms, Format format) {
     Objects.requireNonNull(type, "type");
@@ -117,7 +117,7 @@ public final class TypeCodec<T> implements Codec<T> {
   /** Checks the class of a value, because code without type arguments may pass any object. */
   private void check(Object value) {
     if (!valueClass.isInstance(value))
-      throw CodecException.here(value.getClass().getName() + " is no " + type.getSimpleName());
+      throw CodecException.ofFault(value.getClass().getName() + " is no " + type.getSimpleName());
   }
 
   @Override
@@ -131,7 +131,7 @@ public final class TypeCodec<T> implements Codec<T> {
     Objects.requireNonNull(unknown, "unknown");
     try {
       if (Objects.requireNonNull(bytes, "bytes").length > Format.MAX_BYTES)
-        throw CodecException.here(bytes.length + " bytes; at most " + Format.MAX_BYTES + " are read");
+        throw CodecException.ofFault(bytes.length + " bytes; at most " + Format.MAX_BYTES + " are read");
       var in = format.newReader(bytes);
       var value = root.read(in, unknown);
       in.checkEnd();

@@ -11,7 +11,10 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** The notes of an actor, without obsolete notes. Used by the actor's thread. */
+/**
+ * The notes of an actor, without obsolete notes. A message id is the idempotency key of a message,
+ * or else the unique id of a stored message. Used by the actor's thread.
+ */
 final class ActorNotes {
   private static final int MAX_ANSWER_BYTES = 1 << 20;
   private static final int NOTE_OVERHEAD = 64; // approximate bytes of a note, without its texts
@@ -78,7 +81,7 @@ final class ActorNotes {
   private void removeOldestSteps() {
     parked.values().removeIf(note -> !isParked.test(note.waiting()));
     var idempotentIds =
-        steps.keySet().stream().filter(id -> StoredNames.isIdempotent(id) && !parked.containsKey(id)).toList();
+        steps.keySet().stream().filter(id -> StoredNameChecks.isIdempotent(id) && !parked.containsKey(id)).toList();
     if (idempotentIds.size() > maxAnswers) steps.remove(idempotentIds.getFirst());
   }
 
@@ -86,7 +89,7 @@ final class ActorNotes {
   List<Note> park(Optional<String> messageId, String uniqueId) {
     var notes = new ArrayList<Note>(0);
     if (attempts(uniqueId) > 0) notes.add(new Note.Begun(uniqueId, 0));
-    messageId.filter(id -> StoredNames.isIdempotent(id) && steps.containsKey(id))
+    messageId.filter(id -> StoredNameChecks.isIdempotent(id) && steps.containsKey(id))
         .ifPresent(id -> notes.add(new Note.PutAside(id, uniqueId)));
     return notes;
   }

@@ -12,7 +12,8 @@ import java.util.function.Consumer;
  * The content of a turn: the state or events, and notes. Fields that are added later are
  * collections or optional, so that older bodies can still be decoded.
  *
- * @param last events of the turn that erased the actor: views read them, but no state needs them
+ * @param last the events of the turn that erased the actor, which are its final events. Views read
+ *     them, but no state needs them
  */
 record Body(Optional<byte[]> state, List<byte[]> events, List<Note> notes, List<byte[]> last) {
   private static final Codec<Body> CODEC = Codec.of(Body.class);

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 
-/** The settings of a kind, and the steps of its definition. */
+/** The settings of a kind, and the later stages of its builder. */
 record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snapshotEvery, int maxUnstoredTurns,
     int maxStoredMessages,
     int maxRememberedAnswers,
@@ -22,7 +22,8 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
 
   static <M> DefaultDurableBuilder<M> of(String name, Class<M> messages) {
     Objects.requireNonNull(messages, "messages");
-    return new DefaultDurableBuilder<>(StoredNames.checkPlain("kind", name), MessageCodecs.of(messages), 1000, 1024, 0,
+    return new DefaultDurableBuilder<>(StoredNameChecks.checkPlain("kind", name), MessageCodecs.of(messages), 1000,
+        1024, 0,
         1000,
         Duration.ofDays(1),
         Optional.empty());
@@ -34,7 +35,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     var type = (Class<S>) typeOf(Objects.requireNonNull(initial, "initial"));
     var codec = codecOf(name, "state", type);
     if (isSingleton(type)) throw new IllegalArgumentException("kind '" + name + "' begins with the only object of "
-        + type.getName() + ", so there would be no other state; let it be one of a sealed interface, or give a codec");
+        + type.getName() + ", so there would be no other state; give all states a sealed interface, or give a codec");
     return state(codec, initial);
   }
 
@@ -122,7 +123,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
     return new DefaultEventsStep<>(this, () -> initial, stateCodec, codec, applyEvent);
   }
 
-  /** Returns the codec of the state; empty if its type has no form in bytes, or only one object. */
+  /** Returns the codec of the state; empty if its type has no codec, or only one object. */
   @SuppressWarnings("unchecked") // `initial` is an S
   private static <S> Optional<Codec<S>> codecOf(S initial) {
     var type = (Class<S>) typeOf(initial);
@@ -249,7 +250,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
   }
 
   String checkedKey(String key) {
-    return StoredNames.checkText(NO_SUCH_ACTOR + name + "': its key", Objects.requireNonNull(key, "key"));
+    return StoredNameChecks.checkText(NO_SUCH_ACTOR + name + "': its key", Objects.requireNonNull(key, "key"));
   }
 
   IllegalArgumentException invalidDefinition(String reason) {

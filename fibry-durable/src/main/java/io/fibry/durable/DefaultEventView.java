@@ -22,12 +22,12 @@ record DefaultEventView<E>(String kind, Codec<E> eventCodec, Optional<String> na
     Handler<EventView.EndedActor> endHandler)
     implements EventView<E> {
   static <E> EventView<E> of(String kind, Codec<E> events) {
-    return new DefaultEventView<>(StoredNames.checkPlain("kind", kind), events, Optional.empty(), end -> {});
+    return new DefaultEventView<>(StoredNameChecks.checkPlain("kind", kind), events, Optional.empty(), end -> {});
   }
 
   @Override
   public EventView<E> named(String view) {
-    return new DefaultEventView<>(kind, eventCodec, Optional.of(StoredNames.checkPlain("view", view)), endHandler);
+    return new DefaultEventView<>(kind, eventCodec, Optional.of(StoredNameChecks.checkPlain("view", view)), endHandler);
   }
 
   @Override

@@ -23,7 +23,7 @@ final class DueTimes {
   private final Supplier<Instant> now;
   private final Scheduler scheduler;
   private final Consumer<String> onDue;
-  private final Map<String, Instant> dueByKey = new HashMap<>(); // it and the fields below: guarded by this
+  private final Map<String, Instant> dueByKey = new HashMap<>(); // guarded by the monitor, as the fields below
   // also has obsolete entries, whose time differs from that in `dueByKey`
   private final PriorityQueue<DueEntry> queue = new PriorityQueue<>((a, b) -> a.at.compareTo(b.at));
   private Scheduler.Timer timer;

@@ -18,10 +18,10 @@ import java.util.function.BiFunction;
  * {@snippet class="io.fibry.durable.JavadocSnippetsTest" region="durable"}
  *
  * <p>All that a handler did with one message is a <i>turn</i>. When the handler has returned, the
- * turn is stored completely or not at all. Its answer is sent afterwards. Meanwhile the actor
- * handles further messages; their answers wait for the earlier turns. If a turn cannot be stored,
- * later turns are not stored either. Their requests fail with a {@link NotStoredException}, and the
- * actor reads its state again.
+ * turn is stored completely or not at all. Its answer is sent afterwards. While the turn is being
+ * stored, the actor handles further messages; their answers wait for it. If a turn cannot be
+ * stored, later turns are not stored either. The requests of all these turns fail with a
+ * {@link NotStoredException}, and the actor reads its state again.
  *
  * <p>A handler that throws stores nothing, and leaves the state unchanged. Effects outside of the
  * store, such as a message to the address of another actor, are not a part of the turn.
@@ -190,7 +190,7 @@ public sealed interface Durable<M> permits DurableDefinition {
      *
      * @param <S> state
      * @param initial makes the object
-     * @return a step that needs events
+     * @return a builder that still needs events
      */
     <S> MutableStateStep<S, M> initialState(Callable<? extends S> initial);
 
@@ -237,9 +237,9 @@ public sealed interface Durable<M> permits DurableDefinition {
     Builder<M> deduplicate(int answers, Duration time);
 
     /**
-     * Sets how often a snapshot of the state is stored; a load reads only the events after it. A
-     * load reads all events if the state has no form in bytes. It also does if the snapshot cannot
-     * be decoded and no event was deleted; a folder then reads the history of the whole kind.
+     * Sets how often a snapshot of the state is stored; a load reads only the events after it.
+     * Without a codec of the state, a load reads all events. If the snapshot cannot be decoded, a
+     * load needs all events, too; a store in a folder then reads the history of the whole kind.
      *
      * @param turns from one snapshot to the next; by default 1,000
      * @return a changed copy
@@ -256,9 +256,9 @@ public sealed interface Durable<M> permits DurableDefinition {
     Builder<M> maxUnstoredTurns(int turns);
 
     /**
-     * Sets how long events are kept for views and operators, after a snapshot has replaced them.
+     * Sets how long events are kept for views and operators, even if a snapshot has replaced them.
      *
-     * @param age by default forever; zero or more
+     * @param age by default forever; zero or more. A view may miss older events
      * @return a changed copy
      */
     Builder<M> retainEvents(Duration age);
@@ -351,7 +351,7 @@ public sealed interface Durable<M> permits DurableDefinition {
      * @param state the state of this actor
      * @param message the message
      * @return the next state; the same object if there is no change to store
-     * @throws Exception a failure of the actor
+     * @throws Exception any failure; the turn is then not stored
      */
     S handle(S state, M message) throws Exception;
   }
@@ -372,7 +372,7 @@ public sealed interface Durable<M> permits DurableDefinition {
      * @param message the message
      * @param context valid until this method returns
      * @return the next state; the same object if there is no change to store
-     * @throws Exception a failure of the actor
+     * @throws Exception any failure; the turn is then not stored
      */
     S handle(S state, M message, DurableContext<M> context) throws Exception;
   }
@@ -393,7 +393,7 @@ public sealed interface Durable<M> permits DurableDefinition {
      * @param state the state of this actor
      * @param message the message
      * @param context valid until this method returns
-     * @throws Exception a failure of the actor
+     * @throws Exception any failure; the turn is then not stored
      */
     void handle(S state, M message, EventContext<S, E, M> context) throws Exception;
   }

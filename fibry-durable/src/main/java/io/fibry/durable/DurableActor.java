@@ -77,7 +77,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         : exitable instanceof DurableEntities<?> entities ? entities.target() : exitable;
   }
 
-  /** Returns an address for one message. Stores these bytes, which newer code may have written. */
+  /** Returns an address for one message. It stores these bytes, which newer code may have made. */
   DurableActor<M> withEncodedMessage(byte[] bytes) {
     return new DurableActor<>(target, kind, delivery, key, host, bytes);
   }
@@ -108,12 +108,12 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
       throw new AssertionError(impossible);
     } catch (StoreException | CancellationException refusal) {
       StoreRegistry.of(delivery.store()).failureLog().logRefusal(
-          id() + " does not get a message, since it could not be kept",
+          id() + " does not get a message, since it could not be stored",
           refusal);
       return false;
     }
     delivery.deliver(target, key, toStoredMessage(pending, message, context, false, startNanos));
-    return true; // even if the actor cannot take it now
+    return true; // even if the actor cannot take it now: a courier delivers it
   }
 
   @Override
@@ -213,7 +213,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     try {
       var answer = sending.get();
       isSent = true;
-      CompletableFuture<R> result = answer.newIncompleteFuture(); // made by `answer`, so that a handler's wait is known
+      CompletableFuture<R> result = answer.newIncompleteFuture(); // made by `answer`, so WaitCycle sees waits for it
       answer.whenComplete((value, failure) -> {
         delivery.release(key, call.id());
         if (failure == null) result.complete(value);
@@ -268,7 +268,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         name(), request, limit, null);
   }
 
-  /** Returns false if the handler threw the failure, even a RequestException of another request. */
+  /** Returns whether the request is unanswered. A failure that the handler threw is an answer. */
   private static boolean isUnanswered(StoredMessage<?> call, Throwable failure) {
     var stage = call.stage().orElseThrow().get();
     return failure instanceof RequestException unanswered && unanswered.request() == call
@@ -354,7 +354,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     close(delivery.endBarrier(key::equals), target, 2);
   }
 
-  /** @param ownCycle size of the wait cycle of a handler that closes its own actor, not awaited */
+  /** @param ownCycle size of the cycle if a handler closes its own actor: then it does not wait */
   static void close(CompletableFuture<Void> barrier, Exitable target, int ownCycle) {
     if (barrier.isDone()) {
       target.close();

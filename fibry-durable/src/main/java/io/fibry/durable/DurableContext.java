@@ -115,7 +115,8 @@ public interface DurableContext<M> extends ActorContext<M> {
   void sleep(String name, Duration time) throws Exception;
 
   /**
-   * Runs code at most once, when the turn is stored, on a thread of its own.
+   * Runs code when the turn is stored, on a thread of its own. If the process ends before, the code
+   * is never run.
    *
    * @param task the code; if it throws, the failure is logged
    */

@@ -49,7 +49,7 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
   /** Returns the codec of stored data, or throws if the kind has none any more. */
   <T> Codec<T> requireCodec(Optional<Codec<T>> codec, String content) {
     return codec.orElseThrow(() -> new CodecException("it has " + content + ", which " + this
-        + " does not keep; let it keep what it kept, or give it another name"));
+        + " does not store any more; let the kind store it again, or rename the kind"));
   }
 
   /** Returns the state after an event of a turn. */

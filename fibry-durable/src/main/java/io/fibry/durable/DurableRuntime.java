@@ -7,8 +7,8 @@ import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
+import io.fibry.store.FieldLossException;
 import io.fibry.store.Store;
-import io.fibry.store.UnknownFieldsException;
 import io.fibry.store.recorder.StoreEvents;
 import io.fibry.text.Lines;
 import java.time.Duration;
@@ -38,7 +38,7 @@ final class DurableRuntime<S, E, M> {
   private long stateSize; // bytes of the state that was last stored
   private long bytesSinceFullState; // bytes of the last full-state turn and of the later turns
   private int turnsSinceSnapshot;
-  private UnknownFields unknownFields = UnknownFields.NONE; // fields of newer code; they must not be lost
+  private UnknownFields unknownFields = UnknownFields.NONE; // fields that newer code wrote; no turn may erase them
   // Done when all answers of earlier turns are sent.
   private CompletableFuture<Void> allAnswered = CompletableFuture.completedFuture(null);
   private boolean isStateDoubtful; // must be read again: a handler that threw may have changed it, or a load failed
@@ -94,7 +94,7 @@ final class DurableRuntime<S, E, M> {
 
   byte[] encode(E event) {
     return definition.eventCodec().orElseThrow(() -> new IllegalStateException(
-        definition + " keeps its state, and no events; let the handler answer the next state")).encode(event);
+        definition + " stores its state, and no events; let the handler answer the next state")).encode(event);
   }
 
   byte[] encodeMessage(M message) {
@@ -144,7 +144,7 @@ final class DurableRuntime<S, E, M> {
         id.toString(), request)));
   }
 
-  /** Handles the message of a call. First handles earlier messages whose own calls were lost. */
+  /** Handles the message of a call, after earlier messages whose own calls the actor never got. */
   private void handleQueuedUpTo(StoredMessage<Object> call, ActorContext<Object> coreContext) throws Exception {
     boolean isFound = false;
     for (var next = nextMessage(call, coreContext); next.isPresent(); next = nextMessage(call, coreContext)) {
@@ -182,7 +182,7 @@ final class DurableRuntime<S, E, M> {
   }
 
   /** Deletes a parked message that was discarded. */
-  private void remove(TurnContext<S, E, M> turn) {
+  private void deleteDiscarded(TurnContext<S, E, M> turn) {
     var outbox = new TurnOutbox(id, delivery);
     turn.storedMessage().ifPresent(outbox::markHandled);
     append(false, Optional.empty(), List.of(), turn.obsoleteNotes(actorNotes), outbox);
@@ -200,7 +200,7 @@ final class DurableRuntime<S, E, M> {
       boolean mayBegin = isPending && !isDiscarded && countAttempt(storedMessage);
       if (!isPending && !isHandledByPendingTurn) delivery.complete(id.key(), storedMessage.id(), storedMessage.due());
       if (!isPending) turn.acknowledge();
-      else if (isDiscarded) remove(turn);
+      else if (isDiscarded) deleteDiscarded(turn);
       else if (!mayBegin) park(turn, "it was begun " + MAX_ATTEMPTS + " times, and each time the process ended");
       isDecided = true;
       return mayBegin;
@@ -210,8 +210,8 @@ final class DurableRuntime<S, E, M> {
   }
 
   /**
-   * Counts an attempt at a message during which an earlier process may have ended. Returns false if
-   * the message has had {@link #MAX_ATTEMPTS} attempts already.
+   * Counts an attempt at a message that an earlier process may have been handling when it ended.
+   * Returns false if the message has had {@link #MAX_ATTEMPTS} attempts already.
    */
   private boolean countAttempt(StoredMessage<?> storedMessage) throws InterruptedException {
     if (!delivery.isFirstAttemptAfterRestart(id.key(), storedMessage)) return true;
@@ -310,8 +310,8 @@ final class DurableRuntime<S, E, M> {
     var notes = new ArrayList<>(turn.obsoleteNotes(actorNotes));
     if (hasRun) turn.answerNote(delivery.now()).ifPresent(notes::add);
     if (unknownFields.wouldLoseFields(definition.eventCodec().isEmpty() && next != state, turn.isErased())) {
-      turn.storedMessage().ifPresent(this::uncountAttempt);
-      turns.refuse(new UnknownFieldsException(id, turns.nextNumber(), unknownFields.field())); // a stored message waits
+      turn.storedMessage().ifPresent(this::uncountAttempt); // the message waits for newer code
+      turns.refuse(new FieldLossException(id, turns.nextNumber(), unknownFields.field()));
     } else if (turn.isErased()) eraseState(turn.events(), notes, outbox);
     else if (definition.eventCodec().isEmpty()) commitState(next, notes, outbox);
     else if (!turn.events().isEmpty() || !notes.isEmpty() || !outbox.isEmpty()) {

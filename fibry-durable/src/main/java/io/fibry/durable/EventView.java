@@ -89,9 +89,9 @@ public interface EventView<E> {
   EventView<E> onEnd(Handler<EndedActor> handler);
 
   /**
-   * Removes the name from the store, which then keeps no events of erased actors for this view. A
-   * view that is given this name later begins with the first event. If another process runs the
-   * view, its actor ends when it next stores its offset.
+   * Removes the name from the store. The store then keeps no events of erased actors for this view.
+   * A view that is given this name later begins with the first event. If another process runs the
+   * view, the view's actor ends when it next stores its offset.
    *
    * @param store the store; if it does not know the name, the call has no effect
    * @throws IllegalStateException if this view has no name, or has an actor at this store

@@ -20,7 +20,7 @@ final class KeyDelivery {
   boolean needsCourier; // the courier must read again before it ends; if none runs, one must be started
   private boolean isReading; // the courier reads messages, or has not yet delivered all that it has read
   private boolean hasRequestsToRelease; // the courier has delivered its messages, and held requests may be sent
-  private boolean isReleasing; // a thread sends held requests
+  private boolean isReleasing; // a thread is sending held requests
   private boolean hasReadAll; // the courier's last read returned all messages that were due
   private boolean isBehind; // messages that were due at the last read are not delivered yet
   private boolean hasLeftovers; // messages wait for the courier: left by senders, or begun and not done
@@ -34,7 +34,7 @@ final class KeyDelivery {
   private final Map<String, StoredMessage<Object>> queue = new LinkedHashMap<>(2);
   // by id, in the order in which they were begun; their turns are not stored yet
   private final Map<String, StoredMessage<Object>> startedMessages = new LinkedHashMap<>(2);
-  // each is completed, which sends the request, when the courier has delivered its messages
+  // completing a future sends its request; done when the courier has delivered its messages
   private final List<CompletableFuture<Void>> heldRequests = new ArrayList<>(0);
   private final Set<String> unreadableIds = new HashSet<>(0); // only another version of the program can read them
   private int openCalls; // calls that the actor has not answered
@@ -53,7 +53,7 @@ final class KeyDelivery {
     return reservedIds.remove(id);
   }
 
-  /** Queues a message, or returns false if a courier must deliver it, so that none is overtaken. */
+  /** Queues a message, or returns false if a courier must deliver it, after earlier messages. */
   boolean tryAdd(StoredMessage<Object> message) {
     hasLeftovers |= hasCourier && isBehind || consecutiveFailures > 0 || isHalted;
     hasMissed |= hasLeftovers;
@@ -69,7 +69,7 @@ final class KeyDelivery {
 
   /**
    * Counts off a call that was answered or has failed. Returns whether a courier must read the
-   * other messages.
+   * remaining messages.
    */
   boolean endCall() {
     if (--openCalls > 0) return false;
@@ -113,7 +113,7 @@ final class KeyDelivery {
 
   /**
    * Queues all messages for a new life, begun messages first. A message that was not pending when
-   * the life began counts as read: the store must be asked whether it still waits.
+   * the life began counts as read from the store, which must be asked whether it still waits.
    */
   void restart(List<String> pendingIds) {
     var pending = Set.copyOf(pendingIds);
@@ -144,7 +144,7 @@ final class KeyDelivery {
     return mustWait;
   }
 
-  /** Returns a future that is done when the requests held now are sent: then the actor may end. */
+  /** Returns a future that is done when the requests held now are sent: an end waits for them. */
   CompletableFuture<Void> holdEnd() {
     if (heldRequests.isEmpty() && !hasRequestsToRelease) return TurnPipeline.DONE;
     var end = new CompletableFuture<Void>();
@@ -152,7 +152,7 @@ final class KeyDelivery {
     return end;
   }
 
-  /** Returns whether the courier can read messages that senders left, and deliver them, too. */
+  /** Returns whether the courier can add messages that senders left meanwhile to its batch. */
   boolean shouldReadOnceMore() {
     return hasReadAll && hasMissed && !isHalted;
   }

@@ -14,7 +14,7 @@ import java.util.UUID;
  *
  * @param every the period of a repeating reminder; empty for other messages
  * @param failed why the message was parked; empty if it was not. A due message with a failure was
- * discarded
+ * discarded by an operator
  * @param context the text that the context propagators of its sender wrote; empty if none
  */
 record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, Optional<String> context) {

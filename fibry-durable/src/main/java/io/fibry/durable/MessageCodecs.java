@@ -45,6 +45,6 @@ record MessageCodecs<M>(Class<M> type, Optional<Codec<M>> codec, String missingR
   /** Returns the codec of the messages, or throws if they have none. */
   Codec<M> requireCodec() {
     return codec.orElseThrow(() -> new IllegalArgumentException(
-        "messages of " + type.getName() + " have no form in bytes, so they cannot be kept: " + missingReason));
+        "messages of " + type.getName() + " cannot be encoded, so they cannot be stored: " + missingReason));
   }
 }

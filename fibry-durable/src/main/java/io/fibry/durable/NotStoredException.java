@@ -17,7 +17,7 @@ public final class NotStoredException extends RequestException {
   private NotStoredException(String text, String actor, Object request, StoreException cause, Outcome outcome) {
     super(text + switch (outcome) {
       case NOT_DONE -> ": ";
-      case WILL_BE_DONE -> "; it keeps it, and handles it once without being sent it again: ";
+      case WILL_BE_DONE -> "; the message itself is stored, and the actor handles it again without another send: ";
       case UNKNOWN -> "; it may be stored all the same: ";
     } + Lines.message(cause), actor, request, cause, outcome);
   }
@@ -29,7 +29,7 @@ public final class NotStoredException extends RequestException {
   }
 
   static NotStoredException ofMessage(String actor, String text, Object request, StoreException cause) {
-    return new NotStoredException(actor + " does not get " + text + ", since it could not be kept", actor, request,
+    return new NotStoredException(actor + " does not get " + text + ", since it could not be stored", actor, request,
         cause, cause.outcome());
   }
 }

@@ -6,13 +6,17 @@ import java.util.Optional;
 /** An entry that an actor stores beside its state. A message is named by its id. */
 sealed interface Note {
 
-  /** The message was handled, and is not handled again. */
+  /** The message was handled, and is not handled again. The answer is encoded. */
   record Answered(String message, Instant at, Optional<byte[]> answer) implements Note {}
 
   /** The handler of the message ran a step. If there is no result, the step threw. */
   record Step(String message, String name, Optional<byte[]> result, String failure) implements Note {}
 
-  /** The number of times that the process ended during the message, since its last step. */
+  /**
+   * How often the process ended while it handled the message, since the message's last step.
+   *
+   * @param message the unique id of the stored message
+   */
   record Begun(String message, int times) implements Note {}
 
   /**

@@ -25,10 +25,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Delivers the messages that wait at a store to the actors of a kind. Thread-safe.
  *
- * <p>A message is <i>in delivery</i> from just before its sender stores it until its turn is
- * stored; meanwhile it is not delivered a second time. All other due messages are delivered by a
- * courier, a fiber for each actor, in the order in which they were stored. While a courier has due
- * messages to deliver, senders leave their messages to the courier, so that none is overtaken.
+ * <p>A message is <i>in delivery</i> from its reservation, just before its sender stores it, until
+ * its turn is stored. Meanwhile it is not delivered a second time. All other due messages are
+ * delivered by a courier, a fiber for each actor, in the order in which they were stored. While a
+ * courier has due messages, senders leave new messages to it, so that no message is overtaken.
  *
  * <p>Messages are handled in the order of a queue beside the mailbox, see {@link KeyDelivery}. The
  * mailbox contains calls: each lets the actor handle all messages up to a certain message. If calls
@@ -45,11 +45,11 @@ final class PendingDelivery implements AutoCloseable {
   final BlockBuilder<?> blockBuilder; // has the scope's clock and contexts, and describes requests
   // by key; this and the variables below are guarded by this object's monitor
   private final Map<String, KeyDelivery> deliveries = new HashMap<>();
-  private final Set<String> attempted = new HashSet<>(); // begun messages that waited at the start
+  private final Set<String> attempted = new HashSet<>(); // messages that waited at the start and were begun since
   private final DueTimes dueTimes;
   private Function<String, Actor<Object>> actorOfKey; // null until the start
   private final Predicate<String> isOwnedKey; // whether this program owns the key
-  private Instant startedAt = Instant.MIN; // an earlier process may have ended during messages sent before
+  private Instant startedAt = Instant.MIN; // an earlier process may have begun messages that were sent before
   private boolean closed;
 
   PendingDelivery(Store store, DefaultDurableBuilder<?> kind, BlockBuilder<?> blockBuilder,
@@ -101,7 +101,7 @@ final class PendingDelivery implements AutoCloseable {
     else wakeCourier(key);
   }
 
-  /** Returns true once for each message that waited when the process began. */
+  /** Returns true once for each message that waited at the store when the delivery started. */
   synchronized boolean isFirstAttemptAfterRestart(String key, StoredMessage<?> message) {
     return message.isRead() && !message.sentAt().isAfter(startedAt) && attempted.add(message.uniqueId() + " of " + key);
   }
@@ -165,14 +165,14 @@ final class PendingDelivery implements AutoCloseable {
     wakeCourier(key);
   }
 
-  /** Returns a future that is done when a request would overtake no message of a courier. */
+  /** Holds a request that would overtake messages of a courier, until the future is done. */
   synchronized CompletableFuture<Void> orderBarrier(String key) {
     var barrier = new CompletableFuture<Void>();
     var keyDelivery = deliveries.get(key);
     return keyDelivery != null && keyDelivery.holdRequest(barrier) ? barrier : TurnPipeline.DONE;
   }
 
-  /** Returns a future that is done when the requests to these actors that are held now are sent. */
+  /** Returns a future that is done when all requests to these actors that are held now are sent. */
   synchronized CompletableFuture<Void> endBarrier(Predicate<String> isIncluded) {
     var barriers = deliveries.entrySet().stream().filter(entry -> isIncluded.test(entry.getKey()))
         .map(entry -> entry.getValue().holdEnd());
@@ -259,7 +259,7 @@ final class PendingDelivery implements AutoCloseable {
     try {
       while (deliverBatch(key)) {
       } // each call delivers the next messages
-    } catch (StoreClosedException storeClosed) { // the messages are delivered when the store is open again
+    } catch (StoreClosedException storeClosed) { // the messages are delivered when the store is opened again
       synchronized (this) {
         keyDelivery(key).endReading();
       }

@@ -19,8 +19,8 @@ public final class RequestStoredException extends RequestException {
   }
 
   static RequestStoredException of(Store.ActorId actor, PendingDelivery delivery, Object request, Throwable cause) {
-    return new RequestStoredException(actor + " keeps " + delivery.blockBuilder.describeRequest(request)
-        + ", and handles it once without being sent it again, but does not answer: " + reason(cause), actor.toString(),
+    return new RequestStoredException(actor + " has stored " + delivery.blockBuilder.describeRequest(request)
+        + ", and handles it once without another send, but does not answer: " + reason(cause), actor.toString(),
         request, cause);
   }
 

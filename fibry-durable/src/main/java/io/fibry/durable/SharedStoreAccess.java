@@ -54,7 +54,7 @@ public final class SharedStoreAccess<M> {
    * Returns the codec of the messages.
    *
    * @return the codec of the definition
-   * @throws IllegalArgumentException if the messages have no form in bytes
+   * @throws IllegalArgumentException if the messages have no codec
    */
   public Codec<M> codec() {
     return definition.kind().messages().requireCodec();

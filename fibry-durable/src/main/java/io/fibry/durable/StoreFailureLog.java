@@ -10,9 +10,9 @@ import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs the refusals of a store, and the messages that were parked. The first event of each topic is
- * logged at once. Later events of the topic are counted, and at most one line a minute is logged,
- * because a full store refuses thousands of turns each second. Thread-safe.
+ * Logs refusals of a store, parked messages, and problems with snapshots. The first event of each
+ * topic is logged at once. Later events of the topic are counted, and at most one line a minute is
+ * logged, because a full store refuses thousands of turns each second. Thread-safe.
  */
 final class StoreFailureLog {
   private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -35,10 +35,10 @@ final class StoreFailureLog {
   }
 
   void logParked(Store.ActorId actor, StoredMessage<?> message, String reason) {
-    String text = actor + " put message " + message.message().getClass().getSimpleName() + " aside, as '"
+    String text = actor + " parked message " + message.message().getClass().getSimpleName() + " as '"
         + Lines.line(Mail.parkedId(message.uniqueId())) + "': " + Lines.line(reason)
         + ". Its kind lists it by parked(store); call retry(..) or discard(..)";
-    warn(actor.kind(), text, ". %d more of this kind were put aside since the last such line");
+    warn(actor.kind(), text, ". %d more of this kind were parked since the last such line");
   }
 
   /** Logs an unreadable snapshot. The events are stored, so the load only took longer. */

@@ -23,7 +23,7 @@ import java.util.function.UnaryOperator;
 
 /**
  * The actors and deliveries of this process at one store. They refer to the registry, but the store
- * does not. If the store did, it would keep unreachable actors that never ended in memory.
+ * does not. Otherwise the store would keep actors in memory that are unreachable, but never ended.
  * Thread-safe.
  */
 final class StoreRegistry {
@@ -111,7 +111,7 @@ final class StoreRegistry {
       var parked = store.pending(actor, Store.PendingMessage.NEVER, Integer.MAX_VALUE).stream()
           .filter(message -> message.id().equals(id) && Mail.isParked(message)).findFirst()
           .orElseThrow(() -> new IllegalStateException(
-              "'" + Lines.line(id) + "' of " + actor + " is not aside any more at " + store
+              "'" + Lines.line(id) + "' of " + actor + " is no longer parked at " + store
                   + ": it was retried, or removed"));
       var unparked = new Store.PendingMessage(actor, id, Store.PendingMessage.ALWAYS,
           change.apply(Mail.read(parked.body())).bytes());

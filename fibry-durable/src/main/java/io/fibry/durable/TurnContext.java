@@ -24,12 +24,12 @@ import org.slf4j.LoggerFactory;
 
 /** The context of a handler: it collects the effects of a turn. Used by the handler's thread. */
 final class TurnContext<S, E, M> implements EventContext<S, E, M> {
-  private record TurnAnswer(CompletableFuture<Object> promise, CompletableFuture<?> value) {} // not sent yet
+  private record TurnAnswer(CompletableFuture<Object> promise, CompletableFuture<?> value) {} // not sent until stored
 
   private final DurableRuntime<S, E, M> runtime;
   private final M message;
   private final Optional<StoredMessage<Object>> storedMessage; // the handled message; empty if it is not stored
-  private final Optional<StoredMessage<Object>> call; // during which the stored message is handled; else empty
+  private final Optional<StoredMessage<Object>> call; // the call that handles the stored message; empty if none
   private final ActorContext<Object> coreContext; // throws on other threads, and after the handler has returned
   private final TurnOutbox outbox;
   private TurnSteps steps; // null until the first step
@@ -71,10 +71,10 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   private void checkValid() {
     coreContext.self();
     if (isOver) throw new IllegalStateException("the context of " + runtime.id()
-        + " is valid on its handler's thread, until the handler returns; for later, keep self()");
+        + " is valid on its handler's thread, until the handler returns; to send later, use self()");
   }
 
-  /** Throws inside a step, because a step whose result is stored is not run again. */
+  /** Throws inside a step, because a step that is not run again would not add to the turn again. */
   private void checkOutsideStep() {
     checkValid();
     if (steps != null) steps.checkOutside();
@@ -310,7 +310,7 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
 
   /** Returns the id by which a repeated message is recognized; empty if it cannot be. */
   Optional<String> messageId() {
-    return message instanceof Idempotent idempotent ? Optional.of(StoredNames.messageId(runtime.id(), idempotent))
+    return message instanceof Idempotent idempotent ? Optional.of(StoredNameChecks.messageId(runtime.id(), idempotent))
         : storedMessage.map(StoredMessage::uniqueId);
   }
 
@@ -381,7 +381,7 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     }
   }
 
-  /** Runs tasks and sends answers when all turns are stored. The future is done afterwards. */
+  /** Runs tasks and sends answers when all turns so far are stored. The future is done then. */
   CompletableFuture<Void> sendAnswers(CompletableFuture<Void> allStored, boolean hasFailed) {
     for (var task : commitTasks)
       allStored.thenRun(() -> Thread.ofVirtual().name("after " + runtime.id()).start(() -> run(task)));

@@ -22,7 +22,7 @@ final class TurnOutbox {
   private final List<Store.PendingMessage> messages = new ArrayList<>(0);
   // The actor's messages to itself, by id. An empty value removes the message.
   private final Map<String, Optional<Store.PendingMessage>> ownMessages = new LinkedHashMap<>(0);
-  private Optional<StoredMessage<?>> handled = Optional.empty(); // empty: none
+  private Optional<StoredMessage<?>> handled = Optional.empty(); // the handled message, if it is stored
 
   TurnOutbox(Store.ActorId actor, PendingDelivery delivery) {
     this.actor = actor;
@@ -49,7 +49,8 @@ final class TurnOutbox {
 
   private String reminderId(String name) {
     return Mail
-        .reminderId(StoredNames.checkText("the name of a reminder of " + actor, Objects.requireNonNull(name, "name")));
+        .reminderId(
+            StoredNameChecks.checkText("the name of a reminder of " + actor, Objects.requireNonNull(name, "name")));
   }
 
   /** Returns the stored message that this turn handles. */

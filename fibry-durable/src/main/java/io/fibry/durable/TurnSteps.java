@@ -51,12 +51,12 @@ final class TurnSteps {
   }
 
   private String checkName(String name) {
-    return StoredNames.checkText("the name of a step of " + runtime.id(), Objects.requireNonNull(name, "name"));
+    return StoredNameChecks.checkText("the name of a step of " + runtime.id(), Objects.requireNonNull(name, "name"));
   }
 
   private String requireMessageId() {
     return messageId.orElseThrow(() -> new IllegalStateException("a step of " + runtime.id()
-        + " could not be done again: its message is neither Once nor kept; let the kind keep messages"));
+        + " could not be done again: its message is neither Once nor stored; let the kind store messages"));
   }
 
   @SuppressWarnings("unchecked") // the codec returns an R, even if `type` is primitive

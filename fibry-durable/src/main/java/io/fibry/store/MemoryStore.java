@@ -31,7 +31,7 @@ public final class MemoryStore implements Store {
     private final List<Turn> turns = new ArrayList<>();
     private final Map<String, PendingMessage> pending = new LinkedHashMap<>();
     private final List<Long> offsets = new ArrayList<>(); // offsets of its turns in the history
-    // Offsets of turns with which the actor ended, if views have not read up to them.
+    // Offsets of turns that erased the actor, as long as a view has not read up to them.
     private final TreeSet<Long> endOffsets = new TreeSet<>();
     private long life;
     private long lastTurn; // the number of the last stored turn
@@ -76,13 +76,13 @@ public final class MemoryStore implements Store {
   public synchronized MemoryStore crash() {
     closed = true;
     var survivor = new MemoryStore(clock);
-    actors.forEach((id, state) -> {
-      var copy = survivor.actorState(id);
-      copy.turns.addAll(state.turns);
-      copy.pending.putAll(state.pending);
-      copy.offsets.addAll(state.offsets);
-      copy.endOffsets.addAll(state.endOffsets);
-      copy.lastTurn = state.lastTurn;
+    actors.forEach((id, stored) -> {
+      var copy = survivor.storedActor(id);
+      copy.turns.addAll(stored.turns);
+      copy.pending.putAll(stored.pending);
+      copy.offsets.addAll(stored.offsets);
+      copy.endOffsets.addAll(stored.endOffsets);
+      copy.lastTurn = stored.lastTurn;
     });
     survivor.history.putAll(history);
     survivor.retention.putAll(retention);
@@ -102,28 +102,28 @@ public final class MemoryStore implements Store {
     remainingFailures = writes;
   }
 
-  private StoredActor actorState(ActorId actor) {
+  private StoredActor storedActor(ActorId actor) {
     return actors.computeIfAbsent(Objects.requireNonNull(actor, "actor"), key -> new StoredActor());
   }
 
   @Override
   public synchronized LoadedActor load(ActorId actor) {
     checkOpen();
-    var state = actorState(actor);
-    state.life++;
-    state.hasRefusedTurn = false;
-    return new LoadedActor(state.life, state.lastTurn, state.turns.stream().map(Turn::body).toList(),
-        List.copyOf(state.pending.keySet()));
+    var stored = storedActor(actor);
+    stored.life++;
+    stored.hasRefusedTurn = false;
+    return new LoadedActor(stored.life, stored.lastTurn, stored.turns.stream().map(Turn::body).toList(),
+        List.copyOf(stored.pending.keySet()));
   }
 
   @Override
   public synchronized long beginLife(ActorId actor, long lastTurn) {
     checkOpen();
-    var state = actorState(actor);
-    state.life++;
-    state.hasRefusedTurn = false;
-    state.lastTurn = lastTurn;
-    return state.life;
+    var stored = storedActor(actor);
+    stored.life++;
+    stored.hasRefusedTurn = false;
+    stored.lastTurn = lastTurn;
+    return stored.life;
   }
 
   @Override
@@ -139,21 +139,21 @@ public final class MemoryStore implements Store {
   private synchronized CompletionStage<Void> store(Turn turn, boolean isEnd) {
     try {
       checkOpen();
-      var state = actorState(turn.actor());
-      if (turn.life() != state.life || turn.number() != state.lastTurn + 1 || state.hasRefusedTurn)
+      var stored = storedActor(turn.actor());
+      if (turn.life() != stored.life || turn.number() != stored.lastTurn + 1 || stored.hasRefusedTurn)
         throw new StaleLifeException(turn);
-      state.hasRefusedTurn = true; // stays true if the next line throws
+      stored.hasRefusedTurn = true; // stays true if failIfAsked throws
       failIfAsked();
-      state.hasRefusedTurn = false;
-      if (turn.isFullState()) state.turns.clear();
-      state.turns.add(turn);
+      stored.hasRefusedTurn = false;
+      if (turn.isFullState()) stored.turns.clear();
+      stored.turns.add(turn);
       history.put(++lastOffset, turn);
-      state.offsets.add(lastOffset);
+      stored.offsets.add(lastOffset);
       if (turn.isFullState())
-        deleteReplaced(state, lastOffset, isEnd ? minViewOffset(turn.actor().kind()) : Long.MAX_VALUE);
-      state.lastTurn = turn.number();
-      turn.handledIds().forEach(state.pending::remove);
-      for (var message : turn.outbox()) actorState(message.to()).put(message);
+        deleteReplaced(stored, lastOffset, isEnd ? minViewOffset(turn.actor().kind()) : Long.MAX_VALUE);
+      stored.lastTurn = turn.number();
+      turn.handledIds().forEach(stored.pending::remove);
+      for (var message : turn.outbox()) storedActor(message.to()).put(message);
       ViewOffset.kindOf(turn.actor()).ifPresent(kind -> updateView(kind, turn));
       wakeAll();
       return CompletableFuture.completedFuture(null);
@@ -164,23 +164,23 @@ public final class MemoryStore implements Store {
 
   @Override
   public synchronized void snapshot(Turn turn) {
-    var state = actors.get(turn.actor());
-    if (state == null || turn.life() != state.life || turn.number() != state.lastTurn) return;
-    state.turns.clear();
-    state.turns.add(turn);
-    deleteOld(turn.actor(), state);
+    var stored = actors.get(turn.actor());
+    if (stored == null || turn.life() != stored.life || turn.number() != stored.lastTurn) return;
+    stored.turns.clear();
+    stored.turns.add(turn);
+    deleteOld(turn.actor(), stored);
   }
 
   @Override
   public synchronized CompletionStage<Boolean> enqueue(PendingMessage message, int maxPending) {
     try {
       checkOpen();
-      var state = actorState(message.to());
-      if (state.pending.values().stream().filter(waiting -> !waiting.due().isAfter(message.due())).count()
+      var stored = storedActor(message.to());
+      if (stored.pending.values().stream().filter(waiting -> !waiting.due().isAfter(message.due())).count()
           >= maxPending)
         return CompletableFuture.completedFuture(false);
       failIfAsked();
-      state.put(message);
+      stored.put(message);
       return CompletableFuture.completedFuture(true);
     } catch (StoreException refused) {
       return CompletableFuture.failedFuture(refused);
@@ -190,20 +190,20 @@ public final class MemoryStore implements Store {
   @Override
   public synchronized List<PendingMessage> pending(ActorId actor, Instant until, int maxMessages) {
     checkOpen();
-    return actorState(actor).pending.values().stream().filter(message -> !message.due().isAfter(until))
+    return storedActor(actor).pending.values().stream().filter(message -> !message.due().isAfter(until))
         .limit(maxMessages).toList();
   }
 
   @Override
   public synchronized Optional<Instant> dueTime(ActorId actor, String id) {
     checkOpen();
-    return Optional.ofNullable(actorState(actor).pending.get(id)).map(PendingMessage::due);
+    return Optional.ofNullable(storedActor(actor).pending.get(id)).map(PendingMessage::due);
   }
 
   @Override
   public synchronized Optional<Instant> nextDueTime(ActorId actor, Instant after) {
     checkOpen();
-    return actorState(actor).pending.values().stream().map(PendingMessage::due)
+    return storedActor(actor).pending.values().stream().map(PendingMessage::due)
         .filter(Objects.requireNonNull(after, "after")::isBefore).min(Instant::compareTo);
   }
 
@@ -212,7 +212,7 @@ public final class MemoryStore implements Store {
     List<PendingMessage> messages;
     synchronized (this) {
       checkOpen();
-      messages = actors.values().stream().flatMap(state -> state.pending.values().stream())
+      messages = actors.values().stream().flatMap(stored -> stored.pending.values().stream())
           .filter(message -> message.to().kind().equals(kind)).toList();
     }
     for (var message : messages) reader.accept(message.to(), message.due());
@@ -272,7 +272,7 @@ public final class MemoryStore implements Store {
     checkOpen();
     Objects.requireNonNull(kind, "kind");
     if (!afterOffset.matches("\\d{0,18}"))
-      throw new IllegalArgumentException("'" + Lines.line(afterOffset) + "' is no place in the history of " + this);
+      throw new IllegalArgumentException("'" + Lines.line(afterOffset) + "' is no offset in the history of " + this);
     var openHistory = new MemoryHistory(kind, afterOffset.isEmpty() ? 0 : Long.parseLong(afterOffset));
     openHistories.add(openHistory);
     return openHistory;
@@ -306,12 +306,12 @@ public final class MemoryStore implements Store {
     actors.forEach(this::deleteOld);
   }
 
-  private void deleteOld(ActorId actor, StoredActor state) {
+  private void deleteOld(ActorId actor, StoredActor stored) {
     var age = retention.get(actor.kind());
     if (age == null) return;
     var cutoff = clock.instant().minus(age);
-    state.offsets.removeIf(offset -> {
-      boolean isDeleted = history.get(offset).at().isBefore(cutoff) && !state.turns.contains(history.get(offset));
+    stored.offsets.removeIf(offset -> {
+      boolean isDeleted = history.get(offset).at().isBefore(cutoff) && !stored.turns.contains(history.get(offset));
       if (isDeleted) history.remove(offset);
       return isDeleted;
     });
@@ -323,9 +323,9 @@ public final class MemoryStore implements Store {
     ViewOffset.of(turn.actor(), turn.body()).ifPresentOrElse(view -> views.put(turn.actor(), view),
         () -> views.remove(turn.actor()));
     long minOffset = minViewOffset(kind);
-    actors.forEach((id, state) -> {
-      var endOffset = state.endOffsets.floor(minOffset);
-      if (endOffset != null && id.kind().equals(kind)) deleteReplaced(state, endOffset, minOffset);
+    actors.forEach((id, stored) -> {
+      var endOffset = stored.endOffsets.floor(minOffset);
+      if (endOffset != null && id.kind().equals(kind)) deleteReplaced(stored, endOffset, minOffset);
     });
   }
 
@@ -339,11 +339,11 @@ public final class MemoryStore implements Store {
    * Deletes the turns before an offset, at which a full-state turn replaced them. If views have not
    * read up to this offset, notes it in {@code endOffsets} instead.
    */
-  private void deleteReplaced(StoredActor state, long replacedBefore, long minViewOffset) {
-    if (replacedBefore > minViewOffset) state.endOffsets.add(replacedBefore);
+  private void deleteReplaced(StoredActor stored, long replacedBefore, long minViewOffset) {
+    if (replacedBefore > minViewOffset) stored.endOffsets.add(replacedBefore);
     else {
-      state.endOffsets.headSet(replacedBefore, true).clear();
-      state.offsets.removeIf(offset -> offset < replacedBefore && history.remove(offset) != null);
+      stored.endOffsets.headSet(replacedBefore, true).clear();
+      stored.offsets.removeIf(offset -> offset < replacedBefore && history.remove(offset) != null);
     }
   }
 

@@ -20,8 +20,8 @@ import java.util.function.Consumer;
 public interface Store extends AutoCloseable {
   /**
    * The kind of the actors that store the offsets of views. The key of such an actor is the kind
-   * that the view reads, a colon, and the name of the view. {@link ViewOffset} reads the last turn
-   * of such an actor.
+   * that the view reads, a colon, and the name of the view. {@link ViewOffset} decodes the last
+   * turn of such an actor.
    */
   String VIEWS = ":follower";
 
@@ -51,7 +51,7 @@ public interface Store extends AutoCloseable {
    * @param to the receiver
    * @param id the id; the message replaces a pending message of this actor with the same id
    * @param due when the actor may get the message; stores keep it in milliseconds
-   * @param body the content in bytes
+   * @param body the encoded content
    */
   record PendingMessage(ActorId to, String id, Instant due, byte[] body) {
     /** The due time of a message that may be handled at once, whatever the clock says. */
@@ -79,7 +79,7 @@ public interface Store extends AutoCloseable {
    * @param number the number of the turn, one more than that of the actor's previous turn
    * @param at the time of the turn
    * @param isFullState whether the body has the full state, so that earlier turns need not be read
-   * @param body the content in bytes
+   * @param body the encoded content
    * @param handledIds the ids of this actor's pending messages that the turn has handled
    * @param outbox the messages that the turn sends to actors of this store
    */
@@ -115,7 +115,7 @@ public interface Store extends AutoCloseable {
    * @param number the number of the turn among the turns of its actor
    * @param at the time of the turn
    * @param isFullState whether the body has the full state
-   * @param body the content in bytes
+   * @param body the encoded content
    */
   record StoredTurn(String offset, String key, long number, Instant at, boolean isFullState, byte[] body) {}
 
@@ -163,7 +163,7 @@ public interface Store extends AutoCloseable {
   LoadedActor load(ActorId actor);
 
   /**
-   * Reads the turns of an actor without its snapshot. Called if the snapshot cannot be read. The
+   * Reads the turns of an actor without its snapshot. Called if the snapshot cannot be decoded. The
    * default implementation reads the history of the whole kind.
    *
    * @param actor the actor
@@ -178,7 +178,7 @@ public interface Store extends AutoCloseable {
         for (var turn : page) if (turn.key().equals(actor.key())) turns.add(turn);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException(actor + " was interrupted while its turns were read");
+      throw new CancellationException("interrupted while the turns of " + actor + " were read");
     }
     return turns;
   }
@@ -215,9 +215,9 @@ public interface Store extends AutoCloseable {
   CompletionStage<Void> append(Turn turn);
 
   /**
-   * Stores the full-state turn with which an actor ends, like {@link #append}. The turns that it
-   * replaces stay until the offset of each view of the kind, as stored in {@link #VIEWS}, is at
-   * this turn or later. If the kind has no named view, they may be deleted at once.
+   * Stores the full-state turn that erases an actor, as {@link #append} stores a turn. The replaced
+   * turns stay until the offset of each view of the kind, as stored in {@link #VIEWS}, is at this
+   * turn or later. If the kind has no named view, they may be deleted at once.
    *
    * @param turn a full-state turn
    * @return completes when the turn is stored, or fails with a {@link StoreException}
@@ -238,7 +238,7 @@ public interface Store extends AutoCloseable {
 
   /**
    * Stores the full state of an actor after its last stored turn, so that loading the actor need
-   * not read earlier turns. The store may lose a snapshot.
+   * not read earlier turns. A snapshot may get lost: the actor is then loaded from earlier turns.
    *
    * @param turn a full-state turn with the number of the last stored turn, without handled ids and
    *     without outbox
@@ -331,7 +331,7 @@ public interface Store extends AutoCloseable {
 
   /**
    * Opens the history of a kind. It has a turn only if a loss of power cannot undo this turn. Turns
-   * that a later full-state turn replaced may be left out, except those that {@link #end} keeps for
+   * that a later full-state turn replaced may be left out, unless {@link #end} keeps them for
    * views. A turn may come again, for example after a crash.
    *
    * @param kind the kind of the actors

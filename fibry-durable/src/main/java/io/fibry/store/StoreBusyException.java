@@ -21,7 +21,7 @@ public final class StoreBusyException extends StoreException {
   /**
    * Makes an exception with a cause; called by stores.
    *
-   * @param message the name of the store, and what it could not confirm
+   * @param message the name of the store, and the write that it could not confirm
    * @param cause the failure that prevented the confirmation
    */
   public StoreBusyException(String message, Throwable cause) {

@@ -34,7 +34,7 @@ final class StoreCopier {
   /** Says which turns of an actor have been copied. */
   private static final class ActorProgress {
     private final long baseTurn; // the number of the first turn that is needed to load the actor
-    private final int baseHash; // hash of the loaded body of the base turn; the history may have another body
+    private final int baseHash; // hash of the base turn's loaded body; the history has another if that is a snapshot
     private final long lastTurn; // the number of its last turn
     private boolean isBaseCopied; // whether the target can load the actor from its base turn
     private long life; // the number of its life in the target; 0 if none has begun
@@ -244,7 +244,8 @@ final class StoreCopier {
 
   /**
    * Stores the offset of a view in the target. Called with an empty offset before the turns are
-   * copied, so that the target keeps turns that an end replaced; later with the real offset.
+   * copied, so that the target keeps the turns of erased actors for the view. Called with the real
+   * offset after the comparison.
    */
   private void store(ViewOffset view, long viewTurn, String offset) throws InterruptedException {
     var id = view.actor();

@@ -6,7 +6,7 @@ import io.fibry.Outcome;
 public abstract sealed class StoreException extends RuntimeException
     permits StoreBrokenException, StoreBusyException, StoreClosedException, StoreDamagedException, StoreFullException,
     StoreInUseException, StaleLifeException, StoreReadException, StoreWriteException,
-    UnknownFieldsException {
+    FieldLossException {
   private static final long serialVersionUID = 1;
 
   StoreException(String message, Throwable cause) {

@@ -1,8 +1,8 @@
 package io.fibry.store;
 
 /**
- * Thrown when the disk has no space left. The store is undamaged, and continues when there is space
- * again.
+ * Thrown when the disk has no space left, or when too many stored messages wait for an actor. The
+ * store is undamaged, and continues when there is space again.
  */
 public final class StoreFullException extends StoreException {
   private static final long serialVersionUID = 1;

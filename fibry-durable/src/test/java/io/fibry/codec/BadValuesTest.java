@@ -12,7 +12,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** Types, values and names that a codec refuses, and what it says. */
+/** Tests that invalid types, values and names are refused, and the texts of the exceptions. */
 class BadValuesTest {
   sealed interface Event {}
 
@@ -28,7 +28,7 @@ class BadValuesTest {
     return assertThrowsExactly(CodecException.class, code).getMessage();
   }
 
-  private static String missing(Executable code) {
+  private static String nullText(Executable code) {
     return assertThrowsExactly(NullPointerException.class, code).getMessage();
   }
 
@@ -48,16 +48,17 @@ class BadValuesTest {
         .endsWith(" has type arguments more than 64 deep; let them end"));
   }
 
-  enum None {}
+  enum NoValue {}
 
   @Test
-  void anEnumWithoutConstantsIsRefused() {
-    assertEquals(None.class.getName() + " has no constants, so it has no values", refusal(() -> Codec.of(None.class)));
+  void enumWithoutConstantsIsRefused() {
+    assertEquals(NoValue.class.getName() + " has no constants, so it has no values",
+        refusal(() -> Codec.of(NoValue.class)));
   }
 
   // ---- values
 
-  @SuppressWarnings("unchecked") // as by code without type arguments
+  @SuppressWarnings("unchecked") // like code without type arguments
   private static <T> void encode(Class<T> type, Object value) {
     Codec.of(type).encode((T) value);
   }
@@ -65,7 +66,7 @@ class BadValuesTest {
   record Names(List<String> names) {}
 
   @Test
-  void aValueOfAnotherTypeIsRefused() {
+  void valueOfWrongTypeIsRefused() {
     assertEquals("String: java.lang.Integer is no String", failure(() -> encode(String.class, 7)));
     assertEquals("long: java.lang.Integer is no long", failure(() -> encode(long.class, 7)));
     assertEquals("Added: java.lang.String is no Added", failure(() -> encode(Added.class, "x")));
@@ -74,7 +75,7 @@ class BadValuesTest {
   }
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // as by code without type arguments
+  @SuppressWarnings({"unchecked", "rawtypes"}) // like code without type arguments
   void itemOfWrongTypeIsReportedWithItsPath() {
     var names = new Names((List) List.of(7));
 
@@ -85,7 +86,7 @@ class BadValuesTest {
   record Days(List<DayOfWeek> days) {}
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // as by code without type arguments
+  @SuppressWarnings({"unchecked", "rawtypes"}) // like code without type arguments
   void constantOfWrongEnumIsReportedWithItsPath() {
     var days = new Days((List) List.of(Month.MAY));
 
@@ -126,43 +127,43 @@ class BadValuesTest {
   }
 
   @Test
-  void aCodecExceptionMayHaveNoText() {
+  void codecExceptionMayHaveNoText() {
     assertEquals("Added.null", new CodecException(null).enclosedBy("Added").getMessage());
     assertEquals("Added", new CodecException("").enclosedBy("Added").getMessage());
   }
 
   // ---- old forms
 
-  private static String failureOf(java.util.function.Function<Old, Event> now) {
-    return failure(() -> Codec.of(Event.class, forms -> forms.readOld("Old", Old.class, now)).decode(old("Old")));
+  private static String oldFormFailure(java.util.function.Function<Old, Event> convert) {
+    return failure(() -> Codec.of(Event.class, forms -> forms.readOld("Old", Old.class, convert)).decode(old("Old")));
   }
 
   @Test
   void oldFormFunctionFailureIsCodecException() {
     assertEquals("Event.Old: the function for " + Old.class.getName() + " threw java.lang.IllegalStateException: made "
-        + "up,\\nfor a test", failureOf(old -> {
+        + "up,\\nfor a test", oldFormFailure(old -> {
           throw new IllegalStateException("made up,\nfor a test");
         }));
   }
 
   @Test
   void oldFormFunctionMustNotReturnNull() {
-    assertEquals("Event.Old: the function for " + Old.class.getName() + " answered null", failureOf(old -> null));
+    assertEquals("Event.Old: the function for " + Old.class.getName() + " answered null", oldFormFailure(old -> null));
   }
 
   // ---- null
 
   @Test
   void nullIsRefusedByName() {
-    assertEquals("type", missing(() -> Codec.of(null)));
-    assertEquals("forms", missing(() -> Codec.of(Added.class, null)));
-    assertEquals("what forms answers", missing(() -> Codec.of(Added.class, forms -> null)));
-    assertEquals("format", missing(() -> TypeCodec.of(Added.class, forms -> forms, null)));
-    assertEquals("type", missing(() -> Codec.of(Added.class, forms -> forms.named(null, "x"))));
-    assertEquals("name", missing(() -> Codec.of(Added.class, forms -> forms.named(Added.class, null))));
-    assertEquals("name", missing(() -> Codec.of(Event.class, forms -> forms.readOld(null, Old.class, old -> null))));
-    assertEquals("now", missing(() -> Codec.of(Event.class, forms -> forms.readOld("Old", Old.class, null))));
-    assertEquals("value", missing(() -> Codec.of(Added.class).encode(null)));
-    assertEquals("bytes", missing(() -> Codec.of(Added.class).decode(null)));
+    assertEquals("type", nullText(() -> Codec.of(null)));
+    assertEquals("forms", nullText(() -> Codec.of(Added.class, null)));
+    assertEquals("what forms answers", nullText(() -> Codec.of(Added.class, forms -> null)));
+    assertEquals("format", nullText(() -> TypeCodec.of(Added.class, forms -> forms, null)));
+    assertEquals("type", nullText(() -> Codec.of(Added.class, forms -> forms.named(null, "x"))));
+    assertEquals("name", nullText(() -> Codec.of(Added.class, forms -> forms.named(Added.class, null))));
+    assertEquals("name", nullText(() -> Codec.of(Event.class, forms -> forms.readOld(null, Old.class, old -> null))));
+    assertEquals("now", nullText(() -> Codec.of(Event.class, forms -> forms.readOld("Old", Old.class, null))));
+    assertEquals("value", nullText(() -> Codec.of(Added.class).encode(null)));
+    assertEquals("bytes", nullText(() -> Codec.of(Added.class).decode(null)));
   }
 }

@@ -34,14 +34,17 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Random values come back; random bytes give a value or a {@link CodecException}. */
+/**
+ * Tests that random values survive encoding, and that random bytes are decoded or refused with a
+ * {@link CodecException}.
+ */
 class CodecFuzzTest {
   private static final int ROUNDS = Soak.ON ? 50_000 : 2_000;
-  private static final int LONGEST = Soak.ON ? Integer.MAX_VALUE : 1_500; // with all prefixes
+  private static final int MAX_BYTES = Soak.ON ? Integer.MAX_VALUE : 1_500; // if all prefixes are tested
 
   private final long seed = Long.getLong("fibry.seed", new Random().nextLong());
   private final Random random = new Random(seed);
-  private boolean well;
+  private boolean hasPassed;
 
   sealed interface Value {}
 
@@ -71,8 +74,8 @@ class CodecFuzzTest {
   private static final Codec<Value> CODEC = Codec.of(Value.class);
 
   @AfterEach
-  void tellSeed() {
-    if (!well) System.out.println("seed " + seed);
+  void printSeed() {
+    if (!hasPassed) System.out.println("seed " + seed);
   }
 
   private Value value(int depth) {
@@ -125,51 +128,51 @@ class CodecFuzzTest {
   }
 
   @Test
-  void aValueComesBack() {
+  void valueSurvivesEncoding() {
     for (int i = 0; i < ROUNDS; i++) {
       var value = value(0);
       byte[] bytes = CODEC.encode(value);
-      var read = CODEC.decode(bytes);
+      var decoded = CODEC.decode(bytes);
 
-      assertEquals(value, read);
-      assertArrayEquals(bytes, CODEC.encode(read));
+      assertEquals(value, decoded);
+      assertArrayEquals(bytes, CODEC.encode(decoded));
     }
-    well = true;
+    hasPassed = true;
   }
 
   @Test
-  void noPrefixIsAValue() {
+  void noPrefixIsDecoded() {
     for (int i = 0; i < ROUNDS / 50; i++) {
       byte[] bytes = CODEC.encode(value(0));
-      while (bytes.length > LONGEST) bytes = CODEC.encode(value(0));
+      while (bytes.length > MAX_BYTES) bytes = CODEC.encode(value(0));
       for (int length = 0; length < bytes.length; length++)
-        if (decoded(Arrays.copyOf(bytes, length)) != null) fail(length + " of " + bytes.length);
+        if (decode(Arrays.copyOf(bytes, length)) != null) fail("decoded " + length + " of " + bytes.length);
     }
-    well = true;
+    hasPassed = true;
   }
 
   @Test
-  void anyBytesAreAValueOrRefused() {
+  void anyBytesAreDecodedOrRefused() {
     for (int i = 0; i < ROUNDS; i++) {
       byte[] bytes = CODEC.encode(value(0));
       for (int flips = 1 + random.nextInt(3); flips > 0; flips--)
         bytes[random.nextInt(bytes.length)] = (byte) (random.nextBoolean() ? random.nextInt() : random.nextInt(8) << 5);
-      var read = decoded(bytes);
-      if (read != null) assertEquals(read, decoded(CODEC.encode(read)));
+      var decoded = decode(bytes);
+      if (decoded != null) assertEquals(decoded, decode(CODEC.encode(decoded)));
     }
     for (int i = 0; i < ROUNDS; i++) {
       byte[] bytes = new byte[random.nextInt(64)];
       random.nextBytes(bytes);
-      decoded(bytes);
+      decode(bytes);
     }
-    well = true;
+    hasPassed = true;
   }
 
-  /** Null: refused. */
-  private static Value decoded(byte[] bytes) {
+  /** Returns null if the bytes are refused. */
+  private static Value decode(byte[] bytes) {
     try {
       return CODEC.decode(bytes);
-    } catch (CodecException refused) {
+    } catch (CodecException failure) {
       return null;
     }
   }

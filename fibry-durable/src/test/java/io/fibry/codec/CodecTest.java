@@ -47,26 +47,26 @@ class CodecTest {
 
   record Box(Optional<Color> color, Set<Shape> inside) implements Shape {}
 
-  private static <T> void survives(Class<T> type, T value) {
+  private static <T> void assertRoundTrip(Class<T> type, T value) {
     var codec = Codec.of(type);
 
     assertEquals(value, codec.decode(codec.encode(value)));
   }
 
-  private static String refused(Class<?> type) {
+  private static String refusalOf(Class<?> type) {
     return assertThrows(IllegalArgumentException.class, () -> Codec.of(type)).getMessage();
   }
 
   // ---- types
 
   @Test
-  void aTypeMayContainItself() {
-    survives(Forest.class, new Forest(List.of(new Branch<>(new Leaf<>("a"), new Leaf<>("b")), new Leaf<>("c"))));
+  void typeMayContainItself() {
+    assertRoundTrip(Forest.class, new Forest(List.of(new Branch<>(new Leaf<>("a"), new Leaf<>("b")), new Leaf<>("c"))));
   }
 
   @Test
-  void aChoiceMayBeAnEnumOrAnotherChoice() {
-    survives(Shape.class,
+  void sealedTypeMayPermitEnumsAndSealedTypes() {
+    assertRoundTrip(Shape.class,
         new Box(Optional.of(Color.GREEN), Set.of(new Circle(3), Plain.EMPTY, new Box(Optional.empty(), Set.of()))));
   }
 
@@ -74,18 +74,18 @@ class CodecTest {
   void decodedCollectionsAreImmutable() {
     record Kept(List<Integer> list, Set<Integer> set, Map<String, Integer> map) {}
     var codec = Codec.of(Kept.class);
-    var kept = new Kept(new ArrayList<>(List.of(1)), Set.of(2), new HashMap<>(Map.of("x", 3)));
+    var collections = new Kept(new ArrayList<>(List.of(1)), Set.of(2), new HashMap<>(Map.of("x", 3)));
 
-    var read = codec.decode(codec.encode(kept));
+    var decoded = codec.decode(codec.encode(collections));
 
-    assertEquals(kept, read);
-    assertThrows(UnsupportedOperationException.class, () -> read.list.add(4));
-    assertThrows(UnsupportedOperationException.class, () -> read.set.add(4));
-    assertThrows(UnsupportedOperationException.class, () -> read.map.put("y", 4));
+    assertEquals(collections, decoded);
+    assertThrows(UnsupportedOperationException.class, () -> decoded.list.add(4));
+    assertThrows(UnsupportedOperationException.class, () -> decoded.set.add(4));
+    assertThrows(UnsupportedOperationException.class, () -> decoded.map.put("y", 4));
   }
 
   @Test
-  void aMapKeepsItsOrder() {
+  void mapKeepsItsOrder() {
     record Ordered(Map<Integer, String> names) {}
     var names = new LinkedHashMap<Integer, String>();
     for (int i = 100; i > 0; i--) names.put(i, "n" + i);
@@ -113,16 +113,16 @@ class CodecTest {
 
   @Test
   void unsupportedTypeIsRefusedAtCodecCreation() {
-    assertTrue(refused(Named.class).contains("Named.anything: java.lang.Object has no form in bytes"));
-    assertTrue(refused(Raw.class).contains("Raw.list: a raw java.util.List"));
-    assertTrue(refused(Twice.class).contains("an Optional of an Optional"));
-    assertTrue(refused(Code.class).contains("Code.code: java.lang.Runnable"));
-    assertTrue(refused(Numbers.class).contains("Numbers.some: ? super java.lang.Integer"));
-    assertTrue(refused(Half.class).contains("Half: io.fibry.codec.CodecTest$Mutable has no form in bytes; use"));
-    assertTrue(refused(List.class).contains("a raw java.util.List (make a record that has one"));
-    assertTrue(refused(ArrayList.class).contains("raw"));
-    assertTrue(refused(StringBuilder.class).contains("java.lang.StringBuilder"));
-    assertTrue(refused(Leaf.class).contains("raw"));
+    assertTrue(refusalOf(Named.class).contains("Named.anything: java.lang.Object cannot be encoded"));
+    assertTrue(refusalOf(Raw.class).contains("Raw.list: a raw java.util.List"));
+    assertTrue(refusalOf(Twice.class).contains("an Optional of an Optional"));
+    assertTrue(refusalOf(Code.class).contains("Code.code: java.lang.Runnable"));
+    assertTrue(refusalOf(Numbers.class).contains("Numbers.some: ? super java.lang.Integer"));
+    assertTrue(refusalOf(Half.class).contains("Half: io.fibry.codec.CodecTest$Mutable cannot be encoded; use"));
+    assertTrue(refusalOf(List.class).contains("a raw java.util.List (make a record that has one"));
+    assertTrue(refusalOf(ArrayList.class).contains("raw"));
+    assertTrue(refusalOf(StringBuilder.class).contains("java.lang.StringBuilder"));
+    assertTrue(refusalOf(Leaf.class).contains("raw"));
   }
 
   static class Other {
@@ -138,10 +138,10 @@ class CodecTest {
   }
 
   @Test
-  void twoTypesOfOneSimpleNameNeedNames() {
-    var clash = refused(SameName.class);
+  void typesWithSameSimpleNameNeedDifferentNames() {
+    var refusal = refusalOf(SameName.class);
 
-    assertTrue(clash.contains("'Circle'") && clash.contains("named(..)"), clash);
+    assertTrue(refusal.contains("'Circle'") && refusal.contains("named(..)"), refusal);
     var codec = Codec.of(SameName.class, forms -> forms.named(Inner.Circle.class, "InnerCircle"));
     assertEquals(new Inner.Circle(1), codec.decode(codec.encode(new Inner.Circle(1))));
     assertEquals(new Other.Circle(1), codec.decode(codec.encode(new Other.Circle(1))));
@@ -163,12 +163,12 @@ class CodecTest {
   void singletonIsEncodedLikeEmptyRecord() {
     var codec = Codec.of(Door.class);
     byte[] bytes = codec.encode(Shut.INSTANCE);
-    byte[] empty = Codec.of(Locked.class, forms -> forms.named(Locked.class, "Shut")).encode(new Locked());
-    byte[] newer = Codec.of(Open.class, forms -> forms.named(Open.class, "Shut")).encode(new Open(7));
+    byte[] emptyRecordBytes = Codec.of(Locked.class, forms -> forms.named(Locked.class, "Shut")).encode(new Locked());
+    byte[] openBytes = Codec.of(Open.class, forms -> forms.named(Open.class, "Shut")).encode(new Open(7));
 
     assertSame(Shut.INSTANCE, codec.decode(bytes));
-    assertArrayEquals(empty, bytes);
-    assertSame(Shut.INSTANCE, codec.decode(newer));
+    assertArrayEquals(emptyRecordBytes, bytes);
+    assertSame(Shut.INSTANCE, codec.decode(openBytes));
     assertSame(Shut.INSTANCE, Codec.of(Shut.class).decode(bytes));
     assertEquals("Door = 'Open' Open | 'Shut' Shut\nOpen(wide: int)\nShut()\n", codec.schema());
     assertEquals(Set.of("Open-1", "Shut-1"), codec.samples().keySet());
@@ -178,31 +178,31 @@ class CodecTest {
 
   record Text(String text, List<String> more) {}
 
-  private static String notWritten(Text text) {
+  private static String encodeFailure(Text text) {
     return assertThrows(CodecException.class, () -> Codec.of(Text.class).encode(text)).getMessage();
   }
 
   @Test
   void unencodableValueIsReportedWithItsPath() {
-    assertEquals("Text.Text.text: it is null; an Optional can be empty", notWritten(new Text(null, List.of())));
-    assertEquals("Text.Text.more[1]: it is null", notWritten(new Text("", Arrays.asList("x", null))));
+    assertEquals("Text.Text.text: it is null; an Optional can be empty", encodeFailure(new Text(null, List.of())));
+    assertEquals("Text.Text.more[1]: it is null", encodeFailure(new Text("", Arrays.asList("x", null))));
     assertEquals("Text.Text.text: the text has half of a surrogate pair at 1",
-        notWritten(new Text("x\ud800y", List.of())));
-    assertTrue(notWritten(new Text("x".repeat(17 << 20), List.of())).contains("more than 16777216 bytes"));
+        encodeFailure(new Text("x\ud800y", List.of())));
+    assertTrue(encodeFailure(new Text("x".repeat(17 << 20), List.of())).contains("more than 16777216 bytes"));
   }
 
   @Test
-  void aValueMayNotBeTooDeep() {
-    Tree<String> deep = new Leaf<>("x");
-    for (int i = 0; i < 40; i++) deep = new Branch<>(deep, new Leaf<>("y"));
-    var forest = new Forest(List.of(deep));
+  void tooDeeplyNestedValueIsRefused() {
+    Tree<String> tree = new Leaf<>("x");
+    for (int i = 0; i < 40; i++) tree = new Branch<>(tree, new Leaf<>("y"));
+    var forest = new Forest(List.of(tree));
 
-    var refused = assertThrows(CodecException.class, () -> Codec.of(Forest.class).encode(forest));
+    var failure = assertThrows(CodecException.class, () -> Codec.of(Forest.class).encode(forest));
 
-    assertTrue(refused.getMessage().endsWith("it is nested more than 64 deep"), refused.getMessage());
+    assertTrue(failure.getMessage().endsWith("it is nested more than 64 deep"), failure.getMessage());
   }
 
-  // ---- other forms
+  // ---- changed records
 
   private static class V1 {
     record Order(String item, int count) {}
@@ -226,49 +226,49 @@ class CodecTest {
   }
 
   @Test
-  void aNewFieldThatMayBeEmptyIsEmpty() {
-    byte[] old = Codec.of(V1.Order.class).encode(new V1.Order("cup", 2));
+  void missingOptionalFieldIsDecodedAsEmpty() {
+    byte[] oldBytes = Codec.of(V1.Order.class).encode(new V1.Order("cup", 2));
 
-    var read = Codec.of(V2.Order.class).decode(old);
+    var order = Codec.of(V2.Order.class).decode(oldBytes);
 
     assertEquals("Order[item=cup, count=2, notes=[], gift=Optional.empty, sizes={}]",
-        read.toString().replaceAll(", codes=.*]", "]"));
-    assertEquals(0, read.codes().length);
+        order.toString().replaceAll(", codes=.*]", "]"));
+    assertEquals(0, order.codes().length);
   }
 
   @Test
-  void anUnknownFieldIsSkipped() {
-    byte[] newer = Codec.of(V2.Order.class)
+  void unknownFieldIsSkipped() {
+    byte[] newerBytes = Codec.of(V2.Order.class)
         .encode(new V2.Order("cup", 2, List.of("a"), Optional.of("b"), Map.of("c", 1), new int[] {1, 2}));
 
-    assertEquals(new V3.Order("cup"), Codec.of(V3.Order.class).decode(newer));
+    assertEquals(new V3.Order("cup"), Codec.of(V3.Order.class).decode(newerBytes));
   }
 
   @Test
-  void anUnknownFieldIsSkippedWhateverItsLength() {
+  void unknownFieldOfAnyLengthIsSkipped() {
     for (int length : new int[] {0, 1, 23, 24, 255, 256, 65_535, 65_536}) {
-      byte[] newer = Codec.of(V5.Order.class).encode(new V5.Order("x".repeat(length), new byte[length], "cup"));
+      byte[] newerBytes = Codec.of(V5.Order.class).encode(new V5.Order("x".repeat(length), new byte[length], "cup"));
 
-      assertEquals(new V3.Order("cup"), Codec.of(V3.Order.class).decode(newer), length + " bytes");
+      assertEquals(new V3.Order("cup"), Codec.of(V3.Order.class).decode(newerBytes), length + " bytes");
     }
   }
 
   @Test
-  void aMissingFieldIsNeverZero() {
-    byte[] old = Codec.of(V3.Order.class).encode(new V3.Order("cup"));
+  void missingNumberIsRefused() {
+    byte[] oldBytes = Codec.of(V3.Order.class).encode(new V3.Order("cup"));
 
-    var refused = assertThrows(CodecException.class, () -> Codec.of(V1.Order.class).decode(old));
+    var failure = assertThrows(CodecException.class, () -> Codec.of(V1.Order.class).decode(oldBytes));
 
-    assertTrue(refused.getMessage().startsWith("Order.Order: field count of Order is missing"), refused.getMessage());
+    assertTrue(failure.getMessage().startsWith("Order.Order: field count of Order is missing"), failure.getMessage());
   }
 
   @Test
   void oldFormIsReadOnlyWhenCurrentFormDoesNotMatch() {
     var codec = Codec.of(V4.Order.class,
         forms -> forms.readOld("Order", V1.Order.class, old -> new V4.Order(old.item, old.count, "EUR")));
-    var today = new V4.Order("cup", 1, "USD");
+    var current = new V4.Order("cup", 1, "USD");
 
-    assertEquals(today, codec.decode(codec.encode(today)));
+    assertEquals(current, codec.decode(codec.encode(current)));
     assertEquals(new V4.Order("cup", 2, "EUR"),
         codec.decode(Codec.of(V1.Order.class).encode(new V1.Order("cup", 2))));
   }
@@ -278,20 +278,20 @@ class CodecTest {
     UnaryOperator<SchemaEvolution<V1.Order>> ambiguous =
         forms -> forms.readOld("Order", V4.Order.class, old -> new V1.Order(old.item, old.count));
 
-    var refused = assertThrows(IllegalArgumentException.class, () -> Codec.of(V1.Order.class, ambiguous));
+    var refusal = assertThrows(IllegalArgumentException.class, () -> Codec.of(V1.Order.class, ambiguous));
 
-    assertTrue(refused.getMessage().contains("could be read as"), refused.getMessage());
+    assertTrue(refusal.getMessage().contains("could be read as"), refusal.getMessage());
   }
 
   @Test
-  void anUnknownTypeIsRefusedByItsName() {
+  void unknownTypeIsNamedInFailure() {
     byte[] bytes = Codec.of(Forest.class).encode(new Forest(List.of()));
 
-    var refused = assertThrows(CodecException.class, () -> Codec.of(Shape.class).decode(bytes));
+    var failure = assertThrows(CodecException.class, () -> Codec.of(Shape.class).decode(bytes));
 
     assertTrue(
-        refused.getMessage().contains("no type named 'Forest' is known; those of Shape are [Box, Circle, Plain]"),
-        refused.getMessage());
+        failure.getMessage().contains("no type named 'Forest' is known; those of Shape are [Box, Circle, Plain]"),
+        failure.getMessage());
   }
 
   @Test
@@ -317,16 +317,16 @@ class CodecTest {
     byte[] bytes =
         Codec.of(Any.class, forms -> forms.named(Any.class, "Positive")).encode(new Any(-1));
 
-    var refused = assertThrows(CodecException.class, () -> Codec.of(Positive.class).decode(bytes));
+    var failure = assertThrows(CodecException.class, () -> Codec.of(Positive.class).decode(bytes));
 
-    assertTrue(refused.getMessage().contains("the constructor of Positive threw"), refused.getMessage());
-    assertEquals(IllegalArgumentException.class, refused.getCause().getClass());
+    assertTrue(failure.getMessage().contains("the constructor of Positive threw"), failure.getMessage());
+    assertEquals(IllegalArgumentException.class, failure.getCause().getClass());
   }
 
   // ---- the schema
 
   @Test
-  void theSchemaNamesAllTypesAndFields() {
+  void schemaNamesAllTypesAndFields() {
     assertEquals("""
         Box(color: Color?, inside: set [Shape])
         Circle(radius: int)
@@ -337,13 +337,13 @@ class CodecTest {
   }
 
   @Test
-  void samplesHaveEachTypeAndAreRead() {
+  void samplesContainEachTypeAndCanBeDecoded() {
     var codec = Codec.of(Box.class);
     var samples = codec.samples();
 
-    var all = samples.values().stream().map(codec::decode).toList();
+    var values = samples.values().stream().map(codec::decode).toList();
     for (var type : List.of("Box[", "Circle[", "RED", "grass"))
-      assertTrue(all.toString().contains(type), type + " in " + all);
+      assertTrue(values.toString().contains(type), type + " in " + values);
     samples
         .forEach((name, bytes) -> assertEquals(codec.decode(bytes), codec.decode(codec.encode(codec.decode(bytes)))));
     assertEquals(samples.keySet(), Codec.of(Box.class).samples().keySet());

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The code that the Javadoc shows. */
+/** Tests the code that the Javadoc shows. */
 class JavadocSnippetsTest {
   // @start region="codec"
   sealed interface Event {}
@@ -34,7 +34,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void aCodecReadsWhatItWrote() {
+  void codecDecodesItsOwnBytes() {
     var event = new Deposited(500, List.of("a gift"));
 
     assertEquals(event, EVENTS.decode(EVENTS.encode(event)));

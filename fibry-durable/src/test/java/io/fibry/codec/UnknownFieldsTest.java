@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** Fields that newer code has written, wherever they are. */
+/** Tests that a codec reports fields that newer code has written, at any depth. */
 class UnknownFieldsTest {
   static final class Newer {
     sealed interface Shape {}
@@ -32,10 +32,10 @@ class UnknownFieldsTest {
   private static final String COLOR = "field 'color' of Circle";
   private static final String AT = "field 'at' of Point";
 
-  private static List<String> unknown(TypeCodec<?> codec, byte[] bytes) {
-    var unknown = new ArrayList<String>();
-    codec.decode(bytes, unknown::add);
-    return unknown;
+  private static List<String> unknownFields(TypeCodec<?> codec, byte[] bytes) {
+    var fields = new ArrayList<String>();
+    codec.decode(bytes, fields::add);
+    return fields;
   }
 
   @Test
@@ -44,8 +44,8 @@ class UnknownFieldsTest {
         Optional.of(POINT), new Newer.Shape[] {CIRCLE}, List.of(POINT), Map.of("not", List.of(CIRCLE))));
 
     assertEquals(List.of(COLOR, AT, COLOR, AT, COLOR, AT, "field 'extra' of Page"),
-        unknown(Codec.of(Older.Page.class), bytes));
-    assertEquals(List.of(), unknown(Codec.of(Newer.Page.class), bytes));
+        unknownFields(Codec.of(Older.Page.class), bytes));
+    assertEquals(List.of(), unknownFields(Codec.of(Newer.Page.class), bytes));
   }
 
   @Test
@@ -55,8 +55,8 @@ class UnknownFieldsTest {
     var codec = Codec.of(Older.Page.class,
         forms -> forms.ignoreRemoved(Older.Circle.class, "color").ignoreRemoved(Older.Page.class, "other", "extra"));
 
-    assertEquals(List.of(AT), unknown(codec, bytes));
-    assertTrue(codec.schema().contains("Circle(radius: int, color (gone))\n"), codec::schema);
+    assertEquals(List.of(AT), unknownFields(codec, bytes));
+    assertTrue(codec.schema().contains("Circle(radius: int, color (removed))\n"), codec::schema);
   }
 
   @Test
@@ -69,18 +69,18 @@ class UnknownFieldsTest {
     var bytes = Codec.of(Once.class).encode(new Once(7, 8));
 
     assertEquals(new Now(7), codec.decode(bytes));
-    assertEquals(List.of(), unknown(codec, bytes));
+    assertEquals(List.of(), unknownFields(codec, bytes));
   }
 
   @Test
   void existingFieldCannotBeDeclaredRemoved() {
     var failure = assertThrows(IllegalArgumentException.class,
         () -> Codec.of(Older.Page.class, forms -> forms.ignoreRemoved(Older.Circle.class, "radius")));
-    assertEquals("field 'radius' of Circle exists, so it is not gone; leave out evolution.ignoreRemoved(..) for it",
+    assertEquals("field 'radius' of Circle exists, so it is not removed; leave out evolution.ignoreRemoved(..) for it",
         failure.getMessage());
-    var stranger = assertThrows(IllegalArgumentException.class,
+    var foreign = assertThrows(IllegalArgumentException.class,
         () -> Codec.of(Older.Page.class, forms -> forms.ignoreRemoved(Newer.Circle.class, "x")));
-    assertTrue(stranger.getMessage().contains("has fields that are gone, but is no record in"), stranger::getMessage);
+    assertTrue(foreign.getMessage().contains("has removed fields, but is no record in"), foreign::getMessage);
     assertThrows(IllegalArgumentException.class,
         () -> Codec.of(Older.Page.class, forms -> forms.ignoreRemoved(Older.Circle.class, " ")));
   }
@@ -99,8 +99,8 @@ class UnknownFieldsTest {
       }
     };
 
-    assertEquals("decoded", codec.decode(new byte[0], unknown -> {
-      throw new AssertionError(unknown);
+    assertEquals("decoded", codec.decode(new byte[0], field -> {
+      throw new AssertionError(field);
     }));
   }
 

@@ -28,18 +28,18 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The refusals of definitions, addresses and views, and their texts. */
+/** Tests how invalid kinds, keys, actors and views are refused, and the texts of the exceptions. */
 class BadInputTest extends StoreFixture {
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
-  /** The answer is the number of hits before. */
+  /** Counts a hit; the answer is the number of earlier hits. */
   record Hit(String by) implements Request<Hit, Long> {}
 
   record Seen(String by) {}
 
   private static final Builder<Hit> KIND = Durable.kind("hits", Hit.class);
   private static final Durable<Hit> HITS = hits(KIND);
-  private static final Durable<Hit> KEPT = hits(KIND.storeMessages(2));
+  private static final Durable<Hit> STORING_HITS = hits(KIND.storeMessages(2));
 
   BadInputTest() {
     super((folder, clock) -> TestStores.inMemory(clock));
@@ -56,7 +56,7 @@ class BadInputTest extends StoreFixture {
     return assertThrowsExactly(IllegalArgumentException.class, code).getMessage();
   }
 
-  private static String missing(Executable code) {
+  private static String nullRefusal(Executable code) {
     return assertThrowsExactly(NullPointerException.class, code).getMessage();
   }
 
@@ -80,22 +80,22 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void aNameThatIsRefusedIsToldInOneShortLine() {
+  void refusedKindNameIsReportedInOneShortLine() {
     assertStarts("'a\\nforged" + "x".repeat(192) + "… (1000008 characters)' cannot name a kind: ",
         refusal(() -> Durable.kind("a\nforged" + "x".repeat(1_000_000), Hit.class)));
   }
 
   @Test
-  void anActorNeedsAKey() {
+  void actorWithoutKeyIsRefused() {
     assertEquals("there can be no such actor of kind 'hits': it needs a key: take a builder with a name, such as "
         + "ActorSystem.named(..)", refusal(() -> HITS.newActor(scope.anonymous(), store)));
   }
 
   @ParameterizedTest
   @MethodSource("keys")
-  void invalidKeyIsRefused(String key, String why) {
+  void invalidKeyIsRefused(String key, String fact) {
     try (var hits = HITS.entities(scope.anonymous(), store, IDLE)) {
-      assertEquals("there can be no such actor of kind 'hits': its key " + why, refusal(() -> hits.actor(key)));
+      assertEquals("there can be no such actor of kind 'hits': its key " + fact, refusal(() -> hits.actor(key)));
     }
   }
 
@@ -106,7 +106,7 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void aKeyMayHaveAnyCharacters() {
+  void keyMayHaveAnyCharacters() {
     try (var hits = HITS.entities(scope.anonymous(), store, IDLE)) {
       hits.actor("a\nb \0\u2028 '%' \ud83d\ude00").ask(new Hit("x"));
 
@@ -115,18 +115,18 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void aKeyIsToldInOneLine() {
+  void actorIdIsPrintedInOneLine() {
     assertEquals("hits 'a\\nb\\u0000\\u2028c'", new Store.ActorId("hits", "a\nb\0\u2028c").toString());
   }
 
-  // ---- twice, and too late
+  // ---- second actors, and closed stores
 
   @Test
-  void aKeyIsServedOnceAtAStore() {
+  void keyHasOneActorPerStore() {
     HITS.newActor(scope.named("ada"), store);
-    try (var others = HITS.entities(scope.anonymous(), store, IDLE)) {
+    try (var otherHits = HITS.entities(scope.anonymous(), store, IDLE)) {
       var failure =
-          assertThrowsExactly(IllegalStateException.class, () -> others.actor("ada").ask(new Hit("x")));
+          assertThrowsExactly(IllegalStateException.class, () -> otherHits.actor("ada").ask(new Hit("x")));
 
       assertEquals("hits 'ada' has an actor at a store in memory; send to that one, or let entities make it",
           failure.getMessage());
@@ -135,10 +135,10 @@ class BadInputTest extends StoreFixture {
 
   @Test
   void messageForKeyServedElsewhereIsLoggedAndWaits() {
-    var ada = KEPT.newActor(scope.named("ada"), store);
+    var ada = STORING_HITS.newActor(scope.named("ada"), store);
     ada.ask(new Hit("x"));
-    try (var others = KEPT.entities(scope.anonymous(), store, IDLE); var logged = new Logged()) {
-      assertTrue(others.actor("ada").sendMessage(new Hit("y")));
+    try (var otherHits = STORING_HITS.entities(scope.anonymous(), store, IDLE); var logged = new Logged()) {
+      assertTrue(otherHits.actor("ada").sendMessage(new Hit("y")));
 
       eventually(() -> !logged.lines("what waits for hits 'ada' could not be given to it").isEmpty());
       assertEquals(1, store.pending(new Store.ActorId("hits", "ada"), Instant.MAX, 9).size());
@@ -158,27 +158,27 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void aStoreThatIsClosedMakesNoActors() {
+  void closedStoreCreatesNoActors() {
     store.close();
 
     for (Executable code : List.<Executable>of(() -> HITS.newActor(scope.named("ada"), store),
-        () -> HITS.entities(scope.anonymous(), store, IDLE), () -> KEPT.parked(store),
+        () -> HITS.entities(scope.anonymous(), store, IDLE), () -> STORING_HITS.parked(store),
         () -> Durable.view("hits", Seen.class).newActor(scope.anonymous(), store, fact -> {})))
       assertEquals("the store in memory is closed",
           assertThrowsExactly(StoreClosedException.class, code).getMessage());
   }
 
-  // ---- how actors are made
+  // ---- builders of actors
 
   @Test
-  void aMailboxThatIsSelectiveIsRefused() {
+  void selectiveMailboxIsRefused() {
     assertEquals("there can be no such actor of kind 'hits': what it does with one message is a turn, so its mailbox "
         + "cannot be selective",
         refusal(() -> HITS.newActor(scope.named("ada").mailbox(Mailbox.unbounded().selective()), store)));
   }
 
   @Test
-  void aPoolIsRefused() {
+  void poolIsRefused() {
     var pool = Pools.fixed(scope.named("ada"), 2);
 
     assertEquals("there can be no such actor of kind 'hits': a pool handles several messages at a time; make entities",
@@ -190,12 +190,12 @@ class BadInputTest extends StoreFixture {
   @ParameterizedTest
   @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
   void numbersBelowOneAreRefused(int number) {
-    String end = " " + number + "; give 1 or more";
+    String suffix = " " + number + "; give 1 or more";
 
-    assertEquals("kind 'hits': storeMessages" + end, refusal(() -> KIND.storeMessages(number)));
-    assertEquals("kind 'hits': snapshotEvery" + end, refusal(() -> KIND.snapshotEvery(number)));
-    assertEquals("kind 'hits': maxUnstoredTurns" + end, refusal(() -> KIND.maxUnstoredTurns(number)));
-    assertEquals("kind 'hits': deduplicate" + end, refusal(() -> KIND.deduplicate(number, FOR_EVER)));
+    assertEquals("kind 'hits': storeMessages" + suffix, refusal(() -> KIND.storeMessages(number)));
+    assertEquals("kind 'hits': snapshotEvery" + suffix, refusal(() -> KIND.snapshotEvery(number)));
+    assertEquals("kind 'hits': maxUnstoredTurns" + suffix, refusal(() -> KIND.maxUnstoredTurns(number)));
+    assertEquals("kind 'hits': deduplicate" + suffix, refusal(() -> KIND.deduplicate(number, FOR_EVER)));
   }
 
   @Test
@@ -237,13 +237,13 @@ class BadInputTest extends StoreFixture {
 
   @Test
   void storedRequestMayWaitForever() {
-    assertEquals(0, KEPT.newActor(scope.named("ada"), store).ask(new Hit("x"), FOR_EVER));
+    assertEquals(0, STORING_HITS.newActor(scope.named("ada"), store).ask(new Hit("x"), FOR_EVER));
   }
 
   @ParameterizedTest
   @ValueSource(longs = {0, -1, Long.MIN_VALUE})
-  void storedRequestWithoutTimeIsRefused(long seconds) {
-    var ada = KEPT.newActor(scope.named("ada"), store);
+  void storedRequestWithoutTimeLimitIsRefused(long seconds) {
+    var ada = STORING_HITS.newActor(scope.named("ada"), store);
 
     String text = refusal(() -> ada.ask(new Hit("x"), Duration.ofSeconds(seconds)));
     assertEquals(text, refusal(() -> ada.sendMessageReturn(new Hit("x"), Duration.ofSeconds(seconds))));
@@ -259,12 +259,12 @@ class BadInputTest extends StoreFixture {
 
   class Inner {}
 
-  record Pair<T>(T one, T other) {}
+  record Pair<T>(T first, T second) {}
 
   @ParameterizedTest
   @MethodSource("types")
-  void unencodableEventIsRefusedWhenKindIsDefined(Class<?> type, String named) {
-    String start = "the events of kind 'hits' cannot be stored: " + named;
+  void unencodableEventIsRefusedWhenKindIsDefined(Class<?> type, String typeName) {
+    String start = "the events of kind 'hits' cannot be stored: " + typeName;
 
     assertStarts(start, refusal(() -> KIND.events(type, 0L, (n, event) -> n)));
     assertStarts(start, refusal(() -> KIND.initialState(() -> 0L).events(type, (n, event) -> n)));
@@ -273,11 +273,11 @@ class BadInputTest extends StoreFixture {
 
   static Stream<Arguments> types() {
     Runnable lambda = () -> {};
-    return Stream.of(Arguments.of(Object.class, "java.lang.Object: java.lang.Object has no form in bytes"),
+    return Stream.of(Arguments.of(Object.class, "java.lang.Object: java.lang.Object cannot be encoded"),
         Arguments.of(List.class, "java.util.List: a raw java.util.List "),
         Arguments.of(Pair.class, Pair.class.getName() + ": a raw " + Pair.class.getName()),
         Arguments.of(Raw.class, Raw.class.getName() + ".items: a raw java.util.List "),
-        Arguments.of(Inner.class, Inner.class.getName() + ": " + Inner.class.getName() + " has no form in bytes"),
+        Arguments.of(Inner.class, Inner.class.getName() + ": " + Inner.class.getName() + " cannot be encoded"),
         Arguments.of(lambda.getClass(), lambda.getClass().getTypeName()));
   }
 
@@ -293,14 +293,14 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void anInitialStateThatCanBeChangedIsRefused() {
+  void mutableInitialStateIsRefused() {
     assertEquals("kind 'hits' begins with an object of java.util.ArrayList, which all keys would share, and which can "
         + "be changed; take initialState(() -> ..)",
         refusal(() -> KIND.events(Seen.class, new ArrayList<String>(), (list, seen) -> list)));
   }
 
-  /** A codec of a user who did not read the promises of a codec. */
-  private record Careless(byte[] encoded, String decoded) implements Codec<String> {
+  /** A codec that does not do what the contract of {@link Codec} asks for. */
+  private record WrongCodec(byte[] encoded, String decoded) implements Codec<String> {
     @Override
     public byte[] encode(String value) {
       return encoded;
@@ -315,14 +315,14 @@ class BadInputTest extends StoreFixture {
 
   @Test
   void invalidCodecIsDetectedWhenKindIsDefined() {
-    String name = Careless.class.getName();
+    String type = WrongCodec.class.getName();
 
-    assertEquals("encode of " + name + " answered null",
-        assertThrowsExactly(CodecException.class, () -> KIND.state(new Careless(null, "x"), "")).getMessage());
-    assertEquals("decode of " + name + " answered null", assertThrowsExactly(CodecException.class,
-        () -> KIND.state(new Careless(new byte[1], "null"), "")).getMessage());
-    assertEquals("decode of " + name + " threw java.lang.IllegalStateException: made up,\\nfor a test",
-        assertThrowsExactly(CodecException.class, () -> KIND.state(new Careless(new byte[1], ""), "")).getMessage());
+    assertEquals("encode of " + type + " answered null",
+        assertThrowsExactly(CodecException.class, () -> KIND.state(new WrongCodec(null, "x"), "")).getMessage());
+    assertEquals("decode of " + type + " answered null", assertThrowsExactly(CodecException.class,
+        () -> KIND.state(new WrongCodec(new byte[1], "null"), "")).getMessage());
+    assertEquals("decode of " + type + " threw java.lang.IllegalStateException: made up,\\nfor a test",
+        assertThrowsExactly(CodecException.class, () -> KIND.state(new WrongCodec(new byte[1], ""), "")).getMessage());
   }
 
   // ---- null
@@ -332,62 +332,62 @@ class BadInputTest extends StoreFixture {
     var kind = KIND.state(0L);
     var events = KIND.events(Seen.class, 0L, (n, seen) -> n);
     var view = Durable.view("hits", Seen.class);
-    Codec<Seen> none = null;
+    Codec<Seen> noCodec = null;
     Class<Seen> noType = null;
 
-    assertEquals("name", missing(() -> Durable.kind(null, Hit.class)));
-    assertEquals("messages", missing(() -> Durable.kind("hits", null)));
-    assertEquals("initial", missing(() -> KIND.state(null)));
-    assertEquals("codec", missing(() -> KIND.state(null, 0L)));
-    assertEquals("initial", missing(() -> KIND.state(Codec.of(Long.class), null)));
-    assertEquals("initial", missing(() -> KIND.events(Seen.class, null, (n, seen) -> n)));
-    assertEquals("events", missing(() -> KIND.events(noType, 0L, (n, seen) -> n)));
-    assertEquals("codec", missing(() -> KIND.events(none, 0L, (n, seen) -> n)));
-    assertEquals("after", missing(() -> KIND.events(Seen.class, 0L, null)));
-    assertEquals("state", missing(() -> KIND.events(Codec.of(Seen.class), null, 0L, (n, seen) -> n)));
-    assertEquals("initial", missing(() -> KIND.initialState(null)));
-    assertEquals("after", missing(() -> KIND.initialState(() -> 0L).events(Seen.class, null)));
-    assertEquals("codec", missing(() -> KIND.messages(null)));
-    assertEquals("time", missing(() -> KIND.deduplicate(1, null)));
-    assertEquals("age", missing(() -> KIND.retainEvents(null)));
-    assertEquals("handler", missing(() -> kind.handler((Durable.StateHandler<Long, Hit>) null)));
-    assertEquals("handler", missing(() -> kind.handler((Durable.StateHandlerWithContext<Long, Hit>) null)));
-    assertEquals("handler", missing(() -> events.handler(null)));
-    assertEquals("name", missing(() -> Durable.view(null, Seen.class)));
-    assertEquals("events", missing(() -> Durable.view("hits", noType)));
-    assertEquals("codec", missing(() -> Durable.view("hits", none)));
-    assertEquals("name", missing(() -> view.named(null)));
-    assertEquals("builder", missing(() -> view.newActor(null, store, fact -> {})));
-    assertEquals("store", missing(() -> view.newActor(scope.anonymous(), null, fact -> {})));
-    assertEquals("handler", missing(() -> view.newActor(scope.anonymous(), store, null)));
-    assertEquals("builder", missing(() -> HITS.newActor(null, store)));
-    assertEquals("store", missing(() -> HITS.newActor(scope.named("ada"), null)));
-    assertEquals("builder", missing(() -> HITS.entities(null, store, IDLE)));
-    assertEquals("store", missing(() -> HITS.entities(scope.anonymous(), null, IDLE)));
-    assertEquals("idleTime", missing(() -> HITS.entities(scope.anonymous(), store, null)));
-    assertEquals("store", missing(() -> HITS.parked(null)));
-    assertEquals("parked", missing(() -> HITS.retry(store, null)));
-    assertEquals("parked", missing(() -> HITS.discard(store, null)));
+    assertEquals("name", nullRefusal(() -> Durable.kind(null, Hit.class)));
+    assertEquals("messages", nullRefusal(() -> Durable.kind("hits", null)));
+    assertEquals("initial", nullRefusal(() -> KIND.state(null)));
+    assertEquals("codec", nullRefusal(() -> KIND.state(null, 0L)));
+    assertEquals("initial", nullRefusal(() -> KIND.state(Codec.of(Long.class), null)));
+    assertEquals("initial", nullRefusal(() -> KIND.events(Seen.class, null, (n, seen) -> n)));
+    assertEquals("events", nullRefusal(() -> KIND.events(noType, 0L, (n, seen) -> n)));
+    assertEquals("codec", nullRefusal(() -> KIND.events(noCodec, 0L, (n, seen) -> n)));
+    assertEquals("after", nullRefusal(() -> KIND.events(Seen.class, 0L, null)));
+    assertEquals("state", nullRefusal(() -> KIND.events(Codec.of(Seen.class), null, 0L, (n, seen) -> n)));
+    assertEquals("initial", nullRefusal(() -> KIND.initialState(null)));
+    assertEquals("after", nullRefusal(() -> KIND.initialState(() -> 0L).events(Seen.class, null)));
+    assertEquals("codec", nullRefusal(() -> KIND.messages(null)));
+    assertEquals("time", nullRefusal(() -> KIND.deduplicate(1, null)));
+    assertEquals("age", nullRefusal(() -> KIND.retainEvents(null)));
+    assertEquals("handler", nullRefusal(() -> kind.handler((Durable.StateHandler<Long, Hit>) null)));
+    assertEquals("handler", nullRefusal(() -> kind.handler((Durable.StateHandlerWithContext<Long, Hit>) null)));
+    assertEquals("handler", nullRefusal(() -> events.handler(null)));
+    assertEquals("name", nullRefusal(() -> Durable.view(null, Seen.class)));
+    assertEquals("events", nullRefusal(() -> Durable.view("hits", noType)));
+    assertEquals("codec", nullRefusal(() -> Durable.view("hits", noCodec)));
+    assertEquals("name", nullRefusal(() -> view.named(null)));
+    assertEquals("builder", nullRefusal(() -> view.newActor(null, store, fact -> {})));
+    assertEquals("store", nullRefusal(() -> view.newActor(scope.anonymous(), null, fact -> {})));
+    assertEquals("handler", nullRefusal(() -> view.newActor(scope.anonymous(), store, null)));
+    assertEquals("builder", nullRefusal(() -> HITS.newActor(null, store)));
+    assertEquals("store", nullRefusal(() -> HITS.newActor(scope.named("ada"), null)));
+    assertEquals("builder", nullRefusal(() -> HITS.entities(null, store, IDLE)));
+    assertEquals("store", nullRefusal(() -> HITS.entities(scope.anonymous(), null, IDLE)));
+    assertEquals("idleTime", nullRefusal(() -> HITS.entities(scope.anonymous(), store, null)));
+    assertEquals("store", nullRefusal(() -> HITS.parked(null)));
+    assertEquals("parked", nullRefusal(() -> HITS.retry(store, null)));
+    assertEquals("parked", nullRefusal(() -> HITS.discard(store, null)));
   }
 
   @Test
-  void anAddressRefusesNull() {
-    var plain = HITS.newActor(scope.named("plain"), store);
-    var kept = KEPT.newActor(scope.named("kept"), store);
-    for (var ada : List.of(plain, kept)) {
-      assertNotNull(missing(() -> ada.sendMessage(null)));
-      assertNotNull(missing(() -> ada.ask((Hit) null)));
-      assertNotNull(missing(() -> ada.sendMessageReturn((Hit) null)));
-      assertEquals("limit", missing(() -> ada.ask(new Hit("x"), null)));
-      assertEquals("limit", missing(() -> ada.sendMessageReturn(new Hit("x"), null)));
-      assertEquals(0, ada.ask(new Hit("x")), "none of these was handled");
+  void actorRefusesNull() {
+    var plainActor = HITS.newActor(scope.named("plain"), store);
+    var storingActor = STORING_HITS.newActor(scope.named("kept"), store);
+    for (var actor : List.of(plainActor, storingActor)) {
+      assertNotNull(nullRefusal(() -> actor.sendMessage(null)));
+      assertNotNull(nullRefusal(() -> actor.ask((Hit) null)));
+      assertNotNull(nullRefusal(() -> actor.sendMessageReturn((Hit) null)));
+      assertEquals("limit", nullRefusal(() -> actor.ask(new Hit("x"), null)));
+      assertEquals("limit", nullRefusal(() -> actor.sendMessageReturn(new Hit("x"), null)));
+      assertEquals(0, actor.ask(new Hit("x")), "no invalid message was handled");
     }
   }
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // as by code without type arguments
-  void aMessageOfAnotherTypeIsNotKept() {
-    var ada = (Actor) KEPT.newActor(scope.named("ada"), store);
+  @SuppressWarnings({"unchecked", "rawtypes"}) // like code without type arguments
+  void messageOfWrongTypeIsRefused() {
+    var ada = (Actor) STORING_HITS.newActor(scope.named("ada"), store);
 
     var failure = assertThrowsExactly(CodecException.class, () -> ada.sendMessage("a string"));
 

@@ -22,10 +22,13 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Steps, reminders and messages of a turn that cannot be, and what the handler is told. */
+/**
+ * Tests that invalid steps, reminders and messages of a turn are refused, and the texts of the
+ * exceptions.
+ */
 class BadStepTest extends TurnFixture {
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
-  private static final Durable<Ask> OTHER = KIND.state(0L).handler((n, ask) -> n);
+  private static final Durable<Ask> OTHER_KIND = KIND.state(0L).handler((n, ask) -> n);
 
   private static void assertStarts(String start, String text) {
     assertTrue(text.startsWith(start), text);
@@ -41,8 +44,8 @@ class BadStepTest extends TurnFixture {
 
   @ParameterizedTest
   @MethodSource("names")
-  void invalidStepNameIsRefused(String name, String why) {
-    String text = "the name of a step of notes 'ada' " + why;
+  void invalidStepNameIsRefused(String name, String fact) {
+    String text = "the name of a step of notes 'ada' " + fact;
 
     assertEquals(text, refused(context -> context.step(name, String.class, () -> "x")));
     assertEquals(text, refused(context -> context.idempotencyKey(name)));
@@ -51,8 +54,8 @@ class BadStepTest extends TurnFixture {
 
   @ParameterizedTest
   @MethodSource("names")
-  void invalidReminderNameIsRefused(String name, String why) {
-    String text = "the name of a reminder of notes 'ada' " + why;
+  void invalidReminderNameIsRefused(String name, String fact) {
+    String text = "the name of a reminder of notes 'ada' " + fact;
 
     assertEquals(text, refused(context -> none(() -> context.setReminder(name, new Ask("x"), HOUR))));
     assertEquals(text, refused(context -> none(() -> context.setRepeatingReminder(name, new Ask("x"), HOUR))));
@@ -61,14 +64,14 @@ class BadStepTest extends TurnFixture {
 
   @ParameterizedTest
   @MethodSource("names")
-  void invalidTargetKeyIsRefused(String key, String why) {
-    assertEquals("there can be no such actor of kind 'notes': its key " + why,
-        refused(context -> none(() -> context.sendMessage(OTHER, key, new Ask("x")))));
+  void invalidTargetKeyIsRefused(String key, String fact) {
+    assertEquals("there can be no such actor of kind 'notes': its key " + fact,
+        refused(context -> none(() -> context.sendMessage(OTHER_KIND, key, new Ask("x")))));
   }
 
   @Test
   void nullIsRefusedByName() {
-    var x = new Ask("x");
+    var ask = new Ask("x");
 
     assertEquals("name", missing(context -> context.step(null, String.class, () -> "x")));
     assertEquals("type", missing(context -> context.step("s", (Class<String>) null, () -> "x")));
@@ -77,16 +80,16 @@ class BadStepTest extends TurnFixture {
     assertEquals("name", missing(context -> context.idempotencyKey(null)));
     assertEquals("name", missing(context -> none(() -> context.sleep(null, HOUR))));
     assertEquals("time", missing(context -> none(() -> context.sleep("s", null))));
-    assertEquals("name", missing(context -> none(() -> context.setReminder(null, x, HOUR))));
+    assertEquals("name", missing(context -> none(() -> context.setReminder(null, ask, HOUR))));
     assertEquals("message", missing(context -> none(() -> context.setReminder("r", null, HOUR))));
-    assertEquals("delay", missing(context -> none(() -> context.setReminder("r", x, null))));
-    assertEquals("period", missing(context -> none(() -> context.setRepeatingReminder("r", x, null))));
+    assertEquals("delay", missing(context -> none(() -> context.setReminder("r", ask, null))));
+    assertEquals("period", missing(context -> none(() -> context.setRepeatingReminder("r", ask, null))));
     assertEquals("name", missing(context -> none(() -> context.cancelReminder(null))));
     assertEquals("task", missing(context -> none(() -> context.afterCommit(null))));
-    assertEquals("to", missing(context -> none(() -> context.sendMessage(null, "grace", x))));
-    assertEquals("key", missing(context -> none(() -> context.sendMessage(OTHER, null, x))));
+    assertEquals("to", missing(context -> none(() -> context.sendMessage(null, "grace", ask))));
+    assertEquals("key", missing(context -> none(() -> context.sendMessage(OTHER_KIND, null, ask))));
     assertEquals("the message to notes 'grace' is null",
-        missing(context -> none(() -> context.sendMessage(OTHER, "grace", null))));
+        missing(context -> none(() -> context.sendMessage(OTHER_KIND, "grace", null))));
   }
 
   // ---- times
@@ -113,8 +116,8 @@ class BadStepTest extends TurnFixture {
 
   @Test
   void stepOfUnrepeatableMessageIsRefused() {
-    String text = "a step of notes 'ada' could not be done again: its message is neither Once nor kept; let the kind "
-        + "keep messages";
+    String text = "a step of notes 'ada' could not be done again: its message is neither Once nor stored; let the kind "
+        + "store messages";
 
     assertEquals(text,
         refused(KIND, IllegalStateException.class, context -> context.step("s", String.class, () -> "")));
@@ -123,16 +126,16 @@ class BadStepTest extends TurnFixture {
   }
 
   @Test
-  void aStepWithoutAFormIsRefusedBeforeItRuns() {
+  void stepWithUnencodableTypeIsRefusedBeforeItRuns() {
     for (var type : List.of(Object.class, List.class, Thread.class))
       assertStarts("what step 's' of notes 'ada' answers cannot be stored: " + type.getName() + ": ",
           refused(context -> context.step("s", type, () -> {
-            throw new AssertionError("it ran");
+            throw new AssertionError("the step was run");
           })));
   }
 
   @Test
-  void aStepInAStepIsRefused() {
+  void nestedStepIsRefused() {
     assertEquals("step 'outer' of notes 'ada' failed: java.lang.IllegalStateException: step 'inner' of notes 'ada' is "
         + "in another step",
         refused(KIND.storeMessages(9), StepFailedException.class,
@@ -160,7 +163,7 @@ class BadStepTest extends TurnFixture {
   }
 
   @Test
-  void aStepDoesNotAnswerNull() {
+  void nullStepResultIsRefused() {
     assertEquals(
         "step 's' of notes 'ada' failed: java.lang.NullPointerException: step 's' of notes 'ada' answered null",
         refused(KIND.storeMessages(9), StepFailedException.class,
@@ -176,7 +179,7 @@ class BadStepTest extends TurnFixture {
   }
 
   @Test
-  void aStepMayAnswerAPrimitive() {
+  void stepMayReturnPrimitive() {
     try (var ada = ada(KIND.storeMessages(9), context -> context.step("s", int.class, () -> 7))) {
       assertEquals("7", ada.ask(new Ask("?")));
     }
@@ -184,28 +187,31 @@ class BadStepTest extends TurnFixture {
 
   record Order(String idempotencyKey, boolean fails) implements Idempotent, Request<Order, String> {}
 
-  /** Its first step fails by its result, and its handler continues. */
-  private String workedTwice(Store at, Callable<String> effect) {
+  /**
+   * Handles one order twice. The result of its first step cannot be stored, so this step fails, and
+   * the handler continues. Returns the answer and the steps that were run.
+   */
+  private String handleTwice(Store targetStore, Callable<String> effect) {
     var effects = new ArrayList<String>();
     var orders = Durable.kind("orders", Order.class).state(0L).handler((n, order, context) -> {
-      String first;
+      String firstResult;
       try {
-        first = context.step("first", String.class, () -> {
+        firstResult = context.step("first", String.class, () -> {
           effects.add("first");
           return effect.call();
         });
-      } catch (StepFailedException failed) {
-        first = "failed";
+      } catch (StepFailedException failure) {
+        firstResult = "failed";
       }
-      String second = context.step("second", String.class, () -> {
+      String secondResult = context.step("second", String.class, () -> {
         effects.add("second");
         return "done";
       });
       if (order.fails()) throw new IllegalStateException("made up, for a test");
-      context.reply(order, first + " " + second);
+      context.reply(order, firstResult + " " + secondResult);
       return n;
     });
-    try (var ada = orders.newActor(scope.named("ada"), at)) {
+    try (var ada = orders.newActor(scope.named("ada"), targetStore)) {
       assertThrowsExactly(IllegalStateException.class, () -> ada.ask(new Order("x", true)));
       return ada.ask(new Order("x", false)) + " " + effects;
     }
@@ -213,21 +219,21 @@ class BadStepTest extends TurnFixture {
 
   @Test
   void stepWithUnencodableResultFailsEachTime() {
-    assertEquals("failed done [first, second]", workedTwice(store, () -> "\ud800"));
+    assertEquals("failed done [first, second]", handleTwice(store, () -> "\ud800"));
   }
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // as by code without type arguments
+  @SuppressWarnings({"unchecked", "rawtypes"}) // like code without type arguments
   void stepWithResultOfWrongTypeFailsEachTime() {
-    Callable lying = () -> 7;
+    Callable effect = () -> 7;
 
-    assertEquals("failed done [first, second]", workedTwice(store, lying));
+    assertEquals("failed done [first, second]", handleTwice(store, effect));
   }
 
   @Test
   void stepWithTooLargeResultFailsEachTime(@TempDir Path folder) {
-    try (var small = FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14))) {
-      assertEquals("failed done [first, second]", workedTwice(small, () -> "x".repeat(1 << 15)));
+    try (var smallStore = FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14))) {
+      assertEquals("failed done [first, second]", handleTwice(smallStore, () -> "x".repeat(1 << 15)));
     }
   }
 }

@@ -35,15 +35,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a handler may not do, and what it is told. */
+/** Tests that forbidden calls and results of a handler fail, and the texts of the exceptions. */
 class BadTurnTest extends TurnFixture {
   private static final Durable<Ask> OTHER = KIND.state(0L).handler((n, ask) -> n);
   private static final Store.ActorId ADA = new Store.ActorId("notes", "ada");
-  private static final Actor<String> OTHERS = ActorSystem.anonymous().newActor((String any) -> {});
+  private static final Actor<String> OTHER_ACTOR = ActorSystem.anonymous().newActor((String message) -> {});
 
   // ---- the context
 
-  /** All that a context has, but for its key, which others may read at any time. */
+  /** Calls of all methods of a context, by name, except for key(), which any thread may call. */
   static final Map<String, Try> CALLS = new LinkedHashMap<>();
 
   static {
@@ -67,16 +67,16 @@ class BadTurnTest extends TurnFixture {
     CALLS.put("receive", context -> context.receive(Ask.class, Duration.ZERO));
     CALLS.put("stash", context -> none(context::stash));
     CALLS.put("unstash", context -> none(context::unstash));
-    CALLS.put("watch", context -> none(() -> context.watch(OTHERS, reason -> ask)));
-    CALLS.put("unwatch", context -> none(() -> context.unwatch(OTHERS)));
+    CALLS.put("watch", context -> none(() -> context.watch(OTHER_ACTOR, reason -> ask)));
+    CALLS.put("unwatch", context -> none(() -> context.unwatch(OTHER_ACTOR)));
   }
 
   @Test
   void everyContextMethodIsCovered() {
-    var all = Arrays.stream(EventContext.class.getMethods()).map(Method::getName)
+    var names = Arrays.stream(EventContext.class.getMethods()).map(Method::getName)
         .filter(name -> !name.equals("key")).collect(Collectors.toCollection(TreeSet::new));
 
-    assertEquals(all, new TreeSet<>(CALLS.keySet()));
+    assertEquals(names, new TreeSet<>(CALLS.keySet()));
   }
 
   static Set<String> calls() {
@@ -87,16 +87,16 @@ class BadTurnTest extends TurnFixture {
   @MethodSource("calls")
   void contextIsConfinedToItsThread(String call) throws Exception {
     for (var kind : List.of(KIND, KIND.storeMessages(9))) {
-      var given = new CompletableFuture<EventContext<Long, Noted, Ask>>();
+      var contextFuture = new CompletableFuture<EventContext<Long, Noted, Ask>>();
       var gate = new CountDownLatch(1);
       try (var ada = ada(kind, context -> {
-        given.complete(context);
+        contextFuture.complete(context);
         gate.await();
         return "fine";
       })) {
         var answer = ada.sendMessageReturn(new Ask("?"));
 
-        assertThrowsExactly(IllegalStateException.class, () -> CALLS.get(call).run(given.get()));
+        assertThrowsExactly(IllegalStateException.class, () -> CALLS.get(call).run(contextFuture.get()));
         gate.countDown();
         assertEquals("fine", answer.get());
       }
@@ -105,17 +105,17 @@ class BadTurnTest extends TurnFixture {
 
   @ParameterizedTest
   @MethodSource("calls")
-  void aContextEndsWithItsHandler(String call) throws Exception {
+  void contextIsInvalidDuringNextMessage(String call) throws Exception {
     for (var kind : List.of(KIND, KIND.storeMessages(9))) {
-      var first = new CompletableFuture<EventContext<Long, Noted, Ask>>();
+      var firstContext = new CompletableFuture<EventContext<Long, Noted, Ask>>();
       var gate = new CountDownLatch(1);
       try (var ada = ada(kind, context -> {
-        if (!first.complete(context)) return CALLS.get(call).run(first.get());
+        if (!firstContext.complete(context)) return CALLS.get(call).run(firstContext.get());
         gate.await();
         return "fine";
       })) {
         ada.sendMessage(new Ask("?"));
-        first.get();
+        firstContext.get();
         var answer = ada.sendMessageReturn(new Ask("on the same thread"));
         gate.countDown();
 
@@ -127,27 +127,28 @@ class BadTurnTest extends TurnFixture {
 
   @Test
   void contextUsedAfterHandlerIsRefused() throws Exception {
-    var given = new CompletableFuture<EventContext<Long, Noted, Ask>>();
-    ada(KIND, context -> given.complete(context)).ask(new Ask("?"));
+    var handlerContext = new CompletableFuture<EventContext<Long, Noted, Ask>>();
+    ada(KIND, context -> handlerContext.complete(context)).ask(new Ask("?"));
 
-    var failure = assertThrowsExactly(IllegalStateException.class, () -> given.get().persist(new Noted("late")));
+    var failure =
+        assertThrowsExactly(IllegalStateException.class, () -> handlerContext.get().persist(new Noted("late")));
 
-    assertEquals("the context of actor 'ada' is valid on its handler's thread, until the handler returns; for later, "
-        + "keep self()", failure.getMessage());
-    assertEquals("ada", given.get().key());
+    assertEquals("the context of actor 'ada' is valid on its handler's thread, until the handler returns; to send "
+        + "later, use self()", failure.getMessage());
+    assertEquals("ada", handlerContext.get().key());
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"receive", "stash", "unstash"})
-  void mailboxCallsAreRefusedDuringTurn(String verb) {
-    assertEquals("notes 'ada' cannot " + verb + ": what it does with one message is a turn",
-        refused(KIND, IllegalStateException.class, CALLS.get(verb)));
+  void mailboxCallsAreRefusedDuringTurn(String method) {
+    assertEquals("notes 'ada' cannot " + method + ": what it does with one message is a turn",
+        refused(KIND, IllegalStateException.class, CALLS.get(method)));
   }
 
   // ---- answers
 
   @Test
-  void onlyGivenRequestCanBeAnswered() {
+  void onlyCurrentRequestCanBeAnswered() {
     for (var kind : List.of(KIND, KIND.storeMessages(9)))
       assertEquals("actor 'ada' has no request Ask[what=another] to answer: its handler was not given this very object "
           + "as a request, or has answered it", refused(kind, IllegalArgumentException.class, context -> {
@@ -178,7 +179,7 @@ class BadTurnTest extends TurnFixture {
   }
 
   @Test
-  void unrememberableAnswerIsRefused() {
+  void answerThatCannotBeRememberedIsRefused() {
     var ada = orders((n, order, context) -> {
       if (order.idempotencyKey().equals("when")) context.replyWhen(order, new CompletableFuture<>());
       else context.replyFailure(order, new IllegalStateException("made up"));
@@ -197,14 +198,14 @@ class BadTurnTest extends TurnFixture {
       context.reply(order, n);
       return n + 1;
     });
-    String what = "the id of Order to orders 'ada', which is Once, ";
+    String prefix = "the id of Order to orders 'ada', which is Once, ";
 
-    assertEquals(what + "is null",
+    assertEquals(prefix + "is null",
         assertThrowsExactly(NullPointerException.class, () -> ada.ask(new Order(null))).getMessage());
-    for (var bad : Map.of("", "takes 0 bytes; 1 to 512 are possible", "x".repeat(513),
+    for (var entry : Map.of("", "takes 0 bytes; 1 to 512 are possible", "x".repeat(513),
         "takes 513 bytes; 1 to 512 are possible", "\udc00", "has half of a surrogate pair").entrySet())
-      assertEquals(what + bad.getValue(),
-          assertThrowsExactly(IllegalArgumentException.class, () -> ada.ask(new Order(bad.getKey()))).getMessage());
+      assertEquals(prefix + entry.getValue(),
+          assertThrowsExactly(IllegalArgumentException.class, () -> ada.ask(new Order(entry.getKey()))).getMessage());
     assertEquals(0, ada.ask(new Order("x")));
   }
 
@@ -233,18 +234,18 @@ class BadTurnTest extends TurnFixture {
   }
 
   @Test
-  @SuppressWarnings("unchecked") // as by code that casts
-  void aKindThatKeepsItsStateHasNoEvents() {
+  @SuppressWarnings("unchecked") // like code that casts
+  void kindThatStoresStateCannotPersistEvents() {
     var ada =
         KIND.state(0L).handler((n, ask, context) -> ((EventContext<Long, Noted, Ask>) context).persist(new Noted("x")))
             .newActor(scope.named("ada"), store);
 
-    assertEquals("kind 'notes' keeps its state, and no events; let the handler answer the next state",
+    assertEquals("kind 'notes' stores its state, and no events; let the handler answer the next state",
         assertThrowsExactly(IllegalStateException.class, () -> ada.ask(new Ask("?"))).getMessage());
   }
 
-  private Actor<Ask> after(BiFunction<Long, Noted, Long> after) {
-    return KIND.events(Noted.class, 0L, after).handler((n, ask, context) -> {
+  private Actor<Ask> counting(BiFunction<Long, Noted, Long> applyEvent) {
+    return KIND.events(Noted.class, 0L, applyEvent).handler((n, ask, context) -> {
       if (ask.what().equals("persist")) context.persist(new Noted("x"));
       context.reply(ask, String.valueOf(n));
     }).newActor(scope.named("ada"), store);
@@ -255,7 +256,7 @@ class BadTurnTest extends TurnFixture {
 
   @Test
   void eventThatCannotBeAppliedFailsItsTurn() {
-    var ada = after((n, noted) -> {
+    var ada = counting((n, noted) -> {
       throw new IllegalStateException("made up,\nfor a test");
     });
 
@@ -268,35 +269,35 @@ class BadTurnTest extends TurnFixture {
 
   @Test
   void eventThatCannotBeAppliedIsNamedOnLoad() {
-    after((n, noted) -> n + 1).ask(new Ask("persist"));
+    counting((n, noted) -> n + 1).ask(new Ask("persist"));
     scope.find("ada", Ask.class).orElseThrow().close();
 
-    try (var threw = after((n, noted) -> Math.negateExact(Long.MIN_VALUE))) {
+    try (var overflowing = counting((n, noted) -> Math.negateExact(Long.MIN_VALUE))) {
       assertEquals(NO_STATE + "threw java.lang.ArithmeticException: long overflow",
-          assertThrowsExactly(IllegalStateException.class, () -> threw.ask(new Ask("?"))).getMessage());
+          assertThrowsExactly(IllegalStateException.class, () -> overflowing.ask(new Ask("?"))).getMessage());
     }
-    try (var none = after((n, noted) -> null)) {
+    try (var nulling = counting((n, noted) -> null)) {
       assertEquals(NO_STATE + "answered null",
-          assertThrowsExactly(NullPointerException.class, () -> none.ask(new Ask("?"))).getMessage());
+          assertThrowsExactly(NullPointerException.class, () -> nulling.ask(new Ask("?"))).getMessage());
     }
-    assertEquals("1", after((n, noted) -> n + 1).ask(new Ask("?")), "nothing was changed");
+    assertEquals("1", counting((n, noted) -> n + 1).ask(new Ask("?")), "the failed loads changed nothing");
   }
 
   @Test
   void storedTurnsOfAnotherDefinitionAreRefused() {
-    after((n, noted) -> n + 1).ask(new Ask("persist"));
+    counting((n, noted) -> n + 1).ask(new Ask("persist"));
     scope.find("ada", Ask.class).orElseThrow().close();
-    var states = OTHER.newActor(scope.named("ada"), store);
+    var actor = OTHER.newActor(scope.named("ada"), store);
 
-    assertEquals("turn 1 of notes 'ada' cannot be read: it has events, which kind 'notes' does not keep; let it keep "
-        + "what it kept, or give it another name",
-        assertThrowsExactly(CodecException.class, () -> states.ask(new Ask("?"))).getMessage());
+    assertEquals("turn 1 of notes 'ada' cannot be read: it has events, which kind 'notes' does not store any more; "
+        + "let the kind store it again, or rename the kind",
+        assertThrowsExactly(CodecException.class, () -> actor.ask(new Ask("?"))).getMessage());
   }
 
   @Test
-  void aTurnThatIsTooLargeIsNotStored() {
-    var large = new Noted("x".repeat(9 << 20));
-    try (var ada = ada(KIND, context -> context.persist(large) + context.persist(large))) {
+  void tooLargeTurnIsNotStored() {
+    var largeEvent = new Noted("x".repeat(9 << 20));
+    try (var ada = ada(KIND, context -> context.persist(largeEvent) + context.persist(largeEvent))) {
       var failure = assertThrowsExactly(CodecException.class, () -> ada.ask(new Ask("?")));
 
       assertEquals("a turn of notes 'ada' cannot be stored: Body.Body.events[1]: it takes more than 16777216 bytes",
@@ -308,17 +309,17 @@ class BadTurnTest extends TurnFixture {
   // ---- reentrance
 
   @Test
-  void anActorThatAsksItselfIsTold() {
-    String told = "this wait could never end: 'ada' waits for 'ada'";
+  void actorThatAsksItselfGetsCycleException() {
+    String text = "this wait could never end: 'ada' waits for 'ada'";
     assertTrue(refused(KIND, AskCycleException.class, context -> context.self().ask(new Ask("myself")))
-        .startsWith(told));
+        .startsWith(text));
     assertTrue(
         refused(KIND.storeMessages(9), RequestStoredException.class, context -> context.self().ask(new Ask("myself")))
-            .contains("but does not answer: " + told));
+            .contains("but does not answer: " + text));
   }
 
   @Test
-  void anActorCannotWatchItself() {
+  void actorCannotWatchItself() {
     assertTrue(refused(context -> none(() -> context.watch(context.self(), reason -> new Ask("over"))))
         .startsWith("actor 'ada' cannot watch its own end"));
   }

@@ -2,7 +2,7 @@ package io.fibry.durable;
 
 import io.fibry.Request;
 
-/** Accounts that keep what happened. */
+/** Durable accounts that store events. */
 final class Bank {
   sealed interface Message {}
 
@@ -12,7 +12,7 @@ final class Bank {
 
   record Balance() implements Message, Request<Balance, Long> {}
 
-  /** Persists, and throws. */
+  /** Persists an event, replies, and then throws. */
   record Fail(long cents) implements Message, Request<Fail, Long> {}
 
   record End() implements Message {}

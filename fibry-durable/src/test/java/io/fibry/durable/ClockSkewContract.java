@@ -10,9 +10,12 @@ import java.time.Duration;
 import java.time.InstantSource;
 import org.junit.jupiter.api.Test;
 
-/** Messages that wait at a store while its clock is set back, as by the machine's time service. */
+/**
+ * Tests that pending messages are delivered although the clock of their store is set back, as a
+ * time service may do.
+ */
 abstract class ClockSkewContract extends DeskFixture {
-  private volatile Duration wrong = Duration.ZERO; // the clock of the store
+  private volatile Duration clockError = Duration.ZERO; // added to the time of the store
 
   ClockSkewContract(TestStores.Maker maker) {
     super(maker);
@@ -20,25 +23,25 @@ abstract class ClockSkewContract extends DeskFixture {
 
   @Override
   InstantSource instants() {
-    var right = super.instants();
-    return () -> right.instant().plus(wrong);
+    var correctClock = super.instants();
+    return () -> correctClock.instant().plus(clockError);
   }
 
   @Test
   void clockSetBackDelaysNoStoredMessage() throws IOException {
-    var before = keeping().newActor(scope.named("ada"), store);
-    hold(before);
-    before.sendMessage(new Add("a"));
-    wrong = Duration.ofHours(-1);
-    before.sendMessage(new Add("b"));
-    wrong = Duration.ofHours(-2);
-    before.sendMessage(new Add("c"));
-    crashAndReopen(before);
+    var firstActor = keeping().newActor(scope.named("ada"), store);
+    hold(firstActor);
+    firstActor.sendMessage(new Add("a"));
+    clockError = Duration.ofHours(-1);
+    firstActor.sendMessage(new Add("b"));
+    clockError = Duration.ofHours(-2);
+    firstActor.sendMessage(new Add("c"));
+    crashAndReopen(firstActor);
     desk.gates.values().forEach(gate -> gate.countDown());
 
-    var after = keeping().newActor(scope.named("ada"), store);
+    var reloadedActor = keeping().newActor(scope.named("ada"), store);
 
-    eventually(() -> has(after, "a b c"));
+    eventually(() -> has(reloadedActor, "a b c"));
   }
 
   @Test
@@ -48,7 +51,7 @@ abstract class ClockSkewContract extends DeskFixture {
     for (var item : new String[] {"a", "b", "c"}) {
       ada.sendMessage(new Pass("bob", item));
       ada.ask(new Items());
-      wrong = wrong.minusHours(1);
+      clockError = clockError.minusHours(1);
     }
 
     eventually(() -> has(desks.actor("bob"), "a b c"));

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class ClockSkewInFolderTest extends ClockSkewContract {
   ClockSkewInFolderTest() {
-    super(Folders::new);
+    super(FolderStores::new);
   }
 }

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * An actor has two lives at once, for example on a node that was declared dead and on the next one.
- * Each message that was stored for it is handled once.
+ * Tests that each stored message is handled once if an actor has two lives at once. One of them may
+ * run on a node that was declared dead.
  */
 class ConcurrentLivesTest {
   sealed interface Message {}
@@ -48,35 +48,38 @@ class ConcurrentLivesTest {
 
   private final MemoryStore store = MemoryStore.open();
   private final ActorScope scope = ActorSystem.openScope("two-lives-test");
-  private final ActorScope others = ActorSystem.openScope("others");
-  private final AtomicBoolean meanwhile = new AtomicBoolean(true); // another life handles the next message
+  private final ActorScope otherScope = ActorSystem.openScope("others");
+  private final AtomicBoolean otherLifeIsNext = new AtomicBoolean(true); // another life handles the next message
 
   @AfterEach
   void close() {
     scope.close();
-    others.close();
+    otherScope.close();
   }
 
-  /** Another life handles the next message, after it is stored and before its sender knows. */
-  private Store late() {
-    return Intercepted.of(Store.class, store, (method, given, call) -> {
+  /**
+   * Returns a store whose next message is handled by another life, after it is stored and before
+   * its sender is notified.
+   */
+  private Store storeWithOtherLife() {
+    return Intercepted.of(Store.class, store, (method, arguments, call) -> {
       var answer = call.pass();
-      if (method.getName().equals("enqueue") && meanwhile.getAndSet(false)) handleElsewhere();
+      if (method.getName().equals("enqueue") && otherLifeIsNext.getAndSet(false)) handleInOtherLife();
       return answer;
     });
   }
 
-  private void handleElsewhere() {
+  private void handleInOtherLife() {
     var id = new Store.ActorId("till", "t");
-    try (var other = TILL.newActor(others.named("t"), store)) {
+    try (var otherLife = TILL.newActor(otherScope.named("t"), store)) {
       Patience.eventually(() -> store.pending(id, store.clock().instant(), 1).isEmpty());
-      assertTrue(other.ask(new Sum()) > 0);
+      assertTrue(otherLife.ask(new Sum()) > 0);
     }
   }
 
   @Test
   void requestHandledByAnotherLifeIsNotRepeated() {
-    var till = TILL.newActor(scope.named("t"), late());
+    var till = TILL.newActor(scope.named("t"), storeWithOtherLife());
 
     var failure = assertThrows(RequestStoredException.class, () -> till.ask(new Add(5)));
 
@@ -90,7 +93,7 @@ class ConcurrentLivesTest {
 
   @Test
   void rememberedAnswerOfAnotherLifeIsReturned() {
-    var till = TILL.newActor(scope.named("t"), late());
+    var till = TILL.newActor(scope.named("t"), storeWithOtherLife());
 
     assertEquals(5, till.ask(new AddOnce("a", 5)));
 
@@ -99,7 +102,7 @@ class ConcurrentLivesTest {
 
   @Test
   void messageHandledByAnotherLifeIsNotRepeated() {
-    var till = TILL.newActor(scope.named("t"), late());
+    var till = TILL.newActor(scope.named("t"), storeWithOtherLife());
 
     assertTrue(till.sendMessage(new Give(5)));
 

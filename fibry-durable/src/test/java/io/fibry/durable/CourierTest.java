@@ -32,14 +32,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests that wait since a courier looks at what waits for their actor. */
+/** Tests requests that wait because a courier is reading the pending messages of their actor. */
 class CourierTest {
   record Add(String item) implements Request<Add, String> {}
 
   private static final Store.ActorId ADA = new Store.ActorId("list", "ada");
   private static final Duration IDLE = Duration.ofDays(1);
   private static final int MANY = 1_000;
-  private static final Duration LIMIT = Duration.ofSeconds(20); // of an ask, by the clock of the scope
+  private static final Duration LIMIT = Duration.ofSeconds(20); // ask limit, on the clock of the scope
   private static final Durable.Builder<Add> KIND = Durable.kind("list", Add.class);
   private static final Durable<Add> LIST = KIND.storeMessages(9).state("").handler((items, add, context) -> {
     context.reply(add, items + add.item());
@@ -50,42 +50,42 @@ class CourierTest {
   private final ActorScope scope =
       ActorSystem.openScope("courier-test", options -> options.withScheduler(clock).withAskLimit(LIMIT));
   private final MemoryStore memory = MemoryStore.open(() -> Instant.EPOCH.plusNanos(clock.nanoTime()));
-  private final Semaphore begun = new Semaphore(0); // looks
-  private final Semaphore mayLook = new Semaphore(0);
-  private final Semaphore over = new Semaphore(0); // couriers
-  private volatile boolean fails;
-  private final Store store = Intercepted.of(Store.class, memory, (method, given, call) -> {
-    if (method.getName().equals("pending") && given.length == 3) look();
-    if (method.getName().equals("nextDueTime")) over.release();
+  private final Semaphore readsBegun = new Semaphore(0);
+  private final Semaphore mayRead = new Semaphore(0);
+  private final Semaphore couriersEnded = new Semaphore(0);
+  private volatile boolean readsFail;
+  private final Store store = Intercepted.of(Store.class, memory, (method, arguments, call) -> {
+    if (method.getName().equals("pending") && arguments.length == 3) onRead();
+    if (method.getName().equals("nextDueTime")) couriersEnded.release();
     return call.pass();
   });
 
   @AfterEach
   void close() {
-    mayLook.release(MANY);
+    mayRead.release(MANY);
     scope.close();
   }
 
-  private void look() {
-    begun.release();
-    mayLook.acquireUninterruptibly();
-    if (fails) throw new StoreReadException("made up, for a test", null);
+  private void onRead() {
+    readsBegun.release();
+    mayRead.acquireUninterruptibly();
+    if (readsFail) throw new StoreReadException("made up, for a test", null);
   }
 
   /**
-   * A request that was sent before an end is answered before it, even if it waits for other
-   * messages.
+   * Sends a request while a courier is reading, and then ends the block, which is an actor or its
+   * entities. The request must be answered before the block ends.
    */
-  private void assertAnswered(Exitable made, Actor<Add> ada, Consumer<Exitable> end) {
+  private void assertAnswered(Exitable block, Actor<Add> ada, Consumer<Exitable> end) {
     SharedStoreAccess.deliverPending(store, ADA);
-    Patience.acquired(begun);
+    Patience.acquire(readsBegun);
     var answer = ada.sendMessageReturn(new Add("a"));
 
-    end.accept(made);
-    mayLook.release(MANY);
+    end.accept(block);
+    mayRead.release(MANY);
 
     assertEquals("a", Patience.value(answer));
-    Patience.ended(made::waitForExit);
+    Patience.awaitEnd(block::waitForExit);
   }
 
   @Test
@@ -103,19 +103,19 @@ class CourierTest {
   @Test
   void closeWaitsForAnswersOfWaitingRequests() {
     var lists = LIST.entities(scope.anonymous(), store, IDLE);
-    assertAnswered(lists, lists.actor("ada"), one -> Thread.startVirtualThread(one::close));
+    assertAnswered(lists, lists.actor("ada"), block -> Thread.startVirtualThread(block::close));
   }
 
   @Test
   void closingHandlerDoesNotWaitForWaitingRequests() {
-    var waiting = new CompletableFuture<CompletableFuture<String>>();
+    var answer = new CompletableFuture<CompletableFuture<String>>();
     var ada = KIND.state("").handler((items, add, context) -> {
       if (add.item().equals("close")) {
         SharedStoreAccess.deliverPending(store, ADA);
-        Patience.acquired(begun);
-        waiting.complete(context.self().sendMessageReturn(new Add("a")));
+        Patience.acquire(readsBegun);
+        answer.complete(context.self().sendMessageReturn(new Add("a")));
         context.self().close();
-        mayLook.release(MANY);
+        mayRead.release(MANY);
       }
       context.reply(add, add.item());
       return items;
@@ -123,64 +123,64 @@ class CourierTest {
 
     assertEquals("close", ada.ask(new Add("close")));
 
-    assertEquals("a", Patience.value(waiting.join()));
-    Patience.ended(ada::waitForExit);
+    assertEquals("a", Patience.value(answer.join()));
+    Patience.awaitEnd(ada::waitForExit);
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void waitingAskRespectsAskLimitOfScope(boolean keeps) {
-    var kind = keeps ? LIST : KIND.state("").handler((String items, Add add, DurableContext<Add> context) -> items);
+  void waitingAskRespectsAskLimitOfScope(boolean isStored) {
+    var kind = isStored ? LIST : KIND.state("").handler((String items, Add add, DurableContext<Add> context) -> items);
     var ada = kind.newActor(scope.named("ada"), store);
     SharedStoreAccess.deliverPending(store, ADA);
-    Patience.acquired(begun);
-    var late = new CompletableFuture<RequestException>();
+    Patience.acquire(readsBegun);
+    var askFailure = new CompletableFuture<RequestException>();
     var future = ada.sendMessageReturn(new Add("b"), LIMIT);
-    Patience.startFiber(() -> late.complete(assertThrows(RequestException.class, () -> ada.ask(new Add("a")))));
+    Patience.startFiber(() -> askFailure.complete(assertThrows(RequestException.class, () -> ada.ask(new Add("a")))));
 
     Patience.eventually(() -> {
       clock.advance(LIMIT);
-      return late.isDone();
+      return askFailure.isDone();
     });
 
-    for (var failure : List.of(late.join(), Patience.failure(future))) {
-      var told = assertInstanceOf(AskTimeoutException.class, keeps ? failure.getCause() : failure);
-      assertEquals(LIMIT, told.waited());
-      assertTrue(told.getMessage().endsWith("come first"), told::getMessage);
-      assertEquals(keeps, failure instanceof RequestStoredException);
+    for (var failure : List.of(askFailure.join(), Patience.failure(future))) {
+      var timeout = assertInstanceOf(AskTimeoutException.class, isStored ? failure.getCause() : failure);
+      assertEquals(LIMIT, timeout.limit());
+      assertTrue(timeout.getMessage().endsWith("come first"), timeout::getMessage);
+      assertEquals(isStored, failure instanceof RequestStoredException);
     }
     ada.kill();
   }
 
-  /** The courier before may wait for room in the mailbox when the next one looks. */
+  /** A courier may still wait for capacity in the mailbox when the next courier reads. */
   @Test
   void requestsKeepOrderAcrossConsecutiveCouriers() {
-    var gone = new CopyOnWriteArrayList<String>();
-    var waits = new CountDownLatch(1);
-    var room = new CountDownLatch(1);
+    var released = new CopyOnWriteArrayList<String>();
+    var firstIsReleased = new CountDownLatch(1);
+    var capacity = new CountDownLatch(1);
     try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
         BlockBuilder.of(scope.anonymous()), key -> true)) {
-      delivery.start(none -> null); // the actor has no waiting messages
+      delivery.start(key -> null); // the actor has no waiting messages
       delivery.onMessageStored("ada", Instant.MIN);
-      Patience.acquired(begun);
-      order(delivery).thenRun(() -> {
-        waits.countDown();
-        Patience.await(room);
-      }).thenRun(() -> gone.add("first"));
-      order(delivery).thenRun(() -> gone.add("second"));
-      fails = true;
-      mayLook.release();
-      Patience.await(waits); // or the next courier would let all three go
-      eventuallyLooksAgain();
-      order(delivery).thenRun(() -> gone.add("third"));
+      Patience.acquire(readsBegun);
+      orderBarrier(delivery).thenRun(() -> {
+        firstIsReleased.countDown();
+        Patience.await(capacity);
+      }).thenRun(() -> released.add("first"));
+      orderBarrier(delivery).thenRun(() -> released.add("second"));
+      readsFail = true;
+      mayRead.release();
+      Patience.await(firstIsReleased); // otherwise the next courier would release all three
+      awaitNextRead();
+      orderBarrier(delivery).thenRun(() -> released.add("third"));
 
-      fails = false;
-      mayLook.release();
-      Patience.acquired(over);
-      room.countDown();
+      readsFail = false;
+      mayRead.release();
+      Patience.acquire(couriersEnded);
+      capacity.countDown();
 
-      Patience.eventually(() -> gone.size() >= 3);
-      assertEquals(List.of("first", "second", "third"), gone);
+      Patience.eventually(() -> released.size() >= 3);
+      assertEquals(List.of("first", "second", "third"), released);
     }
   }
 
@@ -188,32 +188,32 @@ class CourierTest {
   void nextCourierRunsAfterFailureDespiteEarlierDueTime() {
     try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
         BlockBuilder.of(scope.anonymous()), key -> true)) {
-      delivery.start(none -> null);
+      delivery.start(key -> null);
       delivery.onMessageStored("ada", Instant.EPOCH.plusMillis(500));
       delivery.onMessageStored("ada", Instant.MIN);
-      Patience.acquired(begun);
-      var failed = order(delivery);
-      fails = true;
-      mayLook.release();
-      Patience.value(failed);
+      Patience.acquire(readsBegun);
+      var barrier = orderBarrier(delivery);
+      readsFail = true;
+      mayRead.release();
+      Patience.value(barrier);
 
-      fails = false;
-      mayLook.release(MANY);
+      readsFail = false;
+      mayRead.release(MANY);
       clock.advance(Duration.ofMillis(500));
       clock.advance(Duration.ofMillis(500));
 
-      Patience.acquired(begun);
+      Patience.acquire(readsBegun);
     }
   }
 
-  private CompletableFuture<Void> order(PendingDelivery delivery) {
+  private CompletableFuture<Void> orderBarrier(PendingDelivery delivery) {
     return delivery.orderBarrier("ada");
   }
 
-  private void eventuallyLooksAgain() {
+  private void awaitNextRead() {
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
-      return begun.tryAcquire();
+      return readsBegun.tryAcquire();
     });
   }
 }

@@ -11,22 +11,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 
-/** Desks with items on them, which pass them on, remind themselves and work in steps. */
+/** A handler for desks with items. Desks pass items to other desks, set reminders and run steps. */
 final class Desk {
   sealed interface Message {}
 
   record Add(String item) implements Message {}
 
-  /** The items so far, joined. */
+  /** Asks for the items; the answer is one text, in which spaces separate them. */
   record Items() implements Message, Request<Items, String> {}
 
   /** Passes an item to another desk. */
   record Pass(String to, String item) implements Message {}
 
-  /** Is passed back and forth so many times; then adds. */
+  /** Is passed back and forth this many times; then its receiver adds the item {@code end}. */
   record Ball(String from, int times) implements Message {}
 
-  /** Passes an item, and fails. */
+  /** Passes an item to another desk, and then fails. */
   record PassAndFail(String to, String item) implements Message {}
 
   record Fail(String item) implements Message, Request<Fail, String> {}
@@ -39,54 +39,55 @@ final class Desk {
 
   record End() implements Message {}
 
-  /** The answer is the number of items including this one. */
+  /** Adds an item; the answer is the number of items, including the new item. */
   record Buy(String idempotencyKey, String item) implements Message, Idempotent, Request<Buy, Integer> {}
 
-  /** Ends; the answer is the number of items. */
+  /** Erases the desk; the answer is the number of items that it had. */
   record Checkout(String idempotencyKey) implements Message, Idempotent, Request<Checkout, Integer> {}
 
   record Note(String idempotencyKey, String item) implements Message, Idempotent {}
 
-  /** Waits until a test releases it, then adds; the answer is the number of items. */
+  /** Waits until the test opens the gate, then adds an item; the answer is the number of items. */
   record HoldAndAdd(String gate, String item) implements Message, Request<HoldAndAdd, Integer> {}
 
-  /** Waits until a test releases it. */
+  /** Waits until the test opens the gate. */
   record Hold(String gate) implements Message {}
 
-  /** Runs steps, and fails behind one of them; the answer is the results. */
+  /** Runs steps, and fails after step number {@code failAt}; the answer is the steps' results. */
   record Work(String idempotencyKey, List<String> steps, int failAt)
       implements Message, Idempotent, Request<Work, String> {}
 
   /**
-   * A step that fails, then another one; then it may fail itself. The answer is the work that was
-   * done.
+   * Runs the step {@code charge}, which fails, and then the step {@code refund}. After them
+   * the handler may fail, too. The answer is the failure of the first step and the result of the
+   * second.
    */
   record Repair(String idempotencyKey, boolean fail) implements Message, Idempotent, Request<Repair, String> {}
 
-  /** In a step. */
+  /** Waits in a step until the test opens the gate. */
   record HoldInStep(String idempotencyKey, String gate) implements Message, Idempotent, Request<HoldInStep, String> {}
 
-  /** Works in a step each time it comes. */
+  /** Sets a repeating reminder for a tick without period; such a tick runs a step. */
   record Tick(Duration period) implements Message {}
 
-  /** Sleeps, then adds. */
+  /** Sleeps for this time, then adds an item. */
   record Sleep(String item, Duration time) implements Message {}
 
   record State(List<String> items) {
     State with(String item) {
-      var more = new ArrayList<>(items);
-      more.add(item);
-      return new State(List.copyOf(more));
+      var newItems = new ArrayList<>(items);
+      newItems.add(item);
+      return new State(List.copyOf(newItems));
     }
   }
 
   static final State EMPTY = new State(List.of());
   final Map<String, CountDownLatch> gates = new ConcurrentHashMap<>();
-  volatile Thread sleeper; // the last one
-  final Semaphore begun = new Semaphore(0); // holds
+  volatile Thread sleeper; // the thread that began the last sleep
+  final Semaphore begun = new Semaphore(0); // counts handlers that wait for a gate
 
-  final List<String> effects = Collections.synchronizedList(new ArrayList<>()); // of steps
-  Durable<Message> others; // to whom it passes
+  final List<String> effects = Collections.synchronizedList(new ArrayList<>()); // keys or names of run steps
+  Durable<Message> others; // the kind of the desks that items are passed to
 
   State handle(State state, Message message, DurableContext<Message> context) throws Exception {
     switch (message) {
@@ -151,17 +152,17 @@ final class Desk {
         return result;
       }));
       case Repair repair -> {
-        String done;
+        String outcome;
         try {
-          done = context.step("charge", String.class, () -> {
+          outcome = context.step("charge", String.class, () -> {
             effect("charge");
             throw new IOException("made up, for a test");
           });
-        } catch (StepFailedException failed) {
-          done = failed.getMessage() + " " + context.step("refund", String.class, () -> effect("refund"));
+        } catch (StepFailedException failure) {
+          outcome = failure.getMessage() + " " + context.step("refund", String.class, () -> effect("refund"));
         }
         if (repair.fail()) throw new IllegalStateException("made up, for a test");
-        context.reply(repair, done);
+        context.reply(repair, outcome);
       }
       case Tick tick -> {
         if (!tick.period().isZero()) context.setRepeatingReminder("tick", new Tick(Duration.ZERO), tick.period());
@@ -185,7 +186,7 @@ final class Desk {
     return Durable.kind(name, Message.class).state(EMPTY).handler(this::handle);
   }
 
-  Durable<Message> keeping(int most) {
-    return Durable.kind("keeping", Message.class).storeMessages(most).state(EMPTY).handler(this::handle);
+  Durable<Message> keeping(int maxStored) {
+    return Durable.kind("keeping", Message.class).storeMessages(maxStored).state(EMPTY).handler(this::handle);
   }
 }

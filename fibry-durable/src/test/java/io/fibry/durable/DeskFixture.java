@@ -13,7 +13,7 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 
-/** A desk at a store. */
+/** A store with durable actors whose handler is a {@link Desk}. */
 abstract class DeskFixture extends StoreFixture {
   DeskFixture(TestStores.Maker maker) {
     super(maker);
@@ -41,7 +41,7 @@ abstract class DeskFixture extends StoreFixture {
     return actor.ask(new Items()).equals(items);
   }
 
-  /** The actor is busy until the latch is down. */
+  /** Keeps the actor busy until the returned latch is counted down. */
   CountDownLatch hold(Actor<Message> actor) {
     var latch = new CountDownLatch(1);
     String name = UUID.randomUUID().toString();
@@ -50,14 +50,17 @@ abstract class DeskFixture extends StoreFixture {
     return latch;
   }
 
-  /** After a test that has failed meanwhile, too: a scope closes when its actors do not sleep. */
+  /**
+   * Ends a sleep of a handler that a failed test has left, because a scope cannot close while its
+   * actors sleep.
+   */
   @AfterEach
   void wakeSleeper() {
     if (desk.sleeper != null) clock.advance(Duration.ofDays(1));
   }
 
   void crashAndReopenAfter(Actor<Message> actor) throws IOException {
-    actor.ask(new Items()); // it is stored
+    actor.ask(new Items()); // waits until earlier turns are stored
     crashAndReopen(actor);
   }
 }

@@ -27,7 +27,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 
-/** The promises of durable actors at every store. */
+/** Tests the promises about durable actors with every store. */
 abstract class DurableContract extends StoreFixture {
   DurableContract(TestStores.Maker maker) {
     super(maker);
@@ -55,21 +55,21 @@ abstract class DurableContract extends StoreFixture {
     var gate = new CountDownLatch(1);
     var ada = account("ada");
     var answer = ada.sendMessageReturn(new Withdraw(0));
-    var asker = Thread.ofVirtual().start(() -> CompletableFuture.allOf(answer).thenRun(() -> pass(gate)));
+    var asker = Thread.ofVirtual().start(() -> CompletableFuture.allOf(answer).thenRun(() -> awaitGate(gate)));
 
     ada.sendMessage(new Deposit(2));
-    long ofTheSame = ada.ask(new Balance());
+    long adaBalance = ada.ask(new Balance());
     var grace = account("grace");
     grace.sendMessage(new Deposit(3));
-    long ofAnother = grace.ask(new Balance());
+    long graceBalance = grace.ask(new Balance());
 
-    assertEquals(2, ofTheSame);
-    assertEquals(3, ofAnother);
+    assertEquals(2, adaBalance);
+    assertEquals(3, graceBalance);
     gate.countDown();
     asker.join();
   }
 
-  private static void pass(CountDownLatch gate) {
+  private static void awaitGate(CountDownLatch gate) {
     try {
       gate.await();
     } catch (InterruptedException interrupt) {
@@ -88,12 +88,12 @@ abstract class DurableContract extends StoreFixture {
 
   @Test
   void keysAndKindsAreSeparate() {
-    var other =
+    var otherKind =
         Durable.kind("other", Bank.Message.class).events(Bank.Event.class, 7L, Bank::after).handler(Bank::handle);
     account("ada").sendMessage(new Deposit(1));
     account("grace").sendMessage(new Deposit(2));
 
-    assertEquals(7, other.newActor(scope.openScope("others").named("ada"), store).ask(new Balance()));
+    assertEquals(7, otherKind.newActor(scope.openScope("others").named("ada"), store).ask(new Balance()));
     assertEquals(2, scope.find("grace", Bank.Message.class).orElseThrow().ask(new Balance()));
   }
 
@@ -139,17 +139,17 @@ abstract class DurableContract extends StoreFixture {
 
   record Cart(List<String> items) {
     Cart with(String item) {
-      var more = new ArrayList<>(items);
-      more.add(item);
-      return new Cart(List.copyOf(more));
+      var newItems = new ArrayList<>(items);
+      newItems.add(item);
+      return new Cart(List.copyOf(newItems));
     }
   }
 
   private static final Durable<Add> CART = Durable.kind("cart", Add.class).state(new Cart(List.of()))
       .handler((cart, add, context) -> {
-        var next = add.item().isEmpty() ? cart : cart.with(add.item());
-        context.reply(add, next.items().size());
-        return next;
+        var newCart = add.item().isEmpty() ? cart : cart.with(add.item());
+        context.reply(add, newCart.items().size());
+        return newCart;
       });
 
   @Test
@@ -171,11 +171,11 @@ abstract class DurableContract extends StoreFixture {
 
   record On(int brightness) implements Light {}
 
-  /** The answer is whether it was off. */
+  /** Sets the brightness; the answer is whether the light was off. */
   record Turn(int brightness) implements Request<Turn, Boolean> {}
 
   @Test
-  void stateMayBeginWithSingleton() throws IOException {
+  void initialStateMayBeSingleton() throws IOException {
     var kind = Durable.kind("light", Turn.class).<Light>state(Off.INSTANCE).handler((light, turn, context) -> {
       context.reply(turn, light == Off.INSTANCE);
       return turn.brightness() == 0 ? Off.INSTANCE : new On(turn.brightness());
@@ -189,31 +189,31 @@ abstract class DurableContract extends StoreFixture {
     assertTrue(kind.newActor(scope.named("lamp"), store).ask(new Turn(1)));
   }
 
-  static final class Alone {
-    static final Alone INSTANCE = new Alone();
+  static final class Singleton {
+    static final Singleton INSTANCE = new Singleton();
   }
 
   @Test
   void stateOfSingletonTypeIsRefused() {
     var kind = Durable.kind("alone", Turn.class);
 
-    String text = assertThrows(IllegalArgumentException.class, () -> kind.state(Alone.INSTANCE)).getMessage();
+    String text = assertThrows(IllegalArgumentException.class, () -> kind.state(Singleton.INSTANCE)).getMessage();
 
-    assertTrue(text.startsWith("kind 'alone' begins with the only object of " + Alone.class.getName()), text);
+    assertTrue(text.startsWith("kind 'alone' begins with the only object of " + Singleton.class.getName()), text);
   }
 
   @Test
   void singleLineKindStoresItsState() {
     var hits = Durable.kind("hits", String.class).state(0L).handler((n, hit) -> n + 1);
-    var home = hits.newActor(scope.named("home"), store);
-    for (int i = 0; i < 3; i++) home.sendMessage("hit");
-    home.close();
+    var page = hits.newActor(scope.named("home"), store);
+    for (int i = 0; i < 3; i++) page.sendMessage("hit");
+    page.close();
 
-    var seen = Durable.kind("hits", Count.class).state(0L).handler((n, count, context) -> {
+    var reader = Durable.kind("hits", Count.class).state(0L).handler((n, count, context) -> {
       context.reply(count, n);
       return n;
     });
-    assertEquals(3, seen.newActor(scope.named("home"), store).ask(new Count()));
+    assertEquals(3, reader.newActor(scope.named("home"), store).ask(new Count()));
   }
 
   record Count() implements Request<Count, Long> {}
@@ -240,7 +240,8 @@ abstract class DurableContract extends StoreFixture {
     assertEquals(25, ada.ask(new Balance()));
     ada.close();
 
-    assertEquals(6, store.load(new Store.ActorId("account", "ada")).bodies().size(), "the one of turn 20, and 5 turns");
+    assertEquals(6, store.load(new Store.ActorId("account", "ada")).bodies().size(),
+        "the snapshot of turn 20, and 5 turns");
     assertEquals(25, kind.newActor(scope.named("ada"), store).ask(new Balance()));
   }
 
@@ -272,19 +273,19 @@ abstract class DurableContract extends StoreFixture {
     var ada = account("ada");
     ada.sendMessage(new Deposit(500));
     assertEquals(500, ada.ask(new Balance()));
-    var held = new Semaphore(0);
-    ada.closeOnExit(held::acquireUninterruptibly);
-    var end = ada.onExit();
+    var exitGate = new Semaphore(0);
+    ada.closeOnExit(exitGate::acquireUninterruptibly);
+    var exit = ada.onExit();
 
     ada.kill();
     eventually(() -> {
-      clock.advance(Duration.ofMinutes(1)); // its grace
-      return end.isDone();
+      clock.advance(Duration.ofMinutes(1)); // longer than the grace of the kill
+      return exit.isDone();
     });
 
-    try (var again = Bank.ACCOUNT.newActor(scope.openScope("again").named("ada"), store)) {
-      assertEquals(500, again.ask(new Balance()));
-      held.release(); // objects of the actor before are closed now
+    try (var replacement = Bank.ACCOUNT.newActor(scope.openScope("again").named("ada"), store)) {
+      assertEquals(500, replacement.ask(new Balance()));
+      exitGate.release(); // the resources of the killed actor are closed now
       assertThrows(IllegalStateException.class,
           () -> Bank.ACCOUNT.newActor(scope.openScope("third").named("ada"), store));
     }
@@ -292,27 +293,27 @@ abstract class DurableContract extends StoreFixture {
 
   @Test
   void afterCommitCallbackRunsAfterCommit() throws Exception {
-    var told = new CompletableFuture<Long>();
+    var newCount = new CompletableFuture<Long>();
     var kind = Durable.kind("hits", String.class).state(0L).handler((n, hit, context) -> {
-      context.afterCommit(() -> told.complete(n + 1));
+      context.afterCommit(() -> newCount.complete(n + 1));
       return n + 1;
     });
     kind.newActor(scope.named("home"), store).sendMessage("hit");
 
-    assertEquals(1, told.get());
+    assertEquals(1, newCount.get());
   }
 
   @Test
   void turnOfStaleLifeIsRefused() {
     var id = new Store.ActorId("account", "ada");
-    var first = store.load(id);
-    store.append(turn(id, first.life(), 1)).toCompletableFuture().join();
-    var second = store.load(id);
+    var firstLoad = store.load(id);
+    store.append(turn(id, firstLoad.life(), 1)).toCompletableFuture().join();
+    var secondLoad = store.load(id);
 
-    assertEquals(1, second.lastTurn());
-    var late = store.append(turn(id, first.life(), 2)).toCompletableFuture();
-    assertInstanceOf(StaleLifeException.class, assertThrows(CompletionException.class, late::join).getCause());
-    store.append(turn(id, second.life(), 2)).toCompletableFuture().join();
+    assertEquals(1, secondLoad.lastTurn());
+    var staleAppend = store.append(turn(id, firstLoad.life(), 2)).toCompletableFuture();
+    assertInstanceOf(StaleLifeException.class, assertThrows(CompletionException.class, staleAppend::join).getCause());
+    store.append(turn(id, secondLoad.life(), 2)).toCompletableFuture().join();
     assertEquals(2, store.load(id).lastTurn());
   }
 
@@ -321,11 +322,11 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void nullStateStoresNothing() {
+  void nullStateIsNotStored() {
     var kind = Durable.kind("hits", String.class).state(0L).handler((n, hit) -> null);
-    var home = kind.newActor(scope.named("home"), store);
-    home.sendMessage("hit");
-    home.close();
+    var page = kind.newActor(scope.named("home"), store);
+    page.sendMessage("hit");
+    page.close();
 
     assertEquals(0, store.load(new Store.ActorId("hits", "home")).lastTurn());
   }

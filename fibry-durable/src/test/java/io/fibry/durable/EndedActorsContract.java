@@ -23,7 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The events of ended actors that views see, at every store. */
+/** Tests that views receive the events of ended actors before these are removed. */
 @SuppressWarnings("try") // a view is closed at the end of its block
 abstract class EndedActorsContract extends StoreFixture {
   private static final int ORDERS = 400;
@@ -32,7 +32,7 @@ abstract class EndedActorsContract extends StoreFixture {
 
   record Add(String item) implements Message, Request<Add, Integer> {}
 
-  /** The order is paid, and ends. */
+  /** Pays the order; its actor then ends. */
   record Pay() implements Message, Request<Pay, Done> {}
 
   sealed interface Event {}
@@ -55,7 +55,7 @@ abstract class EndedActorsContract extends StoreFixture {
       });
   private static final EventView<Event> VIEW = Durable.view("order", Event.class);
 
-  private final Map<String, List<String>> seen = new LinkedHashMap<>(); // by key; under its own monitor
+  private final Map<String, List<String>> receivedTexts = new LinkedHashMap<>(); // by key; guarded by its own monitor
 
   EndedActorsContract(TestStores.Maker maker) {
     super(maker);
@@ -65,68 +65,71 @@ abstract class EndedActorsContract extends StoreFixture {
     return ORDER.entities(scope.anonymous(), store, IDLE);
   }
 
-  private void see(String key, String what) {
-    synchronized (seen) {
-      var ofKey = seen.computeIfAbsent(key, none -> new ArrayList<>());
-      if (!ofKey.contains(what)) ofKey.add(what); // it may come again
+  private void addReceived(String key, String text) {
+    synchronized (receivedTexts) {
+      var texts = receivedTexts.computeIfAbsent(key, k -> new ArrayList<>());
+      if (!texts.contains(text)) texts.add(text); // an event may be delivered again
     }
   }
 
-  private List<String> seen(String key) {
-    synchronized (seen) {
-      return List.copyOf(seen.getOrDefault(key, List.of()));
+  private List<String> receivedTexts(String key) {
+    synchronized (receivedTexts) {
+      return List.copyOf(receivedTexts.getOrDefault(key, List.of()));
     }
   }
 
-  private static String text(EventView.StoredEvent<Event> fact) {
-    return fact.turn() + switch (fact.event()) {
+  private static String text(EventView.StoredEvent<Event> stored) {
+    return stored.turn() + switch (stored.event()) {
       case Added added -> added.item();
       case Paid paid -> "paid" + paid.items();
     };
   }
 
   private Exitable view(String name) {
-    return VIEW.named(name).onEnd(end -> see(end.key(), end.turn() + "end"))
-        .newActor(scope.anonymous(), store, fact -> see(fact.key(), text(fact)));
+    return VIEW.named(name).onEnd(end -> addReceived(end.key(), end.turn() + "end"))
+        .newActor(scope.anonymous(), store, stored -> addReceived(stored.key(), text(stored)));
   }
 
   private void close(Exitable view) {
     view.sendPoisonPill();
-    Patience.ended(view::waitForExit);
+    Patience.awaitEnd(view::waitForExit);
   }
 
-  /** Returns the turns in the history. */
-  private List<String> stored() {
+  /** Returns the key and the number of each turn in the history. */
+  private List<String> storedTurns() {
     try {
-      return Histories.read(store, "order").stream().map(past -> past.key() + past.number()).toList();
+      return Histories.read(store, "order").stream().map(turn -> turn.key() + turn.number()).toList();
     } catch (InterruptedException interrupt) {
       throw new AssertionError(interrupt);
     }
   }
 
-  /** Has a store remove turns that does so only now and then. */
+  /** Makes a store remove turns at once that it would remove later. */
   void removePassed() {}
 
-  private void assertKept(int turns) {
+  private void assertTurnCount(int turns) {
     removePassed();
-    assertEquals(turns, stored().size());
+    assertEquals(turns, storedTurns().size());
   }
 
-  private void assertLeft(String... turns) {
+  private void assertTurns(String... turns) {
     eventually(() -> {
       removePassed();
-      return List.of(turns).equals(stored().stream().sorted().toList());
+      return List.of(turns).equals(storedTurns().stream().sorted().toList());
     });
   }
 
-  /** Few are paid one by one, since a store may keep turns that it wrote together with the end. */
-  private void pay(int first, int last) {
+  /**
+   * Pays the orders from begin to end - 1. It waits for each answer if there are few orders,
+   * because a store may keep turns that it wrote together with the end.
+   */
+  private void pay(int begin, int end) {
     try (var orders = orders()) {
       var answers = new ArrayList<CompletableFuture<?>>();
-      for (int i = first; i < last; i++)
+      for (int i = begin; i < end; i++)
         for (var message : List.of(new Add("a"), new Add("b"), new Pay())) {
           answers.add(send(orders.actor("o" + i), message));
-          if (last - first < 10) Patience.value(answers.getLast());
+          if (end - begin < 10) Patience.value(answers.getLast());
         }
       answers.forEach(Patience::value);
     }
@@ -136,10 +139,10 @@ abstract class EndedActorsContract extends StoreFixture {
     return message instanceof Add add ? order.sendMessageReturn(add) : order.sendMessageReturn((Pay) message);
   }
 
-  private boolean sawAll(int orders) {
-    synchronized (seen) {
-      return seen.size() == orders
-          && seen.values().stream().allMatch(each -> each.equals(List.of("1a", "2b", "3paid2", "3end")));
+  private boolean hasReceivedAll(int orders) {
+    synchronized (receivedTexts) {
+      return receivedTexts.size() == orders
+          && receivedTexts.values().stream().allMatch(texts -> texts.equals(List.of("1a", "2b", "3paid2", "3end")));
     }
   }
 
@@ -148,18 +151,18 @@ abstract class EndedActorsContract extends StoreFixture {
     long seed = new Random().nextLong();
     System.out.println("seed " + seed);
     var random = new Random(seed);
-    close(view("seen")); // it is known from now on
-    int paid = 0;
-    while (paid < ORDERS) {
-      int next = Math.min(ORDERS, paid + 50 + random.nextInt(100));
-      pay(paid, next);
-      paid = next;
-      var view = view("seen"); // sees some of it
+    close(view("seen")); // registers the view
+    int paidOrders = 0;
+    while (paidOrders < ORDERS) {
+      int target = Math.min(ORDERS, paidOrders + 50 + random.nextInt(100));
+      pay(paidOrders, target);
+      paidOrders = target;
+      var view = view("seen"); // receives some of the events
       if (random.nextBoolean()) {
-        int least = 1 + random.nextInt(paid);
+        int minKeys = 1 + random.nextInt(paidOrders);
         eventually(() -> {
-          synchronized (seen) {
-            return seen.size() >= least;
+          synchronized (receivedTexts) {
+            return receivedTexts.size() >= minKeys;
           }
         });
       }
@@ -170,15 +173,15 @@ abstract class EndedActorsContract extends StoreFixture {
     }
 
     try (var view = view("seen")) {
-      eventually(() -> sawAll(ORDERS));
+      eventually(() -> hasReceivedAll(ORDERS));
     }
   }
 
   @Test
-  void viewMeetsActorsThatEndWhileItReads() {
+  void viewSeesAllEventsOfActorsThatEndMeanwhile() {
     try (var view = view("seen")) {
       pay(0, ORDERS);
-      eventually(() -> sawAll(ORDERS));
+      eventually(() -> hasReceivedAll(ORDERS));
     }
   }
 
@@ -186,20 +189,20 @@ abstract class EndedActorsContract extends StoreFixture {
   void eventsAreRemovedWhenLastViewPassesEnd() throws Exception {
     for (var name : List.of("fast", "slow")) close(view(name));
     pay(0, 3);
-    try (var fast = view("fast")) {
-      eventually(() -> sawAll(3));
+    try (var fastView = view("fast")) {
+      eventually(() -> hasReceivedAll(3));
     }
-    assertKept(9);
-    seen.clear();
-    try (var slow = view("slow")) {
-      eventually(() -> sawAll(3));
+    assertTurnCount(9);
+    receivedTexts.clear();
+    try (var slowView = view("slow")) {
+      eventually(() -> hasReceivedAll(3));
       pay(3, 4);
-      try (var fast = view("fast")) {
-        eventually(() -> sawAll(4) && views().equals(List.of("fast false", "slow false")));
+      try (var fastView = view("fast")) {
+        eventually(() -> hasReceivedAll(4) && views().equals(List.of("fast false", "slow false")));
       }
     }
 
-    assertLeft("o03", "o13", "o23", "o33");
+    assertTurns("o03", "o13", "o23", "o33");
     try (var orders = orders()) {
       assertEquals(1, orders.actor("o0").ask(new Add("c")));
     }
@@ -210,19 +213,19 @@ abstract class EndedActorsContract extends StoreFixture {
     close(view("seen"));
     pay(0, 5);
     var view = view("seen");
-    eventually(() -> sawAll(5) && views().equals(List.of("seen false")));
+    eventually(() -> hasReceivedAll(5) && views().equals(List.of("seen false")));
     view.kill();
-    store = crash(store); // perhaps before anything was removed
+    store = crash(store); // perhaps before the store has removed any event
 
     close(view("seen"));
-    assertLeft("o03", "o13", "o23", "o33", "o43");
+    assertTurns("o03", "o13", "o23", "o33", "o43");
   }
 
   @Test
   void eventsAreRemovedAtOnceWithoutNamedView() throws Exception {
     pay(0, 3);
 
-    assertLeft("o03", "o13", "o23");
+    assertTurns("o03", "o13", "o23");
   }
 
   @Test
@@ -232,38 +235,39 @@ abstract class EndedActorsContract extends StoreFixture {
     eventually(() -> List.of("gone false", "used false").equals(views()));
     pay(0, 3);
     eventually(() -> List.of("gone true", "used true").equals(views()));
-    try (var used = view("used")) {
-      eventually(() -> sawAll(3));
-      var refused = assertThrows(IllegalStateException.class, () -> VIEW.named("used").forget(store));
-      assertTrue(refused.getMessage().contains("view 'order:used' has an actor"), refused.getMessage());
+    try (var usedView = view("used")) {
+      eventually(() -> hasReceivedAll(3));
+      var refusal = assertThrows(IllegalStateException.class, () -> VIEW.named("used").forget(store));
+      assertTrue(refusal.getMessage().contains("view 'order:used' has an actor"), refusal.getMessage());
     }
     eventually(() -> List.of("gone true", "used false").equals(views()));
-    assertKept(9);
+    assertTurnCount(9);
 
     VIEW.named("gone").forget(store);
     VIEW.named("gone").forget(store);
     VIEW.named("never").forget(store);
 
     eventually(() -> List.of("used false").equals(views()));
-    assertLeft("o03", "o13", "o23");
+    assertTurns("o03", "o13", "o23");
     assertThrows(IllegalStateException.class, () -> VIEW.forget(store));
-    seen.clear();
-    try (var again = view("gone")) { // begins with the stored turns
-      eventually(() -> seen("o0").contains("3end") && seen("o2").contains("3end"));
+    receivedTexts.clear();
+    try (var view = view("gone")) { // reads the stored turns from the beginning
+      eventually(() -> receivedTexts("o0").contains("3end") && receivedTexts("o2").contains("3end"));
     }
   }
 
   @Test
   void viewForgottenDuringStoreFailureEnds() throws Exception {
     var flaky = new FlakyStore(store, new Random(1));
-    var view = VIEW.named("v").newActor(scope.anonymous(), flaky.asStore(), fact -> see(fact.key(), text(fact)));
+    var view = VIEW.named("v").newActor(scope.anonymous(), flaky.asStore(),
+        stored -> addReceived(stored.key(), text(stored)));
     pay(0, 1);
     eventually(() -> List.of("v false").equals(views()));
-    VIEW.named("v").forget(store); // as another process does
+    VIEW.named("v").forget(store); // like another process
     flaky.failNext("append", FlakyStore.How.LOST_BEFORE);
     pay(1, 2);
 
-    Patience.ended(view::waitForExit);
+    Patience.awaitEnd(view::waitForExit);
     assertEquals(List.of(), views());
   }
 
@@ -285,10 +289,11 @@ abstract class EndedActorsContract extends StoreFixture {
       assertEquals(1, orders.actor("o0").ask(new Add("c")));
     }
     try (var view = view("seen")) {
-      eventually(() -> seen("o0").equals(List.of("1a", "2b", "3paid2", "3end", "4a", "5b", "6paid2", "6end", "7c")));
+      eventually(() -> receivedTexts("o0")
+          .equals(List.of("1a", "2b", "3paid2", "3end", "4a", "5b", "6paid2", "6end", "7c")));
     }
 
-    assertLeft("o06", "o07");
+    assertTurns("o06", "o07");
     crashAndReopen();
     try (var orders = orders()) {
       assertEquals(2, orders.actor("o0").ask(new Add("d")));
@@ -298,38 +303,38 @@ abstract class EndedActorsContract extends StoreFixture {
   @Test
   void endIsRedeliveredWhenHandlerThrows() throws Exception {
     var ends = new CopyOnWriteArrayList<String>();
-    var failed = new CountDownLatch(1);
+    var handlerFailed = new CountDownLatch(1);
     close(view("seen"));
     pay(0, 1);
     try (var view = VIEW.named("seen").onEnd(end -> {
       ends.add(end.key() + end.turn());
       if (ends.size() < 3) {
-        failed.countDown();
+        handlerFailed.countDown();
         throw new IllegalStateException("not now");
       }
-    }).newActor(scope.anonymous(), store, fact -> see(fact.key(), text(fact)))) {
-      Patience.await(failed);
+    }).newActor(scope.anonymous(), store, stored -> addReceived(stored.key(), text(stored)))) {
+      Patience.await(handlerFailed);
       eventually(() -> {
         clock.advance(Duration.ofSeconds(1));
         return ends.size() == 3;
       });
     }
     assertEquals(Stream.of("o03", "o03", "o03").toList(), ends);
-    assertEquals(List.of("1a", "2b", "3paid2"), seen("o0"));
+    assertEquals(List.of("1a", "2b", "3paid2"), receivedTexts("o0"));
   }
 
   @Test
   void copyRetainsEventsUnseenByView() throws Exception {
     close(view("seen"));
     pay(0, 20);
-    var to = another(maker);
+    var copy = another(maker);
 
-    store.copyTo(to);
+    store.copyTo(copy);
     store.close();
-    store = to;
+    store = copy;
 
     try (var view = view("seen")) {
-      eventually(() -> sawAll(20));
+      eventually(() -> hasReceivedAll(20));
     }
   }
 
@@ -341,7 +346,7 @@ abstract class EndedActorsContract extends StoreFixture {
     }
 
     var view = Durable.view("count", String.class).named("seen").newActor(scope.anonymous(), store, fact -> {});
-    Patience.ended(view::waitForExit);
+    Patience.awaitEnd(view::waitForExit);
 
     assertEquals(List.of(), EventView.views(store));
   }

@@ -7,13 +7,13 @@ import io.fibry.test.CrashDisk;
 import java.time.InstantSource;
 import java.util.List;
 
-/** With small files, so that they are rewritten again and again. */
+/** Tests ended actors in a folder with small files, which are rewritten often. */
 class EndedActorsInFolderTest extends EndedActorsContract {
   private static final int SEGMENT = 1 << 14;
-  private static final int FILES = 6; // a pass begins when four are full
+  private static final int FILES = 6; // compaction begins when four are full
   private static final Store.ActorId FILLER = new Store.ActorId("filler", "f");
 
-  /** A folder in memory; a crash is a loss of power. */
+  /** A folder on a simulated disk. A crash is a power cut. */
   private static final class Disks implements TestStores {
     private final InstantSource clock;
     private CrashDisk disk = CrashDisk.empty();
@@ -28,10 +28,10 @@ class EndedActorsInFolderTest extends EndedActorsContract {
     }
 
     @Override
-    public Store crash(Store before) {
-      var left = disk.cutPower(1);
-      before.close();
-      disk = left;
+    public Store crash(Store oldStore) {
+      var diskAfterCut = disk.cutPower(1);
+      oldStore.close();
+      disk = diskAfterCut;
       return open();
     }
   }

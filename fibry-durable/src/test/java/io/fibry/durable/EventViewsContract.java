@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What a view sees, at every store. */
+/** Tests which events a view receives, with every store. */
 @SuppressWarnings("try") // a view is closed at the end of its block
 abstract class EventViewsContract extends StoreFixture {
   sealed interface Message {}
@@ -41,7 +41,7 @@ abstract class EventViewsContract extends StoreFixture {
   private static final Durable<Message> LIST = list(KIND);
   private static final EventView<Added> VIEW = Durable.view("list", Added.class);
 
-  private final List<String> seen = new CopyOnWriteArrayList<>();
+  private final List<String> receivedTexts = new CopyOnWriteArrayList<>();
 
   EventViewsContract(TestStores.Maker maker) {
     super(maker);
@@ -63,12 +63,12 @@ abstract class EventViewsContract extends StoreFixture {
     return LIST.entities(scope.anonymous(), store, IDLE);
   }
 
-  private void see(EventView.StoredEvent<Added> fact) {
-    seen.add(fact.key() + fact.turn() + fact.event().text());
+  private void addReceived(EventView.StoredEvent<Added> stored) {
+    receivedTexts.add(stored.key() + stored.turn() + stored.event().text());
   }
 
   private Exitable view() {
-    return VIEW.named("seen").newActor(scope.anonymous(), store, this::see);
+    return VIEW.named("seen").newActor(scope.anonymous(), store, this::addReceived);
   }
 
   private void add(String... texts) {
@@ -78,16 +78,16 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void aViewSeesWhatWasThereAndWhatComes() {
+  void viewSeesStoredAndNewEvents() {
     add("a", "b");
     try (var view = view()) {
-      eventually(() -> seen.equals(List.of("ada1a", "ada2b")));
+      eventually(() -> receivedTexts.equals(List.of("ada1a", "ada2b")));
       add("c");
-      eventually(() -> seen.equals(List.of("ada1a", "ada2b", "ada3c")));
+      eventually(() -> receivedTexts.equals(List.of("ada1a", "ada2b", "ada3c")));
     }
   }
 
-  private static ExitReason exit(Exitable view) {
+  private static ExitReason exitReason(Exitable view) {
     return Patience.value(view.onExit().toCompletableFuture());
   }
 
@@ -95,32 +95,32 @@ abstract class EventViewsContract extends StoreFixture {
   void namedViewContinuesAtItsOffset() throws IOException {
     add("a", "b");
     try (var view = view()) {
-      eventually(() -> seen.size() == 2);
+      eventually(() -> receivedTexts.size() == 2);
     }
     store = crash(store);
     add("c");
 
     try (var view = view()) {
-      eventually(() -> seen.equals(List.of("ada1a", "ada2b", "ada3c")));
+      eventually(() -> receivedTexts.equals(List.of("ada1a", "ada2b", "ada3c")));
     }
   }
 
   @Test
   void unnamedViewStartsFromBeginning() {
     add("a");
-    for (int i = 0; i < 2; i++) try (var view = VIEW.newActor(scope.anonymous(), store, this::see)) {
-      int least = i + 1;
-      eventually(() -> seen.size() == least);
+    for (int i = 0; i < 2; i++) try (var view = VIEW.newActor(scope.anonymous(), store, this::addReceived)) {
+      int minCount = i + 1;
+      eventually(() -> receivedTexts.size() == minCount);
     }
 
-    assertEquals(List.of("ada1a", "ada1a"), seen);
+    assertEquals(List.of("ada1a", "ada1a"), receivedTexts);
   }
 
   @Test
   void viewNameHasOneActorAtATime() {
     try (var view = view()) {
       assertThrows(IllegalStateException.class, this::view);
-      VIEW.named("other").newActor(scope.anonymous(), store, this::see).close();
+      VIEW.named("other").newActor(scope.anonymous(), store, this::addReceived).close();
     }
     view().close();
   }
@@ -131,60 +131,60 @@ abstract class EventViewsContract extends StoreFixture {
     var failures = new AtomicInteger(2);
     try (var view = VIEW.named("seen").newActor(scope.anonymous(), store, fact -> {
       if (failures.getAndDecrement() > 0) throw new IllegalStateException("not now");
-      see(fact);
+      addReceived(fact);
     })) {
       eventually(() -> {
         clock.advance(Duration.ofSeconds(1));
-        return seen.equals(List.of("ada1a", "ada2b"));
+        return receivedTexts.equals(List.of("ada1a", "ada2b"));
       });
     }
   }
 
   @Test
-  void aViewThatFailsForEverCanBeClosed() {
+  void viewWhoseHandlerAlwaysFailsCanBeClosed() {
     add("a");
-    var failed = new CountDownLatch(1);
+    var handlerFailed = new CountDownLatch(1);
     var view = VIEW.named("seen").newActor(scope.anonymous(), store, fact -> {
-      failed.countDown();
+      handlerFailed.countDown();
       throw new IllegalStateException("never");
     });
-    Patience.await(failed);
+    Patience.await(handlerFailed);
 
     view.close();
-    try (var again = view()) {
-      eventually(() -> seen.equals(List.of("ada1a")));
+    try (var secondView = view()) {
+      eventually(() -> receivedTexts.equals(List.of("ada1a")));
     }
   }
 
   @Test
-  void anEventThatCannotBeReadEndsTheView() throws Exception {
+  void unreadableEventEndsView() throws Exception {
     add("a");
-    var unknown = Durable.view("list", Integer.class).newActor(scope.anonymous(), store, number -> seen.add("?"));
+    var view = Durable.view("list", Integer.class).newActor(scope.anonymous(), store, number -> receivedTexts.add("?"));
 
-    assertEquals(new ExitReason.Stopped(), exit(unknown));
-    assertTrue(seen.isEmpty());
+    assertEquals(new ExitReason.Stopped(), exitReason(view));
+    assertTrue(receivedTexts.isEmpty());
   }
 
   @Test
-  void aStateCannotBeFollowed() throws Exception {
+  void viewOfStateKindEnds() throws Exception {
     var count = Durable.kind("count", String.class).state(0).handler((number, text) -> number + 1);
     try (var counts = count.entities(scope.anonymous(), store, IDLE)) {
       counts.actor("ada").sendMessage("one");
     }
 
-    var view = Durable.view("count", String.class).newActor(scope.anonymous(), store, fact -> seen.add("?"));
+    var view = Durable.view("count", String.class).newActor(scope.anonymous(), store, fact -> receivedTexts.add("?"));
 
-    assertEquals(new ExitReason.Stopped(), exit(view));
-    assertTrue(seen.isEmpty());
+    assertEquals(new ExitReason.Stopped(), exitReason(view));
+    assertTrue(receivedTexts.isEmpty());
   }
 
   @Test
-  void aViewEndsWithItsStore() throws Exception {
+  void viewEndsWhenItsStoreIsClosed() throws Exception {
     var view = view();
 
     store.close();
 
-    assertEquals(new ExitReason.Stopped(), exit(view));
+    assertEquals(new ExitReason.Stopped(), exitReason(view));
   }
 
   @Test
@@ -201,32 +201,32 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void viewMissesNoEvents() throws Exception {
+  void viewMissesNoEventsAcrossCrashes() throws Exception {
     int actors = 8;
-    int events = 300; // of each
-    var perKey = new ConcurrentHashMap<String, List<Long>>();
+    int events = 300; // of each actor
+    var turnsByKey = new ConcurrentHashMap<String, List<Long>>();
     for (int part = 0; part < 3; part++) {
       int begin = part * events / 3;
       try (var lists = lists()) {
         var answers = new ArrayList<CompletableFuture<Integer>>();
         var view = VIEW.named("all").newActor(scope.anonymous(), store,
-            fact -> perKey.computeIfAbsent(fact.key(), none -> new CopyOnWriteArrayList<>()).add(fact.turn()));
+            stored -> turnsByKey.computeIfAbsent(stored.key(), k -> new CopyOnWriteArrayList<>()).add(stored.turn()));
         for (int i = begin; i < begin + events / 3; i++)
           for (int key = 0; key < actors; key++)
             answers.add(lists.actor("k" + key).sendMessageReturn(new Add("x".repeat(100))));
         answers.forEach(Patience::value);
-        view.kill(); // with what it has not noted yet
-        Patience.ended(view::waitForExit);
+        view.kill(); // before it has stored its last offsets
+        Patience.awaitEnd(view::waitForExit);
       }
       store = crash(store);
     }
     try (var view = VIEW.named("all").newActor(scope.anonymous(), store,
-        fact -> perKey.computeIfAbsent(fact.key(), none -> new CopyOnWriteArrayList<>()).add(fact.turn()))) {
-      eventually(() -> perKey.size() == actors
-          && perKey.values().stream().allMatch(turns -> !turns.isEmpty() && turns.getLast() == events));
+        stored -> turnsByKey.computeIfAbsent(stored.key(), k -> new CopyOnWriteArrayList<>()).add(stored.turn()))) {
+      eventually(() -> turnsByKey.size() == actors
+          && turnsByKey.values().stream().allMatch(turns -> !turns.isEmpty() && turns.getLast() == events));
     }
-    var all = IntStream.rangeClosed(1, events).mapToObj(Long::valueOf).toList();
-    perKey.forEach((key, turns) -> assertEquals(all, turns.stream().distinct().toList(), key));
+    var allTurns = IntStream.rangeClosed(1, events).mapToObj(Long::valueOf).toList();
+    turnsByKey.forEach((key, turns) -> assertEquals(allTurns, turns.stream().distinct().toList(), key));
     assertEquals(actors * events,
         Histories.check(store, "list").stream().map(Store.StoredTurn::offset).distinct().count());
   }
@@ -235,7 +235,7 @@ abstract class EventViewsContract extends StoreFixture {
   void erasedEventsAreNotReadAgain() throws Exception {
     add("a");
     try (var lists = lists()) {
-      assertEquals(1, lists.actor("ada").ask(new End())); // its turn 2 says all that there is to know
+      assertEquals(1, lists.actor("ada").ask(new End())); // turn 2 replaces all earlier events
       assertEquals(1, lists.actor("ada").ask(new Add("b")));
     }
 
@@ -245,9 +245,9 @@ abstract class EventViewsContract extends StoreFixture {
     assertEquals(List.of(3L, 2), List.of(loaded.lastTurn(), loaded.bodies().size()));
     var turns = Histories.check(store, "list");
     assertTrue(turns.stream().anyMatch(turn -> turn.number() == 2 && turn.isFullState()), turns::toString);
-    try (var view = view()) { // a store may leave out the first turn, and no other
-      eventually(() -> seen.contains("ada3b"));
-      assertEquals(List.of("ada3b"), seen.stream().filter(fact -> !fact.equals("ada1a")).toList());
+    try (var view = view()) { // a store may omit the first turn, but no other
+      eventually(() -> receivedTexts.contains("ada3b"));
+      assertEquals(List.of("ada3b"), receivedTexts.stream().filter(fact -> !fact.equals("ada1a")).toList());
     }
   }
 
@@ -255,7 +255,7 @@ abstract class EventViewsContract extends StoreFixture {
   void viewContinuesAfterUnseenEnd() {
     add("a");
     try (var view = view()) {
-      eventually(() -> seen.equals(List.of("ada1a")));
+      eventually(() -> receivedTexts.equals(List.of("ada1a")));
     }
     try (var lists = lists()) {
       lists.actor("ada").ask(new End());
@@ -263,26 +263,26 @@ abstract class EventViewsContract extends StoreFixture {
     }
 
     try (var view = view()) {
-      eventually(() -> seen.size() > 1);
-      assertEquals(List.of("ada1a", "ada3b"), seen);
+      eventually(() -> receivedTexts.size() > 1);
+      assertEquals(List.of("ada1a", "ada3b"), receivedTexts);
     }
   }
 
   @Test
-  void oldEventsMayBeRemoved() {
-    var day = list(KIND.retainEvents(Duration.ofDays(1)));
-    try (var lists = day.entities(scope.anonymous(), store, IDLE)) {
+  void retainedEventsRemainAfterOldEventsAreRemoved() {
+    var dayKind = list(KIND.retainEvents(Duration.ofDays(1)));
+    try (var lists = dayKind.entities(scope.anonymous(), store, IDLE)) {
       for (int i = 0; i < 10; i++) lists.actor("ada").ask(new Add("old"));
       clock.advance(Duration.ofDays(2));
       for (int i = 0; i < 10; i++) assertEquals(11 + i, lists.actor("ada").ask(new Add("young")));
     }
 
     try (var view = view()) {
-      eventually(() -> seen.contains("ada20young"));
+      eventually(() -> receivedTexts.contains("ada20young"));
     }
-    var young = IntStream.rangeClosed(11, 20).mapToObj(turn -> "ada" + turn + "young").toList();
-    assertTrue(seen.containsAll(young), seen::toString);
-    assertEquals(21, day.newActor(scope.named("ada"), store).ask(new Add("x")));
+    var recentEvents = IntStream.rangeClosed(11, 20).mapToObj(turn -> "ada" + turn + "young").toList();
+    assertTrue(receivedTexts.containsAll(recentEvents), receivedTexts::toString);
+    assertEquals(21, dayKind.newActor(scope.named("ada"), store).ask(new Add("x")));
   }
 
   // ---- the store itself
@@ -294,50 +294,50 @@ abstract class EventViewsContract extends StoreFixture {
   @Test
   void historyContinuesAfterEachOffset() throws Exception {
     add("a", "b", "c", "d", "e");
-    var all = new ArrayList<Store.StoredTurn>();
+    var turns = new ArrayList<Store.StoredTurn>();
     try (var history = store.history("list", "")) {
-      while (all.size() < 5) all.addAll(history.take());
+      while (turns.size() < 5) turns.addAll(history.take());
     }
     for (int i = 0; i < 4; i++) {
-      var rest = new ArrayList<Store.StoredTurn>();
-      try (var history = store.history("list", all.get(i).offset())) {
-        while (rest.size() < 4 - i) rest.addAll(history.take());
+      var remaining = new ArrayList<Store.StoredTurn>();
+      try (var history = store.history("list", turns.get(i).offset())) {
+        while (remaining.size() < 4 - i) remaining.addAll(history.take());
       }
-      assertEquals(numbers(all.subList(i + 1, 5)), numbers(rest));
+      assertEquals(numbers(turns.subList(i + 1, 5)), numbers(remaining));
     }
   }
 
   @Test
   void closeWakesBlockedHistory() throws Exception {
     var history = store.history("list", "");
-    var waiting = new CompletableFuture<Void>();
+    var blocked = new CompletableFuture<Void>();
     var thread = Thread.ofVirtual().start(() -> {
       try {
         history.take();
-      } catch (InterruptedException | StoreClosedException end) {
-        waiting.completeExceptionally(end);
+      } catch (InterruptedException | StoreClosedException failure) {
+        blocked.completeExceptionally(failure);
       }
     });
-    Patience.parked(thread); // perhaps it looks again now and then
+    Patience.awaitParked(thread); // its wait may be a loop of timed waits
 
     history.close();
 
-    assertEquals(StoreClosedException.class, Patience.failure(waiting).getClass());
+    assertEquals(StoreClosedException.class, Patience.failure(blocked).getClass());
     assertThrows(StoreClosedException.class, history::take);
   }
 
   @Test
   void historyContainsOnlyItsKind() throws Exception {
-    var other = list(Durable.kind("other", Message.class));
-    try (var others = other.entities(scope.anonymous(), store, IDLE)) {
-      others.actor("ada").ask(new Add("x"));
+    var otherKind = list(Durable.kind("other", Message.class));
+    try (var otherLists = otherKind.entities(scope.anonymous(), store, IDLE)) {
+      otherLists.actor("ada").ask(new Add("x"));
     }
     add("a");
 
     try (var history = store.history("list", "")) {
-      var found = history.take();
-      assertEquals(List.of("ada"), found.stream().map(Store.StoredTurn::key).toList());
-      assertFalse(found.getFirst().at().isBefore(Instant.EPOCH));
+      var turns = history.take();
+      assertEquals(List.of("ada"), turns.stream().map(Store.StoredTurn::key).toList());
+      assertFalse(turns.getFirst().at().isBefore(Instant.EPOCH));
     }
   }
 }

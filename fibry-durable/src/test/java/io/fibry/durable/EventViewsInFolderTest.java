@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class EventViewsInFolderTest extends EventViewsContract {
   EventViewsInFolderTest() {
-    super(Folders::new);
+    super(FolderStores::new);
   }
 }

@@ -19,9 +19,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A store in front of another one, of any kind. A store in front of another one. By chance it
- * refuses a call, or loses the answer of the other store, which may have stored the call or not.
- * Thread-safe.
+ * A store that forwards calls to another store. At random it refuses a call, or loses the response
+ * of the other store, which may have stored the call or not. Thread-safe.
  */
 final class FlakyStore implements InvocationHandler {
   private static final Set<String> READS = Set.of("load", "pending", "forEachPending", "dueTime", "nextDueTime");
@@ -30,67 +29,67 @@ final class FlakyStore implements InvocationHandler {
   enum How {
     /** The call is not stored, and the store reports that. */
     REFUSED,
-    /** It is not stored, and the caller cannot know it. */
+    /** The call is not stored, and the caller gets no response. */
     LOST_BEFORE,
-    /** It is stored, and the caller cannot know it. */
+    /** The call is stored, and the caller gets no response. */
     LOST_BEHIND
   }
 
   private final Store store;
-  private final Random dice;
-  private final Map<Store.ActorId, Long> over = new ConcurrentHashMap<>(); // lives of which a turn was refused
-  private final Map<String, How> next = new ConcurrentHashMap<>(); // by method: its next call fails
-  private volatile int oneIn; // one of so many calls fails; 0 for none
+  private final Random random;
+  private final Map<Store.ActorId, Long> endedLives = new ConcurrentHashMap<>(); // lives that store no more turns
+  private final Map<String, How> nextFaults = new ConcurrentHashMap<>(); // by method: how its next call fails
+  private volatile int oneIn; // on average one of this many calls fails; 0 means no call
 
-  FlakyStore(Store store, Random dice) {
+  FlakyStore(Store store, Random random) {
     this.store = store;
-    this.dice = dice;
+    this.random = random;
   }
 
-  /** From now on one of so many calls fails; 0 for none. */
-  void failOneIn(int many) {
-    oneIn = many;
+  /** Lets one of this many calls fail on average, or no call if the number is 0. */
+  void failOneIn(int calls) {
+    oneIn = calls;
   }
 
-  /** The next call of this method. */
+  /** Lets the next call of this method fail. */
   void failNext(String method, How how) {
-    next.put(method, how);
+    nextFaults.put(method, how);
   }
 
   Store asStore() {
     return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class}, this);
   }
 
-  /** Empty if the call does not fail. */
+  /** Returns how this call fails, or empty if it succeeds. */
   private Optional<How> fault(String method) {
-    var given = next.remove(method);
-    int many = oneIn;
-    return given != null ? Optional.of(given)
-        : many > 0 && dice.nextInt(many) == 0 ? Optional.of(How.values()[dice.nextInt(3)]) : Optional.empty();
+    var nextFault = nextFaults.remove(method);
+    int calls = oneIn;
+    return nextFault != null ? Optional.of(nextFault)
+        : calls > 0 && random.nextInt(calls) == 0 ? Optional.of(How.values()[random.nextInt(3)]) : Optional.empty();
   }
 
   @Override
-  public Object invoke(Object proxy, Method method, Object[] given) throws Throwable {
+  public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
     String name = method.getName();
-    if (name.equals("equals")) return proxy == given[0];
-    if (name.equals("append")) return append((Store.Turn) given[0]);
+    if (name.equals("equals")) return proxy == arguments[0];
+    if (name.equals("append")) return append((Store.Turn) arguments[0]);
     if (name.equals("enqueue"))
-      return call(fault(name), () -> store.enqueue((Store.PendingMessage) given[0], (int) given[1]));
+      return call(fault(name), () -> store.enqueue((Store.PendingMessage) arguments[0], (int) arguments[1]));
     if (READS.contains(name) && fault(name).isPresent())
       throw new StoreReadException("nothing can be read, as the test has asked for", null);
     try {
-      return method.invoke(store, given);
-    } catch (InvocationTargetException thrown) {
-      throw thrown.getCause();
+      return method.invoke(store, arguments);
+    } catch (InvocationTargetException failure) {
+      throw failure.getCause();
     }
   }
 
-  /** No turn of a life is stored after a turn that was refused, or may have been. */
+  /** Refuses all turns of a life after a turn that was refused or whose response was lost. */
   private synchronized CompletionStage<?> append(Store.Turn turn) {
-    if (Long.valueOf(turn.life()).equals(over.get(turn.actor())))
+    if (Long.valueOf(turn.life()).equals(endedLives.get(turn.actor())))
       return CompletableFuture.failedFuture(new StaleLifeException(turn));
     var fault = fault("append");
-    if (fault.isPresent()) over.put(turn.actor(), turn.life());
+    if (fault.isPresent()) endedLives.put(turn.actor(), turn.life());
     return call(fault, () -> store.append(turn));
   }
 

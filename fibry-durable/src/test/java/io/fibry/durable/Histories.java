@@ -11,23 +11,24 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * Checks the history of a kind, at every store, against the sentences of {@link Store#history},
- * which it cites where one is broken. It is for kinds whose old turns are not forgotten by age.
+ * Checks the history of a kind, with every store, against the sentences of {@link Store#history}
+ * and {@link Store.History}. A failure cites the broken sentence. The kind must not let the store
+ * remove old turns by age.
  */
 public final class Histories {
-  private static final String ORDER = "\"Those of one actor have its order\"";
-  private static final String AGAIN = "\"now and then, such as after a crash, a turn comes again\": the same turn";
+  private static final String ORDER = "\"The turns of each actor come in the order of their numbers\"";
+  private static final String AGAIN = "\"A turn may come again\", and is then the same turn";
   private static final String REPLACED =
-      "\"Turns that a later whole one replaced may be left out\", and no later whole one comes";
-  private static final String LAST = "\"Each turn comes\", up to the last one that is stored";
+      "\"Turns that a later full-state turn replaced may be left out\", and no full-state turn follows";
+  private static final String LAST = "\"Reads the turns of a kind\", up to the last stored turn";
 
-  /** The turns of one actor, as far as they have come. */
-  private static final class Line {
+  /** The turns of one actor that were read so far. */
+  private static final class ActorTurns {
     private final String actor;
     private final TreeMap<Long, StoredTurn> turns = new TreeMap<>(); // by number
-    private boolean whole = true; // no turn is missing behind the last whole one
+    private boolean isComplete = true; // no turn is missing after the last full-state turn
 
-    Line(String actor) {
+    ActorTurns(String actor) {
       this.actor = actor;
     }
 
@@ -39,23 +40,23 @@ public final class Histories {
       var known = turns.get(turn.number());
       if (known != null) assertSame(known, turn);
       else assertTrue(turn.number() > last(), () -> "turn " + turn.number() + " comes after " + last() + rule(ORDER));
-      if (turn.number() > last() + 1) whole = false;
-      if (turn.isFullState() && turn.number() >= last()) whole = true;
+      if (turn.number() > last() + 1) isComplete = false;
+      if (turn.isFullState() && turn.number() >= last()) isComplete = true;
       turns.put(turn.number(), turn);
     }
 
-    private void assertSame(StoredTurn known, StoredTurn again) {
-      assertEquals(known.at(), again.at(), () -> "turn " + again.number() + rule(AGAIN));
-      assertEquals(known.isFullState(), again.isFullState(), () -> "turn " + again.number() + rule(AGAIN));
-      assertArrayEquals(known.body(), again.body(), () -> "turn " + again.number() + rule(AGAIN));
+    private void assertSame(StoredTurn known, StoredTurn repeated) {
+      assertEquals(known.at(), repeated.at(), () -> "turn " + repeated.number() + rule(AGAIN));
+      assertEquals(known.isFullState(), repeated.isFullState(), () -> "turn " + repeated.number() + rule(AGAIN));
+      assertArrayEquals(known.body(), repeated.body(), () -> "turn " + repeated.number() + rule(AGAIN));
     }
 
-    void end() {
-      assertTrue(whole, () -> "only turns " + turns.keySet() + " have come" + rule(REPLACED));
+    void checkComplete() {
+      assertTrue(isComplete, () -> "only turns " + turns.keySet() + rule(REPLACED));
     }
 
-    /** A store loads the last whole turn or a snapshot, and then the turns behind it. */
-    void end(Store.LoadedActor loaded) {
+    /** Compares the turns with the loaded full state or snapshot, and the turns after it. */
+    void checkLoaded(Store.LoadedActor loaded) {
       assertEquals(loaded.lastTurn(), last(), () -> "the last turn" + rule(LAST));
       var bodies = loaded.bodies();
       for (int i = 1; i < bodies.size(); i++) {
@@ -65,7 +66,7 @@ public final class Histories {
     }
 
     private String rule(String sentence) {
-      return " of " + actor + "; Store.history: " + sentence;
+      return " of " + actor + "; Javadoc of Store.history: " + sentence;
     }
   }
 
@@ -73,47 +74,47 @@ public final class Histories {
 
   /** Reads all turns of a kind that are stored. */
   public static List<StoredTurn> read(Store store, String kind) throws InterruptedException {
-    var all = new ArrayList<StoredTurn>();
+    var turns = new ArrayList<StoredTurn>();
     try (var history = store.history(kind, "")) {
-      for (var page = history.poll(); !page.isEmpty(); page = history.poll()) all.addAll(page);
+      for (var page = history.poll(); !page.isEmpty(); page = history.poll()) turns.addAll(page);
     }
-    return all;
+    return turns;
   }
 
   /**
    * Checks a history that was read from its beginning to its end, while turns were stored, purged
-   * or rewritten. A gap is legal if a whole turn of that actor comes at its end or later.
+   * or rewritten. A gap is allowed if a full-state turn of that actor follows it.
    */
   public static void check(String kind, List<StoredTurn> turns) {
-    lines(kind, turns).values().forEach(Line::end);
+    turnsByActor(kind, turns).values().forEach(ActorTurns::checkComplete);
   }
 
-  private static TreeMap<String, Line> lines(String kind, List<StoredTurn> turns) {
-    var lines = new TreeMap<String, Line>();
+  private static TreeMap<String, ActorTurns> turnsByActor(String kind, List<StoredTurn> turns) {
+    var turnsByKey = new TreeMap<String, ActorTurns>();
     for (var turn : turns)
-      lines.computeIfAbsent(turn.key(), key -> new Line(new Store.ActorId(kind, key).toString())).add(turn);
-    return lines;
+      turnsByKey.computeIfAbsent(turn.key(), key -> new ActorTurns(new Store.ActorId(kind, key).toString())).add(turn);
+    return turnsByKey;
   }
 
   /**
    * Reads the history of a kind while its actors store nothing, checks it, and compares it with
-   * what the store loads. That begins a life of each actor, so an actor that lives reads its state
-   * again.
+   * what the store loads. Each load begins a life of the actor, so a running actor reads its
+   * state again.
    *
    * @return the turns
    */
   public static List<StoredTurn> check(Store store, String kind) throws InterruptedException {
     var turns = read(store, kind);
-    var lines = lines(kind, turns);
-    lines.values().forEach(Line::end);
+    var turnsByKey = turnsByActor(kind, turns);
+    turnsByKey.values().forEach(ActorTurns::checkComplete);
     store.forEachActor(id -> {
-      if (id.kind().equals(kind)) lines.computeIfAbsent(id.key(), none -> new Line(id.toString()));
+      if (id.kind().equals(kind)) turnsByKey.computeIfAbsent(id.key(), k -> new ActorTurns(id.toString()));
     });
-    lines.forEach((key, line) -> {
+    turnsByKey.forEach((key, actorTurns) -> {
       var id = new Store.ActorId(kind, key);
       var loaded = store.load(id);
       store.endLife(id, loaded.life());
-      line.end(loaded);
+      actorTurns.checkLoaded(loaded);
     });
     return turns;
   }

@@ -12,45 +12,45 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The oracle itself: which histories it accepts, and which it refuses. */
+/** Tests which histories {@link Histories}, the oracle of other tests, accepts and refuses. */
 class HistoriesTest {
   private final List<StoredTurn> turns = new ArrayList<>();
 
-  private HistoriesTest turn(long number, boolean whole) {
-    turns.add(new StoredTurn("p", "ada", number, Instant.EPOCH, whole, new byte[] {(byte) number}));
+  private HistoriesTest turn(long number, boolean isFullState) {
+    turns.add(new StoredTurn("p", "ada", number, Instant.EPOCH, isFullState, new byte[] {(byte) number}));
     return this;
   }
 
-  private HistoriesTest turns(int first, int last) {
-    for (int i = first; i <= last; i++) turn(i, false);
+  private HistoriesTest turns(int begin, int end) {
+    for (int i = begin; i <= end; i++) turn(i, false);
     return this;
   }
 
-  private void isRefused(String sentence) {
-    var refused = assertThrows(AssertionError.class, () -> Histories.check("account", turns));
-    assertTrue(refused.getMessage().contains(sentence), refused.getMessage());
+  private void assertRefused(String sentence) {
+    var failure = assertThrows(AssertionError.class, () -> Histories.check("account", turns));
+    assertTrue(failure.getMessage().contains(sentence), failure.getMessage());
   }
 
   @Test
-  void gapUpToWholeTurnIsAllowed() {
-    turns(1, 62).turn(101, true).turns(102, 104); // a purge between two pages
+  void gapBeforeFullStateTurnIsAllowed() {
+    turns(1, 62).turn(101, true).turns(102, 104); // the store removed turns between two pages
     Histories.check("account", turns);
     turns(106, 107).turn(108, true).turns(109, 110);
     Histories.check("account", turns);
   }
 
   @Test
-  void gapAfterLastWholeTurnIsRefused() {
+  void gapAfterLastFullStateTurnIsRefused() {
     turn(5, true).turns(6, 7).turns(9, 10);
-    isRefused("only turns [5, 6, 7, 9, 10] have come of account 'ada'");
+    assertRefused("only turns [5, 6, 7, 9, 10] of account 'ada'");
     turns(11, 12).turn(13, true);
     Histories.check("account", turns);
   }
 
   @Test
-  void missingBeginningWithoutAWholeTurnIsRefused() {
+  void missingBeginningWithoutFullStateTurnIsRefused() {
     turns(2, 4);
-    isRefused("a later whole one replaced");
+    assertRefused("a later full-state turn replaced");
   }
 
   @Test
@@ -58,29 +58,29 @@ class HistoriesTest {
     turns(1, 5).turns(3, 6);
     Histories.check("account", turns);
     turn(6, true);
-    isRefused("comes again");
+    assertRefused("may come again");
   }
 
   @Test
-  void anotherOrderIsRefused() {
+  void turnsInWrongOrderAreRefused() {
     turns(1, 2).turn(4, true).turn(3, false);
-    isRefused("have its order");
+    assertRefused("in the order of their numbers");
   }
 
   @Test
   void historyMustEndAtLastStoredTurn() throws Exception {
     try (var store = MemoryStore.open()) {
-      long life = store.load(Turning.ADA).life();
-      for (int i = 1; i <= 3; i++) Turning.append(store, Turning.turn(Turning.ADA, life, i));
+      long life = store.load(TestTurns.ADA).life();
+      for (int i = 1; i <= 3; i++) TestTurns.append(store, TestTurns.turn(TestTurns.ADA, life, i));
       assertEquals(3, Histories.check(store, "account").size());
 
-      store.beginLife(Turning.ADA, 9);
+      store.beginLife(TestTurns.ADA, 9);
       assertThrows(AssertionError.class, () -> Histories.check(store, "account"));
     }
     try (var store = MemoryStore.open()) {
       store.beginLife(new Store.ActorId("account", "lost"), 1);
-      var refused = assertThrows(AssertionError.class, () -> Histories.check(store, "account"));
-      assertTrue(refused.getMessage().contains("of account 'lost'"), refused.getMessage());
+      var failure = assertThrows(AssertionError.class, () -> Histories.check(store, "account"));
+      assertTrue(failure.getMessage().contains("of account 'lost'"), failure.getMessage());
     }
   }
 }

@@ -93,14 +93,14 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void anOrderIsCharged(@TempDir Path folder) throws Exception {
-    var shipped = new Store.ActorId("parcel", "o1");
+  void orderIsChargedOnce(@TempDir Path folder) throws Exception {
+    var parcel = new Store.ActorId("parcel", "o1");
     try (var store = FolderStore.open(folder);
         var orders = ORDER.entities(ActorSystem.anonymous(), store, Duration.ofMinutes(5))) {
       assertTrue(orders.actor("o1").sendMessage(new Place("book", 1_500)));
     }
     try (var store = FolderStore.open(folder)) {
-      assertEquals(1, store.pending(shipped, Instant.MAX, 9).size());
+      assertEquals(1, store.pending(parcel, Instant.MAX, 9).size());
       assertEquals(List.of("r:thanks"), store.load(new Store.ActorId("order", "o1")).pendingIds());
     }
     assertEquals(1, CHARGED.size());
@@ -109,7 +109,7 @@ class JavadocSnippetsTest {
 
   @Test
   @SuppressWarnings("try") // the view is closed at the end of its block
-  void aViewCountsWithdrawals(@TempDir Path folder) {
+  void viewCountsWithdrawals(@TempDir Path folder) {
     assertEquals(true, pay(folder));
     var withdrawals = new ConcurrentHashMap<String, Integer>();
     try (var store = FolderStore.open(folder); var view = count(store, withdrawals)) {
@@ -124,10 +124,10 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void anAccountIsThereTheNextTime(@TempDir Path folder) {
+  void accountIsReloadedFromReopenedStore(@TempDir Path folder) {
     assertEquals(true, pay(folder));
-    assertEquals(true, pay(folder)); // 200 and 500
-    assertEquals(true, pay(folder)); // 400 and 500
+    assertEquals(true, pay(folder)); // 200 of the first call, and 500
+    assertEquals(true, pay(folder)); // 400 of the earlier calls, and 500
     assertEquals(true, pay(folder));
   }
 }

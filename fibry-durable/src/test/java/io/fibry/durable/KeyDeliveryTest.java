@@ -8,81 +8,81 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Which requests wait for a courier. */
+/** Tests that a request waits until the courier has delivered earlier messages. */
 class KeyDeliveryTest {
-  private final KeyDelivery hand = new KeyDelivery();
-  private final CompletableFuture<Void> first = new CompletableFuture<>();
-  private final CompletableFuture<Void> second = new CompletableFuture<>();
+  private final KeyDelivery delivery = new KeyDelivery();
+  private final CompletableFuture<Void> firstRequest = new CompletableFuture<>();
+  private final CompletableFuture<Void> secondRequest = new CompletableFuture<>();
 
   @Test
   void requestWaitsUntilCourierHasDelivered() {
-    hand.beginReading();
-    assertTrue(hand.holdRequest(first));
-    assertEquals(List.of(), hand.takeReleased(true));
+    delivery.beginReading();
+    assertTrue(delivery.holdRequest(firstRequest));
+    assertEquals(List.of(), delivery.takeReleased(true));
 
-    hand.endReading();
+    delivery.endReading();
 
-    assertEquals(List.of(first), hand.takeReleased(true));
+    assertEquals(List.of(firstRequest), delivery.takeReleased(true));
   }
 
   @Test
   void requestDoesNotOvertakeHeldRequest() {
-    hand.beginReading();
-    hand.holdRequest(first);
-    hand.endReading();
+    delivery.beginReading();
+    delivery.holdRequest(firstRequest);
+    delivery.endReading();
 
-    boolean held = hand.holdRequest(second);
+    boolean isHeld = delivery.holdRequest(secondRequest);
 
-    assertTrue(held);
-    assertEquals(List.of(first, second), hand.takeReleased(true));
+    assertTrue(isHeld);
+    assertEquals(List.of(firstRequest, secondRequest), delivery.takeReleased(true));
   }
 
   @Test
-  void requestsPassAtOnceWhenHeldRequestsAreFreed() {
-    hand.beginReading();
-    hand.holdRequest(first);
-    hand.endReading();
-    hand.takeReleased(true);
-    assertTrue(hand.holdRequest(second)); // the first request may be about to be sent
-    assertEquals(List.of(second), hand.takeReleased(false));
+  void requestsPassWhenHeldRequestsWereReleased() {
+    delivery.beginReading();
+    delivery.holdRequest(firstRequest);
+    delivery.endReading();
+    delivery.takeReleased(true);
+    assertTrue(delivery.holdRequest(secondRequest)); // the first request may be about to be sent
+    assertEquals(List.of(secondRequest), delivery.takeReleased(false));
 
-    assertEquals(List.of(), hand.takeReleased(false));
+    assertEquals(List.of(), delivery.takeReleased(false));
 
-    assertFalse(hand.holdRequest(new CompletableFuture<>()));
-    assertTrue(hand.isIdle());
+    assertFalse(delivery.holdRequest(new CompletableFuture<>()));
+    assertTrue(delivery.isIdle());
   }
 
   @Test
-  void onlyOneThreadFreesRequests() {
-    hand.beginReading();
-    hand.holdRequest(first);
-    hand.endReading();
-    hand.takeReleased(true);
-    hand.holdRequest(second);
+  void onlyOneThreadReleasesRequests() {
+    delivery.beginReading();
+    delivery.holdRequest(firstRequest);
+    delivery.endReading();
+    delivery.takeReleased(true);
+    delivery.holdRequest(secondRequest);
 
-    var ofAnother = hand.takeReleased(true);
+    var otherThreadsRequests = delivery.takeReleased(true);
 
-    assertEquals(List.of(), ofAnother);
-    assertEquals(List.of(second), hand.takeReleased(false));
+    assertEquals(List.of(), otherThreadsRequests);
+    assertEquals(List.of(secondRequest), delivery.takeReleased(false));
   }
 
   @Test
   void endFollowsHeldRequests() {
-    hand.beginReading();
-    hand.holdRequest(first);
+    delivery.beginReading();
+    delivery.holdRequest(firstRequest);
 
-    var end = hand.holdEnd();
+    var end = delivery.holdEnd();
 
-    hand.holdRequest(second);
-    hand.endReading();
+    delivery.holdRequest(secondRequest);
+    delivery.endReading();
     assertFalse(end.isDone());
-    assertEquals(List.of(first, end, second), hand.takeReleased(true));
+    assertEquals(List.of(firstRequest, end, secondRequest), delivery.takeReleased(true));
   }
 
   @Test
   void endDoesNotWaitForRunningCourier() {
-    hand.beginReading();
+    delivery.beginReading();
 
-    assertTrue(hand.holdEnd().isDone());
+    assertTrue(delivery.holdEnd().isDone());
   }
 }

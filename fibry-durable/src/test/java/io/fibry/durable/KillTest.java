@@ -19,13 +19,13 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A process is killed while many actors count, again and again. */
+/** Tests that no answered count is lost when a process is killed while many actors count. */
 class KillTest {
   private static final int COUNTERS = 20;
-  private static final int ANSWERS = Soak.ON ? 3_000 : 1_000; // most of a run, and some
+  private static final int ANSWERS = Soak.ON ? 3_000 : 1_000; // bound of the random number of answers beyond 500
   private static final Duration IDLE = Duration.ofMinutes(5);
 
-  /** The answer is how often it was asked. */
+  /** Increments the counter; the answer is its new value. */
   record Count() implements Request<Count, Long> {}
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L)
@@ -38,9 +38,9 @@ class KillTest {
    * Counts until it is killed, or its parent has ended. Prints each answer with the name of its
    * counter.
    */
-  static final class Counting {
+  static final class CountingProgram {
     public static void main(String[] args) {
-      Thread.ofPlatform().daemon().start(Counting::endWithParent);
+      Thread.ofPlatform().daemon().start(CountingProgram::endWithParent);
       try (var store = FolderStore.open(Path.of(args[0]), options -> options.withSegmentBytes(1 << 20));
           var scope = ActorSystem.openScope("counters");
           var counters = COUNTER.entities(scope.anonymous(), store, IDLE);
@@ -48,7 +48,7 @@ class KillTest {
         for (int i = 0; i < COUNTERS; i++) {
           String key = "c" + i;
           askers.execute(() -> {
-            while (true) tell(key + " " + counters.actor(key).ask(new Count()));
+            while (true) print(key + " " + counters.actor(key).ask(new Count()));
           });
         }
       }
@@ -63,61 +63,65 @@ class KillTest {
       Runtime.getRuntime().halt(1);
     }
 
-    private static synchronized void tell(String line) {
+    private static synchronized void print(String line) {
       System.out.println(line);
     }
   }
 
   @Test
   void answersSurviveKill(@TempDir Path folder) {
-    killAgainAndAgain(folder, 1);
+    killRepeatedly(folder, 1);
   }
 
   @Test
   @Soak(counterpart = "CrashSimulationTest")
   void answersSurviveManyKills(@TempDir Path folder) {
-    killAgainAndAgain(folder, 60);
+    killRepeatedly(folder, 60);
   }
 
-  private static void killAgainAndAgain(Path folder, int rounds) {
+  private static void killRepeatedly(Path folder, int rounds) {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("kills: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    long[] told = new long[COUNTERS];
+    long[] lastAnswers = new long[COUNTERS];
 
     for (int round = 0; round < rounds; round++) {
-      run(folder, 500 + random.nextInt(ANSWERS), told);
+      run(folder, 500 + random.nextInt(ANSWERS), lastAnswers);
 
       try (var store = FolderStore.open(folder);
           var scope = ActorSystem.openScope("check");
           var counters = COUNTER.entities(scope.anonymous(), store, IDLE)) {
         for (int i = 0; i < COUNTERS; i++) {
-          long now = counters.actor("c" + i).ask(new Count());
-          assertTrue(now > told[i], "counter " + i + " said " + told[i] + ", and now " + now + ", seed " + seed);
-          told[i] = now;
+          long value = counters.actor("c" + i).ask(new Count());
+          assertTrue(value > lastAnswers[i],
+              "counter " + i + " answered " + lastAnswers[i] + ", and then " + value + ", seed " + seed);
+          lastAnswers[i] = value;
         }
       }
     }
   }
 
-  /** Kills it after so many answers; the answers of a counter come in order. */
-  private static void run(Path folder, int answers, long[] told) {
-    try (var child = Child.java(List.of(), Counting.class, folder.toString())) {
+  /**
+   * Runs a process, and kills it after this number of answers. The answers of each counter must be
+   * consecutive numbers.
+   */
+  private static void run(Path folder, int answers, long[] lastAnswers) {
+    try (var child = Child.java(List.of(), CountingProgram.class, folder.toString())) {
       Patience.progress(() -> child.lines().size(),
           () -> child.lines().size() >= answers || !child.handle().isAlive());
       assertTrue(child.handle().isAlive(), child::output);
       child.kill();
-      child.exitCode(); // all that it told before it died has come
+      child.exitCode(); // waits until all its output has arrived
       var lines = child.lines().stream().filter(line -> line.matches("c\\d+ \\d+")).toList();
       assertTrue(lines.size() >= answers - 1, child::output);
       for (int i = 0; i < lines.size(); i++) {
         var parts = lines.get(i).split(" ");
         int counter = Integer.parseInt(parts[0].substring(1));
         long value = Long.parseLong(parts[1]);
-        boolean isCutOff = i == lines.size() - 1 && value != told[counter] + 1;
+        boolean isCutOff = i == lines.size() - 1 && value != lastAnswers[counter] + 1;
         if (isCutOff) continue;
-        assertEquals(told[counter] + 1, value, lines.get(i));
-        told[counter] = value;
+        assertEquals(lastAnswers[counter] + 1, value, lines.get(i));
+        lastAnswers[counter] = value;
       }
     }
   }

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Snapshots, remembered answers and results of steps whose types have changed since. */
+/** Tests snapshots, remembered answers and results of steps that were stored with older types. */
 abstract class OldFormsContract extends StoreFixture {
   sealed interface Message {}
   record Pay(long cents) implements Message, Request<Pay, Long> {}
@@ -25,9 +25,9 @@ abstract class OldFormsContract extends StoreFixture {
 
   record Paid(long cents) {}
 
-  record Total(long cents) {} // the state, as it was
+  record Total(long cents) {} // the older state
 
-  record Sum(long cents, long payments) {} // renamed, with a field more
+  record Sum(long cents, long payments) {} // the newer state: another name, and one more field
 
   static final Store.ActorId ADA = new Store.ActorId("till", "ada");
   private static final Codec<Paid> EVENTS = Codec.of(Paid.class);
@@ -57,8 +57,8 @@ abstract class OldFormsContract extends StoreFixture {
     return events.handler((sum, message, context) -> {
       switch (message) {
         case Pay pay -> {
-          var after = context.persist(new Paid(pay.cents()));
-          context.reply(pay, 1000 * after.payments() + after.cents());
+          var newSum = context.persist(new Paid(pay.cents()));
+          context.reply(pay, 1000 * newSum.payments() + newSum.cents());
         }
         case Close close -> context.erase();
       }
@@ -79,7 +79,7 @@ abstract class OldFormsContract extends StoreFixture {
 
   static void end(Actor<?> actor) {
     actor.close();
-    Patience.ended(actor::waitForExit);
+    Patience.awaitEnd(actor::waitForExit);
   }
 
   static void pay(Actor<Message> till, int times) {
@@ -88,66 +88,68 @@ abstract class OldFormsContract extends StoreFixture {
 
   @Test
   void unreadableSnapshotIsReplacedByEvents() {
-    var first = ada(before(kind()));
-    pay(first, 8); // two snapshots, and two events
-    end(first);
+    var olderTill = ada(before(kind()));
+    pay(olderTill, 8); // two snapshots, and then two events
+    end(olderTill);
 
     try (var logged = new Logged()) {
       var till = ada(today());
       assertEquals(9_045, till.ask(new Pay(5)));
       end(till);
-      var line = logged.lines("WARN").stream().filter(one -> one.contains("was read from all its events")).toList();
-      assertEquals(1, line.size(), line::toString);
-      assertTrue(line.getFirst().contains("till 'ada' was read from all its events, since its snapshot cannot be read: "
-          + "turn 6 of till 'ada' cannot be read: "), line::toString);
+      var lines = logged.lines("WARN").stream().filter(line -> line.contains("was read from all its events")).toList();
+      assertEquals(1, lines.size(), lines::toString);
+      assertTrue(lines.getFirst()
+          .contains("till 'ada' was read from all its events, since its snapshot cannot be read: "
+              + "turn 6 of till 'ada' cannot be read: "),
+          lines::toString);
     }
-    assertEquals(1, store.load(ADA).bodies().size()); // the snapshot of today
+    assertEquals(1, store.load(ADA).bodies().size()); // the new snapshot
     assertEquals(10_050, ada(today()).ask(new Pay(5)));
   }
 
   @Test
-  void unreadableSnapshotIsReplacedByFirstTurn() {
-    var first = ada(before(kind().snapshotEvery(1)));
-    pay(first, 1);
-    end(first);
+  void unreadableFirstSnapshotIsReplacedByFirstTurn() {
+    var olderTill = ada(before(kind().snapshotEvery(1)));
+    pay(olderTill, 1);
+    end(olderTill);
 
     assertEquals(2_010, ada(today()).ask(new Pay(5)));
   }
 
   @Test
-  void eventsBeforeAnEndAreNotReadAgain() {
-    var first = ada(before(kind()));
-    pay(first, 4);
-    first.ask(new Close());
-    pay(first, 7);
-    end(first);
+  void erasedEventsAreNotReplayed() {
+    var olderTill = ada(before(kind()));
+    pay(olderTill, 4);
+    olderTill.ask(new Close());
+    pay(olderTill, 7);
+    end(olderTill);
 
     assertEquals(8_040, ada(today()).ask(new Pay(5)));
   }
 
   @Test
   void eventsOfOtherKeysAreNotReplayed() {
-    var other = before(kind()).newActor(scope.named("grace"), store);
-    pay(other, 5);
-    var first = ada(before(kind()));
-    pay(first, 3);
-    pay(other, 5);
-    end(first);
+    var otherTill = before(kind()).newActor(scope.named("grace"), store);
+    pay(otherTill, 5);
+    var olderTill = ada(before(kind()));
+    pay(olderTill, 3);
+    pay(otherTill, 5);
+    end(olderTill);
 
     assertEquals(4_020, ada(today()).ask(new Pay(5)));
   }
 
   @Test
-  void snapshotOfAnOldFormIsReadByItsCodec() {
-    var first = ada(before(kind()));
-    pay(first, 6);
-    end(first);
+  void snapshotOfOldFormIsReadByItsCodec() {
+    var olderTill = ada(before(kind()));
+    pay(olderTill, 6);
+    end(olderTill);
 
     var codec = Codec.of(Sum.class, forms -> forms.readOld("Total", Total.class, old -> new Sum(old.cents(), 0)));
     try (var logged = new Logged()) {
       var till = ada(today(kind().events(EVENTS, codec, new Sum(0, 0), OldFormsContract::after)));
       assertEquals(1_035, till.ask(new Pay(5)));
-      assertFalse(logged.lines("WARN").stream().anyMatch(one -> one.contains("from all its events")));
+      assertFalse(logged.lines("WARN").stream().anyMatch(line -> line.contains("from all its events")));
     }
   }
 
@@ -167,13 +169,13 @@ abstract class OldFormsContract extends StoreFixture {
       forms -> forms.readOld("Receipt", Old.Receipt.class, old -> new New.Bill(old.number(), "as before")));
 
   @Test
-  void rememberedAnswerOfAnOldFormIsRead() {
-    var old = ada(Durable.kind("till", Old.Buy.class).state(0L).handler((count, buy, context) -> {
+  void rememberedAnswerOfOldFormIsRead() {
+    var olderTill = ada(Durable.kind("till", Old.Buy.class).state(0L).handler((count, buy, context) -> {
       context.reply(buy, new Old.Receipt(count + 1));
       return count + 1;
     }));
-    old.ask(new Old.Buy("a"));
-    end(old);
+    olderTill.ask(new Old.Buy("a"));
+    end(olderTill);
 
     var till = ada(Durable.kind("till", New.Buy.class).answers(New.Buy.class, BILLS).state(0L)
         .handler((count, buy, context) -> {
@@ -186,14 +188,14 @@ abstract class OldFormsContract extends StoreFixture {
   }
 
   @Test
-  void resultOfAStepOfAnOldFormIsRead() {
+  void stepResultOfOldFormIsRead() {
     var runs = new AtomicInteger();
-    var old = ada(Durable.kind("till", Old.Buy.class).state(0L).handler((count, buy, context) -> {
+    var olderTill = ada(Durable.kind("till", Old.Buy.class).state(0L).handler((count, buy, context) -> {
       context.step("charge", Old.Receipt.class, () -> new Old.Receipt(runs.incrementAndGet()));
       throw new IllegalStateException("broken");
     }));
-    assertThrows(IllegalStateException.class, () -> old.ask(new Old.Buy("a")));
-    end(old);
+    assertThrows(IllegalStateException.class, () -> olderTill.ask(new Old.Buy("a")));
+    end(olderTill);
 
     var bills = new ArrayList<New.Bill>();
     var till = ada(Durable.kind("till", New.Buy.class).state(0L).handler((count, buy, context) -> {

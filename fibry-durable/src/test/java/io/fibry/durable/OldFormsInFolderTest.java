@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class OldFormsInFolderTest extends OldFormsContract {
   OldFormsInFolderTest() {
-    super(Folders::new);
+    super(FolderStores::new);
   }
 }

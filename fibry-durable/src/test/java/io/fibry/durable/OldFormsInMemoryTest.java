@@ -15,11 +15,11 @@ class OldFormsInMemoryTest extends OldFormsContract {
 
   @Test
   void unreadableSnapshotFailsLoadWhenEventsAreGone() {
-    var first = ada(before(kind().retainEvents(Duration.ZERO)));
-    pay(first, 2);
+    var olderTill = ada(before(kind().retainEvents(Duration.ZERO)));
+    pay(olderTill, 2);
     clock.advance(Duration.ofSeconds(2));
-    pay(first, 5);
-    end(first);
+    pay(olderTill, 5);
+    end(olderTill);
     assertEquals(5, store.turns(ADA).size());
 
     var failure = assertThrows(CodecException.class, () -> ada(today()).ask(new Pay(5)));

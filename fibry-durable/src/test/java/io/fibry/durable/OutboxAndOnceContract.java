@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** The promises of messages of turns, and of {@code Once} messages, at every store. */
+/** Tests the promises about messages of turns and idempotent messages, with every store. */
 abstract class OutboxAndOnceContract extends DeskFixture {
   private static final int MANY = Soak.ON ? 300 : 100;
 
@@ -32,12 +32,12 @@ abstract class OutboxAndOnceContract extends DeskFixture {
   // ---- messages of turns
 
   @Test
-  void aMessageOfATurnIsHandledOnce() throws IOException {
+  void messageOfTurnIsHandledOnce() throws IOException {
     try (var desks = desks()) {
       for (int i = 0; i < MANY; i++) desks.actor("ada").sendMessage(new Pass("grace", "i" + i));
-      String all = IntStream.range(0, MANY).mapToObj(i -> "i" + i).collect(Collectors.joining(" "));
+      String expectedItems = IntStream.range(0, MANY).mapToObj(i -> "i" + i).collect(Collectors.joining(" "));
 
-      eventually(() -> has(desks.actor("grace"), all));
+      eventually(() -> has(desks.actor("grace"), expectedItems));
     }
     store = crash(store);
     try (var desks = desks()) {
@@ -45,9 +45,9 @@ abstract class OutboxAndOnceContract extends DeskFixture {
     }
   }
 
-  /** The clock is stopped, so no ball can wait for a timer. */
+  /** The clock does not advance, so a ball that waited for a timer would never arrive. */
   @Test
-  void aConversationOfTurnsDoesNotStall() {
+  void conversationOfTurnsDoesNotStall() {
     try (var desks = desks()) {
       for (int i = 0; i < 3; i++) desks.actor("ada").sendMessage(new Ball("grace", Soak.ON ? 600 : 60));
 
@@ -70,7 +70,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
     try (var desks = desks()) {
       desk.others = desk.kind("elsewhere");
       desks.actor("ada").sendMessage(new Pass("grace", "a"));
-      desks.actor("ada").ask(new Items()); // it is stored
+      desks.actor("ada").ask(new Items()); // waits until the turn is stored
     }
     store = crash(store);
 
@@ -80,7 +80,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
   }
 
   @Test
-  void aTurnSendsToItself() {
+  void actorMaySendToItselfInTurn() {
     var ada = ada();
 
     ada.sendMessage(new Pass("ada", "a"));
@@ -92,100 +92,100 @@ abstract class OutboxAndOnceContract extends DeskFixture {
 
   @Test
   void messageWithoutCodecOrKeyIsRefused() {
-    var formless = Durable.kind("formless", Started.class).state(0L).handler((n, started) -> n);
-    var failing = Durable.kind("failing", Message.class).state(Desk.EMPTY).handler((state, message, context) -> {
-      var noForm = assertThrows(IllegalArgumentException.class,
-          () -> context.sendMessage(formless, "ada", new Started(Thread.currentThread())));
-      var noKey = assertThrows(IllegalArgumentException.class, () -> context.sendMessage(formless, "", null));
-      context.reply((Items) message, noForm.getMessage() + "\n" + noKey.getMessage());
+    var unencodable = Durable.kind("formless", Started.class).state(0L).handler((n, started) -> n);
+    var actor = Durable.kind("failing", Message.class).state(Desk.EMPTY).handler((state, message, context) -> {
+      var codecFailure = assertThrows(IllegalArgumentException.class,
+          () -> context.sendMessage(unencodable, "ada", new Started(Thread.currentThread())));
+      var keyFailure = assertThrows(IllegalArgumentException.class, () -> context.sendMessage(unencodable, "", null));
+      context.reply((Items) message, codecFailure.getMessage() + "\n" + keyFailure.getMessage());
       return state;
     }).newActor(scope.named("ada"), store);
 
-    var texts = failing.ask(new Items()).split("\n");
+    var texts = actor.ask(new Items()).split("\n");
 
     assertTrue(
-        texts[0].startsWith("messages of " + Started.class.getName() + " have no form in bytes, so they cannot be "
-            + "kept: "),
+        texts[0].startsWith("messages of " + Started.class.getName() + " cannot be encoded, so they cannot be "
+            + "stored: "),
         texts[0]);
     assertEquals("there can be no such actor of kind 'formless': its key takes 0 bytes; 1 to 512 are possible",
         texts[1]);
   }
 
-  // ---- once
+  // ---- idempotent messages
 
   @Test
   void repeatedRequestGetsFirstAnswer() throws IOException {
-    var before = ada();
-    assertEquals(1, before.ask(new Buy("x", "a")));
-    assertEquals(2, before.ask(new Buy("y", "b")));
-    assertEquals(1, before.ask(new Buy("x", "a")));
-    before.sendMessage(new Note("z", "c"));
-    crashAndReopenAfter(before);
+    var firstActor = ada();
+    assertEquals(1, firstActor.ask(new Buy("x", "a")));
+    assertEquals(2, firstActor.ask(new Buy("y", "b")));
+    assertEquals(1, firstActor.ask(new Buy("x", "a")));
+    firstActor.sendMessage(new Note("z", "c"));
+    crashAndReopenAfter(firstActor);
 
-    var after = ada();
+    var reloadedActor = ada();
 
-    assertEquals(1, after.ask(new Buy("x", "a")));
-    after.sendMessage(new Note("z", "c"));
-    assertEquals("a b c", after.ask(new Items()));
+    assertEquals(1, reloadedActor.ask(new Buy("x", "a")));
+    reloadedActor.sendMessage(new Note("z", "c"));
+    assertEquals("a b c", reloadedActor.ask(new Items()));
   }
 
   @Test
   void eraseRetainsRememberedAnswers() throws IOException {
-    var before = ada();
-    before.ask(new Buy("x", "a"));
-    assertEquals(1, before.ask(new Checkout("y")));
-    assertEquals(1, before.ask(new Checkout("y")));
-    assertEquals("", before.ask(new Items()));
-    crashAndReopenAfter(before);
+    var firstActor = ada();
+    firstActor.ask(new Buy("x", "a"));
+    assertEquals(1, firstActor.ask(new Checkout("y")));
+    assertEquals(1, firstActor.ask(new Checkout("y")));
+    assertEquals("", firstActor.ask(new Items()));
+    crashAndReopenAfter(firstActor);
 
-    var after = ada();
+    var reloadedActor = ada();
 
-    assertEquals(1, after.ask(new Checkout("y")));
-    assertEquals(1, after.ask(new Buy("x", "a")));
-    assertEquals("", after.ask(new Items()));
-    assertEquals(1, after.ask(new Buy("z", "b")));
+    assertEquals(1, reloadedActor.ask(new Checkout("y")));
+    assertEquals(1, reloadedActor.ask(new Buy("x", "a")));
+    assertEquals("", reloadedActor.ask(new Items()));
+    assertEquals(1, reloadedActor.ask(new Buy("z", "b")));
   }
 
   @Test
   void eraseRetainsStepsOfRepeatedMessage() throws IOException {
-    var before = ada();
-    assertThrows(IllegalStateException.class, () -> before.ask(new Work("x", List.of("charge", "ship"), 1)));
-    before.sendMessage(new Desk.End());
-    crashAndReopenAfter(before);
+    var firstActor = ada();
+    assertThrows(IllegalStateException.class, () -> firstActor.ask(new Work("x", List.of("charge", "ship"), 1)));
+    firstActor.sendMessage(new Desk.End());
+    crashAndReopenAfter(firstActor);
 
-    var after = ada();
+    var reloadedActor = ada();
 
-    assertEquals("result-1 result-2", after.ask(new Work("x", List.of("charge", "ship"), 0)));
+    assertEquals("result-1 result-2", reloadedActor.ask(new Work("x", List.of("charge", "ship"), 0)));
     assertEquals(2, desk.effects.size());
   }
 
   @Test
   void forgottenMessageIsHandledAsNew() {
-    var few = Durable.kind("few", Message.class).deduplicate(2, HOUR).state(Desk.EMPTY).handler(desk::handle)
+    var actor = Durable.kind("few", Message.class).deduplicate(2, HOUR).state(Desk.EMPTY).handler(desk::handle)
         .newActor(scope.named("ada"), store);
-    for (var id : List.of("x", "y", "z")) few.ask(new Buy(id, id));
+    for (var id : List.of("x", "y", "z")) actor.ask(new Buy(id, id));
 
-    assertEquals(4, few.ask(new Buy("x", "again")));
-    assertEquals(4, few.ask(new Buy("x", "again")));
+    assertEquals(4, actor.ask(new Buy("x", "again")));
+    assertEquals(4, actor.ask(new Buy("x", "again")));
     clock.advance(HOUR.plusSeconds(1));
-    assertEquals(5, few.ask(new Buy("x", "after an hour")));
+    assertEquals(5, actor.ask(new Buy("x", "after an hour")));
   }
 
   @Test
-  void theAnswersOfManyTurnsAreRead() throws IOException {
-    var before = ada();
-    for (int i = 0; i < MANY; i++) assertEquals(i + 1, before.ask(new Buy("o" + i, "i")));
-    crashAndReopen(before);
+  void answersOfManyTurnsAreReloaded() throws IOException {
+    var firstActor = ada();
+    for (int i = 0; i < MANY; i++) assertEquals(i + 1, firstActor.ask(new Buy("o" + i, "i")));
+    crashAndReopen(firstActor);
 
-    var after = ada();
+    var reloadedActor = ada();
 
-    for (int i = 0; i < MANY; i++) assertEquals(i + 1, after.ask(new Buy("o" + i, "i")));
+    for (int i = 0; i < MANY; i++) assertEquals(i + 1, reloadedActor.ask(new Buy("o" + i, "i")));
   }
 
   record Odd(String idempotencyKey) implements Idempotent, Request<Odd, Thread> {}
 
   @Test
-  void anAnswerThatCannotBeRememberedIsRefusedAtOnce() {
+  void unencodableAnswerIsRefusedWhenKindIsDefined() {
     var failure = assertThrows(IllegalArgumentException.class,
         () -> Durable.kind("odd", Odd.class).state(0L).handler((state, message) -> state));
 

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class OutboxAndOnceInFolderTest extends OutboxAndOnceContract {
   OutboxAndOnceInFolderTest() {
-    super(Folders::new);
+    super(FolderStores::new);
   }
 }

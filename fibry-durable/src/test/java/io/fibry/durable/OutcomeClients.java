@@ -21,67 +21,68 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** Clients that send a request again where its outcome is NOT_DONE, and nowhere else. */
+/** Clients that send a request again if its outcome is NOT_DONE, and never otherwise. */
 final class OutcomeClients {
-  private static final int MANY = 4;
+  private static final int CLIENTS = 4;
 
-  private final Map<Outcome, Set<String>> ends = new ConcurrentHashMap<>(); // items without an answer
+  private final Map<Outcome, Set<String>> unanswered = new ConcurrentHashMap<>(); // items without an answer, by outcome
   private final Set<String> answered = ConcurrentHashMap.newKeySet();
-  private final AtomicInteger again = new AtomicInteger();
-  private final List<CompletableFuture<Void>> running = new ArrayList<>();
+  private final AtomicInteger repeats = new AtomicInteger();
+  private final List<CompletableFuture<Void>> clients = new ArrayList<>();
 
-  OutcomeClients(Random random, int each, Supplier<Actor<Put>> actor) {
-    for (var one : Outcome.values()) ends.put(one, ConcurrentHashMap.newKeySet());
-    for (int c = 0; c < MANY; c++) {
+  OutcomeClients(Random random, int requestsPerClient, Supplier<Actor<Put>> actor) {
+    for (var outcome : Outcome.values()) unanswered.put(outcome, ConcurrentHashMap.newKeySet());
+    for (int c = 0; c < CLIENTS; c++) {
       int client = c;
-      var dice = new Random(random.nextLong());
-      var done = new CompletableFuture<Void>();
-      running.add(done);
+      var clientRandom = new Random(random.nextLong());
+      var end = new CompletableFuture<Void>();
+      clients.add(end);
       Patience.startFiber(() -> {
-        for (int i = 0; i < each; i++) send(new Put(client + ":" + i), actor, dice);
+        for (int i = 0; i < requestsPerClient; i++) send(new Put(client + ":" + i), actor, clientRandom);
         return null;
-      }, done);
+      }, end);
     }
   }
 
   boolean areDone() {
-    return running.stream().allMatch(CompletableFuture::isDone);
+    return clients.stream().allMatch(CompletableFuture::isDone);
   }
 
-  private void send(Put put, Supplier<Actor<Put>> actor, Random dice) {
+  private void send(Put put, Supplier<Actor<Put>> actor, Random clientRandom) {
     while (true) try {
-      if (dice.nextBoolean()) actor.get().ask(put);
-      else actor.get().sendMessageReturn(put, Duration.ofMillis(1 + dice.nextInt(3_000))).join();
+      if (clientRandom.nextBoolean()) actor.get().ask(put);
+      else actor.get().sendMessageReturn(put, Duration.ofMillis(1 + clientRandom.nextInt(3_000))).join();
       answered.add(put.item());
       return;
     } catch (RuntimeException failure) {
       var outcome = RequestException.outcomeOf(failure, put);
       if (outcome != Outcome.NOT_DONE) {
-        ends.get(outcome).add(put.item());
+        unanswered.get(outcome).add(put.item());
         return;
       }
-      again.incrementAndGet();
-      LockSupport.parkNanos(dice.nextInt(100_000));
+      repeats.incrementAndGet();
+      LockSupport.parkNanos(clientRandom.nextInt(100_000));
     }
   }
 
-  void check(List<String> stored, List<String> aside, boolean keeps, String seed) {
-    running.forEach(Patience::value);
-    System.out.println(answered.size() + " answered, " + again + " sent again, " + ends.get(Outcome.WILL_BE_DONE).size()
-        + " that will be done, " + ends.get(Outcome.UNKNOWN).size() + " unknown, " + aside.size() + " aside");
-    var once = new HashSet<String>();
-    for (var item : stored) assertTrue(once.add(item), () -> item + " was done twice; " + seed);
+  void check(List<String> stored, List<String> parked, boolean isStored, String seed) {
+    clients.forEach(Patience::value);
+    System.out.println(answered.size() + " answered, " + repeats + " sent again, "
+        + unanswered.get(Outcome.WILL_BE_DONE).size() + " that will be done, "
+        + unanswered.get(Outcome.UNKNOWN).size() + " unknown, " + parked.size() + " parked");
+    var distinct = new HashSet<String>();
+    for (var item : stored) assertTrue(distinct.add(item), () -> item + " was done twice; " + seed);
     assertEquals(Set.of(), without(answered, stored), "lost though it was answered; " + seed);
-    var lost = without(ends.get(Outcome.WILL_BE_DONE), stored);
-    lost.removeAll(aside);
-    assertEquals(Set.of(), lost, "lost though it would be done; " + seed);
-    assertTrue(again.get() > 0, () -> "nothing was sent again; " + seed);
-    assertEquals(keeps, !ends.get(Outcome.WILL_BE_DONE).isEmpty(), seed);
+    var lostItems = without(unanswered.get(Outcome.WILL_BE_DONE), stored);
+    lostItems.removeAll(parked);
+    assertEquals(Set.of(), lostItems, "lost though it would be done; " + seed);
+    assertTrue(repeats.get() > 0, () -> "nothing was sent again; " + seed);
+    assertEquals(isStored, !unanswered.get(Outcome.WILL_BE_DONE).isEmpty(), seed);
   }
 
-  private static Set<String> without(Set<String> items, List<String> others) {
-    var left = new HashSet<>(items);
-    others.forEach(left::remove);
-    return left;
+  private static Set<String> without(Set<String> items, List<String> removed) {
+    var remaining = new HashSet<>(items);
+    removed.forEach(remaining::remove);
+    return remaining;
   }
 }

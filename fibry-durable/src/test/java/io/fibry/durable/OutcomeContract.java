@@ -40,58 +40,58 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The outcome in the failure of a request, at every store. */
+/** Tests the outcome that the failure of a request reports, with every store. */
 abstract class OutcomeContract extends StoreFixture {
-  /** Puts an item on the list; its answer is the number of items. */
+  /** Adds an item to the list; the answer is the number of items. */
   record Put(String item) implements Request<Put, Integer> {}
 
   record Items(List<String> items) {}
 
-  private static final Items NONE = new Items(List.of());
+  private static final Items NO_ITEMS = new Items(List.of());
   private static final Store.ActorId ADA = new Store.ActorId("list", "ada");
   private static final Duration HOUR = Duration.ofHours(1);
 
-  private final Semaphore begun = new Semaphore(0);
+  private final Semaphore holding = new Semaphore(0);
   private final CountDownLatch gate = new CountDownLatch(1);
 
   OutcomeContract(TestStores.Maker maker) {
     super(maker);
   }
 
-  private Durable.Builder<Put> list(int keeps) {
+  private Durable.Builder<Put> list(int maxStored) {
     var kind = Durable.kind("list", Put.class);
-    return keeps == 0 ? kind : kind.storeMessages(keeps);
+    return maxStored == 0 ? kind : kind.storeMessages(maxStored);
   }
 
-  /** The item "hold" waits for the gate. */
-  private Durable<Put> holding(int keeps) {
-    return list(keeps).state(NONE).handler((state, put, context) -> {
+  /** Returns a kind whose handler waits for the gate if the item is "hold". */
+  private Durable<Put> holdingList(int maxStored) {
+    return list(maxStored).state(NO_ITEMS).handler((state, put, context) -> {
       if (put.item().equals("hold")) {
-        begun.release();
+        holding.release();
         gate.await();
       }
-      return with(state, put, context);
+      return withItem(state, put, context);
     });
   }
 
-  private static Items with(Items state, Put put, DurableContext<Put> context) {
+  private static Items withItem(Items state, Put put, DurableContext<Put> context) {
     var items = new ArrayList<>(state.items());
     items.add(put.item());
     context.reply(put, items.size());
     return new Items(List.copyOf(items));
   }
 
-  private Entities<String, Put> lists(Durable<Put> kind, Store at) {
+  private Entities<String, Put> lists(Durable<Put> kind, Store source) {
     return kind.entities(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.REJECT))
-        .onFailure(FailurePolicy.resume().withoutLog()), at, IDLE);
+        .onFailure(FailurePolicy.resume().withoutLog()), source, IDLE);
   }
 
-  private void checkDone(String... items) {
-    assertEquals(List.of(items), stored(), () -> "aside: " + holding(9).parked(store));
+  private void checkItems(String... items) {
+    assertEquals(List.of(items), storedItems(), () -> "parked: " + holdingList(9).parked(store));
   }
 
-  /** Parked messages are never due. */
-  private void awaitNoneWaits() {
+  /** Opens the gate, and waits until no message is due. Parked messages are never due. */
+  private void awaitNoneDue() {
     gate.countDown();
     eventually(() -> {
       clock.advance(Duration.ofSeconds(1)); // couriers try again
@@ -99,11 +99,11 @@ abstract class OutcomeContract extends StoreFixture {
     });
   }
 
-  /** Reads the list by a program that has no other work. */
-  private List<String> stored() {
+  /** Reads the list through another definition of the kind, after the test's actors have ended. */
+  private List<String> storedItems() {
     var items = new CompletableFuture<List<String>>();
-    try (var list = list(0).state(NONE).handler((state, put, context) -> {
-      if (put.item().equals("look")) items.complete(state.items()); // others may wait for other actors
+    try (var list = list(0).state(NO_ITEMS).handler((state, put, context) -> {
+      if (put.item().equals("look")) items.complete(state.items()); // the handler may get other messages, too
       context.reply(put, 0);
       return state;
     }).entities(scope.anonymous(), store, IDLE)) {
@@ -117,22 +117,22 @@ abstract class OutcomeContract extends StoreFixture {
     return assertInstanceOf(type, failure);
   }
 
-  /** Returns the failure of the future, or of the call that makes it. */
-  private static Throwable failure(Supplier<CompletableFuture<?>> sending) {
+  /** Returns the failure of the future, or of the call that creates it. */
+  private static Throwable failureOf(Supplier<CompletableFuture<?>> call) {
     try {
-      return Patience.failure(sending.get());
-    } catch (RequestException unsent) {
-      return unsent;
+      return Patience.failure(call.get());
+    } catch (RequestException failure) {
+      return failure;
     }
   }
 
   @Test
   void storedRequestToFullMailboxWillBeDone() {
-    try (var lists = lists(holding(99), store)) {
+    try (var lists = lists(holdingList(99), store)) {
       var ada = lists.actor("ada");
-      var held = ada.sendMessageReturn(new Put("hold"));
-      Patience.acquired(begun);
-      var waits = List.of(ada.sendMessageReturn(new Put("a")), ada.sendMessageReturn(new Put("b")));
+      var holdAnswer = ada.sendMessageReturn(new Put("hold"));
+      Patience.acquire(holding);
+      var waitingAnswers = List.of(ada.sendMessageReturn(new Put("a")), ada.sendMessageReturn(new Put("b")));
       var c = new Put("c");
       var d = new Put("d");
 
@@ -140,75 +140,76 @@ abstract class OutcomeContract extends StoreFixture {
       var future = ada.sendMessageReturn(d);
 
       check(RequestStoredException.class, Outcome.WILL_BE_DONE, failure, c);
-      assertEquals("list 'ada' keeps Put[item=c], and handles it once without being sent it again, but does not "
+      assertEquals("list 'ada' has stored Put[item=c], and handles it once without another send, but does not "
           + "answer: its mailbox is full (2 messages)", failure.getMessage());
       assertInstanceOf(MailboxFullException.class, failure.getCause());
       check(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), d);
       gate.countDown();
-      assertEquals(1, Patience.value(held));
-      waits.forEach(Patience::value);
-      awaitNoneWaits();
+      assertEquals(1, Patience.value(holdAnswer));
+      waitingAnswers.forEach(Patience::value);
+      awaitNoneDue();
     }
-    checkDone("hold", "a", "b", "c", "d");
+    checkItems("hold", "a", "b", "c", "d");
   }
 
   @Test
   void timedOutStoredRequestWillBeDone() {
-    try (var lists = lists(holding(99), store)) {
+    try (var lists = lists(holdingList(99), store)) {
       var ada = lists.actor("ada");
-      var held = new Put("hold");
+      var hold = new Put("hold");
       var a = new Put("a");
-      var futures = Map.of(held, ada.sendMessageReturn(held, HOUR), a, ada.sendMessageReturn(a, HOUR));
-      Patience.acquired(begun);
+      var futures = Map.of(hold, ada.sendMessageReturn(hold, HOUR), a, ada.sendMessageReturn(a, HOUR));
+      Patience.acquire(holding);
 
       clock.advance(HOUR);
 
       futures.forEach((put, future) -> assertInstanceOf(AskTimeoutException.class,
           check(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), put).getCause()));
-      awaitNoneWaits();
+      awaitNoneDue();
     }
-    checkDone("hold", "a");
+    checkItems("hold", "a");
   }
 
   @Test
   void storedRequestToEndedActorWillBeDone() {
-    var kind = holding(99);
-    var before = kind.newActor(scope.named("ada"), store);
+    var kind = holdingList(99);
+    var firstActor = kind.newActor(scope.named("ada"), store);
     var futures = new ConcurrentHashMap<Put, CompletableFuture<Integer>>();
-    for (var put : List.of(new Put("hold"), new Put("a"))) futures.put(put, before.sendMessageReturn(put));
-    Patience.acquired(begun);
+    for (var put : List.of(new Put("hold"), new Put("a"))) futures.put(put, firstActor.sendMessageReturn(put));
+    Patience.acquire(holding);
 
-    before.kill();
+    firstActor.kill();
 
     futures.forEach(
         (put, future) -> check(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), put));
     assertInstanceOf(ActorStoppedException.class, Patience.failure(futures.get(new Put("a"))).getCause());
     gate.countDown();
-    Patience.ended(before::waitForExit);
-    var after = kind.newActor(scope.named("ada"), store);
-    awaitNoneWaits();
-    after.close();
-    checkDone("hold", "a");
+    Patience.awaitEnd(firstActor::waitForExit);
+    var secondActor = kind.newActor(scope.named("ada"), store);
+    awaitNoneDue();
+    secondActor.close();
+    checkItems("hold", "a");
   }
 
   @ParameterizedTest
   @EnumSource
-  void storedRequestWithUnstoredTurnWillBeDone(How how) {
+  void storedRequestWithUnstoredTurnWillBeDone(How fault) {
     var flaky = new FlakyStore(store, new Random(0));
-    var once = new AtomicInteger();
+    var attempts = new AtomicInteger();
     var put = new Put("a");
-    try (var lists = lists(list(99).state(NONE).handler((state, one, context) -> {
-      if (once.getAndIncrement() == 0) flaky.failNext("append", how);
-      return with(state, one, context);
+    try (var lists = lists(list(99).state(NO_ITEMS).handler((state, message, context) -> {
+      if (attempts.getAndIncrement() == 0) flaky.failNext("append", fault);
+      return withItem(state, message, context);
     }), flaky.asStore())) {
       var failure = assertThrows(NotStoredException.class, () -> lists.actor("ada").ask(put));
 
       check(NotStoredException.class, Outcome.WILL_BE_DONE, failure, put);
       assertTrue(failure.getMessage().startsWith("list 'ada' handled Put[item=a], and could not store what it did; "
-          + "it keeps it, and handles it once without being sent it again: "), failure.getMessage());
-      awaitNoneWaits();
+          + "the message itself is stored, and the actor handles it again without another send: "),
+          failure.getMessage());
+      awaitNoneDue();
     }
-    checkDone("a");
+    checkItems("a");
   }
 
   @Test
@@ -216,135 +217,135 @@ abstract class OutcomeContract extends StoreFixture {
     var flaky = new FlakyStore(store, new Random(0));
     var a = new Put("a");
     var b = new Put("b");
-    try (var lists = lists(list(99).state(NONE).handler(OutcomeContract::with), flaky.asStore())) {
+    try (var lists = lists(list(99).state(NO_ITEMS).handler(OutcomeContract::withItem), flaky.asStore())) {
       var ada = lists.actor("ada");
       flaky.failNext("load", How.REFUSED);
       check(RequestStoredException.class, Outcome.WILL_BE_DONE, assertThrows(RequestException.class, () -> ada.ask(a)),
           a);
-      awaitNoneWaits();
+      awaitNoneDue();
       flaky.failNext("load", How.REFUSED);
-      check(RequestStoredException.class, Outcome.WILL_BE_DONE, failure(() -> lists.actor("bob").sendMessageReturn(b)),
-          b);
+      check(RequestStoredException.class, Outcome.WILL_BE_DONE,
+          failureOf(() -> lists.actor("bob").sendMessageReturn(b)), b);
     }
-    checkDone("a");
+    checkItems("a");
   }
 
   @Test
   void storedRequestWithInterruptedHandlerWillBeDone() {
-    var times = new AtomicInteger();
+    var attempts = new AtomicInteger();
     var put = new Put("a");
-    try (var lists = lists(list(99).state(NONE).handler((state, one, context) -> {
-      if (times.getAndIncrement() == 0) throw new CancellationException("made up, for a test");
-      return with(state, one, context);
+    try (var lists = lists(list(99).state(NO_ITEMS).handler((state, message, context) -> {
+      if (attempts.getAndIncrement() == 0) throw new CancellationException("made up, for a test");
+      return withItem(state, message, context);
     }), store)) {
       var failure = assertThrows(RequestStoredException.class, () -> lists.actor("ada").ask(put));
 
       check(RequestStoredException.class, Outcome.WILL_BE_DONE, failure, put);
       assertInstanceOf(CancellationException.class, failure.getCause());
-      awaitNoneWaits();
+      awaitNoneDue();
     }
-    checkDone("a");
+    checkItems("a");
   }
 
   @Test
   void requestThatCannotBeStoredIsNotDone() {
     var flaky = new FlakyStore(store, new Random(0));
-    try (var lists = lists(holding(1), flaky.asStore())) {
+    try (var lists = lists(holdingList(1), flaky.asStore())) {
       var ada = lists.actor("ada");
       flaky.failNext("enqueue", How.REFUSED);
-      var refused = new Put("refused");
-      check(NotStoredException.class, Outcome.NOT_DONE, assertThrows(NotStoredException.class, () -> ada.ask(refused)),
-          refused);
-      var held = ada.sendMessageReturn(new Put("hold"));
-      Patience.acquired(begun);
-      var tooMany = new Put("too many");
+      var firstPut = new Put("refused");
+      check(NotStoredException.class, Outcome.NOT_DONE, assertThrows(NotStoredException.class, () -> ada.ask(firstPut)),
+          firstPut);
+      var holdAnswer = ada.sendMessageReturn(new Put("hold"));
+      Patience.acquire(holding);
+      var thirdPut = new Put("too many");
 
-      var failure = assertThrows(NotStoredException.class, () -> ada.ask(tooMany));
+      var failure = assertThrows(NotStoredException.class, () -> ada.ask(thirdPut));
 
-      check(NotStoredException.class, Outcome.NOT_DONE, failure, tooMany);
+      check(NotStoredException.class, Outcome.NOT_DONE, failure, thirdPut);
       gate.countDown();
-      assertEquals(1, Patience.value(held));
+      assertEquals(1, Patience.value(holdAnswer));
     }
-    checkDone("hold");
+    checkItems("hold");
   }
 
   @Test
   void requestWithoutStoreResponseIsUnknown() {
     var flaky = new FlakyStore(store, new Random(0));
-    try (var lists = lists(list(99).state(NONE).handler(OutcomeContract::with), flaky.asStore())) {
-      for (var how : List.of(How.LOST_BEFORE, How.LOST_BEHIND)) {
-        flaky.failNext("enqueue", how);
-        var put = new Put(how.name());
+    try (var lists = lists(list(99).state(NO_ITEMS).handler(OutcomeContract::withItem), flaky.asStore())) {
+      for (var fault : List.of(How.LOST_BEFORE, How.LOST_BEHIND)) {
+        flaky.failNext("enqueue", fault);
+        var put = new Put(fault.name());
         check(NotStoredException.class, Outcome.UNKNOWN,
             assertThrows(NotStoredException.class, () -> lists.actor("ada").ask(put)), put);
       }
-      awaitNoneWaits();
+      awaitNoneDue();
     }
-    checkDone(How.LOST_BEHIND.name());
+    checkItems(How.LOST_BEHIND.name());
   }
 
   @Test
   void plainRequestWithUnstoredTurnIsNotDoneOrUnknown() {
     var flaky = new FlakyStore(store, new Random(0));
-    try (var lists = lists(list(0).state(NONE).handler(OutcomeContract::with), flaky.asStore())) {
-      for (var how : How.values()) {
-        flaky.failNext("append", how);
-        var put = new Put(how.name());
-        check(NotStoredException.class, how == How.REFUSED ? Outcome.NOT_DONE : Outcome.UNKNOWN,
+    try (var lists = lists(list(0).state(NO_ITEMS).handler(OutcomeContract::withItem), flaky.asStore())) {
+      for (var fault : How.values()) {
+        flaky.failNext("append", fault);
+        var put = new Put(fault.name());
+        check(NotStoredException.class, fault == How.REFUSED ? Outcome.NOT_DONE : Outcome.UNKNOWN,
             assertThrows(NotStoredException.class, () -> lists.actor("ada").ask(put)), put);
       }
     }
-    checkDone(How.LOST_BEHIND.name());
+    checkItems(How.LOST_BEHIND.name());
   }
 
-  /** A ring is found where a handler waits for the future, which can also be cancelled. */
+  /** A wait cycle is detected where a handler waits for the future, and the asker can cancel it. */
   @Test
-  void futureOfAKeptRequestIsThatOfTheActor() {
+  void futureOfStoredRequestDetectsCycleAndCanBeCancelled() {
     var failures = new ArrayBlockingQueue<Throwable>(1);
-    try (var lists = lists(list(99).state(NONE).handler((state, put, context) -> {
+    try (var lists = lists(list(99).state(NO_ITEMS).handler((state, put, context) -> {
       if (put.item().equals("itself")) try {
         context.self().sendMessageReturn(new Put("ring")).join();
-      } catch (AskCycleException ring) {
-        failures.add(ring);
+      } catch (AskCycleException cycle) {
+        failures.add(cycle);
       }
       if (put.item().equals("hold")) gate.await();
-      return with(state, put, context);
+      return withItem(state, put, context);
     }), store)) {
       assertEquals(1, lists.actor("ada").ask(new Put("itself")));
-      assertInstanceOf(AskCycleException.class, Patience.next(failures));
-      var cancelled = lists.actor("ada").sendMessageReturn(new Put("hold"));
-      cancelled.cancel(true);
-      assertThrows(CancellationException.class, cancelled::join);
-      awaitNoneWaits();
+      assertInstanceOf(AskCycleException.class, Patience.nextOf(failures));
+      var holdAnswer = lists.actor("ada").sendMessageReturn(new Put("hold"));
+      holdAnswer.cancel(true);
+      assertThrows(CancellationException.class, holdAnswer::join);
+      awaitNoneDue();
     }
-    checkDone("itself", "ring", "hold");
+    checkItems("itself", "ring", "hold");
   }
 
   // ---- many faults
 
-  /** How many requests each of four clients sends in each build. */
+  /** Returns the number of requests that each of four clients sends in an ordinary build. */
   int each() {
     return 40;
   }
 
   /**
-   * Clients believe the outcome: they repeat at NOT_DONE, and at nothing else. Their actor is
-   * killed, passivated and out of room, its store fails, and handlers do.
+   * Clients send a request again if its outcome is NOT_DONE, and never otherwise. Meanwhile their
+   * actor is killed or passivated, its mailbox is full, and its store and its handler fail.
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void clientThatTrustsOutcomesLosesAndRepeatsNothing(boolean keeps) throws Exception {
+  void clientThatTrustsOutcomesLosesAndRepeatsNothing(boolean stored) throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
-    System.out.println("outcomes of " + (keeps ? "kept" : "plain") + " requests: -Dfibry.seed=" + seed);
+    System.out.println("outcomes of " + (stored ? "stored" : "plain") + " requests: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    var handlers = new Random(seed + 1);
+    var handlerRandom = new Random(seed + 1);
     var flaky = new FlakyStore(store, new Random(seed + 2));
-    var kind = list(keeps ? 6 : 0).state(NONE).handler((state, put, context) -> {
-      LockSupport.parkNanos(handlers.nextInt(50_000));
-      int roll = handlers.nextInt(60);
+    var kind = list(stored ? 6 : 0).state(NO_ITEMS).handler((state, put, context) -> {
+      LockSupport.parkNanos(handlerRandom.nextInt(50_000));
+      int roll = handlerRandom.nextInt(60);
       if (roll == 0) throw new StoreBusyException("made up, for a test");
       if (roll == 1) throw new IllegalStateException("made up, for a test");
-      return with(state, put, context);
+      return withItem(state, put, context);
     });
     OutcomeClients clients;
     try (var lists = lists(kind, flaky.asStore())) {
@@ -359,9 +360,9 @@ abstract class OutcomeContract extends StoreFixture {
         }
       }
       flaky.failOneIn(0);
-      awaitNoneWaits();
+      awaitNoneDue();
     }
-    clients.check(stored(), kind.parked(store).stream().map(one -> one.message().item()).toList(), keeps,
+    clients.check(storedItems(), kind.parked(store).stream().map(parked -> parked.message().item()).toList(), stored,
         "seed " + seed);
   }
 }

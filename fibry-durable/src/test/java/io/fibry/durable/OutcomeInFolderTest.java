@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class OutcomeInFolderTest extends OutcomeContract {
   OutcomeInFolderTest() {
-    super(Folders::new);
+    super(FolderStores::new);
   }
 }

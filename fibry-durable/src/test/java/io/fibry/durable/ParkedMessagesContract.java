@@ -21,18 +21,18 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** The ways in which a human handles parked messages, at every store. */
+/** Tests how an operator retries or discards parked messages, with every store. */
 abstract class ParkedMessagesContract extends DeskFixture {
   private static final Store.ActorId ADA = new Store.ActorId("shop", "ada");
 
   private final List<String> charged = new CopyOnWriteArrayList<>();
-  private volatile boolean broken = true;
+  private volatile boolean handlerFails = true;
 
   ParkedMessagesContract(TestStores.Maker maker) {
     super(maker);
   }
 
-  /** Charges for each item in a step, and then fails as long as it is broken. */
+  /** Returns a kind that charges for each item in a step, and then fails if handlers shall fail. */
   private Durable<Message> shop() {
     return Durable.kind("shop", Message.class).storeMessages(100).state(Desk.EMPTY)
         .handler((state, message, context) -> {
@@ -41,7 +41,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
             charged.add(context.idempotencyKey("charge"));
             return "receipt";
           });
-          if (broken) throw new IllegalStateException("broken");
+          if (handlerFails) throw new IllegalStateException("broken");
           return state.with(add.item());
         });
   }
@@ -50,33 +50,33 @@ abstract class ParkedMessagesContract extends DeskFixture {
     return shop().newActor(scope.named("ada"), store);
   }
 
-  private ParkedMessage<Message> awaitAside() {
-    var found = new ArrayList<ParkedMessage<Message>>();
-    eventually(() -> found.addAll(shop().parked(store)));
-    return found.getFirst();
+  private ParkedMessage<Message> awaitParked() {
+    var parkedMessages = new ArrayList<ParkedMessage<Message>>();
+    eventually(() -> parkedMessages.addAll(shop().parked(store)));
+    return parkedMessages.getFirst();
   }
 
-  private boolean nothingWaits() {
+  private boolean isNothingPending() {
     return store.pending(ADA, Instant.MAX, 9).isEmpty();
   }
 
   @Test
   void retriedMessageIsHandledOnceWithoutRepeatingItsSteps() throws IOException {
-    var before = newAda();
-    before.sendMessage(new Add("a"));
-    var first = awaitAside();
-    crashAndReopen(before);
+    var firstActor = newAda();
+    firstActor.sendMessage(new Add("a"));
+    var firstParked = awaitParked();
+    crashAndReopen(firstActor);
     var ada = newAda();
 
-    shop().retry(store, first);
-    var second = awaitAside(); // it failed once more
-    broken = false;
-    shop().retry(store, second);
+    shop().retry(store, firstParked);
+    var parkedAgain = awaitParked(); // it has failed again
+    handlerFails = false;
+    shop().retry(store, parkedAgain);
 
     eventually(() -> has(ada, "a"));
-    assertEquals(first.id(), second.id());
+    assertEquals(firstParked.id(), parkedAgain.id());
     assertEquals(1, charged.size());
-    assertTrue(nothingWaits());
+    assertTrue(isNothingPending());
     assertEquals(List.of(), shop().parked(store));
   }
 
@@ -86,28 +86,28 @@ abstract class ParkedMessagesContract extends DeskFixture {
     ada.sendMessage(new Desk.Remind("r", "a", HOUR, true));
     ada.ask(new Items());
     clock.advance(HOUR.plusMinutes(1));
-    var aside = awaitAside();
-    broken = false;
+    var parked = awaitParked();
+    handlerFails = false;
     clock.advance(HOUR);
     eventually(() -> has(ada, "a"));
 
-    shop().retry(store, aside);
+    shop().retry(store, parked);
 
     eventually(() -> has(ada, "a a"));
     assertEquals(2, charged.size());
     assertEquals(2, Set.copyOf(charged).size());
-    assertEquals(1, store.pending(ADA, Instant.MAX, 9).size()); // the next time
+    assertEquals(1, store.pending(ADA, Instant.MAX, 9).size()); // the next occurrence of the reminder
   }
 
   @Test
   void retriedMessageWaitsForItsActor() throws IOException {
-    var before = newAda();
-    before.sendMessage(new Add("a"));
-    var aside = awaitAside();
-    crashAndReopen(before);
-    broken = false;
+    var firstActor = newAda();
+    firstActor.sendMessage(new Add("a"));
+    var parked = awaitParked();
+    crashAndReopen(firstActor);
+    handlerFails = false;
 
-    shop().retry(store, aside);
+    shop().retry(store, parked);
 
     assertEquals(List.of(), shop().parked(store));
     var ada = newAda();
@@ -115,18 +115,18 @@ abstract class ParkedMessagesContract extends DeskFixture {
   }
 
   @Test
-  void aMessageThatIsRemovedIsNeverHandled() throws IOException {
-    var before = newAda();
-    before.sendMessage(new Add("a"));
-    var aside = awaitAside();
-    crashAndReopen(before);
-    broken = false;
+  void discardedMessageIsNeverHandled() throws IOException {
+    var firstActor = newAda();
+    firstActor.sendMessage(new Add("a"));
+    var parked = awaitParked();
+    crashAndReopen(firstActor);
+    handlerFails = false;
 
-    shop().discard(store, aside);
+    shop().discard(store, parked);
 
     assertEquals(List.of(), shop().parked(store));
     var ada = newAda();
-    eventually(this::nothingWaits);
+    eventually(this::isNothingPending);
     ada.sendMessage(new Add("b"));
     eventually(() -> has(ada, "b"));
   }
@@ -135,13 +135,13 @@ abstract class ParkedMessagesContract extends DeskFixture {
   void retriedMessageFollowsPendingMessages() {
     var ada = newAda();
     ada.sendMessage(new Add("a"));
-    var aside = awaitAside();
-    var held = hold(ada);
-    broken = false;
+    var parked = awaitParked();
+    var gate = hold(ada);
+    handlerFails = false;
     ada.sendMessage(new Add("b"));
 
-    shop().retry(store, aside);
-    held.countDown();
+    shop().retry(store, parked);
+    gate.countDown();
 
     eventually(() -> has(ada, "b a"));
   }
@@ -150,18 +150,18 @@ abstract class ParkedMessagesContract extends DeskFixture {
   void retryOfMessageNoLongerParkedIsRefused() {
     var ada = newAda();
     ada.sendMessage(new Add("a"));
-    var aside = awaitAside();
-    broken = false;
-    shop().retry(store, aside);
+    var parked = awaitParked();
+    handlerFails = false;
+    shop().retry(store, parked);
     eventually(() -> has(ada, "a"));
 
-    var failure = assertThrows(IllegalStateException.class, () -> shop().retry(store, aside));
-    assertThrows(IllegalStateException.class, () -> shop().discard(store, aside));
+    var failure = assertThrows(IllegalStateException.class, () -> shop().retry(store, parked));
+    assertThrows(IllegalStateException.class, () -> shop().discard(store, parked));
 
     assertEquals(
-        "'" + aside.id() + "' of shop 'ada' is not aside any more at " + store + ": it was retried, or removed",
+        "'" + parked.id() + "' of shop 'ada' is no longer parked at " + store + ": it was retried, or removed",
         failure.getMessage());
-    assertTrue(nothingWaits());
+    assertTrue(isNothingPending());
     assertTrue(has(ada, "a"));
   }
 
@@ -173,7 +173,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
 
   record Sent(String idempotencyKey) implements Bill, Idempotent {}
 
-  private final AtomicBoolean interrupted = new AtomicBoolean();
+  private final AtomicBoolean cancelNext = new AtomicBoolean();
 
   private Durable<Bill> till() {
     return Durable.kind("till", Bill.class).storeMessages(100).deduplicate(2, Duration.ofDays(1)).state(0)
@@ -182,36 +182,36 @@ abstract class ParkedMessagesContract extends DeskFixture {
             charged.add(bill.toString());
             return "receipt";
           });
-          if (interrupted.getAndSet(false)) throw new CancellationException("planned: it is tried again");
-          if (broken) throw new IllegalStateException("broken");
+          if (cancelNext.getAndSet(false)) throw new CancellationException("planned: the message is handled again");
+          if (handlerFails) throw new IllegalStateException("broken");
           return state + 1;
         });
   }
 
-  private void putAside(List<Bill> bills) throws IOException {
-    var before = till().newActor(scope.named("ada"), store);
-    bills.forEach(before::sendMessage);
+  private void parkAll(List<Bill> bills) throws IOException {
+    var firstActor = till().newActor(scope.named("ada"), store);
+    bills.forEach(firstActor::sendMessage);
     eventually(() -> till().parked(store).size() == bills.size());
-    crashAndReopen(before);
+    crashAndReopen(firstActor);
   }
 
   @Test
   void stepsOfAllParkedMessagesAreRetained() throws IOException {
     var bills = List.<Bill>of(new Sent("a"), new Sent("b"), new Plain("c"), new Sent("d"), new Sent("e"));
-    putAside(bills);
-    broken = false;
+    parkAll(bills);
+    handlerFails = false;
     till().newActor(scope.named("ada"), store);
-    for (var one : till().parked(store)) till().retry(store, one);
+    for (var parked : till().parked(store)) till().retry(store, parked);
 
     eventually(() -> store.pending(new Store.ActorId("till", "ada"), Instant.MAX, 9).isEmpty());
     assertEquals(bills.stream().map(Object::toString).toList(), charged);
   }
 
   @Test
-  void stepIsRetainedThoughManyMessagesAreParked() throws IOException {
-    putAside(List.of(new Plain("a"), new Plain("b"), new Sent("c")));
-    broken = false;
-    interrupted.set(true);
+  void stepIsRetainedAlthoughManyMessagesAreParked() throws IOException {
+    parkAll(List.of(new Plain("a"), new Plain("b"), new Sent("c")));
+    handlerFails = false;
+    cancelNext.set(true);
     var ada = till().newActor(scope.named("ada"), store);
 
     ada.sendMessage(new Sent("d"));
@@ -221,9 +221,9 @@ abstract class ParkedMessagesContract extends DeskFixture {
   }
 
   @Test
-  void stepOfDiscardedMessageCountsForRepeatedSend() throws IOException {
-    putAside(List.of(new Sent("a")));
-    broken = false;
+  void stepOfDiscardedMessageIsNotRunAgain() throws IOException {
+    parkAll(List.of(new Sent("a")));
+    handlerFails = false;
     till().discard(store, till().parked(store).getFirst());
     var ada = till().newActor(scope.named("ada"), store);
     eventually(() -> store.pending(new Store.ActorId("till", "ada"), Instant.MAX, 9).isEmpty());

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class ParkedMessagesInFolderTest extends ParkedMessagesContract {
   ParkedMessagesInFolderTest() {
-    super(Folders::new);
+    super(FolderStores::new);
   }
 }

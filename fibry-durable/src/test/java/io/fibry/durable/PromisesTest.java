@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Every line of the promises names tests that exist. */
+/** Tests that every line of PROMISES.md names tests that exist. */
 class PromisesTest {
   private static final Pattern TEST = Pattern.compile("`(\\w+(?:Test|Contract))\\.(\\w+)`");
   private static final Pattern LINE = Pattern.compile("\\d+\\. .*");
@@ -25,13 +25,13 @@ class PromisesTest {
         "../integrations/fibry-nats/src/test/java/io/fibry", "../fibry-cluster/src/test/java/io/fibry/cluster",
         "../fibry-proof/src/test/java/io/fibry/cluster"))
       try (Stream<Path> files = Files.walk(Path.of(folder))) {
-        for (var file : files.filter(one -> one.toString().endsWith(".java")).toList())
+        for (var file : files.filter(path -> path.toString().endsWith(".java")).toList())
           tests.merge(file.getFileName().toString().replace(".java", ""), Files.readString(file), String::concat);
       }
     return tests;
   }
 
-  private static boolean isThere(String test, String method) {
+  private static boolean exists(String test, String method) {
     return Pattern
         .compile("  @(Test|ParameterizedTest|SimulatedTest)\\b(?:\n  (?!void ).*){0,9}\n  void " + method + "\\(")
         .matcher(test).find();
@@ -45,7 +45,7 @@ class PromisesTest {
     assertTrue(lines.size() > 25, lines.size() + " promises");
     assertEquals(List.of(), lines.stream().filter(line -> !TEST.matcher(line).find()).toList());
     assertEquals(List.of(), lines.stream().flatMap(line -> TEST.matcher(line).results())
-        .filter(named -> !isThere(tests.getOrDefault(named.group(1), ""), named.group(2)))
-        .map(named -> named.group()).toList());
+        .filter(match -> !exists(tests.getOrDefault(match.group(1), ""), match.group(2)))
+        .map(match -> match.group()).toList());
   }
 }

@@ -5,15 +5,15 @@ import java.io.IOException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** No text of a user's gets into a log or an exception as it is. */
+/** Tests that logs and exceptions contain texts of users only in escaped form. */
 class RawTextsRulesTest {
-  /** Places at which a text is needed as it is, each with its reason. */
+  /** Code that needs a text without escapes, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
       Map.entry("EventViewReader.java: eventOrEnd", "the core shows it as a message"),
       Map.entry("StoredMessage.java: message", "the core shows it as a message"),
       Map.entry("LogStore.java: owner", "an id, or a text of the store's"),
       Map.entry("StoreEvents.java: store", "a store, or its disk"),
-      Map.entry("ScalarShapes.java: value", "is stored"));
+      Map.entry("ScalarShapes.java: value", "the text is stored"));
 
   @Test
   void textsOfUsersAreMadeSafe() throws IOException {

@@ -26,7 +26,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** The promises of reminders and steps at every store. */
+/** Tests the promises about reminders and steps with every store. */
 abstract class RemindersAndStepsContract extends DeskFixture {
   RemindersAndStepsContract(TestStores.Maker maker) {
     super(maker);
@@ -35,47 +35,47 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   // ---- reminders
 
   @Test
-  void aReminderComesAtItsTime() throws IOException {
-    var before = ada();
-    before.sendMessage(new Remind("r", "a", HOUR, false));
-    crashAndReopenAfter(before);
-    var after = ada();
+  void reminderArrivesAtItsTime() throws IOException {
+    var firstActor = ada();
+    firstActor.sendMessage(new Remind("r", "a", HOUR, false));
+    crashAndReopenAfter(firstActor);
+    var reloadedActor = ada();
 
     clock.advance(HOUR.minusSeconds(1));
-    assertEquals("", after.ask(new Items()));
+    assertEquals("", reloadedActor.ask(new Items()));
     clock.advance(Duration.ofMinutes(1));
 
-    eventually(() -> has(after, "a"));
+    eventually(() -> has(reloadedActor, "a"));
   }
 
   @Test
   void overdueReminderArrivesAfterRestart() throws IOException {
-    var before = ada();
-    before.sendMessage(new Remind("r", "a", HOUR, false));
-    crashAndReopenAfter(before);
+    var firstActor = ada();
+    firstActor.sendMessage(new Remind("r", "a", HOUR, false));
+    crashAndReopenAfter(firstActor);
     clock.advance(HOUR.multipliedBy(5));
 
-    var after = ada();
+    var reloadedActor = ada();
 
-    eventually(() -> has(after, "a"));
+    eventually(() -> has(reloadedActor, "a"));
     clock.advance(HOUR.multipliedBy(5));
-    assertEquals("a", after.ask(new Items()));
+    assertEquals("a", reloadedActor.ask(new Items()));
   }
 
   @Test
   void missedPeriodsArriveOnce() throws IOException {
-    var before = ada();
-    before.sendMessage(new Remind("r", "a", HOUR, true));
-    crashAndReopenAfter(before);
+    var firstActor = ada();
+    firstActor.sendMessage(new Remind("r", "a", HOUR, true));
+    crashAndReopenAfter(firstActor);
     clock.advance(Duration.ofMinutes(330));
-    var after = ada();
-    eventually(() -> has(after, "a"));
+    var reloadedActor = ada();
+    eventually(() -> has(reloadedActor, "a"));
 
     clock.advance(Duration.ofMinutes(29));
-    assertEquals("a", after.ask(new Items()));
+    assertEquals("a", reloadedActor.ask(new Items()));
     clock.advance(Duration.ofMinutes(2));
 
-    eventually(() -> has(after, "a a"));
+    eventually(() -> has(reloadedActor, "a a"));
   }
 
   @Test
@@ -151,10 +151,10 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   // ---- steps
 
   @Test
-  void aStepRunsOnce() throws IOException {
-    var before = ada();
-    assertThrows(IllegalStateException.class, () -> before.ask(new Work("w", List.of("charge", "ship", "ship"), 2)));
-    crashAndReopen(before);
+  void stepRunsOnce() throws IOException {
+    var firstAda = ada();
+    assertThrows(IllegalStateException.class, () -> firstAda.ask(new Work("w", List.of("charge", "ship", "ship"), 2)));
+    crashAndReopen(firstAda);
 
     String results = ada().ask(new Work("w", List.of("charge", "ship", "ship"), 0));
 
@@ -163,13 +163,13 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void stepInterruptedByCrashKeepsItsKey() throws IOException {
+  void stepInterruptedByCrashKeepsIdempotencyKey() throws IOException {
     desk.gates.put("closed", new CountDownLatch(1));
     desk.gates.put("open", new CountDownLatch(0));
-    var before = ada();
-    before.sendMessageReturn(new HoldInStep("h", "closed"));
-    Patience.acquired(desk.begun);
-    crashAndReopen(before);
+    var firstActor = ada();
+    firstActor.sendMessageReturn(new HoldInStep("h", "closed"));
+    Patience.acquire(desk.begun);
+    crashAndReopen(firstActor);
 
     String result = ada().ask(new HoldInStep("h", "open"));
 
@@ -178,14 +178,14 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void failedStepFailsAgainWhenHandlerContinued() throws IOException {
-    var before = ada();
-    assertThrows(IllegalStateException.class, () -> before.ask(new Repair("r", true)));
-    crashAndReopen(before);
+  void failureOfStepIsRememberedAcrossCrash() throws IOException {
+    var firstActor = ada();
+    assertThrows(IllegalStateException.class, () -> firstActor.ask(new Repair("r", true)));
+    crashAndReopen(firstActor);
 
-    String done = ada().ask(new Repair("r", false));
+    String results = ada().ask(new Repair("r", false));
 
-    assertEquals("step 'charge' of desk 'ada' failed: java.io.IOException: made up, for a test result-2", done);
+    assertEquals("step 'charge' of desk 'ada' failed: java.io.IOException: made up, for a test result-2", results);
     assertEquals(List.of("charge", "refund"), desk.effects);
   }
 
@@ -226,13 +226,13 @@ abstract class RemindersAndStepsContract extends DeskFixture {
 
   @Test
   void sleepContinuesAfterCrash() throws IOException {
-    var before = keeping().newActor(scope.named("ada"), store);
-    before.sendMessage(new Sleep("a", HOUR.multipliedBy(2)));
+    var firstActor = keeping().newActor(scope.named("ada"), store);
+    firstActor.sendMessage(new Sleep("a", HOUR.multipliedBy(2)));
     awaitSleep();
     clock.advance(HOUR);
-    crashAndReopen(before);
+    crashAndReopen(firstActor);
     desk.sleeper = null;
-    var after = keeping().newActor(scope.named("ada"), store);
+    var reloadedActor = keeping().newActor(scope.named("ada"), store);
     awaitSleep();
 
     clock.advance(HOUR.minusSeconds(1));
@@ -243,7 +243,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
       return store.pending(new Store.ActorId("keeping", "ada"), instants().instant(), 9).isEmpty();
     });
 
-    assertEquals("a", after.ask(new Items()));
+    assertEquals("a", reloadedActor.ask(new Items()));
   }
 
   private void awaitSleep() {

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class RemindersAndStepsInFolderTest extends RemindersAndStepsContract {
   RemindersAndStepsInFolderTest() {
-    super(Folders::new);
+    super(FolderStores::new);
   }
 }

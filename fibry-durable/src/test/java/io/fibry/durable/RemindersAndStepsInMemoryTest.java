@@ -19,8 +19,8 @@ class RemindersAndStepsInMemoryTest extends RemindersAndStepsContract {
 
   @Test
   void reminderDueDuringDeliveryIsDelivered() {
-    var memory = store;
-    store = whoseTimeJumpsWhenNothingIsDue(Duration.ofHours(1));
+    var plainStore = store;
+    store = storeWhoseClockJumps(Duration.ofHours(1));
     var ada = ada();
     ada.sendMessage(new Remind("r", "a", Duration.ofMinutes(1), false));
     ada.sendMessage(new Remind("s", "b", Duration.ofMinutes(30), false));
@@ -28,17 +28,17 @@ class RemindersAndStepsInMemoryTest extends RemindersAndStepsContract {
 
     clock.advance(Duration.ofMinutes(1));
 
-    // not by an ask, which would time out
-    eventually(() -> memory.pending(new Store.ActorId("desk", "ada"), Instant.MAX, 9).isEmpty());
+    // no ask, because its time limit would expire
+    eventually(() -> plainStore.pending(new Store.ActorId("desk", "ada"), Instant.MAX, 9).isEmpty());
     assertEquals("a b", ada.ask(new Items()));
   }
 
-  /** Its time jumps once, before it returns. */
-  private Store whoseTimeJumpsWhenNothingIsDue(Duration jump) {
-    var jumped = new AtomicBoolean();
-    return Intercepted.of(Store.class, store, (method, given, call) -> {
+  /** Returns a store whose clock jumps once, before it returns that no message is due. */
+  private Store storeWhoseClockJumps(Duration jump) {
+    var hasJumped = new AtomicBoolean();
+    return Intercepted.of(Store.class, store, (method, arguments, call) -> {
       var answer = call.pass();
-      if (List.of().equals(answer) && method.getName().equals("pending") && jumped.compareAndSet(false, true))
+      if (List.of().equals(answer) && method.getName().equals("pending") && hasJumped.compareAndSet(false, true))
         clock.advance(jump);
       return answer;
     });

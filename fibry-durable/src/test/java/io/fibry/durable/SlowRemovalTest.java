@@ -17,24 +17,27 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
-/** A kept request whose handler threw, while the store is slow to say that it is removed. */
+/**
+ * Tests a stored request whose handler threw, while the store has not yet confirmed that the
+ * request was removed.
+ */
 class SlowRemovalTest extends StoreFixture {
   record Put(String item) implements Request<Put, Integer> {}
 
   private static final Store.ActorId ADA = new Store.ActorId("list", "ada");
 
-  private final CompletableFuture<Void> said = new CompletableFuture<>(); // the store says what it has stored
+  private final CompletableFuture<Void> turnConfirmation = new CompletableFuture<>();
 
   SlowRemovalTest() {
     super((folder, clock) -> TestStores.inMemory(clock));
   }
 
-  /** It stores turns at once, and says so late. */
-  private Store slow() {
-    return Intercepted.of(Store.class, store, (method, given, call) -> {
+  /** Returns a store that stores turns at once, and confirms them late. */
+  private Store lateConfirmingStore() {
+    return Intercepted.of(Store.class, store, (method, arguments, call) -> {
       var answer = call.pass();
       if (!method.getName().equals("append")) return answer;
-      return ((CompletionStage<?>) answer).thenCombine(said, (stored, none) -> stored);
+      return ((CompletionStage<?>) answer).thenCombine(turnConfirmation, (stored, ignored) -> stored);
     });
   }
 
@@ -43,16 +46,16 @@ class SlowRemovalTest extends StoreFixture {
     var kind = Durable.kind("list", Put.class).storeMessages(9).state(0L).handler((state, put, context) -> {
       throw new IllegalArgumentException("broken");
     });
-    var ada = kind.newActor(scope.named("ada").onFailure(FailurePolicy.resume().withoutLog()), slow());
+    var ada = kind.newActor(scope.named("ada").onFailure(FailurePolicy.resume().withoutLog()), lateConfirmingStore());
     var put = new Put("a");
     var answer = ada.sendMessageReturn(put, Duration.ofSeconds(5));
     eventually(() -> store.pending(ADA, instants().instant(), 9).isEmpty());
 
     clock.advance(Duration.ofSeconds(6));
 
-    var late = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
-    assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(late, put));
-    said.complete(null);
-    assertEquals(List.of(), kind.parked(store)); // nor is it ever handled again
+    var timeout = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
+    assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(timeout, put));
+    turnConfirmation.complete(null);
+    assertEquals(List.of(), kind.parked(store)); // it is neither parked nor handled again
   }
 }

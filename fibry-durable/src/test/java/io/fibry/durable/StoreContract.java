@@ -1,10 +1,10 @@
 package io.fibry.durable;
 
-import static io.fibry.durable.Turning.ADA;
-import static io.fibry.durable.Turning.GRACE;
-import static io.fibry.durable.Turning.append;
-import static io.fibry.durable.Turning.refusal;
-import static io.fibry.durable.Turning.turn;
+import static io.fibry.durable.TestTurns.ADA;
+import static io.fibry.durable.TestTurns.GRACE;
+import static io.fibry.durable.TestTurns.append;
+import static io.fibry.durable.TestTurns.refusal;
+import static io.fibry.durable.TestTurns.turn;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a store does that several processes may have open. */
+/** Tests a store that several processes may have open at the same time. */
 abstract class StoreContract {
   private static final Store.ActorId ODD =
       new Store.ActorId("account", "Grace's \0 2nd \\0 \\\\, \u00e4\u4e2d\ud83d\ude00");
@@ -58,7 +58,7 @@ abstract class StoreContract {
     stores.close();
   }
 
-  /** One of several. */
+  /** Opens one more store on the same data. */
   private Store open() {
     opened.add(stores.open());
     return opened.getLast();
@@ -70,24 +70,24 @@ abstract class StoreContract {
 
   @Test
   void storeReturnsAppendedTurns() {
-    byte[] large = new byte[500_000];
-    new Random(1).nextBytes(large);
-    var before = open();
-    long ada = before.load(ADA).life();
-    long odd = before.load(ODD).life();
-    append(before, turn(ADA, ada, 1));
-    append(before, turn(ODD, odd, 1, true));
-    append(before, turn(ADA, ada, 2, false, large));
-    append(before, turn(ODD, odd, 2, true, (byte) 7));
-    before.close();
+    byte[] largeBody = new byte[500_000];
+    new Random(1).nextBytes(largeBody);
+    var firstStore = open();
+    long adaLife = firstStore.load(ADA).life();
+    long oddLife = firstStore.load(ODD).life();
+    append(firstStore, turn(ADA, adaLife, 1));
+    append(firstStore, turn(ODD, oddLife, 1, true));
+    append(firstStore, turn(ADA, adaLife, 2, false, largeBody));
+    append(firstStore, turn(ODD, oddLife, 2, true, (byte) 7));
+    firstStore.close();
 
-    var after = open();
+    var reopened = open();
 
-    assertEquals(2, after.load(ADA).lastTurn());
-    assertArrayEquals(large, after.load(ADA).bodies().get(1));
-    assertEquals(1, after.load(ODD).bodies().size());
-    assertArrayEquals(new byte[] {7}, after.load(ODD).bodies().getFirst());
-    assertEquals(0, after.load(GRACE).lastTurn());
+    assertEquals(2, reopened.load(ADA).lastTurn());
+    assertArrayEquals(largeBody, reopened.load(ADA).bodies().get(1));
+    assertEquals(1, reopened.load(ODD).bodies().size());
+    assertArrayEquals(new byte[] {7}, reopened.load(ODD).bodies().getFirst());
+    assertEquals(0, reopened.load(GRACE).lastTurn());
   }
 
   @Test
@@ -98,36 +98,36 @@ abstract class StoreContract {
     assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 2))));
     append(store, turn(ADA, life, 1));
     assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 1))));
-    var second = store.append(turn(ADA, life, 2)); // perhaps in one commit with the others
+    var secondAppend = store.append(turn(ADA, life, 2)); // perhaps in one commit with the refused turns
     assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 4))));
     assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life + 1, 3))));
 
-    Patience.value(second.toCompletableFuture());
+    Patience.value(secondAppend.toCompletableFuture());
     assertEquals(2, store.load(ADA).lastTurn());
   }
 
   @Test
   void storeThatLoadedLastWins() {
-    var one = open();
-    var other = open();
-    long first = one.load(ADA).life();
-    append(one, turn(ADA, first, 1));
-    long grace = one.load(GRACE).life();
+    var firstStore = open();
+    var secondStore = open();
+    long firstLife = firstStore.load(ADA).life();
+    append(firstStore, turn(ADA, firstLife, 1));
+    long graceLife = firstStore.load(GRACE).life();
 
-    var read = other.load(ADA);
-    var late = one.append(turn(ADA, first, 2));
+    var loaded = secondStore.load(ADA);
+    var staleAppend = firstStore.append(turn(ADA, firstLife, 2));
 
     assertEquals("turn 2 of account 'ada' comes after another life has begun, or after a turn that was not stored",
-        assertInstanceOf(StaleLifeException.class, refusal(late)).getMessage());
-    append(one, turn(GRACE, grace, 1)); // the others are not concerned
-    assertEquals(1, read.lastTurn());
-    append(other, turn(ADA, read.life(), 2));
-    assertEquals(2, one.load(ADA).lastTurn());
+        assertInstanceOf(StaleLifeException.class, refusal(staleAppend)).getMessage());
+    append(firstStore, turn(GRACE, graceLife, 1)); // other actors are not affected
+    assertEquals(1, loaded.lastTurn());
+    append(secondStore, turn(ADA, loaded.life(), 2));
+    assertEquals(2, firstStore.load(ADA).lastTurn());
   }
 
   @Test
   void storesCompetingForKeyNeverFork() throws Exception {
-    Turning.fight(this::open);
+    TestTurns.fight(this::open);
   }
 
   @Test
@@ -136,17 +136,17 @@ abstract class StoreContract {
     for (var id : List.of("a", "b\0", "c\\0")) store.enqueue(message(ODD, id, 1), 9).toCompletableFuture().join();
     store.enqueue(message(ODD, "a", 2), 9).toCompletableFuture().join();
 
-    var waiting = store.pending(ODD, Instant.MAX, 9);
+    var pending = store.pending(ODD, Instant.MAX, 9);
 
-    assertEquals(List.of("b\0", "c\\0", "a"), waiting.stream().map(Store.PendingMessage::id).toList());
-    assertEquals(2, waiting.getLast().body()[0]);
+    assertEquals(List.of("b\0", "c\\0", "a"), pending.stream().map(Store.PendingMessage::id).toList());
+    assertEquals(2, pending.getLast().body()[0]);
     assertEquals(Optional.of(Instant.EPOCH), store.dueTime(ODD, "b\0"));
     assertEquals(Optional.empty(), store.dueTime(ODD, "b"));
     assertEquals(List.of("b\0", "c\\0", "a"), store.load(ODD).pendingIds());
   }
 
   @Test
-  void commitLeavesMessagesOfItsLastTurn() {
+  void messagesOfLastTurnOfCommitRemain() {
     var store = open();
     long life = store.load(ADA).life();
     var turns = new ArrayList<CompletableFuture<Void>>();
@@ -166,10 +166,10 @@ abstract class StoreContract {
   @Test
   void messageLimitHoldsUnderConcurrency() {
     var store = open();
-    var all = new ArrayList<CompletableFuture<Boolean>>();
-    for (int i = 0; i < 100; i++) all.add(store.enqueue(message(ADA, "m" + i, i), 10).toCompletableFuture());
+    var enqueues = new ArrayList<CompletableFuture<Boolean>>();
+    for (int i = 0; i < 100; i++) enqueues.add(store.enqueue(message(ADA, "m" + i, i), 10).toCompletableFuture());
 
-    assertEquals(10, all.stream().filter(CompletableFuture::join).count());
+    assertEquals(10, enqueues.stream().filter(CompletableFuture::join).count());
     assertEquals(10, store.load(ADA).pendingIds().size());
   }
 
@@ -190,12 +190,12 @@ abstract class StoreContract {
   }
 
   @Test
-  void aHistoryIsReadPageByPage() throws Exception {
+  void historyIsReadPageByPage() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
-    var all = new ArrayList<CompletableFuture<Void>>();
-    for (int i = 1; i <= 700; i++) all.add(store.append(turn(ADA, life, i)).toCompletableFuture());
-    all.forEach(Patience::value);
+    var appends = new ArrayList<CompletableFuture<Void>>();
+    for (int i = 1; i <= 700; i++) appends.add(store.append(turn(ADA, life, i)).toCompletableFuture());
+    appends.forEach(Patience::value);
     var numbers = new ArrayList<Long>();
 
     try (var history = store.history("account", "")) {
@@ -207,20 +207,20 @@ abstract class StoreContract {
 
   @Test
   void turnsOfAnotherStoreAreSeen() throws Exception {
-    var one = open();
+    var writer = open();
     try (var history = open().history("account", "")) {
-      var found = new CompletableFuture<List<Store.StoredTurn>>();
+      var turns = new CompletableFuture<List<Store.StoredTurn>>();
       var reader = Thread.ofVirtual().start(() -> {
         try {
-          found.complete(history.take());
+          turns.complete(history.take());
         } catch (InterruptedException interrupt) {
-          found.completeExceptionally(interrupt);
+          turns.completeExceptionally(interrupt);
         }
       });
-      append(one, turn(ADA, one.load(ADA).life(), 1));
+      append(writer, turn(ADA, writer.load(ADA).life(), 1));
 
-      assertEquals(1, Patience.value(found).getFirst().number());
-      Patience.joined(reader);
+      assertEquals(1, Patience.value(turns).getFirst().number());
+      Patience.awaitEnd(reader);
     }
   }
 
@@ -231,12 +231,12 @@ abstract class StoreContract {
     append(store, turn(ADA, life, 1));
 
     Thread.currentThread().interrupt();
-    var second = store.append(turn(ADA, life, 2)).toCompletableFuture();
+    var secondAppend = store.append(turn(ADA, life, 2)).toCompletableFuture();
     assertThrows(CancellationException.class, () -> store.load(ADA));
     assertThrows(CancellationException.class, () -> store.dueTime(ADA, "x"));
     assertTrue(Thread.interrupted());
 
-    Patience.value(second);
+    Patience.value(secondAppend);
     assertEquals(2, store.load(ADA).lastTurn());
   }
 
@@ -245,17 +245,17 @@ abstract class StoreContract {
     var store = open();
     for (int round = 0; round < 20; round++) {
       var actor = new Store.ActorId("account", "a" + round);
-      var over = new AtomicBoolean();
-      var loading = Thread.ofPlatform().start(() -> { // it never waits
-        while (!over.get()) store.load(actor);
+      var stop = new AtomicBoolean();
+      var loader = Thread.ofPlatform().start(() -> { // a platform thread, because it never waits
+        while (!stop.get()) store.load(actor);
       });
-      int taken = 0;
+      int acceptedCount = 0;
       for (int i = 0; i < 15; i++)
-        if (store.enqueue(message(actor, "m" + i, 1), 10).toCompletableFuture().get()) taken++;
-      over.set(true);
-      Patience.joined(loading);
+        if (store.enqueue(message(actor, "m" + i, 1), 10).toCompletableFuture().get()) acceptedCount++;
+      stop.set(true);
+      Patience.awaitEnd(loader);
 
-      assertEquals(10, taken, actor.toString());
+      assertEquals(10, acceptedCount, actor.toString());
     }
   }
 

@@ -24,19 +24,19 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** Copies from every store to every other. */
+/** Tests copies from every store to every other store, and that actors continue in the copy. */
 @SuppressWarnings("try") // a view is closed at the end of its block
 abstract class StoreCopyContract extends DeskFixture {
   private static final TestStores.Maker MEMORY = (folder, clock) -> TestStores.inMemory(clock);
-  private static final TestStores.Maker FOLDER = Folders::new;
+  private static final TestStores.Maker FOLDER = FolderStores::new;
 
-  private final List<String> seen = new CopyOnWriteArrayList<>();
+  private final List<String> received = new CopyOnWriteArrayList<>();
 
   StoreCopyContract(TestStores.Maker maker) {
     super(maker);
   }
 
-  /** Keeps its items as events. */
+  /** Returns a kind that stores its items as events. */
   private Durable<Message> list() {
     return Durable.kind("list", Message.class).snapshotEvery(3)
         .events(Add.class, Desk.EMPTY, (Desk.State state, Add add) -> state.with(add.item()))
@@ -54,19 +54,22 @@ abstract class StoreCopyContract extends DeskFixture {
     }
   }
 
-  /** Until this one has come. What an end has made needless may come, or not. */
-  private void seeUpTo(String last) {
-    try (var view = Durable.view("list", Add.class).named("seen").newActor(scope.anonymous(), store, fact -> {
-      if (!fact.key().equals("gone")) seen.add(fact.key() + fact.turn() + fact.event().item());
+  /**
+   * Reads the view until this event has arrived. Events of the actor 'gone' are ignored, because a
+   * store may have removed them.
+   */
+  private void readViewUntil(String lastEvent) {
+    try (var view = Durable.view("list", Add.class).named("seen").newActor(scope.anonymous(), store, stored -> {
+      if (!stored.key().equals("gone")) received.add(stored.key() + stored.turn() + stored.event().item());
     })) {
-      eventually(() -> seen.contains(last));
+      eventually(() -> received.contains(lastEvent));
     }
   }
 
   private void fill() {
     list("ada", "a", "b", "c", "d");
     list("grace", "e");
-    seeUpTo("grace1e");
+    readViewUntil("grace1e");
     try (var lists = list().entities(scope.anonymous(), store, IDLE)) {
       lists.actor("gone").sendMessage(new Add("x"));
       lists.actor("gone").sendMessage(new Desk.End());
@@ -76,7 +79,7 @@ abstract class StoreCopyContract extends DeskFixture {
     try (var ada = ada()) {
       assertEquals(1, ada.ask(new Buy("once", "book")));
       ada.sendMessage(new Desk.Remind("r", "later", HOUR, true));
-      ada.sendMessage(new Desk.Pass("nobody", "passed")); // its kind is not told of it
+      ada.sendMessage(new Desk.Pass("nobody", "passed")); // stays pending, because no entities of its kind are open
       ada.ask(new Items());
     }
     try (var ada = keeping().newActor(scope.named("ada"), store)) {
@@ -87,14 +90,14 @@ abstract class StoreCopyContract extends DeskFixture {
     }
   }
 
-  private void goOn() {
-    seen.clear();
+  private void checkActorsContinue() {
+    received.clear();
     list("ada", "g");
-    seeUpTo("ada6g");
-    assertEquals(List.of("ada5f", "ada6g"), seen);
+    readViewUntil("ada6g");
+    assertEquals(List.of("ada5f", "ada6g"), received);
     assertEquals("poison", ((Fail) keeping().parked(store).getFirst().message()).item());
     try (var desks = desks()) {
-      assertEquals(1, desks.actor("ada").ask(new Buy("once", "book"))); // it remembers
+      assertEquals(1, desks.actor("ada").ask(new Buy("once", "book"))); // the actor remembers its first answer
       eventually(() -> has(desks.actor("nobody"), "passed"));
       clock.advance(HOUR.plusMinutes(1));
       eventually(() -> has(desks.actor("ada"), "book later"));
@@ -110,74 +113,74 @@ abstract class StoreCopyContract extends DeskFixture {
   void actorsContinueAfterRepeatedCopies() throws Exception {
     fill();
     var copies = new ArrayList<CopySummary>();
-    for (var to : List.of(MEMORY, FOLDER, maker, MEMORY, maker, FOLDER, FOLDER, MEMORY, maker, maker)) {
-      var next = another(to);
-      copies.add(store.copyTo(next));
+    for (var targetMaker : List.of(MEMORY, FOLDER, maker, MEMORY, maker, FOLDER, FOLDER, MEMORY, maker, maker)) {
+      var target = another(targetMaker);
+      copies.add(store.copyTo(target));
       store.close();
-      store = next;
+      store = target;
     }
 
-    for (var copy : copies) { // dead turns may come along
+    for (var copy : copies) { // the turns are not counted, because replaced turns may be copied, too
       assertEquals(5, copy.actors());
       assertEquals(3, copy.messages());
     }
-    goOn();
+    checkActorsContinue();
   }
 
   @Test
   void copiedActorsContinueInEachStore() throws Exception {
-    for (var to : List.of(MEMORY, FOLDER, maker)) {
-      seen.clear();
+    for (var targetMaker : List.of(MEMORY, FOLDER, maker)) {
+      received.clear();
       fill();
-      var next = another(to);
-      store.copyTo(next);
+      var target = another(targetMaker);
+      store.copyTo(target);
       store.close();
-      store = crashable(to, next);
-      goOn();
+      store = crashIfInMemory(targetMaker, target);
+      checkActorsContinue();
       store.close();
       store = another(maker);
     }
   }
 
-  /** Makes a store whose copied content is on disk. */
-  private Store crashable(TestStores.Maker kind, Store copied) throws IOException {
+  /** Returns a copy in memory as it is after a crash, and any other copy unchanged. */
+  private Store crashIfInMemory(TestStores.Maker kind, Store copied) throws IOException {
     return kind == MEMORY ? ((MemoryStore) copied).crash() : copied;
   }
 
   @Test
   void turnNumbersSurviveCopyWithoutOldTurns() throws Exception {
     var ada = new Store.ActorId("list", "ada");
-    turn(ada, store.beginLife(ada, 9), 10, 11);
+    appendTurns(ada, store.beginLife(ada, 9), 10, 11);
     long life = store.beginLife(ada, 19);
-    turn(ada, life, 20);
+    appendTurns(ada, life, 20);
     store.snapshot(new Store.Turn(ada, life, 20, Instant.EPOCH, true, new byte[] {99}, List.of(), List.of()));
-    turn(ada, life, 21);
+    appendTurns(ada, life, 21);
     var grace = new Store.ActorId("list", "grace"); // has a snapshot only
     store.snapshot(new Store.Turn(grace, store.beginLife(grace, 7), 7, Instant.EPOCH, true, new byte[] {77}, List.of(),
         List.of()));
-    store.load(grace); // it is stored
+    store.load(grace); // waits until the snapshot is stored
 
-    for (var to : List.of(MEMORY, FOLDER, maker)) {
-      var next = another(to);
-      store.copyTo(next);
+    for (var targetMaker : List.of(MEMORY, FOLDER, maker)) {
+      var target = another(targetMaker);
+      store.copyTo(target);
 
-      assertEquals(21, next.load(ada).lastTurn());
-      assertArrayEquals(new byte[] {99}, next.load(ada).bodies().getFirst());
-      assertArrayEquals(new byte[] {77}, next.load(grace).bodies().getFirst());
-      assertEquals(List.of(10L, 11L, 20L, 21L), numbers(next));
-      assertEquals(7, next.load(grace).lastTurn());
-      next.close();
+      assertEquals(21, target.load(ada).lastTurn());
+      assertArrayEquals(new byte[] {99}, target.load(ada).bodies().getFirst());
+      assertArrayEquals(new byte[] {77}, target.load(grace).bodies().getFirst());
+      assertEquals(List.of(10L, 11L, 20L, 21L), numbers(target));
+      assertEquals(7, target.load(grace).lastTurn());
+      target.close();
     }
   }
 
-  private void turn(Store.ActorId id, long life, int... numbers) throws Exception {
+  private void appendTurns(Store.ActorId id, long life, int... numbers) throws Exception {
     for (int number : numbers)
       store.append(new Store.Turn(id, life, number, Instant.EPOCH, false, new byte[] {(byte) number}, List.of(),
           List.of())).toCompletableFuture().get();
   }
 
-  private static List<Long> numbers(Store of) throws InterruptedException {
-    try (var history = of.history("list", "")) {
+  private static List<Long> numbers(Store source) throws InterruptedException {
+    try (var history = source.history("list", "")) {
       return history.poll().stream().map(Store.StoredTurn::number).toList();
     }
   }
@@ -185,65 +188,66 @@ abstract class StoreCopyContract extends DeskFixture {
   @Test
   void interruptedCopyServesNoActors() throws Exception {
     fill();
-    for (var to : List.of(MEMORY, FOLDER, maker)) {
-      var half = another(to);
-      var steps = new ArrayList<CopySummary>();
-      assertThrows(ArithmeticException.class, () -> store.copyTo(half, progress -> {
-        steps.add(progress);
-        if (steps.size() == 3) throw new ArithmeticException("made up, for a test");
+    for (var targetMaker : List.of(MEMORY, FOLDER, maker)) {
+      var unfinishedCopy = another(targetMaker);
+      var summaries = new ArrayList<CopySummary>();
+      assertThrows(ArithmeticException.class, () -> store.copyTo(unfinishedCopy, progress -> {
+        summaries.add(progress);
+        if (summaries.size() == 3) throw new ArithmeticException("made up, for a test");
       }));
 
-      var failure = assertThrows(StoreDamagedException.class, () -> list().newActor(scope.named("ada"), half));
+      var failure =
+          assertThrows(StoreDamagedException.class, () -> list().newActor(scope.named("ada"), unfinishedCopy));
       assertThrows(StoreDamagedException.class,
-          () -> Durable.view("list", Add.class).newActor(scope.anonymous(), half, fact -> {}));
-      var again = assertThrows(IllegalArgumentException.class, () -> store.copyTo(half));
-      var onwards = another(MEMORY);
-      assertThrows(IllegalArgumentException.class, () -> half.copyTo(onwards));
+          () -> Durable.view("list", Add.class).newActor(scope.anonymous(), unfinishedCopy, fact -> {}));
+      var refusal = assertThrows(IllegalArgumentException.class, () -> store.copyTo(unfinishedCopy));
+      var otherTarget = another(MEMORY);
+      assertThrows(IllegalArgumentException.class, () -> unfinishedCopy.copyTo(otherTarget));
 
-      assertEquals(half + " has a copy that was not finished, so it has no actors; empty it, and copy again",
+      assertEquals(unfinishedCopy + " has a copy that was not finished, so it has no actors; empty it, and copy again",
           failure.getMessage());
-      assertTrue(again.getMessage().endsWith("; give an empty store"), again.getMessage());
-      assertTrue(steps.getFirst().turns() <= steps.getLast().turns());
-      half.close();
-      onwards.close();
+      assertTrue(refusal.getMessage().endsWith("; give an empty store"), refusal.getMessage());
+      assertTrue(summaries.getFirst().turns() <= summaries.getLast().turns());
+      unfinishedCopy.close();
+      otherTarget.close();
     }
   }
 
   @Test
-  void aStoreThatIsNotEmptyIsRefused() throws Exception {
+  void copyToNonEmptyStoreIsRefused() throws Exception {
     fill();
-    var next = another(maker);
-    next.enqueue(new Store.PendingMessage(new Store.ActorId("list", "ada"), "m:1", Instant.EPOCH, new byte[0]), 9)
+    var target = another(maker);
+    target.enqueue(new Store.PendingMessage(new Store.ActorId("list", "ada"), "m:1", Instant.EPOCH, new byte[0]), 9)
         .toCompletableFuture().get();
 
-    var failure = assertThrows(IllegalArgumentException.class, () -> store.copyTo(next));
+    var failure = assertThrows(IllegalArgumentException.class, () -> store.copyTo(target));
 
-    assertEquals(store + " cannot be copied to " + next + ", which has list 'ada' already; give an empty store",
+    assertEquals(store + " cannot be copied to " + target + ", which has list 'ada' already; give an empty store",
         failure.getMessage());
     assertThrows(IllegalArgumentException.class, () -> store.copyTo(store));
-    next.close();
+    target.close();
   }
 
   @Test
   void turnStoredDuringCopyIsDetected() throws Exception {
     fill();
     var ada = new Store.ActorId("desk", "ada");
-    var next = another(maker);
-    var kinds = new TreeMap<Long, Boolean>();
+    var target = another(maker);
+    var messageCounts = new TreeMap<Long, Boolean>();
 
-    var failure = assertThrows(IllegalStateException.class, () -> store.copyTo(next, progress -> {
-      if (kinds.put(progress.messages(), true) == null && progress.messages() == 2) meanwhile(ada);
+    var failure = assertThrows(IllegalStateException.class, () -> store.copyTo(target, progress -> {
+      if (messageCounts.put(progress.messages(), true) == null && progress.messages() == 2) appendNextTurn(ada);
     }));
 
-    assertTrue(failure.getMessage().startsWith("desk 'ada' is not the same at " + store + " and at " + next
+    assertTrue(failure.getMessage().startsWith("desk 'ada' is not the same at " + store + " and at " + target
         + ": its turns differ. "), failure.getMessage());
-    next.close();
+    target.close();
   }
 
-  private void meanwhile(Store.ActorId id) {
+  private void appendNextTurn(Store.ActorId id) {
     var loaded = store.load(id);
     try {
-      turn(id, loaded.life(), (int) loaded.lastTurn() + 1);
+      appendTurns(id, loaded.life(), (int) loaded.lastTurn() + 1);
     } catch (Exception failure) {
       throw new AssertionError(failure);
     }
@@ -252,25 +256,28 @@ abstract class StoreCopyContract extends DeskFixture {
   @Test
   void copyFailureNamesUncopiedActor() throws Exception {
     fill();
-    var full = (MemoryStore) another(MEMORY);
+    var failingTarget = (MemoryStore) another(MEMORY);
 
-    var failure = assertThrows(StoreWriteException.class, () -> store.copyTo(full, progress -> full.failNext(1)));
+    var failure = assertThrows(StoreWriteException.class,
+        () -> store.copyTo(failingTarget, progress -> failingTarget.failNext(1)));
 
     assertTrue(failure.getMessage().endsWith(" could not be copied to a store in memory: a write failed, as the test "
         + "has asked for. The copy is not finished"), failure.getMessage());
-    assertTrue(CopySummary.isUnfinishedIn(full));
+    assertTrue(CopySummary.isUnfinishedIn(failingTarget));
   }
 
   @Test
-  void anActorOfAnotherLifeIsRefused() throws ExecutionException, InterruptedException {
+  void turnWithUnexpectedLifeOrNumberIsRefused() throws ExecutionException, InterruptedException {
     var ada = new Store.ActorId("list", "ada");
-    long before = store.load(ada).life();
-    long life = store.beginLife(ada, 4);
+    long firstLife = store.load(ada).life();
+    long secondLife = store.beginLife(ada, 4);
 
-    var late = store.append(new Store.Turn(ada, before, 1, Instant.EPOCH, true, new byte[0], List.of(), List.of()));
-    var first = store.append(new Store.Turn(ada, life, 1, Instant.EPOCH, true, new byte[0], List.of(), List.of()));
+    var staleAppend =
+        store.append(new Store.Turn(ada, firstLife, 1, Instant.EPOCH, true, new byte[0], List.of(), List.of()));
+    var misnumberedAppend =
+        store.append(new Store.Turn(ada, secondLife, 1, Instant.EPOCH, true, new byte[0], List.of(), List.of()));
 
-    assertThrows(ExecutionException.class, () -> late.toCompletableFuture().get());
-    assertThrows(ExecutionException.class, () -> first.toCompletableFuture().get());
+    assertThrows(ExecutionException.class, () -> staleAppend.toCompletableFuture().get());
+    assertThrows(ExecutionException.class, () -> misnumberedAppend.toCompletableFuture().get());
   }
 }

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class StoreCopyInFolderTest extends StoreCopyContract {
   StoreCopyInFolderTest() {
-    super(Folders::new);
+    super(FolderStores::new);
   }
 }

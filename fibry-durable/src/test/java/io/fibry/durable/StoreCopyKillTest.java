@@ -21,7 +21,7 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A process that copies a store, and is killed. */
+/** Tests a store whose copy to another store was interrupted because its process was killed. */
 class StoreCopyKillTest {
   private static final int TURNS = 10_000; // more than a page of the history
 
@@ -33,18 +33,18 @@ class StoreCopyKillTest {
       .events(Counted.class, 0, (Integer n, Counted counted) -> n + 1)
       .handler((n, count, context) -> context.reply(count, n));
 
-  /** Copies, and is paused after it has printed that it has begun. It ends with its parent. */
-  static final class Copying {
+  /** Copies a store, and pauses after the first progress report. It ends with its parent. */
+  static final class CopyProgram {
     public static void main(String[] args) throws Exception {
-      try (var from = FolderStore.open(Path.of(args[0])); var to = FolderStore.open(Path.of(args[1]))) {
-        from.copyTo(to, progress -> {
+      try (var source = FolderStore.open(Path.of(args[0])); var target = FolderStore.open(Path.of(args[1]))) {
+        source.copyTo(target, progress -> {
           System.out.println("turns: " + progress.turns());
-          awaitEnd();
+          awaitEndOfParent();
         });
       }
     }
 
-    private static void awaitEnd() {
+    private static void awaitEndOfParent() {
       try {
         System.in.read();
       } catch (IOException failure) {
@@ -56,21 +56,21 @@ class StoreCopyKillTest {
 
   @Test
   void killedCopyServesNoActorsAndSourceStaysWhole(@TempDir Path folder) throws Exception {
-    var first = folder.resolve("first");
-    var half = folder.resolve("half");
-    fill(first);
+    var source = folder.resolve("first");
+    var unfinished = folder.resolve("half");
+    fill(source);
 
-    try (var child = Child.java(List.of(), Copying.class, first.toString(), half.toString())) {
+    try (var child = Child.java(List.of(), CopyProgram.class, source.toString(), unfinished.toString())) {
       child.awaitLine(line -> line.startsWith("turns: "));
       child.kill();
     }
 
-    try (var store = FolderStore.open(half)) {
+    try (var store = FolderStore.open(unfinished)) {
       assertThrows(StoreDamagedException.class, () -> COUNTER.newActor(ActorSystem.named("ada"), store));
     }
-    try (var from = FolderStore.open(first); var store = FolderStore.open(folder.resolve("whole"))) {
-      from.copyTo(store);
-      try (var ada = COUNTER.newActor(ActorSystem.named("ada"), store)) {
+    try (var store = FolderStore.open(source); var copy = FolderStore.open(folder.resolve("whole"))) {
+      store.copyTo(copy);
+      try (var ada = COUNTER.newActor(ActorSystem.named("ada"), copy)) {
         assertEquals(TURNS, ada.ask(new Count()));
       }
     }
@@ -82,10 +82,10 @@ class StoreCopyKillTest {
     try (var store = FolderStore.open(folder)) {
       var ada = new Store.ActorId("counter", "ada");
       long life = store.load(ada).life();
-      CompletionStage<Void> last = CompletableFuture.completedFuture(null);
+      CompletionStage<Void> lastAppend = CompletableFuture.completedFuture(null);
       for (int i = 1; i <= TURNS; i++)
-        last = store.append(new Store.Turn(ada, life, i, Instant.EPOCH, false, event, List.of(), List.of()));
-      last.toCompletableFuture().get();
+        lastAppend = store.append(new Store.Turn(ada, life, i, Instant.EPOCH, false, event, List.of(), List.of()));
+      lastAppend.toCompletableFuture().get();
     }
   }
 }

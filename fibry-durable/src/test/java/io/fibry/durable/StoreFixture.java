@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A scope and a store. Tests move their time, unless they choose otherwise. */
+/** A scope and a store, whose clock the test advances. A subclass may choose another clock. */
 abstract class StoreFixture {
   static final Duration IDLE = Duration.ofDays(100_000);
   private static final Instant START = Instant.parse("2026-02-28T23:59:00Z");
@@ -34,7 +34,7 @@ abstract class StoreFixture {
 
   final TestStores.Maker maker;
   TestStores stores;
-  private final List<TestStores> others = new ArrayList<>();
+  private final List<TestStores> furtherStores = new ArrayList<>();
 
   StoreFixture(TestStores.Maker maker) {
     this.maker = maker;
@@ -46,10 +46,10 @@ abstract class StoreFixture {
     store = stores.open();
   }
 
-  /** A store of that kind beside the first one, to be closed by the test. */
-  Store another(TestStores.Maker kind) throws Exception {
-    others.add(kind.make(Files.createTempDirectory(folder, "other"), instants()));
-    return others.getLast().open();
+  /** Opens a further store, which the test must close. */
+  Store another(TestStores.Maker otherMaker) throws Exception {
+    furtherStores.add(otherMaker.make(Files.createTempDirectory(folder, "other"), instants()));
+    return furtherStores.getLast().open();
   }
 
   Scheduler scheduler() {
@@ -60,9 +60,12 @@ abstract class StoreFixture {
     return () -> START.plusNanos(clock.nanoTime());
   }
 
-  /** Returns the content after a crash, as a new store; the store before is useless. */
-  Store crash(Store before) throws IOException {
-    return stores.crash(before);
+  /**
+   * Simulates a crash, and returns a new store with the content after it. The old store cannot be
+   * used any more.
+   */
+  Store crash(Store oldStore) throws IOException {
+    return stores.crash(oldStore);
   }
 
   @AfterEach
@@ -70,21 +73,21 @@ abstract class StoreFixture {
     scope.close();
     store.close();
     stores.close();
-    others.forEach(TestStores::close);
+    furtherStores.forEach(TestStores::close);
   }
 
   void crashAndReopen(Actor<?>... actors) throws IOException {
-    var after = crash(store);
+    var newStore = crash(store);
     for (var actor : actors) actor.kill();
-    for (var actor : actors) Patience.ended(actor::waitForExit);
-    store = after;
+    for (var actor : actors) Patience.awaitEnd(actor::waitForExit);
+    store = newStore;
   }
 
-  /** Timers that were set after the time had moved come, too. */
-  void eventually(BooleanSupplier fact) {
+  /** Waits until the condition is true, and runs timers that were due when they were set. */
+  void eventually(BooleanSupplier condition) {
     Patience.eventually(() -> {
       clock.advance(Duration.ZERO);
-      return fact.getAsBoolean();
+      return condition.getAsBoolean();
     });
   }
 }

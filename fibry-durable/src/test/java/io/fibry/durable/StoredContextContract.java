@@ -14,26 +14,29 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A store keeps what carriers wrote with the messages that wait there. */
+/**
+ * Tests that a store keeps the context of a sender with the message, and that the context is
+ * restored around the handler, with every store.
+ */
 abstract class StoredContextContract extends StoreFixture {
   sealed interface Errand {}
   record Hold() implements Errand {}
   record Add() implements Errand {}
   record Pass(String to) implements Errand {}
-  record Later(Duration time) implements Errand {}
+  record SetReminder(Duration time) implements Errand {}
   record Fail() implements Errand {}
-  record Seen() implements Errand, Request<Seen, String> {}
+  record GetTenants() implements Errand, Request<GetTenants, String> {}
 
   private static final String KIND = "errands";
   private static final Duration HOUR = Duration.ofHours(1);
 
   private final ActorScope tenants = ActorSystem.openScope("tenants",
       options -> options.withScheduler(scheduler()).withContextPropagator(new Tenant()));
-  private final CountDownLatch begun = new CountDownLatch(1);
-  private final CountDownLatch free = new CountDownLatch(1);
+  private final CountDownLatch holdBegun = new CountDownLatch(1);
+  private final CountDownLatch gate = new CountDownLatch(1);
   private final Durable<Errand> errands =
       Durable.kind(KIND, Errand.class).storeMessages(100).state("").handler(this::handle);
-  private volatile boolean fails = true;
+  private volatile boolean handlerFails = true;
 
   StoredContextContract(TestStores.Maker maker) {
     super(maker);
@@ -41,30 +44,30 @@ abstract class StoredContextContract extends StoreFixture {
 
   @AfterEach
   void closeTenants() {
-    free.countDown();
+    gate.countDown();
     tenants.close();
   }
 
-  /** The state are the tenants that it has seen. */
-  private String handle(String seen, Errand errand, DurableContext<Errand> context)
+  /** Handles an errand. The state is the names of the tenants whose errands were handled. */
+  private String handle(String tenantNames, Errand errand, DurableContext<Errand> context)
       throws InterruptedException {
     switch (errand) {
       case Hold hold -> {
-        begun.countDown();
-        free.await();
+        holdBegun.countDown();
+        gate.await();
       }
       case Pass pass -> context.sendMessage(errands, pass.to(), new Add());
-      case Later later -> context.setReminder("later", new Add(), later.time());
-      case Fail fail -> {
-        if (fails) throw new IllegalStateException("on purpose");
+      case SetReminder setReminder -> context.setReminder("later", new Add(), setReminder.time());
+      case Fail failure -> {
+        if (handlerFails) throw new IllegalStateException("on purpose");
       }
-      case Seen ask -> {
-        context.reply(ask, seen);
-        return seen;
+      case GetTenants getTenants -> {
+        context.reply(getTenants, tenantNames);
+        return tenantNames;
       }
       case Add add -> {}
     }
-    return (seen + " " + Tenant.here()).strip();
+    return (tenantNames + " " + Tenant.here()).strip();
   }
 
   private Actor<Errand> actor(String key) {
@@ -75,74 +78,74 @@ abstract class StoredContextContract extends StoreFixture {
     Tenant.with(tenant, () -> assertTrue(actor.sendMessage(errand)));
   }
 
-  private void sees(Actor<Errand> actor, String all) {
-    eventually(() -> actor.ask(new Seen()).equals(all));
+  private void awaitTenants(Actor<Errand> actor, String expected) {
+    eventually(() -> actor.ask(new GetTenants()).equals(expected));
   }
 
   @Test
-  void storedMessageFindsTenantOfItsSender() throws IOException {
-    var before = actor("ada");
-    send("initech", before, new Hold());
-    Patience.await(begun);
-    send("acme", before, new Add());
-    assertTrue(before.sendMessage(new Add()));
-    send("globex", before, new Add());
-    crashAndReopen(before);
-    free.countDown();
+  void storedMessageHasTenantOfItsSender() throws IOException {
+    var firstActor = actor("ada");
+    send("initech", firstActor, new Hold());
+    Patience.await(holdBegun);
+    send("acme", firstActor, new Add());
+    assertTrue(firstActor.sendMessage(new Add()));
+    send("globex", firstActor, new Add());
+    crashAndReopen(firstActor);
+    gate.countDown();
 
-    var after = actor("ada");
+    var reloadedActor = actor("ada");
 
-    eventually(() -> after.ask(new Seen()).endsWith("acme nobody globex"));
+    eventually(() -> reloadedActor.ask(new GetTenants()).endsWith("acme nobody globex"));
   }
 
   @Test
-  void messageOfATurnFindsTheTenantOfItsTurn() throws IOException {
+  void messageOfTurnHasTenantOfItsTurn() throws IOException {
     var ada = actor("ada");
     send("acme", ada, new Pass("grace"));
     assertTrue(ada.sendMessage(new Pass("grace")));
-    sees(ada, "acme nobody");
+    awaitTenants(ada, "acme nobody");
     crashAndReopen(ada);
 
-    sees(actor("grace"), "acme nobody");
+    awaitTenants(actor("grace"), "acme nobody");
   }
 
   @Test
-  void reminderFindsTheTenantOfTheTurnThatSetIt() throws IOException {
-    var before = actor("ada");
-    send("acme", before, new Later(HOUR));
-    sees(before, "acme");
-    crashAndReopen(before);
+  void reminderHasTenantOfTurnThatSetIt() throws IOException {
+    var firstActor = actor("ada");
+    send("acme", firstActor, new SetReminder(HOUR));
+    awaitTenants(firstActor, "acme");
+    crashAndReopen(firstActor);
 
-    var after = actor("ada");
+    var reloadedActor = actor("ada");
     clock.advance(HOUR);
 
-    sees(after, "acme acme");
+    awaitTenants(reloadedActor, "acme acme");
   }
 
   @Test
-  void retriedMessageFindsTheTenantOfItsSender() {
+  void retriedMessageHasTenantOfItsSender() {
     var ada = actor("ada");
     send("acme", ada, new Fail());
     eventually(() -> errands.parked(store).size() == 1);
-    fails = false;
+    handlerFails = false;
 
-    errands.parked(store).forEach(one -> errands.retry(store, one));
+    errands.parked(store).forEach(parked -> errands.retry(store, parked));
 
-    sees(ada, "acme");
+    awaitTenants(ada, "acme");
   }
 
   @Test
   void scopeWithoutPropagatorsHandlesMessagesWithContext() throws IOException {
-    var before = actor("ada");
-    send("initech", before, new Hold());
-    Patience.await(begun);
-    send("acme", before, new Add());
-    crashAndReopen(before);
-    free.countDown();
+    var firstActor = actor("ada");
+    send("initech", firstActor, new Hold());
+    Patience.await(holdBegun);
+    send("acme", firstActor, new Add());
+    crashAndReopen(firstActor);
+    gate.countDown();
 
-    var after = errands.newActor(scope.named("ada"), store);
+    var reloadedActor = errands.newActor(scope.named("ada"), store);
 
-    eventually(() -> after.ask(new Seen()).endsWith("nobody"));
+    eventually(() -> reloadedActor.ask(new GetTenants()).endsWith("nobody"));
     assertEquals("nobody", Tenant.here());
   }
 }

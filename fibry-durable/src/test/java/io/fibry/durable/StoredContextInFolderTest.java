@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class StoredContextInFolderTest extends StoredContextContract {
   StoredContextInFolderTest() {
-    super(Folders::new);
+    super(FolderStores::new);
   }
 }

@@ -15,29 +15,29 @@ class StoredContextInMemoryTest extends StoredContextContract {
   }
 
   /** The form in which messages were stored before there were contexts. */
-  private static final class Old {
+  private static final class OldForms {
     private record Failed(String reason, Instant at) {}
 
     private record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {}
   }
 
-  private static final Codec<Old.Mail> OLD = Codec.of(Old.Mail.class);
-  private static final Optional<Duration> EVERY = Optional.of(Duration.ofHours(1));
+  private static final Codec<OldForms.Mail> OLD_CODEC = Codec.of(OldForms.Mail.class);
+  private static final Optional<Duration> PERIOD = Optional.of(Duration.ofHours(1));
 
   @Test
   void messageStoredByOlderProgramHasNoContext() {
-    var mail = Mail.read(OLD.encode(new Old.Mail(new byte[] {7}, EVERY, Optional.empty())));
+    var mail = Mail.read(OLD_CODEC.encode(new OldForms.Mail(new byte[] {7}, PERIOD, Optional.empty())));
 
     assertArrayEquals(new byte[] {7}, mail.message());
-    assertEquals(EVERY, mail.every());
+    assertEquals(PERIOD, mail.every());
     assertEquals(Optional.empty(), mail.context());
   }
 
   @Test
-  void olderProgramReadsAMessageWithContext() {
-    var mail = OLD.decode(Mail.of(new byte[] {7}, EVERY, "tenant=acme").bytes());
+  void olderProgramReadsMessageWithContext() {
+    var mail = OLD_CODEC.decode(Mail.of(new byte[] {7}, PERIOD, "tenant=acme").bytes());
 
     assertArrayEquals(new byte[] {7}, mail.message());
-    assertEquals(EVERY, mail.every());
+    assertEquals(PERIOD, mail.every());
   }
 }

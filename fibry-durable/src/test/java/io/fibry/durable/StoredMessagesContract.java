@@ -33,7 +33,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The promises of kept messages at every store. */
+/** Tests the promises about stored messages with every store. */
 abstract class StoredMessagesContract extends DeskFixture {
   StoredMessagesContract(TestStores.Maker maker) {
     super(maker);
@@ -41,33 +41,33 @@ abstract class StoredMessagesContract extends DeskFixture {
 
   @Test
   void storedMessageIsHandledAfterProcessEnds() throws IOException {
-    var before = keeping().newActor(scope.named("ada"), store);
-    var held = hold(before);
-    for (int i = 0; i < 100; i++) assertTrue(before.sendMessage(new Add("i" + i)));
+    var firstActor = keeping().newActor(scope.named("ada"), store);
+    var gate = hold(firstActor);
+    for (int i = 0; i < 100; i++) assertTrue(firstActor.sendMessage(new Add("i" + i)));
 
-    Patience.acquired(desk.begun);
-    crashAndReopen(before);
-    var after = keeping().newActor(scope.named("ada"), store);
-    Patience.acquired(desk.begun);
-    assertTrue(after.sendMessage(new Add("last"))); // it overtakes none
-    held.countDown();
+    Patience.acquire(desk.begun);
+    crashAndReopen(firstActor);
+    var reloadedActor = keeping().newActor(scope.named("ada"), store);
+    Patience.acquire(desk.begun);
+    assertTrue(reloadedActor.sendMessage(new Add("last"))); // it must not overtake the pending messages
+    gate.countDown();
 
-    String all = IntStream.range(0, 100).mapToObj(i -> "i" + i).collect(Collectors.joining(" "));
-    eventually(() -> has(after, all + " last"));
+    String expectedItems = IntStream.range(0, 100).mapToObj(i -> "i" + i).collect(Collectors.joining(" "));
+    eventually(() -> has(reloadedActor, expectedItems + " last"));
   }
 
   @Test
   void requestFollowsMessagesPendingAtStart() throws IOException {
     for (int i = 0; i < (Soak.ON ? 30 : 6); i++) {
-      var before = keeping().newActor(scope.named("ada" + i), store);
-      hold(before);
-      for (var item : List.of("a", "b")) assertTrue(before.sendMessage(new Add(item)));
-      Patience.acquired(desk.begun);
-      desk.gates.values().forEach(CountDownLatch::countDown); // the actor, and its life to come
-      crashAndReopen(before);
+      var firstAda = keeping().newActor(scope.named("ada" + i), store);
+      hold(firstAda);
+      for (var item : List.of("a", "b")) assertTrue(firstAda.sendMessage(new Add(item)));
+      Patience.acquire(desk.begun);
+      desk.gates.values().forEach(CountDownLatch::countDown); // of this life and of the next
+      crashAndReopen(firstAda);
 
-      var after = keeping().newActor(scope.named("ada" + i), store);
-      assertEquals("a b", i % 2 == 0 ? after.ask(new Items()) : after.sendMessageReturn(new Items(), HOUR).join());
+      var nextAda = keeping().newActor(scope.named("ada" + i), store);
+      assertEquals("a b", i % 2 == 0 ? nextAda.ask(new Items()) : nextAda.sendMessageReturn(new Items(), HOUR).join());
     }
   }
 
@@ -76,11 +76,11 @@ abstract class StoredMessagesContract extends DeskFixture {
     desk.others = keeping();
     try (var desks = desk.others.entities(scope.anonymous(), store, IDLE);
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      var passing = threads.submit(() -> {
+      var bobSends = threads.submit(() -> {
         for (int i = 0; i < (Soak.ON ? 300 : 48); i++) {
           assertTrue(desks.actor("bob").sendMessage(new Pass("ada", "b" + i)));
-          String last = "b" + i;
-          if (i % 16 == 15) eventually(() -> desks.actor("ada").ask(new Items()).contains(last)); // few wait
+          String item = "b" + i;
+          if (i % 16 == 15) eventually(() -> desks.actor("ada").ask(new Items()).contains(item)); // limits the backlog
         }
       });
       for (int i = 0; i < (Soak.ON ? 300 : 48); i++) {
@@ -88,7 +88,7 @@ abstract class StoredMessagesContract extends DeskFixture {
         var items = List.of(desks.actor("ada").ask(new Items()).split(" "));
         assertTrue(items.contains("a" + i), items::toString);
       }
-      Patience.value(passing);
+      Patience.value(bobSends);
     }
   }
 
@@ -107,15 +107,15 @@ abstract class StoredMessagesContract extends DeskFixture {
   @Test
   void storedMessagesKeepOrderAcrossEndsAndRefusedTurns() throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
-    System.out.println("order of kept messages: -Dfibry.seed=" + seed);
+    System.out.println("order of stored messages: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    int each = Soak.ON ? 5_000 : rounds();
-    var dice = new Random(seed + 1); // of handlers
+    int messagesPerSender = Soak.ON ? 5_000 : rounds();
+    var handlerRandom = new Random(seed + 1); // used by handlers only
     var kind = Durable.kind("keeping", Message.class).storeMessages(1_000).state(Desk.EMPTY)
         .handler((state, message, context) -> {
           if (message instanceof Add) {
-            int roll = dice.nextInt(60);
-            if (roll < 20) LockSupport.parkNanos(20_000); // most are killed while they handle one
+            int roll = handlerRandom.nextInt(60);
+            if (roll < 20) LockSupport.parkNanos(20_000); // so that kill() often comes during a handler
             if (roll == 0) throw new StoreBusyException("made up, for a test");
           }
           return desk.handle(state, message, context);
@@ -126,13 +126,13 @@ abstract class StoredMessagesContract extends DeskFixture {
       for (int s = 0; s < 3; s++) {
         int sender = s;
         threads.submit(() -> {
-          for (int i = 0; i < each; sent.incrementAndGet())
+          for (int i = 0; i < messagesPerSender; sent.incrementAndGet())
             if (desks.actor("ada").sendMessage(new Add(sender + ":" + i))) i++;
         });
       }
-      for (int done = 0; done < 3 * each; done = sent.get()) {
-        int until = done + 20 + random.nextInt(60);
-        Patience.progress(sent::get, () -> sent.get() >= Math.min(until, 3 * each));
+      for (int sentCount = 0; sentCount < 3 * messagesPerSender; sentCount = sent.get()) {
+        int target = sentCount + 20 + random.nextInt(60);
+        Patience.progress(sent::get, () -> sent.get() >= Math.min(target, 3 * messagesPerSender));
         failReads(random.nextInt(8) == 0);
         switch (random.nextInt(4)) {
           case 0 -> desks.actor("ada").close();
@@ -146,7 +146,7 @@ abstract class StoredMessagesContract extends DeskFixture {
         clock.advance(Duration.ofSeconds(random.nextInt(3)));
       }
       failReads(false);
-      desks.actor("ada").sendMessage(new Desk.Forget("none")); // a write that is still to fail fails now
+      desks.actor("ada").sendMessage(new Desk.Forget("none")); // uses up a write failure that is still pending
       eventually(() -> {
         clock.advance(Duration.ofSeconds(1));
         return store.pending(new Store.ActorId("keeping", "ada"), Instant.MAX, 9).isEmpty();
@@ -155,7 +155,7 @@ abstract class StoredMessagesContract extends DeskFixture {
       var items = desks.actor("ada").ask(new Items()).split(" ");
       for (int s = 0; s < 3; s++) {
         String sender = s + ":";
-        assertEquals(IntStream.range(0, each).mapToObj(i -> sender + i).toList(),
+        assertEquals(IntStream.range(0, messagesPerSender).mapToObj(i -> sender + i).toList(),
             Stream.of(items).filter(item -> item.startsWith(sender)).toList(), "seed " + seed);
       }
     }
@@ -178,20 +178,20 @@ abstract class StoredMessagesContract extends DeskFixture {
           case 1 -> desks.actor("bob").kill();
           case 2 -> desks.actor("ada").close();
           default -> {
-            // the requests continue
+            // both actors live on
           }
         }
       }
-      String all = String.join(" ", sent);
+      String expectedItems = String.join(" ", sent);
       eventually(() -> {
         clock.advance(Duration.ofSeconds(1));
-        return has(desks.actor("ada"), all);
+        return has(desks.actor("ada"), expectedItems);
       });
     }
   }
 
   @Test
-  void unreadableMessageDelaysNoOther() throws Exception {
+  void unreadableMessageDelaysNoOtherMessage() throws Exception {
     var id = new Store.ActorId("keeping", "ada");
     store.enqueue(new Store.PendingMessage(id, "m:bad", Instant.EPOCH, new byte[] {1}), 9).toCompletableFuture().get();
     store.enqueue(new Store.PendingMessage(id, "m:worse", Instant.EPOCH, new byte[0]), 9).toCompletableFuture().get();
@@ -212,17 +212,17 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   /**
-   * How many messages each of three senders sends in each build, while their actor ends again and
-   * again.
+   * Returns the number of messages that each of three senders sends in an ordinary build, while
+   * their actor ends many times.
    */
   int rounds() {
     return 40;
   }
 
-  /** If this store can fail. */
+  /** Lets the next write fail, if the store of the test can fail. */
   void failNextWrite() {}
 
-  /** Lets readings of a `failing` store fail. */
+  /** Sets whether reads of the store from {@link #failing} fail. */
   void failReads(boolean fail) {}
 
   Store failing() {
@@ -232,76 +232,76 @@ abstract class StoredMessagesContract extends DeskFixture {
   @Test
   void pendingMessagesAreLimited() {
     var ada = desk.keeping(10).newActor(scope.named("ada"), store);
-    var held = hold(ada);
+    var gate = hold(ada);
     for (int i = 1; i < 10; i++) assertTrue(ada.sendMessage(new Add("a")));
 
     assertFalse(ada.sendMessage(new Add("a")));
     var failure = assertThrows(NotStoredException.class, () -> ada.ask(new Items()));
 
-    assertEquals("keeping 'ada' does not get Items[], since it could not be kept: 10 messages wait for it already",
+    assertEquals("keeping 'ada' does not get Items[], since it could not be stored: 10 messages wait for it already",
         failure.getMessage());
-    held.countDown();
+    gate.countDown();
     eventually(() -> ada.sendMessage(new Add("b")));
   }
 
   @Test
   void poisonMessageIsParked() throws IOException {
     var kind = keeping();
-    var before = kind.newActor(scope.named("ada"), store);
-    before.sendMessage(new Fail("poison"));
-    before.sendMessage(new Add("a"));
-    eventually(() -> has(before, "a"));
-    crashAndReopen(before);
+    var firstActor = kind.newActor(scope.named("ada"), store);
+    firstActor.sendMessage(new Fail("poison"));
+    firstActor.sendMessage(new Add("a"));
+    eventually(() -> has(firstActor, "a"));
+    crashAndReopen(firstActor);
 
-    var after = kind.newActor(scope.named("ada"), store);
+    var reloadedActor = kind.newActor(scope.named("ada"), store);
 
-    assertTrue(has(after, "a"));
-    var aside = kind.parked(store);
-    assertEquals(1, aside.size());
-    assertEquals(new ParkedMessage<>("ada", aside.getFirst().id(), new Fail("poison"),
-        "java.lang.IllegalStateException: made up, for a test: poison", instants().instant()), aside.getFirst());
+    assertTrue(has(reloadedActor, "a"));
+    var parked = kind.parked(store);
+    assertEquals(1, parked.size());
+    assertEquals(new ParkedMessage<>("ada", parked.getFirst().id(), new Fail("poison"),
+        "java.lang.IllegalStateException: made up, for a test: poison", instants().instant()), parked.getFirst());
   }
 
   @Test
-  void messageThatKeepsEndingItsProcessIsParked() throws IOException {
+  void messageThatRepeatedlyCrashesProcessIsParked() throws IOException {
     var kind = keeping();
     var actor = kind.newActor(scope.named("ada"), store);
     hold(actor);
     actor.sendMessage(new Add("a"));
-    for (int i = 0; i < 6; i++) { // the first time it has not waited
-      Patience.acquired(desk.begun);
+    for (int i = 0; i < 6; i++) { // 6, because the first attempt is not counted: the message is new
+      Patience.acquire(desk.begun);
       crashAndReopen(actor);
       actor = kind.newActor(scope.named("ada"), store);
     }
 
-    var last = actor;
-    eventually(() -> has(last, "a"));
-    var aside = kind.parked(store);
-    assertEquals(1, aside.size());
-    assertEquals("it was begun 5 times, and each time the process ended", aside.getFirst().reason());
+    var lastActor = actor;
+    eventually(() -> has(lastActor, "a"));
+    var parked = kind.parked(store);
+    assertEquals(1, parked.size());
+    assertEquals("it was begun 5 times, and each time the process ended", parked.getFirst().reason());
   }
 
   @Test
-  void orderlyEndIsNotCountedAgainstMessage() {
+  void killDuringHandlerDoesNotCountAsFailedAttempt() {
     var kind = keeping();
     var actor = kind.newActor(scope.named("ada"), store);
-    var held = hold(actor);
+    var gate = hold(actor);
     for (int i = 0; i < 8; i++) {
-      Patience.acquired(desk.begun);
+      Patience.acquire(desk.begun);
       actor.kill();
-      Patience.ended(actor::waitForExit);
+      Patience.awaitEnd(actor::waitForExit);
       actor = kind.newActor(scope.named("ada"), store);
     }
-    held.countDown();
+    gate.countDown();
 
-    var last = actor;
+    var lastActor = actor;
     eventually(() -> store.pending(new Store.ActorId("keeping", "ada"), Instant.MAX, 9).isEmpty());
-    assertEquals("", last.ask(new Items()));
+    assertEquals("", lastActor.ask(new Items()));
     assertEquals(List.of(), kind.parked(store));
   }
 
   @Test
-  void parkedMessagesTakeNoRoom() {
+  void parkedMessagesDoNotCountAsPending() {
     var ada = desk.keeping(3).newActor(scope.named("ada"), store);
 
     for (int i = 0; i < 10; i++) {
@@ -313,21 +313,21 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void failingRequestIsParkedWhenItsAskerIsGone() {
+  void failedRequestIsParkedAfterItsAskerCancelled() {
     var ada = keeping().newActor(scope.named("ada"), store);
-    var held = hold(ada);
+    var gate = hold(ada);
     var answer = ada.sendMessageReturn(new Fail("late"));
     answer.cancel(true);
-    held.countDown();
+    gate.countDown();
 
     eventually(() -> keeping().parked(store).size() == 1);
   }
 
   @Test
-  void aMailboxWithAnotherOrderIsRefused() {
-    var how = scope.named("ada").mailbox(Mailbox.priority((Object one, Object other) -> 0));
+  void mailboxThatReordersMessagesIsRefused() {
+    var builder = scope.named("ada").mailbox(Mailbox.priority((Object first, Object second) -> 0));
 
-    var failure = assertThrows(IllegalArgumentException.class, () -> keeping().newActor(how, store));
+    var failure = assertThrows(IllegalArgumentException.class, () -> keeping().newActor(builder, store));
 
     assertEquals(
         "there can be no such actor of kind 'keeping': messages that wait at the store keep their order, so its "
@@ -347,32 +347,32 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void abandonedRequestIsHandledOnce() {
+  void requestCancelledDuringItsTurnIsHandledOnce() {
     var ada = keeping().newActor(scope.named("ada"), store);
     for (int i = 0; i < 20; i++) {
       var gate = new CountDownLatch(1);
       desk.gates.put("gate" + i, gate);
       var answer = ada.sendMessageReturn(new HoldAndAdd("gate" + i, "a"));
-      Patience.acquired(desk.begun);
-      answer.cancel(true); // now a courier comes, and gives it again
+      Patience.acquire(desk.begun);
+      answer.cancel(true); // now a courier delivers the message again
       ada.sendMessage(new Add("b"));
       gate.countDown();
     }
 
     eventually(() -> store.pending(new Store.ActorId("keeping", "ada"), Instant.MAX, 99).isEmpty());
     var items =
-        Stream.of(ada.ask(new Items()).split(" ")).collect(Collectors.groupingBy(x -> x, Collectors.counting()));
+        Stream.of(ada.ask(new Items()).split(" ")).collect(Collectors.groupingBy(item -> item, Collectors.counting()));
     assertEquals(Map.of("a", 20L, "b", 20L), items);
   }
 
   @Test
-  void requestAbandonedBeforeItsTurnIsHandled() {
+  void requestCancelledBeforeItsTurnIsHandled() {
     var ada = keeping().newActor(scope.named("ada"), store);
-    var held = hold(ada);
+    var gate = hold(ada);
     var answer = ada.sendMessageReturn(new Buy("x", "a"));
 
     answer.cancel(true);
-    held.countDown();
+    gate.countDown();
 
     eventually(() -> has(ada, "a"));
   }
@@ -394,7 +394,7 @@ abstract class StoredMessagesContract extends DeskFixture {
     var failure = assertThrows(IllegalArgumentException.class, () -> Durable.kind("bad", Thread.class)
         .storeMessages(10).state(0L).handler((state, message) -> state));
 
-    assertTrue(failure.getMessage().startsWith("messages of java.lang.Thread have no form in bytes, so they cannot be "
-        + "kept: "), failure.getMessage());
+    assertTrue(failure.getMessage().startsWith("messages of java.lang.Thread cannot be encoded, so they cannot be "
+        + "stored: "), failure.getMessage());
   }
 }

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class StoredMessagesInFolderTest extends StoredMessagesContract {
   StoredMessagesInFolderTest() {
-    super(Folders::new);
+    super(FolderStores::new);
   }
 }

@@ -23,8 +23,8 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
     super((folder, clock) -> TestStores.inMemory(clock));
   }
 
-  private final AtomicBoolean away = new AtomicBoolean();
-  private final AtomicInteger refused = new AtomicInteger(); // reads
+  private final AtomicBoolean readsFail = new AtomicBoolean();
+  private final AtomicInteger refusedReads = new AtomicInteger(); // number of refused reads
 
   @Override
   int rounds() {
@@ -38,15 +38,15 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
 
   @Override
   void failReads(boolean fail) {
-    away.set(fail);
+    readsFail.set(fail);
   }
 
   @Override
   Store failing() {
     var reads = Set.of("load", "pending", "forEachPending", "dueTime", "nextDueTime");
-    return Intercepted.of(Store.class, store, (method, given, call) -> {
-      if (!reads.contains(method.getName()) || !away.get()) return call.pass();
-      refused.incrementAndGet();
+    return Intercepted.of(Store.class, store, (method, arguments, call) -> {
+      if (!reads.contains(method.getName()) || !readsFail.get()) return call.pass();
+      refusedReads.incrementAndGet();
       throw new StoreReadException("there is no store, as the test has asked for", null);
     });
   }
@@ -54,14 +54,14 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
   @Test
   void messageIsRetainedWhileStoreIsUnreadable() {
     var ada = keeping().newActor(scope.named("ada"), failing());
-    var held = hold(ada);
+    var gate = hold(ada);
     var answer = ada.sendMessageReturn(new Buy("x", "a"));
 
     failReads(true);
-    answer.cancel(true); // so it is to be looked for
-    eventually(() -> refused.get() > 0);
+    answer.cancel(true); // so the courier reads it from the store
+    eventually(() -> refusedReads.get() > 0);
     failReads(false);
-    held.countDown();
+    gate.countDown();
 
     eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
@@ -80,7 +80,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
     var failure = assertThrows(NotStoredException.class, () -> ada.ask(new Items()));
 
     assertEquals(
-        "keeping 'ada' does not get Items[], since it could not be kept: a write failed, as the test has asked "
+        "keeping 'ada' does not get Items[], since it could not be stored: a write failed, as the test has asked "
             + "for",
         failure.getMessage());
     assertEquals("", ada.ask(new Items()));
@@ -89,10 +89,10 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
   @Test
   void messageIsRetriedWhenItsTurnIsNotStored() {
     var ada = keeping().newActor(scope.named("ada"), store);
-    var held = hold(ada);
+    var gate = hold(ada);
     ada.sendMessage(new Add("a"));
     ((MemoryStore) store).failNext(1);
-    held.countDown();
+    gate.countDown();
 
     eventually(() -> store.pending(new Store.ActorId("keeping", "ada"), Instant.MAX, 9).isEmpty());
     assertEquals("a", ada.ask(new Items()));

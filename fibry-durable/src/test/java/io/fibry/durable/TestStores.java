@@ -6,9 +6,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 
-/** Where a test has its stores, of whatever kind. */
+/** Opens the stores of a test, and simulates their crashes. */
 interface TestStores extends AutoCloseable {
-  /** Used by the contracts, before each test. */
+  /** Creates the stores of a test. Called before each test. */
   interface Maker {
     TestStores make(Path folder, InstantSource clock) throws Exception;
   }
@@ -21,17 +21,20 @@ interface TestStores extends AutoCloseable {
       }
 
       @Override
-      public Store crash(Store before) {
-        return ((MemoryStore) before).crash();
+      public Store crash(Store oldStore) {
+        return ((MemoryStore) oldStore).crash();
       }
     };
   }
 
-  /** The first one. */
+  /** Opens a store on the data of the test. */
   Store open();
 
-  /** Returns the content after a crash, as a new store; the store before is useless. */
-  Store crash(Store before) throws IOException;
+  /**
+   * Simulates a crash, and returns a new store with the content after it. The old store cannot be
+   * used any more.
+   */
+  Store crash(Store oldStore) throws IOException;
 
   @Override
   default void close() {}

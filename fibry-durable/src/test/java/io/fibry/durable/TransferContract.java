@@ -22,9 +22,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /**
- * Money moves between accounts, by messages of turns, kept messages and reminders, while actors are
- * killed and the process ends again and again. No cent is lost or made, and each answered payment
- * was done once.
+ * Tests that no cent is lost or created, and that each answered payment was made once. Money moves
+ * between accounts by messages of turns, stored messages and reminders, while actors are killed and
+ * the process crashes several times.
  */
 abstract class TransferContract extends StoreFixture {
   TransferContract(TestStores.Maker maker) {
@@ -34,24 +34,24 @@ abstract class TransferContract extends StoreFixture {
   private static final int ACCOUNTS = 6;
   private static final int SENDERS = 3;
   private static final int CRASHES = Soak.ON ? 40 : 2;
-  private static final int PAYMENTS = Soak.ON ? 150 : 60; // of a sender between two crashes
-  private static final long BEGINNING = 1_000;
+  private static final int PAYMENTS = Soak.ON ? 150 : 60; // number for each sender between two crashes
+  private static final long INITIAL_CENTS = 1_000;
 
   sealed interface Message {}
 
-  /** The answer is the number of payments including this one. */
+  /** Pays money; the answer is the number of payments, including this payment. */
   record Pay(String idempotencyKey, String to, long cents, boolean later)
       implements Message, Idempotent, Request<Pay, Long> {}
 
   record Take(long cents) implements Message {}
 
-  /** Reminds the payer of a payment that comes later. */
+  /** Reminds the payer of a delayed payment. */
   record Due(String to, long cents) implements Message {}
 
-  record Look() implements Message, Request<Look, Account> {}
+  record GetAccount() implements Message, Request<GetAccount, Account> {}
 
-  /** @param onItsWay cents that will be paid later */
-  record Account(long cents, long onItsWay, long payments) {}
+  /** @param delayedCents cents of delayed payments */
+  record Account(long cents, long delayedCents, long payments) {}
 
   @Override
   Scheduler scheduler() {
@@ -64,7 +64,7 @@ abstract class TransferContract extends StoreFixture {
   }
 
   private final Durable<Message> kind = Durable.kind("account", Message.class).storeMessages(10_000)
-      .deduplicate(10_000, Duration.ofDays(1)).state(new Account(BEGINNING, 0, 0)).handler(this::handle);
+      .deduplicate(10_000, Duration.ofDays(1)).state(new Account(INITIAL_CENTS, 0, 0)).handler(this::handle);
 
   private Account handle(Account account, Message message, DurableContext<Message> context) {
     return switch (message) {
@@ -73,99 +73,99 @@ abstract class TransferContract extends StoreFixture {
         if (pay.later())
           context.setReminder(pay.idempotencyKey(), new Due(pay.to(), pay.cents()), Duration.ofMillis(20));
         else context.sendMessage(this.kind, pay.to(), new Take(pay.cents()));
-        long later = pay.later() ? pay.cents() : 0;
-        yield new Account(account.cents() - pay.cents(), account.onItsWay() + later, account.payments() + 1);
+        long laterCents = pay.later() ? pay.cents() : 0;
+        yield new Account(account.cents() - pay.cents(), account.delayedCents() + laterCents, account.payments() + 1);
       }
-      case Take take -> new Account(account.cents() + take.cents(), account.onItsWay(), account.payments());
+      case Take take -> new Account(account.cents() + take.cents(), account.delayedCents(), account.payments());
       case Due due -> {
         context.sendMessage(this.kind, due.to(), new Take(due.cents()));
-        yield new Account(account.cents(), account.onItsWay() - due.cents(), account.payments());
+        yield new Account(account.cents(), account.delayedCents() - due.cents(), account.payments());
       }
-      case Look look -> {
-        context.reply(look, account);
+      case GetAccount getAccount -> {
+        context.reply(getAccount, account);
         yield account;
       }
     };
   }
 
-  private Entities<String, Message> open(AtomicInteger number) {
-    return kind.entities(scope.openScope("process" + number.incrementAndGet()).anonymous(), store, IDLE);
+  private Entities<String, Message> open(AtomicInteger processNumber) {
+    return kind.entities(scope.openScope("process" + processNumber.incrementAndGet()).anonymous(), store, IDLE);
   }
 
   @Test
-  void moneyStaysTheSame() throws Exception {
+  void totalMoneyStaysConstant() throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("transfers: -Dfibry.seed=" + seed);
-    Map<String, Long> answered = new ConcurrentHashMap<>(); // by the account and the id of a payment
-    var number = new AtomicInteger();
+    Map<String, Long> answers = new ConcurrentHashMap<>(); // by the account and the id of the payment
+    var processNumber = new AtomicInteger();
     for (int crash = 0; crash < CRASHES; crash++) {
-      var process = open(number);
+      var process = open(processNumber);
       var senders = new ArrayList<Thread>();
       for (int i = 0; i < SENDERS; i++) {
         var random = new Random(seed + 31L * crash + i);
-        senders.add(Thread.ofVirtual().start(() -> pay(process, random, answered)));
+        senders.add(Thread.ofVirtual().start(() -> pay(process, random, answers)));
       }
       var random = new Random(seed - crash);
       for (int i = 0; i < 5; i++) {
         process.actor("a" + random.nextInt(ACCOUNTS)).kill();
         Thread.yield();
       }
-      if (random.nextBoolean()) senders.forEach(Patience::joined);
+      if (random.nextBoolean()) senders.forEach(Patience::awaitEnd);
       // Payments that are answered while files are copied may be missing in the copy
-      var before = List.copyOf(answered.keySet());
-      var after = crash(store);
+      var answeredBeforeCrash = List.copyOf(answers.keySet());
+      var newStore = crash(store);
       process.kill();
-      senders.forEach(Patience::joined);
-      answered.keySet().retainAll(before);
-      store = after;
+      senders.forEach(Patience::awaitEnd);
+      answers.keySet().retainAll(answeredBeforeCrash);
+      store = newStore;
     }
-    check(open(number), answered, seed);
+    check(open(processNumber), answers, seed);
   }
 
-  private static void pay(Entities<String, Message> accounts, Random random, Map<String, Long> answered) {
+  private static void pay(Entities<String, Message> accounts, Random random, Map<String, Long> answers) {
     for (int i = 0; i < PAYMENTS; i++) {
-      String from = "a" + random.nextInt(ACCOUNTS);
-      var pay = new Pay("p" + random.nextInt(100_000), "a" + random.nextInt(ACCOUNTS), 1 + random.nextInt(9),
+      String payer = "a" + random.nextInt(ACCOUNTS);
+      var payment = new Pay("p" + random.nextInt(100_000), "a" + random.nextInt(ACCOUNTS), 1 + random.nextInt(9),
           random.nextInt(4) == 0);
       try {
-        var account = accounts.actor(from);
-        if (random.nextInt(3) == 0) account.sendMessage(pay);
+        var account = accounts.actor(payer);
+        if (random.nextInt(3) == 0) account.sendMessage(payment);
         else {
-          long payments = account.ask(pay);
-          var before = answered.putIfAbsent(from + " " + pay.idempotencyKey(), payments);
-          if (before != null) assertEquals(before, payments, from + " " + pay.idempotencyKey());
+          long payments = account.ask(payment);
+          var firstAnswer = answers.putIfAbsent(payer + " " + payment.idempotencyKey(), payments);
+          if (firstAnswer != null) assertEquals(firstAnswer, payments, payer + " " + payment.idempotencyKey());
         }
-      } catch (RequestException | StoreException | CancellationException unknown) {
-        // it may have been done, or may be done later
+      } catch (RequestException | StoreException | CancellationException failure) {
+        // the payment may have been made, or may be made later
       }
     }
   }
 
-  private void check(Entities<String, Message> accounts, Map<String, Long> answered, long seed)
+  private void check(Entities<String, Message> accounts, Map<String, Long> answers, long seed)
       throws InterruptedException {
     eventually(() -> {
-      List<Instant> waiting = new ArrayList<>();
-      store.forEachPending("account", (id, due) -> waiting.add(due));
-      return waiting.isEmpty();
+      List<Instant> dueTimes = new ArrayList<>();
+      store.forEachPending("account", (id, due) -> dueTimes.add(due));
+      return dueTimes.isEmpty();
     });
     long sum = 0;
-    long onItsWay = 0;
+    long delayedCents = 0;
     for (int i = 0; i < ACCOUNTS; i++) {
-      var account = accounts.actor("a" + i).ask(new Look());
-      onItsWay += account.onItsWay();
+      var account = accounts.actor("a" + i).ask(new GetAccount());
+      delayedCents += account.delayedCents();
       sum += account.cents();
     }
-    for (var aside : kind.parked(store)) { // a message that many processes have begun, each of which was ended
-      assertEquals("it was begun 5 times, and each time the process ended", aside.reason(), "seed " + seed);
-      if (aside.message() instanceof Take take) sum += take.cents();
-      if (aside.message() instanceof Due due) {
+    for (var parked : kind.parked(store)) { // a message is parked after 5 processes have ended while they handled it
+      assertEquals("it was begun 5 times, and each time the process ended", parked.reason(), "seed " + seed);
+      if (parked.message() instanceof Take take) sum += take.cents();
+      if (parked.message() instanceof Due due) {
         sum += due.cents();
-        onItsWay -= due.cents();
+        delayedCents -= due.cents();
       }
     }
-    assertEquals(0, onItsWay, "seed " + seed);
-    assertEquals(ACCOUNTS * BEGINNING, sum, "seed " + seed);
-    answered.forEach((payment, payments) -> {
+    assertEquals(0, delayedCents, "seed " + seed);
+    assertEquals(ACCOUNTS * INITIAL_CENTS, sum, "seed " + seed);
+    answers.forEach((payment, payments) -> {
       var parts = payment.split(" ");
       assertEquals(payments, accounts.actor(parts[0]).ask(new Pay(parts[1], "a0", 1, false)),
           payment + " seed " + seed);

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class TransferInFolderTest extends TransferContract {
   TransferInFolderTest() {
-    super(Folders::new);
+    super(FolderStores::new);
   }
 }

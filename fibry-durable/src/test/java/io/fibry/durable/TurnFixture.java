@@ -8,7 +8,7 @@ import io.fibry.durable.Durable.Builder;
 import java.time.Duration;
 import org.junit.jupiter.api.function.Executable;
 
-/** A handler that tries what a test says, over a store in memory. */
+/** Runs code of a test in the handler of an actor, with a store in memory. */
 abstract class TurnFixture extends StoreFixture {
   static final Duration HOUR = Duration.ofHours(1);
 
@@ -22,24 +22,24 @@ abstract class TurnFixture extends StoreFixture {
     super((folder, clock) -> TestStores.inMemory(clock));
   }
 
-  /** What a handler tries. */
+  /** Code of a test that a handler runs. */
   interface Try {
     Object run(EventContext<Long, Noted, Ask> context) throws Exception;
   }
 
-  /** One without a result. */
+  /** Runs code without a result, and returns an empty text. */
   static Object none(Executable code) throws Exception {
     try {
       code.execute();
       return "";
     } catch (Exception | Error failure) {
       throw failure;
-    } catch (Throwable other) {
-      throw new AssertionError(other);
+    } catch (Throwable unexpected) {
+      throw new AssertionError(unexpected);
     }
   }
 
-  /** Returns the actor, whose tries the handler notes. */
+  /** Creates the actor 'ada', whose handler runs the code and replies with its result. */
   Actor<Ask> ada(Builder<Ask> kind, Try handler) {
     return kind.events(Noted.class, 0L, (Long n, Noted noted) -> n + 1)
         .handler((n, ask, context) -> context.reply(ask, String.valueOf(handler.run(context))))

@@ -16,28 +16,29 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Bytes that this program cannot read or write harm only the actors that they concern. */
+/** Tests that bytes which a codec cannot read or write affect only the actor that has them. */
 class UnreadableTest {
   record Add(String text) implements Request<Add, Integer> {}
 
-  interface Before {
+  interface Older {
     sealed interface Event {}
     record Kept(String text) implements Event {}
     record Gone(String text) implements Event {}
   }
 
-  interface Now {
+  interface Newer {
     sealed interface Event {}
     record Kept(String text) implements Event {}
   }
 
   private static final Durable.Builder<Add> KIND = Durable.kind("list", Add.class);
-  private static final Durable<Add> BEFORE =
-      KIND.events(Before.Event.class, 0, (Integer count, Before.Event event) -> count + 1)
+  private static final Durable<Add> OLDER_KIND =
+      KIND.events(Older.Event.class, 0, (Integer count, Older.Event event) -> count + 1)
           .handler((count, add, context) -> context.reply(add, context.persist(
-              add.text().equals("gone") ? new Before.Gone(add.text()) : new Before.Kept(add.text()))));
-  private static final Durable<Add> NOW = KIND.events(Now.Event.class, 0, (Integer count, Now.Event event) -> count + 1)
-      .handler((count, add, context) -> context.reply(add, context.persist(new Now.Kept(add.text()))));
+              add.text().equals("gone") ? new Older.Gone(add.text()) : new Older.Kept(add.text()))));
+  private static final Durable<Add> NEWER_KIND =
+      KIND.events(Newer.Event.class, 0, (Integer count, Newer.Event event) -> count + 1)
+          .handler((count, add, context) -> context.reply(add, context.persist(new Newer.Kept(add.text()))));
 
   private final ActorScope scope = ActorSystem.openScope("unreadable");
   private final MemoryStore store = MemoryStore.open();
@@ -53,21 +54,21 @@ class UnreadableTest {
   }
 
   @Test
-  void anUnknownEventFailsItsActorOnly() {
-    try (var lists = lists(BEFORE)) {
+  void unknownEventFailsOnlyItsActor() {
+    try (var lists = lists(OLDER_KIND)) {
       assertEquals(1, lists.actor("ada").ask(new Add("gone")));
       assertEquals(1, lists.actor("grace").ask(new Add("kept")));
     }
 
-    try (var lists = lists(NOW)) {
-      for (int again = 0; again < 2; again++) {
+    try (var lists = lists(NEWER_KIND)) {
+      for (int attempt = 0; attempt < 2; attempt++) {
         var failure = assertThrows(CodecException.class, () -> lists.actor("ada").ask(new Add("kept")));
         assertEquals("turn 1 of list 'ada' cannot be read: "
             + "Event: no type named 'Gone' is known; those of Event are [Kept], at byte 6", failure.getMessage());
       }
       assertEquals(2, lists.actor("grace").ask(new Add("kept")));
     }
-    try (var lists = lists(BEFORE)) {
+    try (var lists = lists(OLDER_KIND)) {
       assertEquals(2, lists.actor("ada").ask(new Add("gone")));
     }
   }

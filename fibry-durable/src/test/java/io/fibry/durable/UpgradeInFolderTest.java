@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class UpgradeInFolderTest extends UpgradeContract {
   UpgradeInFolderTest() {
-    super(Folders::new);
+    super(FolderStores::new);
   }
 }

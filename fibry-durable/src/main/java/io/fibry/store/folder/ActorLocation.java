@@ -11,12 +11,12 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * The positions of one actor's records in the log: of its last full-state turn or snapshot, of the
- * later turns, and of the pending messages. A position is the number of a segment
- * and the offset of a record, packed into a long.
+ * later turns, and of the pending messages. A position is the number of a segment and the offset of
+ * a record in it, packed into a long.
  *
  * <p>The fields of this class and of {@link ActorLife} are guarded by the monitor of their object.
- * The object exists while the actor is expanded, see {@link IndexStripe}. An actor is in use while
- * its life has not ended, or a record of it is being stored.
+ * An actor has such an object while it is expanded, see {@link IndexStripe}. An actor is in use
+ * while its life has not ended, or a record of it is being stored.
  */
 final class ActorLocation {
   private static final long[] NO_POSITIONS = {};
@@ -114,11 +114,11 @@ final class ActorLocation {
   record MessageLocation(Instant due, int segment, int offset, int index) {}
 
   private final Store.ActorId actor;
-  private final Fingerprint fingerprint; // the fingerprint of the actor
-  private long[] positions; // of the records that a load reads, ascending; the array may be longer
+  private final ActorFingerprint fingerprint; // the fingerprint of the actor
+  private long[] positions; // of the records that a load reads, ascending; the end of the array may be unused
   private int positionCount; // used elements of the array
   private long lastTurn; // the number of the last stored turn, or 0 if there is none
-  private long lastFullTurn; // the number of the last turn (no snapshot) with the full state, or 0 if there is none
+  private long lastFullTurn; // the last turn whose own record has the full state, or 0; snapshots do not count
   private boolean hasGap; // whether a turn that a load needs is missing; gaps before a full state do not count
   private ActorLife life; // null until the first load in this process
   // The number of the last turn that was stored or accepted; -1 until the life has loaded the
@@ -128,11 +128,11 @@ final class ActorLocation {
   private int arrivingCount; // messages that are being stored, and not pending yet
 
   /** Creates the location of an actor without stored turns. */
-  ActorLocation(Store.ActorId actor, Fingerprint fingerprint) {
+  ActorLocation(Store.ActorId actor, ActorFingerprint fingerprint) {
     this(actor, fingerprint, NO_POSITIONS, 0, 0);
   }
 
-  ActorLocation(Store.ActorId actor, Fingerprint fingerprint, long[] positions, long lastTurn, long lastFullTurn) {
+  ActorLocation(Store.ActorId actor, ActorFingerprint fingerprint, long[] positions, long lastTurn, long lastFullTurn) {
     this.actor = actor;
     this.fingerprint = fingerprint;
     this.positions = positions;
@@ -145,7 +145,7 @@ final class ActorLocation {
     return actor;
   }
 
-  Fingerprint fingerprint() {
+  ActorFingerprint fingerprint() {
     return fingerprint;
   }
 
@@ -192,7 +192,7 @@ final class ActorLocation {
 
   /**
    * Returns whether a turn or a snapshot is still needed. If not, its record is dead. Turns before
-   * a snapshot are needed as history until they are old.
+   * a snapshot are needed until they are old: they are the history that views read.
    *
    * @param isOld whether the record is older than the retention of its kind
    */

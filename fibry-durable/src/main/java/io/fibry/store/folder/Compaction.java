@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A rewritten turn no longer says which messages it handled. That is safe, because a pass goes
  * from the oldest segment to the newest. When it reaches a turn, it has already rewritten the
- * earlier segments without the messages that the turn handled, because the index knew the turn. If
+ * earlier segments without the messages that the turn handled, which are dead by then. If
  * a pass ends early, the segments that it did not reach still say which messages were handled.
  *
  * <p>A pass pauses for three quarters of the time, unless a second pass is due before it has ended,
@@ -56,8 +56,8 @@ final class Compaction {
   }
 
   /**
-   * Called by the log's thread when it has sealed a segment, and all records of it are in the
-   * index.
+   * Called by the log's thread when it has sealed a segment, and the index has all records of this
+   * segment.
    */
   synchronized void onSegmentSealed() {
     if (isClosed) return;
@@ -162,7 +162,7 @@ final class Compaction {
   }
 
   private void logFailure(Throwable failure) {
-    LogWriter.log(() -> LoggerFactory.getLogger(Compaction.class).warn("{} keeps what is dead until {}", disk,
+    LogWriter.log(() -> LoggerFactory.getLogger(Compaction.class).warn("{} keeps replaced records until {}", disk,
         isClosed() ? "it is opened again" : "the next segment is full", failure));
   }
 

@@ -29,9 +29,9 @@ final class DamagedLogReader {
      * Called when a segment has been read to its end. All frames with a smaller number than
      * {@code nextFrame} are in it or in earlier segments.
      *
-     * @param size the size of the file in bytes
+     * @param fileSize the size of the file in bytes
      */
-    void onSegmentEnd(Segment segment, int size, long nextFrame) throws IOException;
+    void onSegmentEnd(Segment segment, int fileSize, long nextFrame) throws IOException;
   }
 
   private final StorageDirectory disk;
@@ -195,8 +195,10 @@ final class DamagedLogReader {
   }
 
   /**
-   * Ends a segment that has no intact seal, and no intact frame after the offset. Reports a defect
-   * if the log continues in a later segment, or else a torn end. Returns whether the log continues.
+   * Ends a segment without an intact seal. After the offset it has no intact frame, or only frames
+   * that do not prove that the missing frame was on disk. Reports a defect if the segment is
+   * compact or the log continues in a later segment, or else a torn end. Returns whether the log
+   * continues.
    */
   private boolean endWithoutSeal(Segment segment, ByteBuffer content, int offset, boolean isContinuedLater)
       throws IOException {

@@ -28,7 +28,7 @@ final class FingerprintHasher {
     return new FingerprintHasher(random.nextLong(), random.nextLong());
   }
 
-  Fingerprint of(Store.ActorId actor) {
+  ActorFingerprint of(Store.ActorId actor) {
     byte[] kind = actor.kind().getBytes(StandardCharsets.UTF_8);
     byte[] key = actor.key().getBytes(StandardCharsets.UTF_8);
     var bytes = new byte[2 * Short.BYTES + kind.length + key.length];
@@ -47,10 +47,10 @@ final class FingerprintHasher {
     return offset + Short.BYTES + text.length;
   }
 
-  Fingerprint of(byte[] bytes, int from, int length) {
+  ActorFingerprint of(byte[] bytes, int from, int length) {
     var halves = new long[2];
     compute(bytes, from, length, halves);
-    return new Fingerprint(halves[0], halves[1]);
+    return new ActorFingerprint(halves[0], halves[1]);
   }
 
   /**
@@ -81,7 +81,7 @@ final class FingerprintHasher {
     }
     v2 ^= 0xee;
     long high = 0;
-    for (int round = 1; round <= 6; round++) { // the round is written again, because a method would have four results
+    for (int round = 1; round <= 6; round++) { // repeats the round's code, because a method would have four results
       v0 += v1;
       v2 += v3;
       v1 = Long.rotateLeft(v1, 13) ^ v0;

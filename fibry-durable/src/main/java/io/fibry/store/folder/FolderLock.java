@@ -159,7 +159,7 @@ final class FolderLock implements AutoCloseable {
       if (Objects.equals(fileKey, fileKey())) return;
     } catch (NoSuchFileException missingFile) {
       throw new FolderTakenException(
-          folder + " is not locked any more, because somebody deleted " + FILE + ". " + STOP_EXPLANATION);
+          folder + " is no longer locked, because " + FILE + " was deleted. " + STOP_EXPLANATION);
     }
     throw takenException(" by process " + processOf(Files.readAllBytes(folder.resolve(FILE))));
   }
@@ -169,8 +169,8 @@ final class FolderLock implements AutoCloseable {
   }
 
   private FolderTakenException takenException(String holder) {
-    return new FolderTakenException(folder + " was locked" + holder + ", because somebody deleted " + FILE
-        + ", or code of this process opened and closed it. " + STOP_EXPLANATION);
+    return new FolderTakenException(folder + " was locked" + holder + ", because " + FILE
+        + " was deleted, or code of this process opened and closed it. " + STOP_EXPLANATION);
   }
 
   @Override

@@ -95,7 +95,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   /**
    * Writes the intact part of a damaged store to a new store. The damaged store is not changed. A
    * turn after a missing turn is left out, unless a later turn has the full state. The messages
-   * that such a turn sent are left out, too, and the messages that it handled are pending again.
+   * that the omitted turn sent are left out, too. The messages that it handled are pending again.
    *
    * @param folder the folder of the damaged store, which must not be open
    * @param to an empty folder for the new store; created if it does not exist
@@ -167,7 +167,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @param turns turns that were stored since the store was opened
    * @param refusedTurns turns and messages that were not stored since the store was opened, for any
    * reason
-   * @param pendingWrites turns and messages that are being stored
+   * @param pendingWrites turns and messages that are being stored now
    * @param actors actors that have stored turns
    * @param pendingMessages stored messages that are not handled yet, and reminders
    * @param parkedMessages messages that failed and are parked for an operator
@@ -178,9 +178,9 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * second
    * @param isBroken whether the disk failed in a way that leaves its content unknown. The store
    * refuses everything: close it, repair the disk, and open it again
-   * @param tornFiles names of files that contain a damaged end of the log, moved there when a store
-   * was opened. It is a commit that a crash cut off before any sender was notified, or a commit
-   * that was damaged later, see {@code doubt} of {@link StoreCheck}
+   * @param tornFiles names of files with a damaged end of the log, which was moved there when the
+   * store was opened. Such an end is a commit that a crash cut off before any sender was notified,
+   * or a commit that was damaged later, see {@code doubt} of {@link StoreCheck}
    */
   public record Health(long turns, long refusedTurns, long pendingWrites, long actors, long pendingMessages,
       long parkedMessages, long bytes,
@@ -224,7 +224,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
             "a segment of " + segmentBytes + " bytes; give " + MIN_SEGMENT_BYTES + " to " + MAX_SEGMENT_BYTES);
       if (maxPendingBytes < MIN_SEGMENT_BYTES)
         throw new IllegalArgumentException(
-            "room for " + maxPendingBytes + " bytes; give " + MIN_SEGMENT_BYTES + " or more");
+            "capacity for " + maxPendingBytes + " bytes; give " + MIN_SEGMENT_BYTES + " or more");
       Objects.requireNonNull(clock, "clock");
       if (Objects.requireNonNull(syncInterval, "syncInterval").isNegative())
         throw new IllegalArgumentException("a pause of " + syncInterval + "; give zero or more");

@@ -6,19 +6,19 @@ import java.util.List;
 
 /**
  * The bytes of one commit in the log. A frame is intact as a whole or not at all, so all records of
- * a commit exist or none.
+ * a commit exist or none. The fields, with their sizes in bytes:
  *
  * <pre>
  * length 4 | crc 4 | number 8 | lastSynced 8 | time 8 | records 4
- *     | length 4, bytes | .. | zeros to 8
+ *     | for each record: length 4, bytes | zeros up to a multiple of 8
  * </pre>
  *
  * <p>The length is the number of bytes behind the crc, without the zeros at the end. If the length
- * is 0, no frame was written yet. A frame of another kind than RECORDS has no records, and stores
- * the negative ordinal of its kind as their number. The crc also covers the frame's position, so
- * that a disk block of an older file never looks like a frame.
+ * is 0, no frame was written yet. A frame of another kind than RECORDS has no records. Its field
+ * {@code records} has the negative ordinal of the kind. The crc also covers the position of the
+ * frame, so that a disk block of an older file never looks like a frame.
  *
- * @param number the number of the frame, beginning with 1; only compacted segments have gaps
+ * @param number the number of the frame, from 1; only compacted segments leave out numbers
  * @param lastSynced the number of the last frame that was on disk when this frame was written
  * @param time when the frame was written, in milliseconds since 1970
  */

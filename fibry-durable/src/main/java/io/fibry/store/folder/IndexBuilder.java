@@ -13,7 +13,7 @@ import java.util.concurrent.Executors;
  * Reads the records of a log into an index. For most records it creates no object. The thread that
  * reads the log fills chunks. Another thread adds the records of full chunks to the index, chunk by
  * chunk. A chunk is used by the reading thread until it is submitted. The other thread then uses it
- * until its {@code done} completes.
+ * until the chunk's {@code done} completes.
  *
  * <p>Records are added in batches, one for each stripe. If they were added in the order of the log,
  * each addition would wait for the main memory, because successive records belong to different
@@ -185,7 +185,7 @@ final class IndexBuilder implements LogReader.FrameReader, AutoCloseable {
       var type = (batch[i + 2] & FULL_STATE) == 0 ? LogRecord.RecordType.TURN : LogRecord.RecordType.FULL_STATE;
       long position = batch[i + 3];
       if (!index.addRecord(high, low, number, type, position))
-        index.addRecord(new Fingerprint(high, low), number, type, position);
+        index.addRecord(new ActorFingerprint(high, low), number, type, position);
     }
   }
 }

@@ -10,15 +10,16 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * A part of the index. An actor is <i>compact</i> as long as it is not in use and has no pending
- * message. It is then a slot in a table of numbers. Otherwise it is <i>expanded</i>, an
+ * A part of a {@link LogIndex}. An actor is <i>compact</i> as long as it is not in use and has no
+ * pending message. It is then a slot in a table of numbers. Otherwise it is <i>expanded</i>, an
  * {@link ActorLocation} in a map. An actor is in only one of the two, because it moves between them
  * under this object's monitor. The table uses open addressing and grows by a quarter. With the
- * empty slots, an actor thus takes 40 to 50 bytes for its slot of 32 bytes.
+ * empty slots, an actor thus takes 40 to 50 bytes for its slot of 32 bytes. The bytes of a slot:
  *
  * <pre>
- * fingerprint 16 | number of the last turn, and 2 bits: which turn has the full state 8
- *     | position 8, or if negative: the number of positions, and the link to the last of them
+ * 16 fingerprint
+ *  8 number of the last turn, and 2 bits that say which turn has the full state
+ *  8 position; a negative value has the number of positions, and the link to the last of them
  * </pre>
  *
  * <p>Several positions of an actor are in a chain of {@link PositionChains}.
@@ -30,7 +31,8 @@ final class IndexStripe {
   private static final int NO_POSITION = 0; // the slot is empty
   // Value of the bits: the first position is that of the last turn with the full state.
   private static final int FULL_STATE_FIRST = 1;
-  // Value of the bits: the chain begins with ~number of the last turn with the full state.
+  // Value of the bits: a load begins at a snapshot after the last turn with the full state. So the
+  // chain begins with ~number of that turn.
   private static final int FULL_STATE_APART = 2;
   private static final int STATE_BITS = 2; // number of these bits; their value is 0 if no turn has the full state
 
@@ -38,7 +40,7 @@ final class IndexStripe {
   private long[] slots = {};
   private int usedSlots; // slots that are not empty
   private final PositionChains chains = new PositionChains();
-  private final Map<Fingerprint, ActorLocation> expanded = new HashMap<>();
+  private final Map<ActorFingerprint, ActorLocation> expanded = new HashMap<>();
 
   IndexStripe(int minSlots) {
     if (minSlots < 4) throw new IllegalArgumentException(minSlots + " slots cannot grow by a quarter; give 4 or more");
@@ -48,12 +50,12 @@ final class IndexStripe {
   // ---- expanded actors
 
   /** Calls a function with an actor, which is expanded from then on until {@link #compact}. */
-  synchronized <T> T expand(Fingerprint fingerprint, Store.ActorId actor, Function<ActorLocation, T> use) {
+  synchronized <T> T expand(ActorFingerprint fingerprint, Store.ActorId actor, Function<ActorLocation, T> use) {
     var location = expanded.get(fingerprint);
     return use.apply(location != null ? location : expand(fingerprint, actor));
   }
 
-  private ActorLocation expand(Fingerprint fingerprint, Store.ActorId actor) {
+  private ActorLocation expand(ActorFingerprint fingerprint, Store.ActorId actor) {
     int slot = find(fingerprint);
     long position = slot < 0 ? NO_POSITION : slots[slot + POSITION];
     var location =
@@ -74,10 +76,10 @@ final class IndexStripe {
   }
 
   /**
-   * Returns the location of an actor; null if it is compact or unknown, so without pending
-   * messages.
+   * Returns the location of an actor. Returns null if the actor is compact or unknown, and thus has
+   * no pending messages.
    */
-  synchronized ActorLocation expanded(Fingerprint fingerprint) {
+  synchronized ActorLocation expanded(ActorFingerprint fingerprint) {
     return expanded.get(fingerprint);
   }
 
@@ -131,7 +133,7 @@ final class IndexStripe {
   }
 
   /** A compact actor, and the position of its last turn. */
-  record CompactActor(Fingerprint fingerprint, long position) {}
+  record CompactActor(ActorFingerprint fingerprint, long position) {}
 
   /** The actors that have stored turns or pending messages. */
   record KnownActors(List<Store.ActorId> expanded, List<CompactActor> compact) {}
@@ -141,7 +143,7 @@ final class IndexStripe {
     for (var location : expanded.values()) if (location.hasRecords()) known.expanded.add(location.actor());
     for (int slot = 0; slot < slots.length; slot += WIDTH) if (slots[slot + POSITION] != NO_POSITION)
       known.compact.add(
-          new CompactActor(new Fingerprint(slots[slot], slots[slot + 1]), lastPosition(slots[slot + POSITION])));
+          new CompactActor(new ActorFingerprint(slots[slot], slots[slot + 1]), lastPosition(slots[slot + POSITION])));
     // A disk reads forward faster than in random order.
     known.compact.sort(Comparator.comparingLong(CompactActor::position));
     return known;
@@ -150,11 +152,11 @@ final class IndexStripe {
   // ---- compact actors
 
   /**
-   * Adds a turn while a log is being opened, after all earlier turns. If this needs an expanded
-   * actor, adds nothing, and returns false.
+   * Adds a turn while a log is being opened, after all earlier turns. If the actor must be expanded
+   * for it, adds nothing, and returns false.
    */
   boolean addTurn(long high, long low, long number, LogRecord.RecordType type, long position) {
-    if (!expanded.isEmpty() && expanded.containsKey(new Fingerprint(high, low))) return false;
+    if (!expanded.isEmpty() && expanded.containsKey(new ActorFingerprint(high, low))) return false;
     int slot = find(high, low);
     boolean hasFullState = type == LogRecord.RecordType.FULL_STATE;
     if (slot < 0) {
@@ -180,7 +182,7 @@ final class IndexStripe {
    * Returns whether a record is still needed, like {@link ActorLocation#isLive(long,
    * LogRecord.RecordType, long, boolean)}.
    */
-  synchronized boolean isLive(Fingerprint fingerprint, long number, LogRecord.RecordType type, long position,
+  synchronized boolean isLive(ActorFingerprint fingerprint, long number, LogRecord.RecordType type, long position,
       boolean isOld) {
     var location = expanded.get(fingerprint);
     if (location != null) return location.isLive(number, type, position, isOld);
@@ -247,7 +249,7 @@ final class IndexStripe {
   // ---- the table
 
   /** Returns the index of the actor's slot in the table; a negative number if it has none. */
-  private int find(Fingerprint fingerprint) {
+  private int find(ActorFingerprint fingerprint) {
     return find(fingerprint.high(), fingerprint.low());
   }
 

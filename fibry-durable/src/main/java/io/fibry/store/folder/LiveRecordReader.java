@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Reads the live records of sealed segments, with pauses for the disk. It reads a part of a segment
- * at a time, and gives the live records of each part as one frame. Each reading of a segment makes
- * the same parts. Records that die between two readings can thus only make frames smaller. Used by
- * one thread.
+ * Reads the live records of sealed segments. Pauses between parts of a segment, so that others can
+ * use the disk, and gives the live records of each part as one frame. Each reading of a segment
+ * makes the same parts. Records that die between two readings can thus only make frames smaller.
+ * Used by one thread.
  */
 final class LiveRecordReader {
   private static final int MAX_PART = 1 << 20; // bytes; the last frame of a part may exceed it

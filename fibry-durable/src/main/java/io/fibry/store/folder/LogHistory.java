@@ -13,9 +13,10 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 
 /**
- * Reads the turns of a kind, frame by frame, up to the last frame that is on disk. Files may be
- * rewritten meanwhile. Live records then keep their order, but several frames may become one. So
- * the reader finds its position by the last frame that it read and the last turn that it returned.
+ * Reads the turns of a kind, frame by frame, up to the last frame that is on disk. Compaction may
+ * rewrite files meanwhile. Live records then keep their order, but several frames may become one.
+ * So the reader finds its position by the last frame that it read and the last turn that it
+ * returned.
  */
 final class LogHistory implements Store.History {
   private static final int READ_BYTES = 1 << 18;
@@ -39,7 +40,7 @@ final class LogHistory implements Store.History {
     static HistoryPosition of(String text, String kind) {
       if (text.isEmpty()) return BEGINNING;
       if (!text.matches("\\d{1,18}\\.\\d{1,18}\\.(?s:.+)"))
-        throw new IllegalArgumentException("'" + Lines.line(text) + "' is no place in the history of " + kind);
+        throw new IllegalArgumentException("'" + Lines.line(text) + "' is no offset in the history of " + kind);
       var parts = text.split("\\.", 3);
       return new HistoryPosition(Long.parseLong(parts[0]), Long.parseLong(parts[1]), parts[2]);
     }
@@ -49,7 +50,7 @@ final class LogHistory implements Store.History {
   private final StorageDirectory disk;
   private final LogIndex index;
   private final SegmentLog log;
-  private final long storeId; // the id of the store
+  private final long storeId; // a part of the checksum of each frame
   private final String kind;
   // Released by the journal's thread, and by threads that close this history.
   private final Semaphore wakeUps = new Semaphore(0);
@@ -125,8 +126,8 @@ final class LogHistory implements Store.History {
   }
 
   /**
-   * Sets the position to the beginning of the segment that has the next frame. A segment may be
-   * sealed meanwhile. {@code newestSealed} is read before the lookup, so that such a segment is not
+   * Sets the position to the beginning of the segment that has the next frame. Reads
+   * {@code newestSealed} before the lookup, so that a segment that is sealed meanwhile is not
    * skipped.
    */
   private void seek() {

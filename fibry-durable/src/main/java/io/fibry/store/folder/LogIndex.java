@@ -16,7 +16,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** The positions in the log of all live records, in memory, by actor. Thread-safe. */
+/** The positions of all live (still needed) log records, in memory, by actor. Thread-safe. */
 final class LogIndex {
   static final int STRIPES = 256;
   private static final int MIN_SLOTS = 16; // of a stripe
@@ -37,7 +37,7 @@ final class LogIndex {
 
   /** Finds the actor that has a fingerprint, by the position of one of the actor's turns. */
   interface ActorResolver {
-    Store.ActorId resolve(Fingerprint fingerprint, long position);
+    Store.ActorId resolve(ActorFingerprint fingerprint, long position);
   }
 
   LogIndex(Supplier<String> storeName, ActorResolver actorResolver, InstantSource clock) {
@@ -48,7 +48,7 @@ final class LogIndex {
     for (int i = 0; i < STRIPES; i++) stripes[i] = new IndexStripe(MIN_SLOTS + MIN_SLOTS * i / (4 * STRIPES));
   }
 
-  private IndexStripe stripe(Fingerprint fingerprint) {
+  private IndexStripe stripe(ActorFingerprint fingerprint) {
     return stripes[stripeOf(fingerprint.high())];
   }
 
@@ -65,7 +65,7 @@ final class LogIndex {
     return stripe(fingerprint).expand(fingerprint, actor, use);
   }
 
-  /** Returns an actor; empty if it is compact or unknown, so that it has no pending message. */
+  /** Returns an actor; empty if it is compact or unknown, and thus has no pending message. */
   Optional<ActorLocation> expandedActor(Store.ActorId actor) {
     var fingerprint = hasher.of(actor);
     return Optional.ofNullable(stripe(fingerprint).expanded(fingerprint));
@@ -146,12 +146,12 @@ final class LogIndex {
     record.computeFingerprint(hasher, into);
   }
 
-  Fingerprint computeFingerprint(Store.ActorId actor) {
+  ActorFingerprint computeFingerprint(Store.ActorId actor) {
     return hasher.of(actor);
   }
 
   /**
-   * Adds a turn of a compact actor. If this needs an expanded actor, adds nothing, and returns
+   * Adds a turn of a compact actor. If the actor must be expanded for it, adds nothing, and returns
    * false.
    */
   boolean addRecord(long high, long low, long number, LogRecord.RecordType type, long position) {
@@ -159,7 +159,7 @@ final class LogIndex {
   }
 
   /** Adds the position of a turn or snapshot, and expands the actor for it. */
-  void addRecord(Fingerprint fingerprint, long number, LogRecord.RecordType type, long position) {
+  void addRecord(ActorFingerprint fingerprint, long number, LogRecord.RecordType type, long position) {
     var expanded = stripe(fingerprint).expanded(fingerprint);
     var actor = expanded == null ? actorResolver.resolve(fingerprint, position) : expanded.actor();
     compact(stripe(fingerprint).expand(fingerprint, actor, location -> {
@@ -210,8 +210,8 @@ final class LogIndex {
 
   /**
    * Returns whether a turn or a snapshot is still needed: it is read when its actor is loaded, or
-   * it is history. If the actor has ended since, the turn is history only for views that have not
-   * read it.
+   * it is history. If a later turn has erased the actor, the turn is history only for views that
+   * have not read it.
    *
    * @param isUnread tests for a kind whether one of its views may still have to read the record
    */
@@ -240,8 +240,8 @@ final class LogIndex {
   }
 
   /**
-   * Returns how often segments were replaced. Called inside {@link #withStablePositions}. A
-   * different number means that positions may have changed.
+   * Returns how often segments were replaced. Called inside {@link #withStablePositions}. If the
+   * number differs from that of an earlier call, positions may have changed.
    */
   long relocationCount() {
     return relocationCount;

@@ -13,6 +13,7 @@ import java.util.List;
 
 /**
  * A record of the log: a turn with the messages that it handled and sent, or one accepted message.
+ * The numbers in this layout are sizes in bytes:
  *
  * <pre>
  * crc 4 | type 1 | number 8 | milliseconds 8 | actor
@@ -69,8 +70,9 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
   }
 
   /**
-   * Returns the bytes of a record with the live part of this record. The ids of handled messages
-   * are left out, because those messages no longer exist in the log.
+   * Returns the bytes of a copy of this record that has only the live parts, which actors or views
+   * may still read. The ids of handled messages are left out, because those messages no longer
+   * exist in the log.
    *
    * @param isTurnLive whether the turn itself is live
    * @param liveMessages the live messages

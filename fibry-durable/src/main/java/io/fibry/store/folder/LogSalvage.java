@@ -23,7 +23,7 @@ final class LogSalvage implements SalvagePlan.SalvageSink {
   private long time; // the time of the current frame, in milliseconds since 1970
   private int lastSegment; // the number of the last segment that was written
   private long lastFrame; // the number of the last frame of that segment
-  private int maxSize; // the size of the largest segment in bytes
+  private int maxSize; // the size of the largest file of the damaged log in bytes
 
   private LogSalvage(StorageDirectory disk) {
     this.disk = disk;
@@ -63,9 +63,9 @@ final class LogSalvage implements SalvagePlan.SalvageSink {
    * or later.
    */
   @Override
-  public void onSegmentEnd(Segment segment, int size, long nextFrame) throws IOException {
+  public void onSegmentEnd(Segment segment, int fileSize, long nextFrame) throws IOException {
     endFrame();
-    maxSize = Math.max(maxSize, size);
+    maxSize = Math.max(maxSize, fileSize);
     if (frames.isEmpty()) return;
     long sealNumber = frames.getLast().number() + 1;
     write(segment.number(), Math.max(sealNumber, nextFrame - 1));

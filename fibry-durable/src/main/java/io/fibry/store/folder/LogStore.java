@@ -169,7 +169,7 @@ final class LogStore extends FolderStore {
   }
 
   /** Returns the actor of the turn at a position. Throws if this actor has another fingerprint. */
-  private ActorId resolveActor(Fingerprint fingerprint, long position) {
+  private ActorId resolveActor(ActorFingerprint fingerprint, long position) {
     return readRecord("an actor", (int) (position >> Integer.SIZE), (int) position,
         record -> index.computeFingerprint(record.actor()).equals(fingerprint)).actor();
   }
@@ -304,7 +304,7 @@ final class LogStore extends FolderStore {
   public CompletionStage<Boolean> enqueue(PendingMessage message, int maxPending) {
     var bytes = LogRecord.bytes(message, clock.millis());
     checkSize(bytes, "a message for ", message.to());
-    if (preallocator.isFull()) return refuse(preallocator.refusal("a message for " + message.to() + " is not kept"));
+    if (preallocator.isFull()) return refuse(preallocator.refusal("a message for " + message.to() + " is not stored"));
     var location = index.reserveMessage(message, maxPending);
     if (location == null) return CompletableFuture.completedFuture(false);
     return add(new PendingRecord.PendingMessageRecord(this, bytes, location, message), message.to());
@@ -329,7 +329,7 @@ final class LogStore extends FolderStore {
       return entry;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
+      throw new CancellationException(actor + " was interrupted while it waited for capacity in " + this);
     } finally {
       if (!isAdded) {
         entry.finishOnce();
@@ -343,7 +343,7 @@ final class LogStore extends FolderStore {
   }
 
   void addPending(PendingMessage message, int segment, int offset, int messageIndex) {
-    var due = Instant.ofEpochMilli(message.due().toEpochMilli()); // as precise as in the log
+    var due = Instant.ofEpochMilli(message.due().toEpochMilli()); // in milliseconds, as in the log
     index.addRecord(message.to(), message.id(), new ActorLocation.MessageLocation(due, segment, offset, messageIndex));
   }
 

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Commit.</b> The entries that wait when a commit begins become one frame, which is written
  * and synced once. Each entry is then notified that it is stored. Entries that are added meanwhile,
- * or exceed the maximal size of a frame, wait for the next frame. If the store has a sync interval,
- * entries are notified as soon as they are written.
+ * or do not fit into the frame, wait for the next frame. If the store has a sync interval, entries
+ * are notified as soon as they are written.
  *
  * <p><b>Capacity.</b> A semaphore bounds the bytes of waiting entries. A sender acquires the bytes
  * of its entry before it adds the entry to the {@link JournalQueue}. So the sender waits if the
@@ -33,8 +33,8 @@ import org.slf4j.LoggerFactory;
  * frame are refused. After a failed sync, or if a write cannot be undone, the log is broken: all
  * waiting and later entries are refused.
  *
- * <p><b>End.</b> No entry is lost. A sender adds an entry and then reads whether the inbox has
- * ended. The thread ends the inbox and then takes the remaining entries.
+ * <p><b>End.</b> Each entry is either written or refused. A sender adds an entry and then reads
+ * whether the inbox has ended. The thread ends the inbox and then takes the remaining entries.
  */
 final class LogWriter {
   /**
@@ -66,7 +66,7 @@ final class LogWriter {
   private static final int MAX_RECORDS = 8192; // of a frame
   private static final int MAX_BYTES = 8 << 20; // of the records of a frame; a larger record has its own frame
   static final int MAX_RECORD_BYTES = 16 << 20; // bytes of a record
-  static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+  static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(20); // the default quietTime
 
   private final SegmentLog log;
   private final LongSupplier millis; // the time in milliseconds since 1970
@@ -186,7 +186,7 @@ final class LogWriter {
 
   private void write() {
     try {
-      Thread.interrupted(); // an interrupt would close the file, and end the next sleep at once
+      Thread.interrupted(); // a pending interrupt would close the file, and end the next sleep at once
       takeBatch();
       if (!batch.isEmpty()) commit();
       syncIfDue();

@@ -3,9 +3,10 @@ package io.fibry.store.folder;
 import java.util.Arrays;
 
 /**
- * The positions of actors that have several positions. The positions of an actor form a chain, in
- * which each position has a link to the previous position. A link is the index of a position.
- * Growth adds a page of positions, and copies no page. Guarded by the monitor of the stripe.
+ * The positions of records, for the actors that have several. The positions of an actor form a
+ * chain, in which each position has a link to the previous position. A link is the index of a
+ * position. Growth adds a page of positions, and copies no page. Guarded by the monitor of the
+ * {@link IndexStripe}.
  */
 final class PositionChains {
   private static final int PAGE_BITS = 8;

@@ -15,8 +15,8 @@ final class Relocations {
   private long[] oldPositions; // ascending; may be longer than `count`
   private int[] newOffsets; // may be longer than `count`
   private int count; // records that were added
-  // The old indices of the live messages of a record, by its old position. Contains only records
-  // whose live messages have other indices now.
+  // The old indices of the live messages in the outbox of a record, by the record's old position.
+  // Contains only records whose live messages have other indices now.
   private final Map<Long, List<Integer>> liveIndices = new HashMap<>();
 
   /** @param expectedCount the approximate number of records */

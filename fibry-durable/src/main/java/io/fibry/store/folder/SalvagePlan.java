@@ -12,14 +12,15 @@ import java.util.Map;
 
 /**
  * Decides which intact records of a damaged log are usable. A turn after a missing turn is not
- * usable, unless a later turn has the full state. It is lost, with the messages that it handled and
- * sent. Each log is read twice: the first pass collects facts on each actor, the second decides.
+ * usable, unless a later turn has the full state. An unusable turn is lost, with the messages that
+ * it sent. The messages that it handled wait again. Each log is read twice: the first pass collects
+ * facts on each actor, the second decides.
  */
 final class SalvagePlan {
   /** The facts about one actor. */
   private static final class ActorFindings {
-    private long baseTurn; // first pass: the last turn whose full state exists, maybe in a snapshot
-    private long lastFullTurn; // first pass: the last turn (no snapshot) with the full state
+    private long baseTurn; // first pass: the last turn whose full state is in its record or in a snapshot
+    private long lastFullTurn; // first pass: the last turn whose own record has the full state
     private long lastUsedTurn; // second pass: the last usable turn
     private long lastSeenTurn; // second pass: the last turn that was found
     // Whether each pending message is parked, by id.
@@ -37,7 +38,7 @@ final class SalvagePlan {
 
   // ---- the first pass
 
-  /** Notes the number of the turn whose full state a record has. */
+  /** If the record has a full state, notes the number of its turn. */
   void analyze(LogRecord record) {
     if (record.type() == LogRecord.RecordType.MESSAGE || record.type() == LogRecord.RecordType.TURN) return;
     var findings = findingsOf(record.actor());
@@ -57,14 +58,17 @@ final class SalvagePlan {
     hasDamage = isDamaged;
   }
 
-  /** Returns whether a record is usable. Called once for each record, in the order of the log. */
+  /**
+   * Decides whether a record is usable, and counts it as used or lost. Called once for each record,
+   * in the order of the log.
+   */
   boolean isUsable(LogRecord record) {
-    boolean isUsable = record.type() == LogRecord.RecordType.MESSAGE || isUsable(record, findingsOf(record.actor()));
+    boolean isUsable = record.type() == LogRecord.RecordType.MESSAGE || decideTurn(record, findingsOf(record.actor()));
     if (isUsable) markUsed(record);
     return isUsable;
   }
 
-  private boolean isUsable(LogRecord record, ActorFindings findings) {
+  private boolean decideTurn(LogRecord record, ActorFindings findings) {
     long number = record.number();
     addGap(record, findings);
     findings.lastSeenTurn = Math.max(findings.lastSeenTurn, number);
@@ -110,7 +114,7 @@ final class SalvagePlan {
 
   // ---- the result
 
-  /** Checks a log. */
+  /** Checks a log, and writes nothing. */
   static StoreCheck of(StorageDirectory disk) throws IOException {
     return of(disk, damagedLog -> new SalvageSink() {});
   }
@@ -119,13 +123,14 @@ final class SalvagePlan {
   interface SalvageSink {
     default void take(long frameNumber, long time, ByteBuffer record) {}
 
-    default void onSegmentEnd(Segment segment, int size, long nextFrame) throws IOException {}
+    default void onSegmentEnd(Segment segment, int fileSize, long nextFrame) throws IOException {}
   }
 
   interface SalvageSinkFactory {
     SalvageSink make(DamagedLogReader damagedLog) throws IOException;
   }
 
+  /** Checks a log, and gives its usable records to the sink. */
   static StoreCheck of(StorageDirectory disk, SalvageSinkFactory sinkFactory) throws IOException {
     var plan = new SalvagePlan();
     var damagedLog = DamagedLogReader.read(disk, new DamagedLogReader.RecordReader() {
@@ -135,7 +140,7 @@ final class SalvagePlan {
       }
 
       @Override
-      public void onSegmentEnd(Segment segment, int size, long nextFrame) {}
+      public void onSegmentEnd(Segment segment, int fileSize, long nextFrame) {}
     });
     plan.beginSecondPass(!damagedLog.defects().isEmpty());
     var sink = sinkFactory.make(damagedLog);
@@ -146,14 +151,14 @@ final class SalvagePlan {
       }
 
       @Override
-      public void onSegmentEnd(Segment segment, int size, long nextFrame) throws IOException {
-        sink.onSegmentEnd(segment, size, nextFrame);
+      public void onSegmentEnd(Segment segment, int fileSize, long nextFrame) throws IOException {
+        sink.onSegmentEnd(segment, fileSize, nextFrame);
       }
     });
-    return plan.check(disk, damagedLog);
+    return plan.result(disk, damagedLog);
   }
 
-  private StoreCheck check(StorageDirectory disk, DamagedLogReader damagedLog) throws IOException {
+  private StoreCheck result(StorageDirectory disk, DamagedLogReader damagedLog) throws IOException {
     long bytes = 0;
     for (var name : disk.names()) bytes += disk.size(name);
     long actors = actorFindings.values().stream().filter(findings -> findings.lastUsedTurn > 0).count();

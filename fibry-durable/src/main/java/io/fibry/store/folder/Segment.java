@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 /**
  * A file of the log: a header, frames, and zeros up to the end. The file is filled with zeros when
  * it is created. A frame thus does not change the size of the file, and needs only one write and
- * one sync.
+ * one sync. The header has these fields, with their sizes in bytes:
  *
  * <pre>
  * magic 8 | format 4 | store 8 | first 4 | number 4 | size 4 | compact 4 | crc 4
@@ -36,7 +36,7 @@ record Segment(long storeId, int firstReplaced, int number, boolean isCompact) {
 
   /**
    * Returns the segment that the header of a file describes. If the header is damaged, returns a
-   * segment that is not compacted.
+   * segment that is not compacted; {@link #difference} then describes the damage.
    */
   static Segment of(StorageDirectory disk, long storeId, int number) throws IOException {
     var header = ByteBuffer.allocate(HEADER);
@@ -113,7 +113,10 @@ record Segment(long storeId, int firstReplaced, int number, boolean isCompact) {
     return content.flip();
   }
 
-  /** Describes why a file with this header and size is not this segment. Returns null if it is. */
+  /**
+   * Describes why a file with this header and size is not this segment. Returns null if the file is
+   * this segment.
+   */
   String difference(ByteBuffer header, int size) {
     if (size < HEADER) return "it has only " + size + " bytes";
     if (header.getLong(0) != MAGIC) return "it is not a segment of a log";

@@ -23,7 +23,7 @@ final class SegmentLog {
   private int offset; // the offset of the next frame
   private long nextFrame; // the number of the next frame
   private volatile long lastSynced; // the number of the last frame that is on disk; read by other threads
-  private boolean isClosed; // whether the last frame closed the log
+  private boolean isClosed; // whether the last frame marks the log as closed
   private boolean openedUnmarked; // whether the opened log had records that no later frame confirmed to be on disk
   private List<String> tornFiles = List.of(); // files that torn ends of the log were moved to
   private NavigableMap<Long, Segment> sealedSegments; // by the number of their last frame; thread-safe

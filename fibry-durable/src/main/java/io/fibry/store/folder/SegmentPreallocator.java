@@ -101,7 +101,7 @@ final class SegmentPreallocator {
       return;
     }
     failedAt = nanoTime.getAsLong();
-    boolean wasFull = isFull; // no segment was created since the last failure
+    boolean wasFull = isFull; // true if no segment was created since the last failure
     isFull = true;
     StoreEvents.full(disk, segment.name(), size, failure);
     boolean isLogged = failedAt - loggedAt >= LOG_NANOS;
@@ -146,12 +146,12 @@ final class SegmentPreallocator {
    * the last segment is left to the turns of existing actors.
    */
   StoreFullException refusal(String refusedWork) {
-    return new StoreFullException(refusedWork + ": " + disk + " has no room for another file, of " + size
-        + " bytes. Nothing is lost; free some space, and the store goes on", null);
+    return new StoreFullException(refusedWork + ": " + disk + " has no space for another file, of " + size
+        + " bytes. Nothing is lost; free some space, and the store continues", null);
   }
 
   private StoreFullException fullException(Segment segment, Throwable cause) {
-    return new StoreFullException(disk + ": no room for " + segment.name() + ", of " + size
-        + " bytes. Nothing is lost; free some space, and the store goes on", cause);
+    return new StoreFullException(disk + ": no space for " + segment.name() + ", of " + size
+        + " bytes. Nothing is lost; free some space, and the store continues", cause);
   }
 }

@@ -9,7 +9,7 @@ import java.util.NavigableMap;
  * Writes a segment with the live records of several sealed segments, and puts it in their place.
  */
 final class SegmentRewriter {
-  private static final int SYNC_BYTES = 1 << 22; // bytes between two syncs; syncs of the log wait for them
+  private static final int SYNC_BYTES = 1 << 22; // bytes between two syncs; few, because syncs of the log wait for them
 
   /**
    * A sealed segment that is to be rewritten.
@@ -51,9 +51,9 @@ final class SegmentRewriter {
   }
 
   /**
-   * Returns whether the new segment would be the same as the only segment that it replaces, or no
-   * segment was added. A turn that says that a message was handled must stay until the record of
-   * that message is deleted.
+   * Returns whether no segment was added, or the new segment would be the same as the only segment
+   * that it replaces. A segment with a dead message is always rewritten, because the later turn
+   * that says that the message was handled loses this information when it is rewritten itself.
    */
   boolean isUnchanged() {
     return contents.isEmpty()
@@ -90,7 +90,7 @@ final class SegmentRewriter {
       throws IOException {
     String name = segment().name() + AtomicFile.UNFINISHED_SUFFIX;
     var content = frame.bytes(segment().position(end));
-    if (end + content.remaining() > bytes) // possible if a view is new, or the clock was set back
+    if (end + content.remaining() > bytes) // possible: a new view, or a clock that was set back, makes more turns live
       throw new IOException(name + " was made for " + bytes + " bytes, and what is alive has become more");
     disk.write(name, end, content);
     int offset = end + Frame.RECORDS_OFFSET;

@@ -8,7 +8,8 @@ import java.util.List;
 /**
  * The files of a store, which uses them only through this interface. A test can give the store a
  * disk that fails or loses its power. A program can give it a disk that encrypts. Several threads
- * use different files at the same time. Threads that load actors call only {@link #read}.
+ * use the files at the same time, but only one thread writes a file. Threads that load actors call
+ * only {@link #read}, also for a file that is being written.
  */
 public interface StorageDirectory extends AutoCloseable {
 
@@ -43,7 +44,7 @@ public interface StorageDirectory extends AutoCloseable {
 
   /**
    * Creates a file of zeros, and replaces an existing file of that name. When this returns, the
-   * content is on disk, but perhaps not the name.
+   * content is on disk, but the name perhaps only after {@link #syncDirectory}.
    *
    * @param name the name of the file
    * @param size its size in bytes

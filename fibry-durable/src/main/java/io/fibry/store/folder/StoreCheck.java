@@ -42,7 +42,7 @@ public record StoreCheck(String store, long bytes, long frames, long actors, lon
    *
    * @param file the name of the file
    * @param offset the offset of the first such byte in the file
-   * @param actor the actor whose record it was, if that can still be read
+   * @param actor the actor of the damaged record, if the name of the actor can still be read
    * @param what a description of the defect
    */
   public record Defect(String file, long offset, Optional<Store.ActorId> actor, String what) {

@@ -30,19 +30,19 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A copy of a store at work is of one moment. */
+/** Tests that a backup of a store in use has its content at one moment. */
 class BackupTest {
   private static final int WRITERS = 4;
   private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegmentBytes(1 << 14);
-  private static final UnaryOperator<FolderStore.Options> PAUSES =
+  private static final UnaryOperator<FolderStore.Options> LONG_SYNC_INTERVAL =
       options -> SMALL.apply(options).withSyncInterval(Duration.ofDays(1));
 
   @TempDir
   private Path folder;
 
-  // of each writer: written by it, read by the test
-  private final AtomicLongArray given = new AtomicLongArray(WRITERS);
-  private final AtomicLongArray told = new AtomicLongArray(WRITERS);
+  // number of the last turn of each writer; set by the writer, read by the test
+  private final AtomicLongArray lastSubmitted = new AtomicLongArray(WRITERS);
+  private final AtomicLongArray lastStored = new AtomicLongArray(WRITERS);
 
   private static Store.ActorId writer(int number) {
     return new Store.ActorId("writer", "w" + number);
@@ -52,36 +52,36 @@ class BackupTest {
     return new Store.ActorId("box", "b" + number);
   }
 
-  private static Store.Turn turn(Store.ActorId actor, long life, long number, List<String> done,
+  private static Store.Turn turn(Store.ActorId actor, long life, long number, List<String> handled,
       List<Store.PendingMessage> sends) {
-    return new Store.Turn(actor, life, number, Instant.EPOCH, number % 20 == 0, new byte[64], done, sends);
+    return new Store.Turn(actor, life, number, Instant.EPOCH, number % 20 == 0, new byte[64], handled, sends);
   }
 
-  /** Each turn sends a message to a box, whose turn then does the one before. */
-  private void write(Store store, int writer, AtomicBoolean over) throws Exception {
+  /** Each turn sends a message to a box. The next turn of the box handles the previous message. */
+  private void write(Store store, int writer, AtomicBoolean stop) throws Exception {
     long life = store.load(writer(writer)).life();
-    long ofBox = store.load(box(writer)).life();
-    for (long n = 1; !over.get(); n++) {
-      given.set(writer, n);
+    long boxLife = store.load(box(writer)).life();
+    for (long n = 1; !stop.get(); n++) {
+      lastSubmitted.set(writer, n);
       var message = new Store.PendingMessage(box(writer), "m" + n, Instant.EPOCH, new byte[8]);
       store.append(turn(writer(writer), life, n, List.of(), List.of(message)));
-      var done = n == 1 ? List.<String>of() : List.of("m" + (n - 1));
-      store.append(turn(box(writer), ofBox, n, done, List.of())).toCompletableFuture().get();
-      told.set(writer, n);
+      var handled = n == 1 ? List.<String>of() : List.of("m" + (n - 1));
+      store.append(turn(box(writer), boxLife, n, handled, List.of())).toCompletableFuture().get();
+      lastStored.set(writer, n);
     }
   }
 
-  /** Disks by their names. */
+  /** Opens disks by name. */
   private interface Disks {
     StorageDirectory open(String name) throws IOException;
   }
 
   private static Disks inMemory() {
-    var all = new ConcurrentHashMap<String, StorageDirectory>();
-    return name -> all.computeIfAbsent(name, none -> CrashDisk.empty());
+    var disks = new ConcurrentHashMap<String, StorageDirectory>();
+    return name -> disks.computeIfAbsent(name, k -> CrashDisk.empty());
   }
 
-  private Disks real() {
+  private Disks onDisk() {
     return name -> StorageDirectory.open(folder.resolve(name));
   }
 
@@ -92,49 +92,49 @@ class BackupTest {
 
   @Test
   void copyWithSyncIntervalIsConsistentAndComplete() throws Exception {
-    copyUnderLoad(inMemory(), 3, PAUSES);
+    copyUnderLoad(inMemory(), 3, LONG_SYNC_INTERVAL);
   }
 
   @Test
   @Soak(counterpart = "BackupTest.copyUnderLoadIsConsistentAndComplete")
   void copiesOnRealDiskAreConsistentAndComplete() throws Exception {
-    copyUnderLoad(real(), 20, SMALL);
+    copyUnderLoad(onDisk(), 20, SMALL);
   }
 
   @Test
   @Soak(counterpart = "BackupTest.copyWithSyncIntervalIsConsistentAndComplete")
   void copiesOnRealDiskWithSyncIntervalAreConsistent() throws Exception {
-    copyUnderLoad(real(), 20, PAUSES);
+    copyUnderLoad(onDisk(), 20, LONG_SYNC_INTERVAL);
   }
 
   private void copyUnderLoad(Disks disks, int copies, UnaryOperator<FolderStore.Options> options) throws Exception {
-    var over = new AtomicBoolean();
+    var stop = new AtomicBoolean();
     var data = disks.open("data");
     try (var store = FolderStore.open(data, options); var threads = Executors.newCachedThreadPool()) {
       var tasks = new ArrayList<Future<?>>();
       for (int i = 0; i < WRITERS; i++) {
         int writer = i;
         tasks.add(threads.submit(() -> {
-          write(store, writer, over);
+          write(store, writer, stop);
           return null;
         }));
       }
       try {
         for (int i = 0; i < copies; i++) {
-          long until = told.get(0) + 300; // files are rewritten meanwhile
-          boolean last = i == copies - 1;
-          Patience.progress(() -> told.get(0), () -> tasks.stream().anyMatch(Future::isDone)
-              || told.get(0) >= until && !(last && hasFirstFile(data)));
-          long[] least = LongStream.range(0, WRITERS).map(writer -> told.get((int) writer)).toArray();
+          long target = lastStored.get(0) + 300; // enough turns for files to be rewritten
+          boolean isLast = i == copies - 1;
+          Patience.progress(() -> lastStored.get(0), () -> tasks.stream().anyMatch(Future::isDone)
+              || lastStored.get(0) >= target && !(isLast && hasFirstFile(data)));
+          long[] minTurns = LongStream.range(0, WRITERS).map(writer -> lastStored.get((int) writer)).toArray();
           try (var copy = disks.open("copy" + i)) {
             store.backup(copy);
             assertTrue(SalvagePlan.of(copy).isWhole());
-            if (last) assertFalse(hasFirstFile(copy)); // files have been rewritten
+            if (isLast) assertFalse(hasFirstFile(copy)); // the first file has been rewritten
           }
-          check(disks.open("copy" + i), least);
+          check(disks.open("copy" + i), minTurns);
         }
       } finally {
-        over.set(true);
+        stop.set(true);
       }
       tasks.forEach(Patience::value);
     }
@@ -148,14 +148,15 @@ class BackupTest {
     }
   }
 
-  private void check(StorageDirectory copy, long[] least) {
+  private void check(StorageDirectory copy, long[] minTurns) {
     try (var store = FolderStore.open(copy, SMALL)) {
       assertEquals(List.of(), store.health().tornFiles());
       for (int i = 0; i < WRITERS; i++) {
         long writer = store.load(writer(i)).lastTurn();
         long box = store.load(box(i)).lastTurn();
-        assertTrue(least[i] <= writer && writer <= given.get(i), least[i] + " " + writer + " " + given.get(i));
-        assertTrue(least[i] <= box, least[i] + " " + box);
+        assertTrue(minTurns[i] <= writer && writer <= lastSubmitted.get(i),
+            minTurns[i] + " " + writer + " " + lastSubmitted.get(i));
+        assertTrue(minTurns[i] <= box, minTurns[i] + " " + box);
         assertEquals(LongStream.rangeClosed(Math.max(1, box), writer).mapToObj(n -> "m" + n).toList(),
             store.load(box(i)).pendingIds());
       }
@@ -163,33 +164,33 @@ class BackupTest {
   }
 
   @Test
-  void aCopyThatWasInterruptedIsNoStore() throws Exception {
+  void interruptedCopyCannotBeOpened() throws Exception {
     try (var store = FolderStore.open(folder.resolve("data"), SMALL)) {
       long life = store.load(writer(0)).life();
       for (int n = 1; n < 200; n++)
         store.append(turn(writer(0), life, n, List.of(), List.of())).toCompletableFuture().get();
-      var half = StorageDirectory.open(folder.resolve("half"));
-      var renamed = new AtomicInteger();
-      var failing = Intercepted.of(StorageDirectory.class, half, (method, arguments, call) -> {
-        if (method.getName().equals("rename") && renamed.incrementAndGet() == 3)
+      var unfinished = StorageDirectory.open(folder.resolve("half"));
+      var renames = new AtomicInteger();
+      var failingDisk = Intercepted.of(StorageDirectory.class, unfinished, (method, arguments, call) -> {
+        if (method.getName().equals("rename") && renames.incrementAndGet() == 3)
           throw new IOException("made up, for a test");
         return call.pass();
       });
 
-      assertThrows(UncheckedIOException.class, () -> store.backup(failing));
-      half.close();
+      assertThrows(UncheckedIOException.class, () -> store.backup(failingDisk));
+      unfinished.close();
 
-      var refused = assertThrows(StoreDamagedException.class, () -> FolderStore.open(folder.resolve("half")));
+      var failure = assertThrows(StoreDamagedException.class, () -> FolderStore.open(folder.resolve("half")));
       assertEquals(folder.resolve("half") + " has a copy that was not finished; empty the folder, and copy again",
-          refused.getMessage());
+          failure.getMessage());
       assertThrows(IllegalArgumentException.class, () -> store.backup(folder.resolve("half")));
-      store.backup(folder.resolve("whole")); // the store continues
+      store.backup(folder.resolve("whole")); // the store can still be used
       assertTrue(FolderStore.check(folder.resolve("whole")).isWhole());
     }
   }
 
   @Test
-  void aCloseEndsACopy() throws Exception {
+  void closeEndsRunningCopy() throws Exception {
     var faulty = new FaultyDisk(folder.resolve("data"));
     var store = FolderStore.open(faulty.disk(), SMALL);
     long life = store.load(writer(0)).life();
@@ -197,14 +198,14 @@ class BackupTest {
       store.append(turn(writer(0), life, n, List.of(), List.of())).toCompletableFuture().get();
     try (var threads = Executors.newCachedThreadPool()) {
       faulty.hold("read");
-      var copying = threads.submit(() -> store.backup(folder.resolve("copy")));
+      var backup = threads.submit(() -> store.backup(folder.resolve("copy")));
       faulty.awaitHeld();
-      var closing = threads.submit(store::close);
+      var close = threads.submit(store::close);
       Patience.eventually(() -> !isOpen(store));
       faulty.cleanUp();
 
-      Patience.value(closing);
-      assertEquals(StoreClosedException.class, Patience.failure(copying).getClass());
+      Patience.value(close);
+      assertEquals(StoreClosedException.class, Patience.failure(backup).getClass());
     }
   }
 

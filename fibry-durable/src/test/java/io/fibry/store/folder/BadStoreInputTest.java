@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The refusals of stores, and their texts. */
+/** Tests that stores refuse invalid arguments, and the texts of the exceptions. */
 class BadStoreInputTest {
   private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
@@ -36,7 +36,7 @@ class BadStoreInputTest {
     return assertThrowsExactly(IllegalArgumentException.class, code).getMessage();
   }
 
-  private static String missing(Executable code) {
+  private static String nullText(Executable code) {
     return assertThrowsExactly(NullPointerException.class, code).getMessage();
   }
 
@@ -51,19 +51,19 @@ class BadStoreInputTest {
   // ---- options
 
   @Test
-  void optionsThatMakeNoSenseAreRefused() {
+  void invalidOptionsAreRefused() {
     for (int bytes : new int[] {0, -1, Integer.MIN_VALUE, 4095, (1 << 30) + 1, Integer.MAX_VALUE})
       assertEquals("a segment of " + bytes + " bytes; give 4096 to 1073741824",
           refusal(() -> FolderStore.open(folder, options -> options.withSegmentBytes(bytes))));
     for (int bytes : new int[] {0, -1, Integer.MIN_VALUE, 4095})
-      assertEquals("room for " + bytes + " bytes; give 4096 or more",
+      assertEquals("capacity for " + bytes + " bytes; give 4096 or more",
           refusal(() -> FolderStore.open(folder, options -> options.withMaxPendingBytes(bytes))));
     assertEquals("a pause of PT-0.000000001S; give zero or more",
         refusal(() -> FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofNanos(-1)))));
   }
 
   @Test
-  void aPauseMayBeForEver() throws Exception {
+  void syncIntervalMayBeForever() throws Exception {
     try (
         var store = FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14).withSyncInterval(FOR_EVER))) {
       store.append(turn(store.load(ADA).life(), 1)).toCompletableFuture().get();
@@ -82,10 +82,10 @@ class BadStoreInputTest {
     open().close();
   }
 
-  // ---- what is stored
+  // ---- stored data
 
   @Test
-  void aTextThatIsTooLongForARecordIsRefused() throws Exception {
+  void tooLongMessageIdIsRefused() throws Exception {
     String tooLong = "x".repeat(65_536);
     try (var store = open()) {
       assertEquals("the key of an actor, or the id of a message, takes 65536 bytes; at most 65535 are possible",
@@ -99,7 +99,7 @@ class BadStoreInputTest {
   }
 
   @Test
-  void aTimeThatNoStoreKnowsIsRefused() {
+  void dueTimeOutOfRangeIsRefused() {
     assertEquals("a message for account 'ada' is due at +1000000000-12-31T23:59:59.999999999Z; stores know "
         + "milliseconds, from -292275055-05-16T16:47:04.192Z to +292278994-08-17T07:12:55.807Z",
         refusal(() -> new Store.PendingMessage(ADA, "m", Instant.MAX, new byte[0])));
@@ -108,8 +108,8 @@ class BadStoreInputTest {
   @Test
   void invalidOffsetIsReportedInOneLine() {
     try (var store = open(); var memory = MemoryStore.open()) {
-      assertEquals("'a\\nb' is no place in the history of account", refusal(() -> store.history("account", "a\nb")));
-      assertEquals("'a\\nb' is no place in the history of a store in memory",
+      assertEquals("'a\\nb' is no offset in the history of account", refusal(() -> store.history("account", "a\nb")));
+      assertEquals("'a\\nb' is no offset in the history of a store in memory",
           refusal(() -> memory.history("account", "a\nb")));
     }
   }
@@ -117,13 +117,13 @@ class BadStoreInputTest {
   @Test
   void turnsWithHugeRetentionAreRetained() throws Exception {
     try (var store = open(); var memory = MemoryStore.open()) {
-      for (var each : List.of(store, memory)) {
-        long life = each.load(ADA).life();
-        each.setRetention("account", Duration.ofDays(365_000_000));
-        each.append(turn(life, 1)).toCompletableFuture().get();
-        each.snapshot(new Store.Turn(ADA, life, 1, Instant.EPOCH, true, new byte[1], List.of(), List.of()));
+      for (var testStore : List.of(store, memory)) {
+        long life = testStore.load(ADA).life();
+        testStore.setRetention("account", Duration.ofDays(365_000_000));
+        testStore.append(turn(life, 1)).toCompletableFuture().get();
+        testStore.snapshot(new Store.Turn(ADA, life, 1, Instant.EPOCH, true, new byte[1], List.of(), List.of()));
 
-        assertEquals(1, each.history("account", "").poll().size());
+        assertEquals(1, testStore.history("account", "").poll().size());
       }
     }
   }
@@ -134,7 +134,7 @@ class BadStoreInputTest {
   }
 
   @Test
-  void aTurnThatDoesTooMuchForARecordIsRefused() {
+  void turnWithTooManyMessagesIsRefused() {
     try (var store = open()) {
       var turn = new Store.Turn(ADA, store.load(ADA).life(), 1, Instant.EPOCH, false, new byte[1],
           Collections.nCopies(65_536, "m"), List.of());
@@ -157,64 +157,64 @@ class BadStoreInputTest {
       for (int round = 0; round < 4; round++) {
         Files.write(file, bytes);
         assertThrowsExactly(StoreDamagedException.class, this::open, length + " bytes, round " + round);
-        FolderStore.check(folder); // throws nothing
-        random.nextBytes(bytes); // it was of zeros
+        FolderStore.check(folder); // must not throw
+        random.nextBytes(bytes); // the first round wrote zeros
       }
     }
   }
 
-  // ---- too late
+  // ---- closed stores
 
   @Test
-  void aStoreThatIsClosedSaysWhichOne() {
+  void closedStoreIsNamedInFailure() {
     var store = open();
     long life = store.load(ADA).life();
     store.close();
-    var late = store.append(turn(life, 1)).toCompletableFuture();
+    var append = store.append(turn(life, 1)).toCompletableFuture();
     String text = "the store in " + folder + " is closed";
 
     assertEquals(text, assertThrowsExactly(StoreClosedException.class, () -> store.load(ADA)).getMessage());
-    assertEquals(text, assertThrowsExactly(ExecutionException.class, late::get).getCause().getMessage());
+    assertEquals(text, assertThrowsExactly(ExecutionException.class, append::get).getCause().getMessage());
   }
 
   // ---- null
 
   @Test
   void nullIsRefusedByName() {
-    assertEquals("folder", missing(() -> FolderStore.open(null)));
-    assertEquals("options", missing(() -> FolderStore.open(folder, null)));
-    assertEquals("what options answers", missing(() -> FolderStore.open(folder, options -> null)));
-    assertEquals("syncInterval", missing(() -> FolderStore.open(folder, options -> options.withSyncInterval(null))));
-    assertEquals("clock", missing(() -> FolderStore.open(folder, options -> options.withClock(null))));
-    assertEquals("disk", missing(() -> FolderStore.open((StorageDirectory) null, options -> options)));
-    assertEquals("folder", missing(() -> FolderStore.check(null)));
-    assertEquals("folder", missing(() -> FolderStore.salvage(null, folder)));
-    assertEquals("to", missing(() -> FolderStore.salvage(folder, null)));
-    assertEquals("clock", missing(() -> MemoryStore.open(null)));
-    assertEquals("kind", missing(() -> new Store.ActorId(null, "ada")));
-    assertEquals("key", missing(() -> new Store.ActorId("account", null)));
-    assertEquals("due", missing(() -> new Store.PendingMessage(ADA, "m", null, new byte[0])));
-    assertEquals("at", missing(() -> new Store.Turn(ADA, 1, 1, null, true, new byte[0], List.of(), List.of())));
+    assertEquals("folder", nullText(() -> FolderStore.open(null)));
+    assertEquals("options", nullText(() -> FolderStore.open(folder, null)));
+    assertEquals("what options answers", nullText(() -> FolderStore.open(folder, options -> null)));
+    assertEquals("syncInterval", nullText(() -> FolderStore.open(folder, options -> options.withSyncInterval(null))));
+    assertEquals("clock", nullText(() -> FolderStore.open(folder, options -> options.withClock(null))));
+    assertEquals("disk", nullText(() -> FolderStore.open((StorageDirectory) null, options -> options)));
+    assertEquals("folder", nullText(() -> FolderStore.check(null)));
+    assertEquals("folder", nullText(() -> FolderStore.salvage(null, folder)));
+    assertEquals("to", nullText(() -> FolderStore.salvage(folder, null)));
+    assertEquals("clock", nullText(() -> MemoryStore.open(null)));
+    assertEquals("kind", nullText(() -> new Store.ActorId(null, "ada")));
+    assertEquals("key", nullText(() -> new Store.ActorId("account", null)));
+    assertEquals("due", nullText(() -> new Store.PendingMessage(ADA, "m", null, new byte[0])));
+    assertEquals("at", nullText(() -> new Store.Turn(ADA, 1, 1, null, true, new byte[0], List.of(), List.of())));
   }
 
   @Test
-  void anOpenStoreRefusesNull() {
+  void openStoreRefusesNull() {
     try (var store = open(); var memory = MemoryStore.open()) {
-      assertEquals("folder", missing(() -> store.backup((Path) null)));
-      assertEquals("to", missing(() -> store.backup((StorageDirectory) null)));
-      for (var each : List.of(store, memory)) {
-        for (Executable code : List.<Executable>of(() -> each.load(null), () -> each.beginLife(null, 0),
-            () -> each.append(null), () -> each.snapshot(null), () -> each.enqueue(null, 1),
-            () -> each.pending(null, Instant.EPOCH, 1), () -> each.dueTime(null, "m"),
-            () -> each.history("account", null)))
-          assertNotNull(missing(code));
-        assertEquals("after", missing(() -> each.nextDueTime(ADA, null)));
-        assertEquals("reader", missing(() -> each.forEachActor(null)));
-        assertEquals("kind", missing(() -> each.history(null, "")));
-        assertEquals("kind", missing(() -> each.setRetention(null, FOR_EVER)));
-        assertEquals("age", missing(() -> each.setRetention("account", null)));
-        assertEquals("to", missing(() -> each.copyTo(null)));
-        assertEquals("progress", missing(() -> each.copyTo(MemoryStore.open(), null)));
+      assertEquals("folder", nullText(() -> store.backup((Path) null)));
+      assertEquals("to", nullText(() -> store.backup((StorageDirectory) null)));
+      for (var testStore : List.of(store, memory)) {
+        for (Executable code : List.<Executable>of(() -> testStore.load(null), () -> testStore.beginLife(null, 0),
+            () -> testStore.append(null), () -> testStore.snapshot(null), () -> testStore.enqueue(null, 1),
+            () -> testStore.pending(null, Instant.EPOCH, 1), () -> testStore.dueTime(null, "m"),
+            () -> testStore.history("account", null)))
+          assertNotNull(nullText(code));
+        assertEquals("after", nullText(() -> testStore.nextDueTime(ADA, null)));
+        assertEquals("reader", nullText(() -> testStore.forEachActor(null)));
+        assertEquals("kind", nullText(() -> testStore.history(null, "")));
+        assertEquals("kind", nullText(() -> testStore.setRetention(null, FOR_EVER)));
+        assertEquals("age", nullText(() -> testStore.setRetention("account", null)));
+        assertEquals("to", nullText(() -> testStore.copyTo(null)));
+        assertEquals("progress", nullText(() -> testStore.copyTo(MemoryStore.open(), null)));
       }
       assertEquals(0, memory.load(ADA).lastTurn());
     }

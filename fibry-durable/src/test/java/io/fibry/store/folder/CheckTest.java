@@ -23,30 +23,30 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The check of a folder that is not opened, and the salvage of a damaged one. */
+/** Tests the check of a closed folder, and the salvage of a damaged folder. */
 class CheckTest {
-  private static final Store.ActorId ADA = new Store.ActorId("account", "ada"); // keeps events
-  private static final Store.ActorId GRACE = new Store.ActorId("page", "grace"); // keeps its state
+  private static final Store.ActorId ADA = new Store.ActorId("account", "ada"); // stores events
+  private static final Store.ActorId GRACE = new Store.ActorId("page", "grace"); // stores its state
 
   @TempDir
-  private Path home;
+  private Path temporary;
 
   private Path data() {
-    return home.resolve("data");
+    return temporary.resolve("data");
   }
 
   private FolderStore open(Path folder) {
     return FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14));
   }
 
-  /** Turns of both, by turns; the third of each sends a message to the other. */
+  /** Stores turns of both actors alternately. Turn 3 of each sends a message to the other actor. */
   private void fill(int turns) throws Exception {
     try (var store = open(data())) {
-      long ada = store.load(ADA).life();
-      long grace = store.load(GRACE).life();
+      long adaLife = store.load(ADA).life();
+      long graceLife = store.load(GRACE).life();
       for (int i = 1; i <= turns; i++) {
-        append(store, ADA, ada, i, false, GRACE);
-        append(store, GRACE, grace, i, true, ADA);
+        append(store, ADA, adaLife, i, false, GRACE);
+        append(store, GRACE, graceLife, i, true, ADA);
       }
       store.enqueue(new Store.PendingMessage(ADA, "x:aside", Store.PendingMessage.NEVER, new byte[] {1}), 9)
           .toCompletableFuture()
@@ -54,11 +54,11 @@ class CheckTest {
     }
   }
 
-  private static void append(Store store, Store.ActorId id, long life, int number, boolean whole, Store.ActorId other)
-      throws Exception {
+  private static void append(Store store, Store.ActorId id, long life, int number, boolean full,
+      Store.ActorId recipient) throws Exception {
     var sends = number != 3 ? List.<Store.PendingMessage>of()
-        : List.of(new Store.PendingMessage(other, "m:" + id.key(), Instant.EPOCH, new byte[] {3}));
-    store.append(new Store.Turn(id, life, number, Instant.EPOCH, whole, body(id, number), List.of(), sends))
+        : List.of(new Store.PendingMessage(recipient, "m:" + id.key(), Instant.EPOCH, new byte[] {3}));
+    store.append(new Store.Turn(id, life, number, Instant.EPOCH, full, body(id, number), List.of(), sends))
         .toCompletableFuture().get();
   }
 
@@ -68,36 +68,36 @@ class CheckTest {
 
   private Map<String, ByteBuffer> files(Path folder) throws IOException {
     var files = new TreeMap<String, ByteBuffer>();
-    try (var all = Files.list(folder)) {
-      for (var file : all.filter(one -> !one.endsWith(FolderLock.FILE)).toList())
+    try (var paths = Files.list(folder)) {
+      for (var file : paths.filter(path -> !path.endsWith(FolderLock.FILE)).toList())
         files.put(file.getFileName().toString(), ByteBuffer.wrap(Files.readAllBytes(file)));
     }
     return files;
   }
 
-  /** A byte of what a turn says is another one. */
+  /** Flips a bit in the stored body of a turn. */
   private void damage(Store.ActorId id, int number) throws IOException {
     String text = new String(body(id, number), StandardCharsets.UTF_8);
     for (var file : files(data()).entrySet()) {
       byte[] bytes = file.getValue().array();
-      int at = new String(bytes, StandardCharsets.ISO_8859_1).indexOf(text);
-      if (at < 0) continue;
-      bytes[at] ^= 1;
+      int position = new String(bytes, StandardCharsets.ISO_8859_1).indexOf(text);
+      if (position < 0) continue;
+      bytes[position] ^= 1;
       Files.write(data().resolve(file.getKey()), bytes);
     }
   }
 
   @Test
-  void aFolderIsReadWithoutAChange() throws Exception {
+  void checkDoesNotChangeFolder() throws Exception {
     fill(400);
-    var before = files(data());
+    var filesBefore = files(data());
 
     var check = FolderStore.check(data());
 
     assertTrue(check.isWhole(), check::toString);
-    assertEquals(before, files(data()));
+    assertEquals(filesBefore, files(data()));
     assertEquals(List.of(2L, 2L, 1L), List.of(check.actors(), check.pendingMessages(), check.parkedMessages()));
-    assertTrue(check.turns() >= 401 && check.turns() <= 800, check::toString); // states may have gone
+    assertTrue(check.turns() >= 401 && check.turns() <= 800, check::toString); // replaced states may have been removed
     assertTrue(check.isClosed());
     assertEquals(List.of(), check.tornFiles());
     try (var store = open(data())) {
@@ -106,20 +106,20 @@ class CheckTest {
   }
 
   @Test
-  void aFolderThatIsOpenIsRefused() throws Exception {
+  void checkAndSalvageRefuseOpenFolder() throws Exception {
     fill(1);
     try (var store = open(data())) {
       assertThrows(StoreInUseException.class, () -> FolderStore.check(data()));
-      assertThrows(StoreInUseException.class, () -> FolderStore.salvage(data(), home.resolve("new")));
+      assertThrows(StoreInUseException.class, () -> FolderStore.salvage(data(), temporary.resolve("new")));
       assertEquals(1, store.load(ADA).lastTurn());
     }
     assertTrue(FolderStore.check(data()).isWhole());
-    assertThrows(UncheckedIOException.class, () -> FolderStore.check(home.resolve("none")));
-    assertFalse(Files.exists(home.resolve("none")));
+    assertThrows(UncheckedIOException.class, () -> FolderStore.check(temporary.resolve("none")));
+    assertFalse(Files.exists(temporary.resolve("none")));
   }
 
   @Test
-  void tornEndIsInDoubtAndNoDamage() throws Exception {
+  void tornEndIsReportedAsDoubtAndNotAsDamage() throws Exception {
     fill(2);
     var log = data().resolve("00000001.log");
     byte[] bytes = Files.readAllBytes(log);
@@ -138,23 +138,23 @@ class CheckTest {
   }
 
   @Test
-  void turnsAfterMissingTurnAreLostAndRestIsSalvaged() throws Exception {
+  void salvageLosesOnlyTurnsFromMissingTurnOn() throws Exception {
     fill(9);
     damage(ADA, 6);
-    damage(GRACE, 6); // a later state is whole
-    var before = files(data());
+    damage(GRACE, 6); // its later states are undamaged
+    var filesBefore = files(data());
     assertThrows(StoreDamagedException.class, () -> open(data()));
 
-    var found = FolderStore.salvage(data(), home.resolve("new"));
+    var check = FolderStore.salvage(data(), temporary.resolve("new"));
 
-    assertEquals(before, files(data()));
+    assertEquals(filesBefore, files(data()));
     assertEquals(List.of(new StoreCheck.LostTurns(ADA, 6, 6, "it is missing"),
-        new StoreCheck.LostTurns(ADA, 7, 9, "it is whole, and comes after a turn that is missing")), found.lostTurns());
+        new StoreCheck.LostTurns(ADA, 7, 9, "it is whole, and comes after a turn that is missing")), check.lostTurns());
     assertEquals(List.of("00000001.log", "00000001.log"),
-        found.defects().stream().filter(one -> one.actor().isPresent()).map(StoreCheck.Defect::file).toList());
-    assertTrue(found.toString().contains("account 'ada': turn 6 is not as it was written"), found::toString);
-    assertEquals(found.defects(), FolderStore.check(data()).defects());
-    try (var store = open(home.resolve("new"))) {
+        check.defects().stream().filter(defect -> defect.actor().isPresent()).map(StoreCheck.Defect::file).toList());
+    assertTrue(check.toString().contains("account 'ada': turn 6 is not as it was written"), check::toString);
+    assertEquals(check.defects(), FolderStore.check(data()).defects());
+    try (var store = open(temporary.resolve("new"))) {
       assertEquals(5, store.load(ADA).lastTurn());
       assertArrayEquals(body(ADA, 5), store.load(ADA).bodies().getLast());
       assertEquals(9, store.load(GRACE).lastTurn());
@@ -162,39 +162,39 @@ class CheckTest {
       assertEquals(List.of("m:ada"), store.load(GRACE).pendingIds());
       append(store, ADA, store.load(ADA).life(), 6, false, GRACE);
     }
-    assertTrue(FolderStore.check(home.resolve("new")).isWhole());
+    assertTrue(FolderStore.check(temporary.resolve("new")).isWhole());
   }
 
   @Test
-  void missingFileIsReportedAndRestIsSalvaged() throws Exception {
+  void missingFileIsReportedAndOtherFilesAreSalvaged() throws Exception {
     fill(400);
     var logs = files(data()).keySet().stream().filter(Segment::isName).toList();
     Files.delete(data().resolve(logs.get(1)));
     Files.delete(data().resolve(StoreIdFile.NAME));
 
-    var found = FolderStore.salvage(data(), home.resolve("new"));
+    var check = FolderStore.salvage(data(), temporary.resolve("new"));
 
-    assertFalse(found.isWhole());
-    assertTrue(found.defects().stream().anyMatch(one -> one.what().startsWith("it is missing, and ")), found::toString);
-    try (var store = open(home.resolve("new"))) {
+    assertFalse(check.isWhole());
+    assertTrue(check.defects().stream().anyMatch(d -> d.what().startsWith("it is missing, and ")), check::toString);
+    try (var store = open(temporary.resolve("new"))) {
       assertEquals(400, store.load(GRACE).lastTurn());
       assertTrue(store.load(ADA).lastTurn() < 400);
-      assertEquals(store.load(ADA).lastTurn() + 1, found.lostTurns().getFirst().first());
-      assertEquals(400, found.lostTurns().getLast().last());
+      assertEquals(store.load(ADA).lastTurn() + 1, check.lostTurns().getFirst().first());
+      assertEquals(400, check.lostTurns().getLast().last());
     }
   }
 
   @Test
   void historyContinuesInSalvagedStore() throws Exception {
     fill(9);
-    String place;
+    String offset;
     try (var store = open(data()); var history = store.history("account", "")) {
-      place = history.poll().getLast().offset();
+      offset = history.poll().getLast().offset();
     }
     damage(ADA, 8);
-    FolderStore.salvage(data(), home.resolve("new"));
+    FolderStore.salvage(data(), temporary.resolve("new"));
 
-    try (var store = open(home.resolve("new")); var history = store.history("account", place)) {
+    try (var store = open(temporary.resolve("new")); var history = store.history("account", offset)) {
       append(store, ADA, store.load(ADA).life(), 8, false, GRACE);
 
       assertEquals(List.of(8L), history.poll().stream().map(Store.StoredTurn::number).toList());
@@ -205,21 +205,21 @@ class CheckTest {
   void salvageRefusesNonEmptyFolder() throws Exception {
     fill(1);
 
-    assertThrows(IllegalArgumentException.class, () -> FolderStore.salvage(data(), home));
+    assertThrows(IllegalArgumentException.class, () -> FolderStore.salvage(data(), temporary));
   }
 
   @Test
-  void aCommandPrintsWhatIsThere() throws Exception {
+  void commandPrintsCheckAndSalvages() throws Exception {
     fill(9);
     assertEquals("0 " + FolderStore.check(data()), run(data().toString()));
     damage(ADA, 6);
 
-    String printed = run(data().toString(), home.resolve("new").toString());
+    String output = run(data().toString(), temporary.resolve("new").toString());
 
-    assertTrue(printed.startsWith("1 " + data() + " is damaged: 2 actors, "), printed);
-    assertTrue(printed.contains("\nlost: account 'ada', turn 7 to 9: it is whole, and"), printed);
+    assertTrue(output.startsWith("1 " + data() + " is damaged: 2 actors, "), output);
+    assertTrue(output.contains("\nlost: account 'ada', turn 7 to 9: it is whole, and"), output);
     assertEquals("2 give the folder of a store; and an empty folder, if what is whole is to go there", run());
-    assertTrue(FolderStore.check(home.resolve("new")).isWhole());
+    assertTrue(FolderStore.check(temporary.resolve("new")).isWhole());
   }
 
   private static String run(String... folders) {

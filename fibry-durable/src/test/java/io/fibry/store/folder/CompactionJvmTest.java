@@ -11,28 +11,28 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A Java with little memory. */
+/** Tests compaction in a JVM with little memory. */
 class CompactionJvmTest {
   private static final int SEGMENT = 16 << 20;
 
-  /** Replaces states until files have been rewritten, and reads them. */
+  /** Replaces states until the first file has been rewritten, and then reads the states. */
   static final class Program {
     private static final int ACTORS = 200;
 
     public static void main(String[] args) throws Exception {
-      var first = Path.of(args[0], "00000001.log");
+      var firstFile = Path.of(args[0], "00000001.log");
       try (var store =
           FolderStore.open(Path.of(args[0]), o -> o.withSegmentBytes(SEGMENT).withMaxPendingBytes(1 << 20))) {
         var lives = new long[ACTORS];
         for (int i = 0; i < ACTORS; i++) lives[i] = store.load(id(i)).life();
         long number = 0;
-        while (Files.exists(first)) {
-          CompletionStage<Void> last = null;
+        while (Files.exists(firstFile)) {
+          CompletionStage<Void> lastAppend = null;
           number++;
           for (int i = 0; i < ACTORS; i++)
-            last = store.append(new Store.Turn(id(i), lives[i], number, Instant.EPOCH, true,
+            lastAppend = store.append(new Store.Turn(id(i), lives[i], number, Instant.EPOCH, true,
                 ByteBuffer.allocate(50_000).putLong(number).array(), List.of(), List.of()));
-          last.toCompletableFuture().get();
+          lastAppend.toCompletableFuture().get();
         }
         for (int i = 0; i < ACTORS; i++)
           if (ByteBuffer.wrap(store.load(id(i)).bodies().getFirst()).getLong() != number) throw new AssertionError(i);
@@ -46,10 +46,10 @@ class CompactionJvmTest {
   }
 
   @Test
-  void filesAsLargeAsItsMemoryAreRewritten(@TempDir Path folder) {
+  void filesAsLargeAsMemoryAreRewritten(@TempDir Path folder) {
     try (var child = Child.java(List.of("-Xmx16m", "-XX:+UseSerialGC"), Program.class, folder.toString())) {
       child.awaitLine("rewritten");
-      child.ended(0);
+      child.awaitExit(0);
     }
   }
 }

@@ -24,7 +24,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Dead records leave the disk, and living records are found while they move. */
+/**
+ * Tests that compaction removes replaced records from the disk, and that live records can be read
+ * while they move.
+ */
 class CompactionTest {
   private static final int SEGMENT = 1 << 14;
   private static final int WRITERS = 4;
@@ -45,14 +48,14 @@ class CompactionTest {
   private static long size(StorageDirectory disk, String name) throws IOException {
     try {
       return disk.size(name);
-    } catch (NoSuchFileException | FileNotFoundException gone) { // since its name was read
+    } catch (NoSuchFileException | FileNotFoundException deleted) { // after its name was listed
       return 0;
     }
   }
 
-  private static Store.Turn turn(Store.ActorId actor, long life, long number, boolean whole, List<String> done,
+  private static Store.Turn turn(Store.ActorId actor, long life, long number, boolean isFullState, List<String> handled,
       List<Store.PendingMessage> sends) {
-    return new Store.Turn(actor, life, number, Instant.EPOCH, whole, body(number), done, sends);
+    return new Store.Turn(actor, life, number, Instant.EPOCH, isFullState, body(number), handled, sends);
   }
 
   private static byte[] body(long number) {
@@ -66,7 +69,7 @@ class CompactionTest {
 
   @Test
   @Soak(counterpart = "CompactionTest.liveRecordsAreFoundWhileTheyMove")
-  void liveRecordsAreFoundWhileTheyMoveOnARealDisk(@TempDir Path folder) throws Exception {
+  void liveRecordsAreFoundWhileTheyMoveOnRealDisk(@TempDir Path folder) throws Exception {
     write(() -> StorageDirectory.open(folder), 5_000);
   }
 
@@ -74,33 +77,33 @@ class CompactionTest {
     StorageDirectory open() throws IOException;
   }
 
-  private static void write(Opening files, int turns) throws Exception {
+  private static void write(Opening opening, int turns) throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("compaction: -Dfibry.seed=" + seed);
-    var last = new long[WRITERS];
-    var over = new AtomicBoolean();
-    var disk = files.open();
+    var lastNumbers = new long[WRITERS];
+    var stop = new AtomicBoolean();
+    var disk = opening.open();
     try (var store = open(disk); var threads = Executors.newCachedThreadPool()) {
       var tasks = new ArrayList<Future<?>>();
       for (int i = 0; i < WRITERS; i++) {
         int writer = i;
-        tasks.add(threads.submit(() -> last[writer] = write(store, writer, turns, new Random(seed + writer))));
+        tasks.add(threads.submit(() -> lastNumbers[writer] = write(store, writer, turns, new Random(seed + writer))));
       }
-      var reader = threads.submit(() -> read(store, over));
+      var reader = threads.submit(() -> read(store, stop));
       try {
         tasks.forEach(Patience::value);
       } finally {
-        over.set(true);
+        stop.set(true);
       }
       assertTrue(Patience.value(reader) > 0);
       replaceUntilSmall(store, disk, 100);
     }
 
-    try (var store = open(files.open())) {
+    try (var store = open(opening.open())) {
       for (int i = 0; i < WRITERS; i++) {
-        assertEquals(last[i], store.load(writer(i)).lastTurn(), "seed " + seed);
+        assertEquals(lastNumbers[i], store.load(writer(i)).lastTurn(), "seed " + seed);
         check(store.load(writer(i)));
-        assertEquals(List.of("m" + last[i]), store.load(box(i)).pendingIds(), "seed " + seed);
+        assertEquals(List.of("m" + lastNumbers[i]), store.load(box(i)).pendingIds(), "seed " + seed);
       }
     }
   }
@@ -113,35 +116,38 @@ class CompactionTest {
     return new Store.ActorId("box", "b" + number);
   }
 
-  /** Each turn sends a message to a box, whose turn then does the one before. */
+  /** Each turn sends a message to a box. The next turn of the box handles the previous message. */
   private static long write(Store store, int writer, int turns, Random random) throws Exception {
     long life = store.load(writer(writer)).life();
-    long ofBox = store.load(box(writer)).life();
+    long boxLife = store.load(box(writer)).life();
     for (long n = 1; n <= turns; n++) {
       var message = new Store.PendingMessage(box(writer), "m" + n, Instant.EPOCH, body(n));
-      var done = n == 1 ? List.<String>of() : List.of("m" + (n - 1));
+      var handled = n == 1 ? List.<String>of() : List.of("m" + (n - 1));
       var stored = store.append(turn(writer(writer), life, n, random.nextInt(20) == 0, List.of(), List.of(message)));
-      store.append(turn(box(writer), ofBox, n, true, done, List.of())).toCompletableFuture().get();
+      store.append(turn(box(writer), boxLife, n, true, handled, List.of())).toCompletableFuture().get();
       stored.toCompletableFuture().get();
       if (n % 50 != 0) continue;
-      var waiting = store.pending(box(writer), Instant.MAX, 9);
-      assertEquals(List.of("m" + n), waiting.stream().map(Store.PendingMessage::id).toList());
-      assertArrayEquals(body(n), waiting.getFirst().body());
+      var pending = store.pending(box(writer), Instant.MAX, 9);
+      assertEquals(List.of("m" + n), pending.stream().map(Store.PendingMessage::id).toList());
+      assertArrayEquals(body(n), pending.getFirst().body());
     }
     return turns;
   }
 
-  /** An actor that does nothing meanwhile, whose turns move all the same. */
-  private static int read(Store store, AtomicBoolean over) throws Exception {
-    var quiet = new Store.ActorId("quiet", "q");
-    long life = store.load(quiet).life();
+  /**
+   * Reads an idle actor until the test stops it. Meanwhile the compaction moves the turns of this
+   * actor.
+   */
+  private static int read(Store store, AtomicBoolean stop) throws Exception {
+    var idleActor = new Store.ActorId("quiet", "q");
+    long life = store.load(idleActor).life();
     for (long n = 1; n <= 20; n++)
-      store.append(turn(quiet, life, n, false, List.of(), List.of())).toCompletableFuture().get();
+      store.append(turn(idleActor, life, n, false, List.of(), List.of())).toCompletableFuture().get();
     int reads = 0;
     do {
-      check(store.load(quiet));
+      check(store.load(idleActor));
       reads++;
-    } while (!over.get());
+    } while (!stop.get());
     return reads;
   }
 
@@ -151,32 +157,35 @@ class CompactionTest {
   }
 
   @Test
-  void aStoreThatReplacesItsStatesDoesNotGrow() throws Exception {
-    long last;
+  void storeWithReplacedStatesDoesNotGrow() throws Exception {
+    long lastNumber;
     try (var store = open(memory)) {
       long life = store.load(STATE).life();
       append(store, life, 0, 20_000);
-      last = replaceUntilSmall(store, memory, 20);
+      lastNumber = replaceUntilSmall(store, memory, 20);
     }
 
     try (var store = open(memory)) {
-      assertEquals(last, store.load(STATE).lastTurn());
+      assertEquals(lastNumber, store.load(STATE).lastTurn());
     }
   }
 
-  /** The compaction may have fallen behind. It catches up while more is written, which wakes it. */
+  /**
+   * Writes turns until the disk has fewer bytes than this number of files. A compaction that has
+   * fallen behind catches up, because writes wake it.
+   */
   private static long replaceUntilSmall(Store store, StorageDirectory disk, int files) throws Exception {
     var loaded = store.load(STATE);
-    long last = loaded.lastTurn();
-    while (bytes(disk) >= files * SEGMENT) last = append(store, loaded.life(), last, 100);
-    return last;
+    long lastNumber = loaded.lastTurn();
+    while (bytes(disk) >= files * SEGMENT) lastNumber = append(store, loaded.life(), lastNumber, 100);
+    return lastNumber;
   }
 
-  private static long append(Store store, long life, long last, int turns) {
+  private static long append(Store store, long life, long lastNumber, int turns) {
     CompletionStage<Void> stored = null;
-    for (long n = last + 1; n <= last + turns; n++)
+    for (long n = lastNumber + 1; n <= lastNumber + turns; n++)
       stored = store.append(turn(STATE, life, n, true, List.of(), List.of()));
     Patience.value(stored.toCompletableFuture());
-    return last + turns;
+    return lastNumber + turns;
   }
 }

@@ -10,15 +10,15 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
-/** A disk that fails, or holds, when the test asks for it. */
+/** A disk whose operations fail or wait if the test wants it. */
 final class FaultyDisk implements InvocationHandler {
   private final StorageDirectory files;
-  // written by the test, read by the store's threads; empty for none
-  private volatile String failing = "";
+  // written by the test, read by the store's threads; an empty name means no operation
+  private volatile String failingOperation = "";
   private volatile Throwable failure;
-  private volatile String held = "";
-  private final CountDownLatch holds = new CountDownLatch(1);
-  private final CountDownLatch open = new CountDownLatch(1);
+  private volatile String heldOperation = "";
+  private final CountDownLatch heldSignal = new CountDownLatch(1);
+  private final CountDownLatch gate = new CountDownLatch(1);
 
   FaultyDisk(Path folder) throws IOException {
     files = FileDisk.open(folder);
@@ -29,7 +29,7 @@ final class FaultyDisk implements InvocationHandler {
         new Class<?>[] {StorageDirectory.class}, this);
   }
 
-  /** When it answers, the store has made this file. */
+  /** Waits until the store has created this file. */
   void awaitFile(String name) {
     Patience.eventually("there is no " + name, () -> has(name));
   }
@@ -42,39 +42,39 @@ final class FaultyDisk implements InvocationHandler {
     }
   }
 
-  /** Lets this operation fail from now on. */
+  /** Lets this operation fail from now on, until {@link #heal}. */
   void fail(String operation) {
     fail(operation, new IOException("made up, for a test"));
   }
 
-  void fail(String operation, Throwable why) {
-    failure = why;
-    failing = operation;
+  void fail(String operation, Throwable newFailure) {
+    failure = newFailure;
+    failingOperation = operation;
   }
 
   void heal() {
-    failing = "";
+    failingOperation = "";
   }
 
-  /** Lets this operation wait from now on. */
+  /** Lets this operation wait from now on, until {@link #cleanUp}. */
   void hold(String operation) {
-    held = operation;
+    heldOperation = operation;
   }
 
   void awaitHeld() {
-    Patience.await(holds);
+    Patience.await(heldSignal);
   }
 
   void cleanUp() {
-    open.countDown();
+    gate.countDown();
   }
 
   @Override
   public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
-    if (method.getName().equals(failing)) throw failure;
-    if (method.getName().equals(held)) {
-      holds.countDown();
-      open.await();
+    if (method.getName().equals(failingOperation)) throw failure;
+    if (method.getName().equals(heldOperation)) {
+      heldSignal.countDown();
+      gate.await();
     }
     try {
       return method.invoke(files, arguments);

@@ -16,8 +16,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class FingerprintsTest {
 
   /**
-   * Key and bytes count from 0. Values of another program, which agrees with known values of 2 and
-   * 4 rounds.
+   * The bytes of the key and of the text count up from 0. Another program computed the expected
+   * values; it agrees with known values for 2 and 4 rounds.
    */
   @ParameterizedTest
   @CsvSource({"0, e77ebcb22788a5befd62db6add303001", "1, fc6f370460d3eda85e0573cc2b2ff063",
@@ -26,29 +26,30 @@ class FingerprintsTest {
     var bytes = new byte[length + 2];
     for (int i = 0; i < length; i++) bytes[i + 1] = (byte) i;
 
-    var print = new FingerprintHasher(0x0706050403020100L, 0x0f0e0d0c0b0a0908L).of(bytes, 1, length);
+    var fingerprint = new FingerprintHasher(0x0706050403020100L, 0x0f0e0d0c0b0a0908L).of(bytes, 1, length);
 
-    var both = ByteBuffer.allocate(16).order(ByteOrder.LITTLE_ENDIAN).putLong(print.high()).putLong(print.low());
-    assertEquals(expected, HexFormat.of().formatHex(both.array()));
+    var hash = ByteBuffer.allocate(16).order(ByteOrder.LITTLE_ENDIAN).putLong(fingerprint.high())
+        .putLong(fingerprint.low());
+    assertEquals(expected, HexFormat.of().formatHex(hash.array()));
   }
 
   @Test
-  void actorFingerprintMatchesItsRecords() {
-    var fingerprints = FingerprintHasher.random();
+  void fingerprintsOfActorAndItsRecordsAreEqual() {
+    var hasher = FingerprintHasher.random();
     var actor = new Store.ActorId("account", "Grace's 2nd, \u00e4\u4e2d");
     var turn = new Store.Turn(actor, 1, 1, Instant.EPOCH, true, new byte[9], List.of(), List.of());
-    var print = new long[2];
+    var words = new long[2];
 
-    new RecordHeader(LogRecord.bytes(turn, false).array(), 0).computeFingerprint(fingerprints, print);
+    new RecordHeader(LogRecord.bytes(turn, false).array(), 0).computeFingerprint(hasher, words);
 
-    assertEquals(fingerprints.of(actor), new Fingerprint(print[0], print[1]));
-    assertNotEquals(fingerprints.of(actor), FingerprintHasher.random().of(actor));
+    assertEquals(hasher.of(actor), new ActorFingerprint(words[0], words[1]));
+    assertNotEquals(hasher.of(actor), FingerprintHasher.random().of(actor));
   }
 
   @Test
   void kindAndKeyAreSeparatedInFingerprint() {
-    var fingerprints = FingerprintHasher.random();
+    var hasher = FingerprintHasher.random();
 
-    assertNotEquals(fingerprints.of(new Store.ActorId("ab", "c")), fingerprints.of(new Store.ActorId("a", "bc")));
+    assertNotEquals(hasher.of(new Store.ActorId("ab", "c")), hasher.of(new Store.ActorId("a", "bc")));
   }
 }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** One process writes into a folder, and only its user reads it. */
+/** Tests that one process at a time writes to a folder, and that only its user can read it. */
 class FolderLockTest {
   private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
 
@@ -28,7 +28,7 @@ class FolderLockTest {
   private Path folder;
 
   @BeforeEach
-  void nameTheFolder() {
+  void nameFolder() {
     folder = temporary.resolve("data").resolve("store");
   }
 
@@ -48,7 +48,7 @@ class FolderLockTest {
     return failure == null ? "" : failure.getMessage() + "; " + causes(failure.getCause());
   }
 
-  /** Opens a store, stores a turn more than there is, and keeps the store open. */
+  /** Opens a store, stores the next turn of an actor, and keeps the store open. */
   static final class Taker {
     public static void main(String[] args) throws Exception {
       try (var store = FolderStore.open(Path.of(args[0]))) {
@@ -65,18 +65,18 @@ class FolderLockTest {
     var store = FolderStore.open(folder);
     long life = store.load(ADA).life();
     append(store, life, 1);
-    Files.readAllBytes(folder.resolve("store.lock")); // when it closes the file, the system releases the lock
+    Files.readAllBytes(folder.resolve("store.lock")); // closing the file after this read releases the lock
 
     append(store, life, 2); // no other process has taken the folder
     try (var taker = Child.java(List.of(), Taker.class, folder.toString())) {
       taker.awaitLine("stored after 2");
 
-      String said = causes(refusal(store, life, 3));
-      assertContains(" was locked by process " + taker.handle().pid() + ", because", said);
+      String text = causes(refusal(store, life, 3));
+      assertContains(" was locked by process " + taker.handle().pid() + ", because", text);
       store.close();
     }
-    try (var again = FolderStore.open(folder)) {
-      assertEquals(3, again.load(ADA).lastTurn()); // each turn that either of the two acknowledged
+    try (var reopened = FolderStore.open(folder)) {
+      assertEquals(3, reopened.load(ADA).lastTurn()); // all turns that either process acknowledged
     }
   }
 
@@ -90,39 +90,39 @@ class FolderLockTest {
     try (var taker = Child.java(List.of(), Taker.class, folder.toString())) {
       taker.awaitLine("stored after 1");
 
-      String said = causes(refusal(store, life, 2));
-      assertContains(" was locked by process " + taker.handle().pid() + ", because", said);
+      String text = causes(refusal(store, life, 2));
+      assertContains(" was locked by process " + taker.handle().pid() + ", because", text);
       assertTrue(store.health().isBroken());
       store.close();
     }
   }
 
   @Test
-  void aStoreWhoseLockWasDeletedMakesNoFile() throws Exception {
+  void storageWithDeletedLockCreatesNoFile() throws Exception {
     assumeTrue(isPosix());
     try (var disk = StorageDirectory.open(folder)) {
       disk.create("a", 10);
       Files.delete(folder.resolve("store.lock"));
 
-      String said = assertThrows(IOException.class, () -> disk.create("b", 10)).getMessage();
-      assertContains(folder + " is not locked any more, because somebody deleted store.lock", said);
+      String text = assertThrows(IOException.class, () -> disk.create("b", 10)).getMessage();
+      assertContains(folder + " is no longer locked, because store.lock was deleted", text);
 
       Files.writeString(folder.resolve("store.lock"), "12 other");
-      said = assertThrows(IOException.class, () -> disk.create("b", 10)).getMessage();
-      assertContains(folder + " was locked by process 12, because somebody deleted store.lock", said);
+      text = assertThrows(IOException.class, () -> disk.create("b", 10)).getMessage();
+      assertContains(folder + " was locked by process 12, because store.lock was deleted", text);
     }
   }
 
   @Test
-  void aNewFolderCanBeReadByItsUserOnly() throws Exception {
+  void onlyItsUserCanReadNewFolder() throws Exception {
     assumeTrue(isPosix());
     try (var store = FolderStore.open(folder)) {
       append(store, store.load(ADA).life(), 1);
     }
     try (Stream<Path> files = Files.walk(temporary)) {
-      for (var one : files.filter(file -> !file.equals(temporary)).toList())
-        assertEquals(Files.isDirectory(one) ? "rwx------" : "rw-------",
-            PosixFilePermissions.toString(Files.getPosixFilePermissions(one)), one.toString());
+      for (var path : files.filter(file -> !file.equals(temporary)).toList())
+        assertEquals(Files.isDirectory(path) ? "rwx------" : "rw-------",
+            PosixFilePermissions.toString(Files.getPosixFilePermissions(path)), path.toString());
     }
   }
 

@@ -36,8 +36,8 @@ class FolderStoreTest {
     return FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14));
   }
 
-  private static Store.Turn turn(Store.ActorId id, long life, long number, boolean whole, byte[] body) {
-    return new Store.Turn(id, life, number, Instant.now(), whole, body, List.of(), List.of());
+  private static Store.Turn turn(Store.ActorId id, long life, long number, boolean isFullState, byte[] body) {
+    return new Store.Turn(id, life, number, Instant.now(), isFullState, body, List.of(), List.of());
   }
 
   private static void append(Store store, Store.Turn turn) throws Exception {
@@ -46,20 +46,20 @@ class FolderStoreTest {
 
   @Test
   void storeReturnsAppendedTurns() throws Exception {
-    byte[] large = new byte[9_000];
-    new Random(1).nextBytes(large);
+    byte[] largeBody = new byte[9_000];
+    new Random(1).nextBytes(largeBody);
     try (var store = open()) {
-      long ada = store.load(ADA).life();
-      long grace = store.load(GRACE).life();
-      append(store, turn(ADA, ada, 1, false, new byte[] {1}));
-      append(store, turn(GRACE, grace, 1, true, new byte[0]));
-      append(store, turn(ADA, ada, 2, false, large));
-      append(store, turn(GRACE, grace, 2, true, new byte[] {7}));
+      long adaLife = store.load(ADA).life();
+      long graceLife = store.load(GRACE).life();
+      append(store, turn(ADA, adaLife, 1, false, new byte[] {1}));
+      append(store, turn(GRACE, graceLife, 1, true, new byte[0]));
+      append(store, turn(ADA, adaLife, 2, false, largeBody));
+      append(store, turn(GRACE, graceLife, 2, true, new byte[] {7}));
     }
 
     try (var store = open()) {
       assertEquals(2, store.load(ADA).lastTurn());
-      assertArrayEquals(large, store.load(ADA).bodies().get(1));
+      assertArrayEquals(largeBody, store.load(ADA).bodies().get(1));
       assertArrayEquals(new byte[] {7}, store.load(GRACE).bodies().getFirst());
       assertEquals(1, store.load(GRACE).bodies().size());
       assertEquals(2, store.health().actors());
@@ -95,20 +95,20 @@ class FolderStoreTest {
 
   @Test
   void customStorageDirectoryMayWrapFolder() throws Exception {
-    var forced = new AtomicInteger();
+    var syncs = new AtomicInteger();
     var files = StorageDirectory.open(folder);
     var counting = Intercepted.of(StorageDirectory.class, files, (method, arguments, call) -> {
-      if (method.getName().equals("sync")) forced.incrementAndGet();
+      if (method.getName().equals("sync")) syncs.incrementAndGet();
       return call.pass();
     });
     try (var store = FolderStore.open(counting, options -> options.withSegmentBytes(1 << 14))) {
       assertThrows(StoreInUseException.class, () -> StorageDirectory.open(folder));
       long life = store.load(ADA).life();
-      int before = forced.get();
+      int syncsBefore = syncs.get();
 
       append(store, turn(ADA, life, 1, true, new byte[] {1}));
 
-      assertTrue(forced.get() > before);
+      assertTrue(syncs.get() > syncsBefore);
     }
 
     try (var store = open()) {
@@ -116,27 +116,27 @@ class FolderStoreTest {
     }
   }
 
-  /** Tells whether it could open the folder. */
+  /** Prints whether it could open the folder. */
   static final class Opener {
     public static void main(String[] args) {
       try (var store = FolderStore.open(Path.of(args[0]))) {
         System.out.println("opened " + store);
-      } catch (StoreInUseException refused) {
-        System.out.println(refused.getMessage());
+      } catch (StoreInUseException failure) {
+        System.out.println(failure.getMessage());
       }
     }
   }
 
   @Test
-  void twoProcessesCannotShareAFolder() throws Exception {
+  void twoProcessesCannotShareFolder() throws Exception {
     var store = open();
     try (store) {
-      assertThrows(StoreInUseException.class, this::open); // which must not give the lock up
+      assertThrows(StoreInUseException.class, this::open); // a failed open must not release the lock
 
       try (var child = Child.java(List.of(), Opener.class, folder.toString())) {
         child.awaitLine(folder + " is in use by process " + ProcessHandle.current().pid()
             + "; close that store first: two writers would destroy it");
-        child.ended(0);
+        child.awaitExit(0);
       }
     }
   }
@@ -154,8 +154,8 @@ class FolderStoreTest {
   @Test
   void damageFoundOnReadAffectsOneActor() throws Exception {
     try (var store = open()) {
-      long ada = store.load(ADA).life();
-      append(store, turn(ADA, ada, 1, false, "of Ada".getBytes()));
+      long adaLife = store.load(ADA).life();
+      append(store, turn(ADA, adaLife, 1, false, "of Ada".getBytes()));
       append(store, turn(GRACE, store.load(GRACE).life(), 1, false, "of Grace".getBytes()));
       var log = folder.resolve("00000001.log");
       byte[] bytes = Files.readAllBytes(log);
@@ -172,7 +172,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void aTurnThatIsTooLargeIsRefusedAtOnce() {
+  void tooLargeTurnIsRefusedAtOnce() {
     try (var store = open()) {
       long life = store.load(ADA).life();
 
@@ -191,8 +191,8 @@ class FolderStoreTest {
     store.close();
 
     assertThrows(StoreClosedException.class, () -> store.load(ADA));
-    var late = store.append(turn(ADA, life, 1, false, new byte[1])).toCompletableFuture();
-    assertInstanceOf(StoreClosedException.class, assertThrows(ExecutionException.class, late::get).getCause());
+    var append = store.append(turn(ADA, life, 1, false, new byte[1])).toCompletableFuture();
+    assertInstanceOf(StoreClosedException.class, assertThrows(ExecutionException.class, append::get).getCause());
   }
 
   @Test
@@ -212,7 +212,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void aFolderThatCannotBeMadeIsTold() throws Exception {
+  void folderThatCannotBeCreatedIsReported() throws Exception {
     var file = Files.createFile(folder.resolve("file"));
 
     var failure = assertThrows(UncheckedIOException.class, () -> FolderStore.open(file));
@@ -221,7 +221,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void optionsThatMakeNoSenseAreRefused() {
+  void invalidOptionsAreRefused() {
     assertThrows(IllegalArgumentException.class,
         () -> FolderStore.open(folder, options -> options.withSegmentBytes(100)));
     assertThrows(IllegalArgumentException.class,
@@ -231,7 +231,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void aPauseBetweenForcesLosesNothingAtAClose() throws Exception {
+  void closeStoresTurnsDespiteLongSyncInterval() throws Exception {
     try (var store = FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofHours(1)))) {
       append(store, turn(ADA, store.load(ADA).life(), 1, false, new byte[] {1}));
     }

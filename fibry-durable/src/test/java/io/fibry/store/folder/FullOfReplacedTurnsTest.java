@@ -1,10 +1,10 @@
 package io.fibry.store.folder;
 
-import static io.fibry.durable.Turning.ADA;
+import static io.fibry.durable.TestTurns.ADA;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.durable.Turning;
+import io.fibry.durable.TestTurns;
 import io.fibry.store.Store;
 import io.fibry.store.StoreFullException;
 import io.fibry.support.Intercepted;
@@ -15,11 +15,11 @@ import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A disk whose room is taken by turns that later ones replaced. */
+/** Tests that a full disk is compacted at once if it has turns that later turns replaced. */
 class FullOfReplacedTurnsTest {
   private static final int SEGMENT = 16_384;
-  private static final int TURN = 9_000; // one for each segment
-  private static final int ROOM = 3 * SEGMENT + 4_096; // for files of the log; a pass begins with four by itself
+  private static final int TURN_BYTES = 9_000; // bytes; a segment has space for one turn
+  private static final int CAPACITY = 3 * SEGMENT + 4_096; // compaction would begin at four segments
 
   @TempDir
   private Path folder;
@@ -28,7 +28,7 @@ class FullOfReplacedTurnsTest {
   private StorageDirectory disk() throws IOException {
     files = StorageDirectory.open(folder);
     return Intercepted.of(StorageDirectory.class, files, (method, arguments, call) -> {
-      if (method.getName().equals("create") && used() + (long) arguments[1] > ROOM)
+      if (method.getName().equals("create") && used() + (long) arguments[1] > CAPACITY)
         throw new IOException("No space left on device, as the test has asked for");
       return call.pass();
     });
@@ -56,12 +56,13 @@ class FullOfReplacedTurnsTest {
 
   private static boolean isStored(Store store, int number) {
     try {
-      store.append(Turning.turn(ADA, store.load(ADA).life(), number, true, new byte[TURN])).toCompletableFuture()
+      store.append(TestTurns.turn(ADA, store.load(ADA).life(), number, true, new byte[TURN_BYTES]))
+          .toCompletableFuture()
           .join();
       return true;
-    } catch (CompletionException full) {
-      if (full.getCause() instanceof StoreFullException) return false;
-      throw full;
+    } catch (CompletionException failure) {
+      if (failure.getCause() instanceof StoreFullException) return false;
+      throw failure;
     }
   }
 }

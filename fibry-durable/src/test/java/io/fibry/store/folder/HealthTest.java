@@ -21,12 +21,12 @@ import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a store says of itself is true. */
+/** Tests that the health that a store reports is correct. */
 class HealthTest {
   private static final int SEGMENT = 1 << 14;
   private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
   private static final Store.ActorId GRACE = new Store.ActorId("account", "grace");
-  private static final Instant LATER = Instant.parse("9999-12-31T00:00:00Z");
+  private static final Instant FAR_FUTURE = Instant.parse("9999-12-31T00:00:00Z");
 
   @TempDir
   private Path folder;
@@ -55,7 +55,7 @@ class HealthTest {
   void healthCountsStoredTurnsAndPendingMessages() throws Exception {
     try (var store = open()) {
       long life = store.load(ADA).life();
-      append(store, ADA, life, 1, 1, message(GRACE, "m", Instant.EPOCH), message(ADA, "r", LATER)).get();
+      append(store, ADA, life, 1, 1, message(GRACE, "m", Instant.EPOCH), message(ADA, "r", FAR_FUTURE)).get();
       append(store, ADA, life, 2, 1, message(ADA, "x", Store.PendingMessage.NEVER)).get();
       store.enqueue(message(GRACE, "n", Instant.EPOCH), 10).toCompletableFuture().get();
 
@@ -84,11 +84,11 @@ class HealthTest {
       long life = store.load(ADA).life();
       for (int i = 1; i <= 3; i++) append(store, ADA, life, i, 1).get();
 
-      var forces = store.health().syncs();
+      var syncs = store.health().syncs();
 
-      assertEquals(3, forces.count());
-      assertTrue(forces.last().isPositive(), forces::toString);
-      assertTrue(forces.total().compareTo(forces.last()) > 0, forces::toString);
+      assertEquals(3, syncs.count());
+      assertTrue(syncs.last().isPositive(), syncs::toString);
+      assertTrue(syncs.total().compareTo(syncs.last()) > 0, syncs::toString);
     }
   }
 
@@ -97,14 +97,14 @@ class HealthTest {
     var store = open();
     try (store) {
       long life = store.load(ADA).life();
-      var first = folder.resolve("00000001.log"); // until it is rewritten
-      for (int i = 1; i <= 100 || Files.exists(first); i++) append(store, ADA, life, i, 1_000).get();
+      var firstFile = folder.resolve("00000001.log"); // exists until it is rewritten
+      for (int i = 1; i <= 100 || Files.exists(firstFile); i++) append(store, ADA, life, i, 1_000).get();
     }
     assertEquals(bytes(), store.health().bytes());
 
-    Files.write(folder.resolve("a.torn"), new byte[100]); // of an earlier use
-    try (var again = open()) {
-      assertEquals(bytes(), again.health().bytes());
+    Files.write(folder.resolve("a.torn"), new byte[100]); // from an earlier run
+    try (var reopened = open()) {
+      assertEquals(bytes(), reopened.health().bytes());
     }
   }
 
@@ -141,20 +141,20 @@ class HealthTest {
       append(store, ADA, ada, 2, 9_000).get(); // begins the last file
       Patience.eventually(() -> store.health().isFull());
 
-      var message = refusal(store.enqueue(message(ADA, "m", Instant.EPOCH), 10).toCompletableFuture());
-      var actor = refusal(append(store, GRACE, grace, 1, 1));
-      append(store, ADA, ada, 3, 1).get(); // work that has begun continues
-      var turn = refusal(append(store, ADA, ada, 4, 9_000));
+      var messageFailure = refusal(store.enqueue(message(ADA, "m", Instant.EPOCH), 10).toCompletableFuture());
+      var actorFailure = refusal(append(store, GRACE, grace, 1, 1));
+      append(store, ADA, ada, 3, 1).get(); // an existing actor continues
+      var turnFailure = refusal(append(store, ADA, ada, 4, 9_000));
 
-      assertEquals("a message for account 'ada' is not kept: " + folder + " has no room for another file, of 16384 "
-          + "bytes. Nothing is lost; free some space, and the store goes on", message);
-      assertTrue(actor.startsWith("account 'grace' is not begun: "), actor);
-      assertTrue(turn.startsWith(folder + ": no room for 00000003.log, of 16384 bytes."), turn);
+      assertEquals("a message for account 'ada' is not stored: " + folder + " has no space for another file, of 16384 "
+          + "bytes. Nothing is lost; free some space, and the store continues", messageFailure);
+      assertTrue(actorFailure.startsWith("account 'grace' is not begun: "), actorFailure);
+      assertTrue(turnFailure.startsWith(folder + ": no space for 00000003.log, of 16384 bytes."), turnFailure);
       assertEquals(3, store.health().refusedTurns());
       assertEquals(3, store.health().turns());
 
       faulty.heal();
-      Patience.eventually(() -> !store.health().isFull()); // though there is nothing to store
+      Patience.eventually(() -> !store.health().isFull()); // although there is nothing to store
 
       append(store, GRACE, store.load(GRACE).life(), 1, 9_000).get();
       assertEquals(1, logged.lines(folder + " could not create 00000003.log").size());
@@ -162,8 +162,8 @@ class HealthTest {
     }
   }
 
-  private static String refusal(CompletableFuture<?> refused) {
-    return assertInstanceOf(StoreFullException.class, assertThrows(ExecutionException.class, refused::get).getCause())
+  private static String refusal(CompletableFuture<?> future) {
+    return assertInstanceOf(StoreFullException.class, assertThrows(ExecutionException.class, future::get).getCause())
         .getMessage();
   }
 }

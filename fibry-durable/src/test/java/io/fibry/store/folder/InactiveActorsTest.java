@@ -31,13 +31,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Actors that end are known all the same. */
+/** Tests that a store knows all its actors, including inactive and ended actors. */
 class InactiveActorsTest {
   private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
   private static final int THREADS = 6;
   private static final int ACTORS = 10;
   private static final int POWER_CUTS = 30;
-  private static final int LIVES = 40; // between two of them
+  private static final int LIVES = 40; // between two power cuts
 
   @TempDir
   private Path folder;
@@ -51,9 +51,9 @@ class InactiveActorsTest {
     return FolderStore.open(disk, options -> options.withSegmentBytes(1 << 14));
   }
 
-  private static Store.Turn turn(Store.ActorId id, long life, long number, boolean whole, List<String> done,
-      List<Store.PendingMessage> sends) {
-    return new Store.Turn(id, life, number, Instant.EPOCH, whole, new byte[40], done, sends);
+  private static Store.Turn turn(Store.ActorId id, long life, long number, boolean isFullState, List<String> handledIds,
+      List<Store.PendingMessage> messages) {
+    return new Store.Turn(id, life, number, Instant.EPOCH, isFullState, new byte[40], handledIds, messages);
   }
 
   private static Store.Turn turn(long life, long number) {
@@ -64,13 +64,13 @@ class InactiveActorsTest {
   void turnAfterEndOfItsLifeIsRefused() {
     try (var store = open()) {
       long life = store.load(ADA).life();
-      var before = store.append(turn(life, 1));
+      var firstTurn = store.append(turn(life, 1));
       store.endLife(ADA, life);
 
-      var late = store.append(turn(life, 2)).toCompletableFuture();
+      var staleAppend = store.append(turn(life, 2)).toCompletableFuture();
 
-      before.toCompletableFuture().join();
-      assertInstanceOf(StaleLifeException.class, assertThrows(CompletionException.class, late::join).getCause());
+      firstTurn.toCompletableFuture().join();
+      assertInstanceOf(StaleLifeException.class, assertThrows(CompletionException.class, staleAppend::join).getCause());
       assertEquals(1, store.load(ADA).lastTurn());
     }
   }
@@ -78,14 +78,14 @@ class InactiveActorsTest {
   @Test
   void endOfLifeDoesNotEndNextLife() {
     try (var store = open()) {
-      long first = store.load(ADA).life();
-      long second = store.load(ADA).life();
-      store.endLife(ADA, first);
+      long firstLife = store.load(ADA).life();
+      long secondLife = store.load(ADA).life();
+      store.endLife(ADA, firstLife);
 
-      store.append(turn(second, 1)).toCompletableFuture().join();
+      store.append(turn(secondLife, 1)).toCompletableFuture().join();
 
-      store.endLife(ADA, second);
-      assertTrue(store.load(ADA).life() > second);
+      store.endLife(ADA, secondLife);
+      assertTrue(store.load(ADA).life() > secondLife);
     }
   }
 
@@ -112,11 +112,11 @@ class InactiveActorsTest {
   }
 
   private static Set<Store.ActorId> actors(Store store) {
-    var all = new ArrayList<Store.ActorId>();
-    store.forEachActor(all::add);
-    var each = Set.copyOf(all);
-    assertEquals(each.size(), all.size(), () -> "some were told twice: " + all);
-    return each;
+    var listed = new ArrayList<Store.ActorId>();
+    store.forEachActor(listed::add);
+    var ids = Set.copyOf(listed);
+    assertEquals(ids.size(), listed.size(), () -> "some actors were listed twice: " + listed);
+    return ids;
   }
 
   @Test
@@ -126,8 +126,8 @@ class InactiveActorsTest {
       long life = store.load(ADA).life();
       store.append(turn(life, 1)).toCompletableFuture().join();
       store.endLife(ADA, life);
-      int kind = Segment.HEADER + Frame.RECORDS_OFFSET + Integer.BYTES + LogRecord.ACTOR_OFFSET + Short.BYTES;
-      disk.flipBit("00000001.log", 8L * kind); // of "account"
+      int kindOffset = Segment.HEADER + Frame.RECORDS_OFFSET + Integer.BYTES + LogRecord.ACTOR_OFFSET + Short.BYTES;
+      disk.flipBit("00000001.log", 8L * kindOffset); // the kind "account" in the record
 
       var failure = assertThrows(StoreDamagedException.class, () -> store.forEachActor(id -> {}));
 
@@ -136,69 +136,76 @@ class InactiveActorsTest {
     }
   }
 
-  /** One thread chooses all by a seed, so that the store is the same each time at a power cut. */
+  /**
+   * One thread makes all choices from a seed, so that the store has the same content at each power
+   * cut if the seed is the same.
+   */
   @Test
   void changingActorsAreKnownAfterPowerCuts() {
-    System.out.println("rest: -Dfibry.seed=" + seed);
+    System.out.println("inactive actors: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
-    var actors = IntStream.range(0, ACTORS).mapToObj(Known::new).toList();
+    var actors = IntStream.range(0, ACTORS).mapToObj(ExpectedActor::new).toList();
     var disk = CrashDisk.empty();
     for (int cut = 0; cut < POWER_CUTS; cut++) {
       var store = open(disk);
       for (int life = 0; life < LIVES; life++)
-        actors.get(random.nextInt(ACTORS)).live(store, random, actors.get(random.nextInt(ACTORS)));
+        actors.get(random.nextInt(ACTORS)).runLife(store, random, actors.get(random.nextInt(ACTORS)));
       checkAll(store, actors);
       disk = disk.cutPower(random.nextLong());
       store.close();
-      try (var after = open(disk)) {
-        checkAll(after, actors);
+      try (var reopened = open(disk)) {
+        checkAll(reopened, actors);
       }
       for (var actor : actors) actor.life = 0; // a store counts lives from its opening
     }
   }
 
-  private void checkAll(Store store, List<Known> actors) {
+  private void checkAll(Store store, List<ExpectedActor> actors) {
     for (var actor : actors) actor.check(store);
-    var told = actors(store);
-    for (var actor : actors) assertEquals(actor.isKnown(), told.contains(actor.id), () -> actor.id + ", seed " + seed);
+    var listed = actors(store);
+    for (var actor : actors) assertEquals(actor.isKnown(), listed.contains(actor.id),
+        () -> actor.id + ", seed " + seed);
   }
 
   @Test
   void changingActorsAreNotForgotten() throws Exception {
     var disk = CrashDisk.empty();
-    comeAndGo(() -> disk, 100);
+    runLives(() -> disk, 100);
   }
 
   @Test
   @Soak(counterpart = "InactiveActorsTest.changingActorsAreKnownAfterPowerCuts")
   void changingActorsAreKnownOnRealDisk() throws Exception {
-    comeAndGo(() -> StorageDirectory.open(folder), 2_000);
+    runLives(() -> StorageDirectory.open(folder), 2_000);
   }
 
   private interface Opening {
     StorageDirectory open() throws IOException;
   }
 
-  /** An actor goes from an object to a table and back, while all use it, and files move. */
-  private void comeAndGo(Opening disk, int lives) throws Exception {
-    System.out.println("rest: -Dfibry.seed=" + seed);
-    var actors = IntStream.range(0, ACTORS).mapToObj(Known::new).toList();
-    var over = new AtomicBoolean();
+  /**
+   * Runs many lives of all actors on several threads. Meanwhile the index moves each actor from an
+   * object to a table and back, and the compaction moves records to other files.
+   */
+  private void runLives(Opening disk, int lives) throws Exception {
+    System.out.println("inactive actors: -Dfibry.seed=" + seed);
+    var actors = IntStream.range(0, ACTORS).mapToObj(ExpectedActor::new).toList();
+    var stop = new AtomicBoolean();
     try (var store = open(disk.open()); var threads = Executors.newCachedThreadPool()) {
       var tasks = new ArrayList<Future<?>>();
-      var listing = threads.submit(() -> list(store, over));
+      var listing = threads.submit(() -> listUntilStopped(store, stop));
       for (int i = 0; i < THREADS; i++) {
         var random = new SplittableRandom(seed + i);
         tasks.add(threads.submit(() -> {
           for (int life = 0; life < lives; life++)
-            actors.get(random.nextInt(ACTORS)).live(store, random, actors.get(random.nextInt(ACTORS)));
+            actors.get(random.nextInt(ACTORS)).runLife(store, random, actors.get(random.nextInt(ACTORS)));
           return null;
         }));
       }
       try {
         tasks.forEach(Patience::value);
       } finally {
-        over.set(true);
+        stop.set(true);
       }
       assertTrue(Patience.value(listing) > 0);
       checkAll(store, actors);
@@ -208,67 +215,68 @@ class InactiveActorsTest {
     }
   }
 
-  /** An actor that was there once is told ever after. */
-  private static int list(Store store, AtomicBoolean over) {
-    int times = 0;
-    var before = Set.<Store.ActorId>of();
+  /** Lists the actors until the test is over. An actor that was listed once is always listed. */
+  private static int listUntilStopped(Store store, AtomicBoolean stop) {
+    int lists = 0;
+    var previous = Set.<Store.ActorId>of();
     do {
-      var now = actors(store);
-      assertTrue(now.containsAll(before), () -> "not all are told: " + now);
-      before = now;
-      times++;
-    } while (!over.get());
-    return times;
+      var listed = actors(store);
+      assertTrue(listed.containsAll(previous), () -> "some actors are not listed any more: " + listed);
+      previous = listed;
+      lists++;
+    } while (!stop.get());
+    return lists;
   }
 
-  /** The expected content. One thread at a time lives its lives; any sends to it. */
-  private final class Known {
+  /** An actor and its expected content. One thread at a time runs its lives; all may send. */
+  private final class ExpectedActor {
     private final Store.ActorId id;
-    private final ReentrantLock alive = new ReentrantLock();
-    private final Set<String> waiting = ConcurrentHashMap.newKeySet();
-    private long last;
-    private long life; // the one before
-    private int sent; // under this object's monitor
+    private final ReentrantLock lifeLock = new ReentrantLock();
+    private final Set<String> expectedPendingIds = ConcurrentHashMap.newKeySet();
+    private long lastTurn;
+    private long life; // the previous life
+    private int sent; // guarded by this object's monitor
 
-    Known(int number) {
+    ExpectedActor(int number) {
       id = new Store.ActorId("account", "a" + number);
     }
 
-    void live(Store store, SplittableRandom random, Known other) {
-      if (random.nextInt(4) == 0) accept(store);
-      if (!alive.tryLock()) return;
+    void runLife(Store store, SplittableRandom random, ExpectedActor recipient) {
+      if (random.nextInt(4) == 0) enqueueMessage(store);
+      if (!lifeLock.tryLock()) return;
       try {
         var loaded = store.load(id);
-        assertEquals(last, loaded.lastTurn(), "seed " + seed);
+        assertEquals(lastTurn, loaded.lastTurn(), "seed " + seed);
         assertTrue(loaded.life() != life);
-        if (life > 0) assertInstanceOf(StaleLifeException.class, failure(store.append(turn(id, life, last + 1,
+        if (life > 0) assertInstanceOf(StaleLifeException.class, failure(store.append(turn(id, life, lastTurn + 1,
             false, List.of(), List.of())).toCompletableFuture()));
         life = loaded.life();
-        var done = loaded.pendingIds().stream().filter(one -> random.nextBoolean()).toList();
+        var handledIds = loaded.pendingIds().stream().filter(pendingId -> random.nextBoolean()).toList();
         CompletableFuture<Void> stored = CompletableFuture.completedFuture(null);
         for (int turns = random.nextInt(4); turns > 0; turns--) {
-          stored = store.append(next(random, done, other)).toCompletableFuture();
-          done = List.of();
+          stored = store.append(nextTurn(random, handledIds, recipient)).toCompletableFuture();
+          handledIds = List.of();
         }
-        if (last > 0 && random.nextInt(8) == 0) store.snapshot(turn(id, life, last, true, List.of(), List.of()));
+        if (lastTurn > 0 && random.nextInt(8) == 0)
+          store.snapshot(turn(id, life, lastTurn, true, List.of(), List.of()));
         if (random.nextBoolean()) stored.join();
         if (random.nextInt(5) > 0) store.endLife(id, life);
         stored.join();
       } finally {
-        alive.unlock();
+        lifeLock.unlock();
       }
     }
 
-    private Store.Turn next(SplittableRandom random, List<String> done, Known other) {
-      var sends = random.nextInt(6) == 0 ? List.of(other.message()) : List.<Store.PendingMessage>of();
-      sends.forEach(one -> other.waiting.add(one.id()));
-      waiting.removeAll(done);
-      return turn(id, life, ++last, random.nextInt(3) > 0, done, sends);
+    private Store.Turn nextTurn(SplittableRandom random, List<String> handledIds, ExpectedActor recipient) {
+      var messages = random.nextInt(6) == 0 ? List.of(recipient.message()) : List.<Store.PendingMessage>of();
+      messages.forEach(message -> recipient.expectedPendingIds.add(message.id()));
+      expectedPendingIds.removeAll(handledIds);
+      return turn(id, life, ++lastTurn, random.nextInt(3) > 0, handledIds, messages);
     }
 
-    private void accept(Store store) {
+    private void enqueueMessage(Store store) {
       var message = message();
-      waiting.add(message.id());
+      expectedPendingIds.add(message.id());
       assertTrue(store.enqueue(message, Integer.MAX_VALUE).toCompletableFuture().join());
     }
 
@@ -277,13 +285,13 @@ class InactiveActorsTest {
     }
 
     boolean isKnown() {
-      return last > 0 || !waiting.isEmpty();
+      return lastTurn > 0 || !expectedPendingIds.isEmpty();
     }
 
     void check(Store store) {
       var loaded = store.load(id);
-      assertEquals(last, loaded.lastTurn(), "seed " + seed);
-      assertEquals(waiting, new HashSet<>(loaded.pendingIds()), "seed " + seed);
+      assertEquals(lastTurn, loaded.lastTurn(), "seed " + seed);
+      assertEquals(expectedPendingIds, new HashSet<>(loaded.pendingIds()), "seed " + seed);
       store.endLife(id, loaded.life());
     }
   }

@@ -19,7 +19,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** The last frame of a log is damaged after a kill, and no frame is written behind it. */
+/**
+ * Tests that damage to the last turn of a log is detected after a kill, because the store has
+ * written a mark after this turn.
+ */
 class LastFrameTest {
   private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
   private static final String LOG = "00000001.log";
@@ -31,13 +34,16 @@ class LastFrameTest {
         .toCompletableFuture().get();
   }
 
-  /** A store that has stored turns, was idle until it marked the last one, and was killed then. */
+  /**
+   * Returns the disk of a store that stored turns, was idle until it had written a mark, and was
+   * then killed.
+   */
   private static CrashDisk killedWhenIdle(CrashDisk disk, UnaryOperator<FolderStore.Options> options, int turns)
       throws Exception {
     try (var store = FolderStore.open(disk, options)) {
-      long last = store.load(ADA).lastTurn();
+      long lastTurn = store.load(ADA).lastTurn();
       long life = store.load(ADA).life();
-      for (int n = 1; n <= turns; n++) append(store, life, last + n);
+      for (int n = 1; n <= turns; n++) append(store, life, lastTurn + n);
       Patience.eventually(() -> isMarked(disk));
       return disk.copy();
     }
@@ -57,34 +63,34 @@ class LastFrameTest {
   }
 
   private static List<Frame.FrameHeader> frames(CrashDisk disk, String name) throws IOException {
-    var all = new ArrayList<Frame.FrameHeader>();
+    var headers = new ArrayList<Frame.FrameHeader>();
     var segment = new Segment(StoreIdFile.read(disk), Segment.numberOf(name));
     var file = segment.read(disk);
-    int at = Segment.HEADER;
-    for (var frame = Frame.readHeader(segment.position(at), file.position(at)); frame != null; frame = Frame.readHeader(
-        segment.position(at), file.position(at))) {
-      all.add(frame);
-      at += frame.size();
+    int offset = Segment.HEADER;
+    for (var frame = Frame.readHeader(segment.position(offset), file.position(offset)); frame != null;
+        frame = Frame.readHeader(segment.position(offset), file.position(offset))) {
+      headers.add(frame);
+      offset += frame.size();
     }
-    return all;
+    return headers;
   }
 
   private static int begin(List<Frame.FrameHeader> frames, int index) {
     return Segment.HEADER + frames.subList(0, index).stream().mapToInt(Frame.FrameHeader::size).sum();
   }
 
-  private static void assertNoFlipIsSilent(CrashDisk left) throws IOException {
-    var frames = frames(left);
-    int last = frames.size() - 2; // in front of the mark
-    int begin = begin(frames, last);
-    assertTrue(frames.get(last).records() > 0, frames::toString);
-    for (int bit = 8 * begin; bit < 8 * (begin + frames.get(last).size()); bit += 5) {
-      var copy = left.copy();
+  private static void assertEachFlipIsDetected(CrashDisk disk) throws IOException {
+    var frames = frames(disk);
+    int lastFrame = frames.size() - 2; // the frame before the mark
+    int begin = begin(frames, lastFrame);
+    assertTrue(frames.get(lastFrame).records() > 0, frames::toString);
+    for (int bit = 8 * begin; bit < 8 * (begin + frames.get(lastFrame).size()); bit += 5) {
+      var copy = disk.copy();
       copy.flipBit(LOG, bit);
       var failure = assertThrows(StoreDamagedException.class, () -> FolderStore.open(copy, SMALL), "bit " + bit);
-      assertEquals("a simulated disk: 00000001.log is damaged: frame " + frames.get(last).number() + " at " + begin
+      assertEquals("a simulated disk: 00000001.log is damaged: frame " + frames.get(lastFrame).number() + " at " + begin
           + " was on disk, and is no longer whole; frame " + frames.getLast().number() + " at "
-          + (begin + frames.get(last).size()) + " is whole. Nothing was changed; put back a copy of the file",
+          + (begin + frames.get(lastFrame).size()) + " is whole. Nothing was changed; put back a copy of the file",
           failure.getMessage());
       var check = SalvagePlan.of(copy);
       assertFalse(check.isWhole(), check::toString);
@@ -94,65 +100,68 @@ class LastFrameTest {
 
   @Test
   void damagedLastTurnOfIdleStoreIsRefused() throws Exception {
-    assertNoFlipIsSilent(killedWhenIdle(CrashDisk.empty(), SMALL, 3));
+    assertEachFlipIsDetected(killedWhenIdle(CrashDisk.empty(), SMALL, 3));
   }
 
   @Test
   void damagedLastTurnIsRefusedWithSyncInterval() throws Exception {
-    assertNoFlipIsSilent(
+    assertEachFlipIsDetected(
         killedWhenIdle(CrashDisk.empty(), o -> SMALL.apply(o).withSyncInterval(Duration.ofMillis(1)), 3));
   }
 
-  /** The first one was killed before it marked its turns. */
+  /** The first store is killed before it marks its turns, and the next store marks them. */
   @Test
   void openedStoreMarksTheTurnsThatItFound() throws Exception {
-    var first = killedWhenIdle(CrashDisk.empty(), SMALL, 2);
-    var frames = frames(first);
+    var disk = killedWhenIdle(CrashDisk.empty(), SMALL, 2);
+    var frames = frames(disk);
     var zeros = ByteBuffer.allocate(frames.getLast().size());
-    first.write(LOG, begin(frames, frames.size() - 1), zeros);
-    assertFalse(isMarked(first));
+    disk.write(LOG, begin(frames, frames.size() - 1), zeros);
+    assertFalse(isMarked(disk));
 
-    assertNoFlipIsSilent(killedWhenIdle(first, SMALL, 0));
+    assertEachFlipIsDetected(killedWhenIdle(disk, SMALL, 0));
   }
 
   @Test
   void idleStoreWritesNothingAfterItsMark() throws Exception {
-    var left = killedWhenIdle(CrashDisk.empty(), SMALL, 1);
+    var disk = killedWhenIdle(CrashDisk.empty(), SMALL, 1);
     var writes = new AtomicInteger();
-    left.beforeOperation(operation -> {
+    disk.beforeOperation(operation -> {
       if (operation.equals("write")) writes.incrementAndGet();
     });
 
-    FolderStore.open(left, SMALL).close();
+    FolderStore.open(disk, SMALL).close();
 
-    assertEquals(2, writes.get()); // of the opening, which writes the mark again, and of the close
+    assertEquals(2, writes.get()); // open() writes the mark again, and close() writes, too
   }
 
-  /** Without a mark, it cannot be told from a commit that the power cut off. */
+  /**
+   * Without a mark, a damaged last turn cannot be distinguished from a commit that a power cut
+   * interrupted.
+   */
   @Test
   void damagedLastTurnOfBusyStoreIsInDoubt() throws Exception {
-    var left = killedWhenIdle(CrashDisk.empty(), SMALL, 2);
-    var frames = frames(left);
-    int last = frames.size() - 2;
-    int begin = begin(frames, last);
-    int size = frames.get(last).size();
-    left.write(LOG, begin + size, ByteBuffer.allocate(frames.getLast().size()));
-    left.flipBit(LOG, 8 * (begin + 4));
+    var disk = killedWhenIdle(CrashDisk.empty(), SMALL, 2);
+    var frames = frames(disk);
+    int lastFrame = frames.size() - 2;
+    int begin = begin(frames, lastFrame);
+    int size = frames.get(lastFrame).size();
+    disk.write(LOG, begin + size, ByteBuffer.allocate(frames.getLast().size()));
+    disk.flipBit(LOG, 8 * (begin + 4));
 
-    var check = SalvagePlan.of(left);
+    var check = SalvagePlan.of(disk);
 
     assertTrue(check.isWhole(), check::toString);
     assertTrue(check.toString().startsWith("a simulated disk is whole up to its end, which is in doubt: 1 actors, "),
         check::toString);
     assertEquals(begin, check.doubt().orElseThrow().offset());
     assertTrue(check.toString().contains("\nin doubt: " + LOG + " at " + begin + ": the last "), check::toString);
-    assertTrue(check.toString().contains("the turns after " + Instant.ofEpochMilli(frames.get(last - 1).time()) + ", "),
-        check::toString);
-    try (var store = FolderStore.open(left, SMALL)) {
+    assertTrue(check.toString()
+        .contains("the turns after " + Instant.ofEpochMilli(frames.get(lastFrame - 1).time()) + ", "), check::toString);
+    try (var store = FolderStore.open(disk, SMALL)) {
       assertEquals(1, store.load(ADA).lastTurn());
       assertEquals(List.of("00000001-" + begin + ".torn"), store.health().tornFiles());
     }
-    assertTrue(SalvagePlan.of(left).doubt().isEmpty());
+    assertTrue(SalvagePlan.of(disk).doubt().isEmpty());
   }
 
   @Test
@@ -164,7 +173,7 @@ class LastFrameTest {
       store.backup(copy);
     }
 
-    assertNoFlipIsSilent(copy);
+    assertEachFlipIsDetected(copy);
     try (var store = FolderStore.open(copy, SMALL)) {
       assertEquals(3, store.load(ADA).lastTurn());
     }
@@ -175,23 +184,23 @@ class LastFrameTest {
     var disk = CrashDisk.empty();
     try (var store = FolderStore.open(disk, SMALL)) {
       long life = store.load(ADA).life();
-      var places = new ArrayList<String>(List.of(""));
+      var offsets = new ArrayList<String>(List.of(""));
       for (int n = 1; n <= 5; n++) {
         append(store, life, n);
         Patience.eventually(() -> isMarked(disk));
-        for (int seen = 0; seen < n; seen++) {
-          try (var history = store.history(ADA.kind(), places.get(seen))) {
+        for (int readTurns = 0; readTurns < n; readTurns++) {
+          try (var history = store.history(ADA.kind(), offsets.get(readTurns))) {
             var turns = history.poll();
-            assertEquals(n - seen, turns.size());
+            assertEquals(n - readTurns, turns.size());
             assertEquals(n, turns.getLast().number());
-            if (seen == n - 1) places.add(turns.getLast().offset());
+            if (readTurns == n - 1) offsets.add(turns.getLast().offset());
           }
         }
       }
     }
   }
 
-  /** Segments get full to their last byte, and a mark always has room. */
+  /** Segments are filled up to their last byte, and always have space for a mark. */
   @Test
   void eachTurnCanBeMarkedWhereverItsSegmentEnds() throws Exception {
     var disk = CrashDisk.empty();

@@ -24,7 +24,7 @@ final class Recorded implements AutoCloseable {
     return events.stream().filter(event -> event.getString("store").equals(store.toString())).toList();
   }
 
-  /** Stops; answers all. */
+  /** Stops the recording, and returns all events. */
   List<RecordedEvent> all() {
     stream.stop();
     return events;

@@ -9,12 +9,12 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A Java without the flight recorder. */
+/** Tests a store in a JVM without the flight recorder. */
 class RecorderJvmTest {
 
   record Count() implements Request<Count, Long> {}
 
-  /** Counts, and tells whether there is a recorder. */
+  /** Prints the answer of an actor, and whether the JVM has a flight recorder. */
   static final class Program {
     public static void main(String[] args) {
       var counter = Durable.kind("counter", Count.class).state(0L).handler((n, count, context) -> {
@@ -32,7 +32,7 @@ class RecorderJvmTest {
   void storeRunsWithoutFlightRecorder(@TempDir Path folder) {
     try (var child = Child.java(List.of("--limit-modules", "java.base"), Program.class, folder.toString())) {
       child.awaitLine("1, false");
-      child.ended(0);
+      child.awaitExit(0);
     }
   }
 }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Events of a flight recording, each with its facts. */
+/** Tests the events of a flight recording, and their fields. */
 class RecorderTest {
   private static final int SEGMENT = 1 << 14;
   private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
@@ -31,20 +31,20 @@ class RecorderTest {
   private Path folder;
 
   @BeforeAll
-  static void thereIsARecorder() {
+  static void requireFlightRecorder() {
     Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
   }
 
-  private FaultyDisk faulty() throws Exception {
+  private FaultyDisk newFaultyDisk() throws Exception {
     return new FaultyDisk(folder);
   }
 
-  private static FolderStore on(FaultyDisk faulty) {
+  private static FolderStore openStore(FaultyDisk faulty) {
     return FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT));
   }
 
-  private static void append(Store store, long life, long number, boolean whole, int size) throws Exception {
-    store.append(new Store.Turn(ADA, life, number, Instant.EPOCH, whole, new byte[size], List.of(), List.of()))
+  private static void append(Store store, long life, long number, boolean isFullState, int size) throws Exception {
+    store.append(new Store.Turn(ADA, life, number, Instant.EPOCH, isFullState, new byte[size], List.of(), List.of()))
         .toCompletableFuture().get();
   }
 
@@ -53,7 +53,7 @@ class RecorderTest {
   }
 
   @Test
-  void aCommitTellsWhatItWroteAndHowLongThatTook() throws Exception {
+  void commitEventHasBytesAndTimes() throws Exception {
     try (var recorded = new Recorded("fibry.Commit")) {
       try (var store = FolderStore.open(folder)) {
         append(store, store.load(ADA).life(), 1, true, 1_000);
@@ -64,8 +64,8 @@ class RecorderTest {
       assertEquals(1, event.getInt("records"));
       assertTrue(event.getLong("bytes") > 1_000 && event.getLong("bytes") < 1_200, event::toString);
       assertTrue(event.getDuration("force").isPositive() && event.getDuration("write").isPositive(), event::toString);
-      long whole = event.getDuration().toNanos(); // by the clock of the recorder, which may differ by a percent
-      assertTrue(sum(event, "write", "force").toNanos() <= whole + whole / 100 + 100_000, event::toString);
+      long totalNanos = event.getDuration().toNanos(); // on the clock of the recorder, which may differ by one percent
+      assertTrue(sum(event, "write", "force").toNanos() <= totalNanos + totalNanos / 100 + 100_000, event::toString);
       assertFalse(event.hasField("began") || event.hasField("written"), event::toString);
     }
   }
@@ -84,9 +84,9 @@ class RecorderTest {
   record Count() implements Request<Count, Long> {}
 
   @Test
-  void anActorThatIsReadTellsItsTurns() {
+  void loadEventHasNumberOfTurns() {
     var counter = Durable.kind("read-counter", Count.class)
-        .events(Long.class, 0L, (Long sum, Long one) -> sum + one).handler((sum, count, context) -> {
+        .events(Long.class, 0L, (Long sum, Long amount) -> sum + amount).handler((sum, count, context) -> {
           context.persist(1L);
           context.reply(count, sum + 1);
         });
@@ -95,7 +95,7 @@ class RecorderTest {
         try (var recorded = new Recorded("fibry.Load"); var actor = counter.newActor(ActorSystem.named("c"), store)) {
           for (int i = 1; i <= 10; i++) assertEquals(10 * round + i, actor.ask(new Count()));
 
-          var event = recorded.all().stream().filter(one -> one.getString("kind").equals("read-counter")).findFirst()
+          var event = recorded.all().stream().filter(load -> load.getString("kind").equals("read-counter")).findFirst()
               .orElseThrow();
           assertEquals("c", event.getString("key"));
           assertEquals(10 * round, event.getInt("turns"));
@@ -105,7 +105,7 @@ class RecorderTest {
   }
 
   @Test
-  void aCompactionTellsWhatItFreed() throws Exception {
+  void compactionEventHasFreedBytes() throws Exception {
     try (var recorded = new Recorded("fibry.Compaction")) {
       try (var store = FolderStore.open(folder, options -> options.withSegmentBytes(SEGMENT))) {
         long life = store.load(ADA).life();
@@ -121,15 +121,15 @@ class RecorderTest {
   }
 
   @Test
-  void aDiskThatRefusesAFileIsTold() throws Exception {
-    var faulty = faulty();
+  void refusedFileCausesStoreFullEvent() throws Exception {
+    var faulty = newFaultyDisk();
     try (var recorded = new Recorded("fibry.StoreFull"); var logged = new Logged()) {
-      try (var store = on(faulty)) {
+      try (var store = openStore(faulty)) {
         long life = store.load(ADA).life();
         append(store, life, 1, true, 9_000);
         faulty.awaitFile("00000002.log");
         faulty.fail("create");
-        append(store, life, 2, true, 9_000); // in the second file, which was there
+        append(store, life, 2, true, 9_000); // fits into the second file, which exists
       }
 
       var event = recorded.of(folder).getFirst();
@@ -141,12 +141,12 @@ class RecorderTest {
   }
 
   @Test
-  void aStoreThatBreaksIsTold() throws Exception {
-    var faulty = faulty();
+  void brokenStoreCausesOneEvent() throws Exception {
+    var faulty = newFaultyDisk();
     try (var recorded = new Recorded("fibry.StoreBroken"); var logged = new Logged()) {
-      try (var store = on(faulty)) {
+      try (var store = openStore(faulty)) {
         long life = store.load(ADA).life();
-        faulty.awaitFile("00000002.log"); // otherwise its own force would fail
+        faulty.awaitFile("00000002.log"); // otherwise its own sync would fail
         faulty.fail("sync");
         assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));
         assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));

@@ -17,13 +17,13 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an opening finds where the power went, and where a later version was. */
+/** Tests how a store opens after a power cut, and after a newer version has written its files. */
 class TornEndTest {
   private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
   private static final String LOG = "00000001.log";
 
   @TempDir
-  private Path home;
+  private Path temporary;
 
   private static FolderStore open(Path folder) {
     return FolderStore.open(folder, options -> options.withSegmentBytes(4096));
@@ -34,47 +34,50 @@ class TornEndTest {
         .toCompletableFuture().get();
   }
 
-  /** Where it begins. A store that is idle meanwhile writes frames without records. */
-  private static int lastWithRecords(long store, ByteBuffer log) {
-    int last = 0;
-    int at = Segment.HEADER;
-    for (var frame = Frame.readHeader(new Frame.FramePosition(store, 1, at), log.position(at)); frame != null;
+  /**
+   * Returns the offset of the last frame with records. An idle store also writes frames without
+   * records.
+   */
+  private static int lastFrameWithRecords(long store, ByteBuffer log) {
+    int lastOffset = 0;
+    int offset = Segment.HEADER;
+    for (var frame = Frame.readHeader(new Frame.FramePosition(store, 1, offset), log.position(offset)); frame != null;
         frame = Frame.readHeader(
-            new Frame.FramePosition(store, 1, at), log.position(at))) {
-      if (frame.records() > 0) last = at;
-      at += frame.size();
+            new Frame.FramePosition(store, 1, offset), log.position(offset))) {
+      if (frame.records() > 0) lastOffset = offset;
+      offset += frame.size();
     }
-    return last;
+    return lastOffset;
   }
 
   @Test
   void tornEndIsSavedToSeparateFile() throws Exception {
-    var whole = home.resolve("whole");
+    var wholeFolder = temporary.resolve("whole");
     byte[] log;
-    try (var store = open(whole)) {
+    try (var store = open(wholeFolder)) {
       long life = store.load(ADA).life();
       append(store, life, 1);
       append(store, life, 2);
-      log = Files.readAllBytes(whole.resolve(LOG));
+      log = Files.readAllBytes(wholeFolder.resolve(LOG));
     }
-    byte[] id = Files.readAllBytes(whole.resolve(StoreIdFile.NAME));
-    int begin = lastWithRecords(ByteBuffer.wrap(id).getLong(12), ByteBuffer.wrap(log));
+    byte[] id = Files.readAllBytes(wholeFolder.resolve(StoreIdFile.NAME));
+    int begin = lastFrameWithRecords(ByteBuffer.wrap(id).getLong(12), ByteBuffer.wrap(log));
     int end = begin + (int) Frame.sizeFrom(ByteBuffer.wrap(log).getInt(begin));
 
     for (int cut = begin + 1; cut < end - Frame.ALIGNMENT; cut++) {
-      var folder = Files.createDirectory(home.resolve("cut-" + cut));
+      var folder = Files.createDirectory(temporary.resolve("cut-" + cut));
       byte[] torn = log.clone();
       Arrays.fill(torn, cut, torn.length, (byte) 0);
       Files.write(folder.resolve(LOG), torn);
       Files.write(folder.resolve(StoreIdFile.NAME), id);
-      int last = LogReader.lastNonZero(ByteBuffer.wrap(torn));
-      boolean blank = last < begin;
+      int lastByte = LogReader.lastNonZero(ByteBuffer.wrap(torn));
+      boolean isBlank = lastByte < begin;
       try (var store = open(folder)) {
         assertEquals(1, store.load(ADA).lastTurn());
-        assertEquals(blank ? List.of() : List.of("00000001-" + begin + ".torn"), store.health().tornFiles());
+        assertEquals(isBlank ? List.of() : List.of("00000001-" + begin + ".torn"), store.health().tornFiles());
         append(store, store.load(ADA).life(), 2);
       }
-      if (!blank) assertArrayEquals(Arrays.copyOfRange(torn, begin, last + 1),
+      if (!isBlank) assertArrayEquals(Arrays.copyOfRange(torn, begin, lastByte + 1),
           Files.readAllBytes(folder.resolve("00000001-" + begin + ".torn")));
       try (var store = open(folder)) {
         assertEquals(2, store.load(ADA).lastTurn());
@@ -84,26 +87,26 @@ class TornEndTest {
   }
 
   @Test
-  void aNewerFormatIsRefused() throws Exception {
-    var folder = home.resolve("newer");
+  void newerFormatIsRefused() throws Exception {
+    var folder = temporary.resolve("newer");
     open(folder).close();
-    newer(folder.resolve(LOG), Segment.HEADER);
+    writeNewerFormat(folder.resolve(LOG), Segment.HEADER);
     assertRefused(folder, LOG + " is damaged: it has format 2; this version reads format 1");
 
-    newer(folder.resolve(StoreIdFile.NAME), 24);
+    writeNewerFormat(folder.resolve(StoreIdFile.NAME), 24);
     assertRefused(folder, " has format 2; this version reads format 1");
   }
 
-  /** With a checksum of all before it, at its end. */
-  private static void newer(Path file, int header) throws IOException {
+  /** Writes a newer format into a header, which ends with a checksum of its other bytes. */
+  private static void writeNewerFormat(Path file, int header) throws IOException {
     var bytes = ByteBuffer.wrap(Files.readAllBytes(file)).putInt(8, 2);
     bytes.putInt(header - Integer.BYTES, Checksum.of(bytes.slice(0, header - Integer.BYTES)));
     Files.write(file, bytes.array());
   }
 
-  private static void assertRefused(Path folder, String why) {
+  private static void assertRefused(Path folder, String fact) {
     var failure = assertThrows(StoreDamagedException.class, () -> open(folder));
-    assertTrue(failure.getMessage().contains(why), failure.getMessage());
+    assertTrue(failure.getMessage().contains(fact), failure.getMessage());
     assertTrue(failure.getMessage().contains(folder.toString()), failure.getMessage());
   }
 }

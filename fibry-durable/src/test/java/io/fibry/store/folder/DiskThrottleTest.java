@@ -6,10 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class PaceTest {
+class DiskThrottleTest {
   private final List<Long> rests = new ArrayList<>();
-  private long nanos = -5; // where System.nanoTime begins is not said
-  private final DiskThrottle pace = new DiskThrottle(() -> nanos, this::sleep);
+  private long nanos = -5; // System.nanoTime may be negative
+  private final DiskThrottle throttle = new DiskThrottle(() -> nanos, this::sleep);
 
   private void sleep(long time) {
     rests.add(time);
@@ -18,12 +18,12 @@ class PaceTest {
 
   private void work(int bytes, long time) {
     nanos += time;
-    pace.recordWork(bytes);
+    throttle.recordWork(bytes);
   }
 
   @Test
-  void paceRestsThreeTimesTheWorkAfterEachMebibyte() {
-    pace.begin();
+  void throttleRestsThreeTimesTheWorkAfterEachMebibyte() {
+    throttle.begin();
     work(DiskThrottle.WORK_BYTES - 1, 10);
     work(1, 20);
     work(3 * DiskThrottle.WORK_BYTES, 7);
@@ -33,10 +33,10 @@ class PaceTest {
 
   @Test
   void waitingTimeDoesNotCountAsWork() {
-    pace.begin();
+    throttle.begin();
     work(DiskThrottle.WORK_BYTES - 1, 10);
     nanos += 1_000_000;
-    pace.begin();
+    throttle.begin();
     work(1, 20);
 
     assertEquals(List.of(90L), rests);
@@ -44,27 +44,27 @@ class PaceTest {
 
   @Test
   void earlyEndingSleepIsResumed() {
-    var late = new DiskThrottle(() -> nanos, time -> sleep((time + 1) / 2));
-    late.begin();
+    var interruptedThrottle = new DiskThrottle(() -> nanos, time -> sleep((time + 1) / 2));
+    interruptedThrottle.begin();
     nanos += 4;
-    late.recordWork(DiskThrottle.WORK_BYTES);
+    interruptedThrottle.recordWork(DiskThrottle.WORK_BYTES);
 
     assertEquals(List.of(6L, 3L, 2L, 1L), rests);
   }
 
   @Test
   void hurryEndsRestAndPreventsFurtherRests() {
-    var hurried = new ArrayList<DiskThrottle>();
-    var busy = new DiskThrottle(() -> nanos, time -> {
+    var throttles = new ArrayList<DiskThrottle>();
+    var hurriedThrottle = new DiskThrottle(() -> nanos, time -> {
       sleep(1);
-      hurried.getFirst().hurry();
+      throttles.getFirst().hurry();
     });
-    hurried.add(busy);
-    busy.begin();
+    throttles.add(hurriedThrottle);
+    hurriedThrottle.begin();
     nanos += 10;
-    busy.recordWork(DiskThrottle.WORK_BYTES);
+    hurriedThrottle.recordWork(DiskThrottle.WORK_BYTES);
     nanos += 10;
-    busy.recordWork(DiskThrottle.WORK_BYTES);
+    hurriedThrottle.recordWork(DiskThrottle.WORK_BYTES);
 
     assertEquals(List.of(1L), rests);
   }

@@ -15,8 +15,8 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class InMemoryTest extends DurableContract {
-  InMemoryTest() {
+class DurableInMemoryTest extends DurableContract {
+  DurableInMemoryTest() {
     super((folder, clock) -> TestStores.inMemory(clock));
   }
 
@@ -53,10 +53,10 @@ class InMemoryTest extends DurableContract {
   @Test
   void entityIsNamedByKindAndKeyUnlessBuilderHasName() {
     try (var accounts = Bank.ACCOUNT.entities(scope.anonymous(), store, Duration.ofMinutes(5));
-        var others = Bank.ACCOUNT.entities(scope.named("others"), MemoryStore.open(),
+        var namedAccounts = Bank.ACCOUNT.entities(scope.named("others"), MemoryStore.open(),
             Duration.ofMinutes(5))) {
       accounts.actor("ada").ask(new Balance());
-      others.actor("bob").ask(new Balance());
+      namedAccounts.actor("bob").ask(new Balance());
 
       var names = scope.actors().stream().map(ActorStats::name).toList();
       assertTrue(names.containsAll(List.of("account/ada", "others/bob")), names::toString);

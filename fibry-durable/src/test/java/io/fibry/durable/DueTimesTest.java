@@ -12,21 +12,21 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-class CalendarTest {
+class DueTimesTest {
   private final ManualScheduler clock = new ManualScheduler();
-  private final AtomicLong ahead = new AtomicLong(); // of the clock, in seconds
-  private final List<String> due = new ArrayList<>();
+  private final AtomicLong offset = new AtomicLong(); // added to the time of the clock, in seconds
+  private final List<String> dueKeys = new ArrayList<>();
   private final DueTimes calendar =
-      new DueTimes(() -> Instant.EPOCH.plusNanos(clock.nanoTime()).plusSeconds(ahead.get()), clock, due::add);
+      new DueTimes(() -> Instant.EPOCH.plusNanos(clock.nanoTime()).plusSeconds(offset.get()), clock, dueKeys::add);
 
   private void add(String key, long seconds) {
     calendar.add(key, Instant.EPOCH.plusSeconds(seconds));
   }
 
-  private List<String> after(long seconds) {
-    due.clear();
+  private List<String> dueKeysAfter(long seconds) {
+    dueKeys.clear();
     clock.advance(Duration.ofSeconds(seconds));
-    return List.copyOf(due);
+    return List.copyOf(dueKeys);
   }
 
   @Test
@@ -36,39 +36,42 @@ class CalendarTest {
     add("a", 10);
     add("a", 40);
 
-    assertEquals(List.of("a"), after(10));
-    assertEquals(List.of("b"), after(10));
-    assertEquals(List.of(), after(100));
+    assertEquals(List.of("a"), dueKeysAfter(10));
+    assertEquals(List.of("b"), dueKeysAfter(10));
+    assertEquals(List.of(), dueKeysAfter(100));
   }
 
   @Test
-  void aKeyMayComeAgain() {
+  void keyMayBeAddedAgain() {
     add("a", 10);
-    after(10);
+    dueKeysAfter(10);
     add("a", 15);
 
-    assertEquals(List.of("a"), after(5));
+    assertEquals(List.of("a"), dueKeysAfter(5));
   }
 
   @Test
   void clockSetForwardIsNoticedWithinOneMinute() {
     add("a", 36_000);
-    after(30);
-    ahead.set(36_000);
+    dueKeysAfter(30);
+    offset.set(36_000);
 
-    assertEquals(List.of("a"), after(30));
+    assertEquals(List.of("a"), dueKeysAfter(30));
   }
 
   @Test
   void clockSetBackDelaysDueKeys() {
     add("a", 10);
-    ahead.set(-100);
+    offset.set(-100);
 
-    assertEquals(List.of(), after(10));
-    assertEquals(List.of("a"), after(100));
+    assertEquals(List.of(), dueKeysAfter(10));
+    assertEquals(List.of("a"), dueKeysAfter(100));
   }
 
-  /** What a clock says that a program moves by so much once it has been read. */
+  /**
+   * Returns the time, and then advances the clock by these seconds, as if time passed between two
+   * statements of the caller.
+   */
   private Instant readBeforeMove(AtomicLong seconds) {
     var now = Instant.EPOCH.plusNanos(clock.nanoTime());
     clock.advance(Duration.ofSeconds(seconds.getAndSet(0)));
@@ -76,33 +79,33 @@ class CalendarTest {
   }
 
   @Test
-  void keyComesAtItsTimeWhenClockMovesMeanwhile() {
+  void keyComesAtItsTimeWhenClockMovesDuringAdd() {
     var move = new AtomicLong(4);
-    var calendar = new DueTimes(() -> readBeforeMove(move), clock, due::add);
+    var calendar = new DueTimes(() -> readBeforeMove(move), clock, dueKeys::add);
 
     calendar.add("a", Instant.EPOCH.plusSeconds(10));
 
-    assertEquals(List.of(), after(5));
-    assertEquals(List.of("a"), after(1));
+    assertEquals(List.of(), dueKeysAfter(5));
+    assertEquals(List.of("a"), dueKeysAfter(1));
   }
 
   @Test
   void keyIsDueAtOnceWhenClockMovesPastItsTime() {
     var move = new AtomicLong(10);
-    var calendar = new DueTimes(() -> readBeforeMove(move), clock, due::add);
+    var calendar = new DueTimes(() -> readBeforeMove(move), clock, dueKeys::add);
 
     calendar.add("a", Instant.EPOCH.plusSeconds(10));
     calendar.add("b", Instant.EPOCH.plusSeconds(30));
 
-    assertEquals(List.of("a"), due);
-    assertEquals(List.of(), after(19));
-    assertEquals(List.of("b"), after(1));
+    assertEquals(List.of("a"), dueKeys);
+    assertEquals(List.of(), dueKeysAfter(19));
+    assertEquals(List.of("b"), dueKeysAfter(1));
   }
 
   @Test
   void sleepEndsAtItsTimeWhenClockMovesMeanwhile() {
     var move = new AtomicLong(4);
-    var calendar = new DueTimes(() -> readBeforeMove(move), clock, due::add);
+    var calendar = new DueTimes(() -> readBeforeMove(move), clock, dueKeys::add);
     var ended = new CompletableFuture<Void>();
     var sleeper = Thread.ofVirtual().start(() -> {
       try {
@@ -120,10 +123,10 @@ class CalendarTest {
   }
 
   @Test
-  void timeLongPastComesAtOnce() {
+  void keyOfPastTimeComesAtOnce() {
     calendar.add("a", Instant.MIN);
 
-    assertEquals(List.of("a"), due);
+    assertEquals(List.of("a"), dueKeys);
   }
 
   @Test
@@ -132,6 +135,6 @@ class CalendarTest {
     calendar.close();
     add("b", 10);
 
-    assertEquals(List.of(), after(20));
+    assertEquals(List.of(), dueKeysAfter(20));
   }
 }

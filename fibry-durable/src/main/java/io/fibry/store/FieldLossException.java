@@ -7,7 +7,7 @@ import java.util.Objects;
  * know, because newer code has written them. The turn is not stored. No field is lost: the store
  * keeps the state as it is, for a program that knows the fields.
  */
-public final class UnknownFieldsException extends StoreException {
+public final class FieldLossException extends StoreException {
   private static final long serialVersionUID = 1;
 
   /** The first unknown field, and its record. */
@@ -20,7 +20,7 @@ public final class UnknownFieldsException extends StoreException {
    * @param turn the number of the turn that is not stored
    * @param field the first unknown field, and its record
    */
-  public UnknownFieldsException(Store.ActorId actor, long turn, String field) {
+  public FieldLossException(Store.ActorId actor, long turn, String field) {
     super("turn " + turn + " of " + actor + " would erase " + Objects.requireNonNull(field, "field")
         + ", which is stored and which this program does not know: it runs older code than the program that has "
         + "stored it. A node that knows the field can handle the message, and so can this one after its upgrade. "
@@ -29,7 +29,7 @@ public final class UnknownFieldsException extends StoreException {
   }
 
   /** {@return the first unknown field, and its record} */
-  public String field() {
+  public String fieldText() {
     return field;
   }
 }

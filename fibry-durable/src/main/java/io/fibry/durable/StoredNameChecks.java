@@ -6,11 +6,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
 /** Checks of names that are stored. */
-final class StoredNames {
+final class StoredNameChecks {
   private static final int MAX_BYTES = 512;
   private static final String IDEMPOTENT_PREFIX = "once:";
 
-  private StoredNames() {}
+  private StoredNameChecks() {}
 
   /** Checks the name of a kind or a view, which is plain because people read and type it. */
   static String checkPlain(String role, String name) {

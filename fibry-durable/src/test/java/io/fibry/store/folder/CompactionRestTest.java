@@ -23,11 +23,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A pass over full files, in the test's thread, in which something happens while it rests. */
-class RewritingTest {
+/**
+ * Tests compactions that run on the test's thread. While a compaction rests, the test writes turns,
+ * sets the clock, causes faults or closes the store.
+ */
+class CompactionRestTest {
   private static final int SEGMENT = 4 << 20;
   private static final int BODY = 100_000; // bytes
-  private static final int STATES = 19; // actors with a state, beside one with events
+  private static final int STATES = 19; // number of actors with a state; one more actor has events
 
   @TempDir
   private Path folder;
@@ -36,14 +39,14 @@ class RewritingTest {
   private LogIndex index;
   private SegmentLog log;
   private Compaction compaction;
-  private final Queue<Runnable> passes = new ArrayDeque<>(); // that are due
-  private final Map<Integer, Long> last = new HashMap<>(); // turns of each actor
-  private int next; // actor
+  private final Queue<Runnable> passes = new ArrayDeque<>(); // compactions that are due
+  private final Map<Integer, Long> lastTurns = new HashMap<>(); // number of the last turn of each actor
+  private int nextActor;
   private Instant now = Instant.EPOCH;
   private long nanos;
   private int rests;
-  private int restsUntilForce; // of what made others dead
-  private Runnable once = () -> {}; // runs in a rest, when a file is being made
+  private int restsBeforeSync; // number of rests before the last sync
+  private Runnable restAction = () -> {}; // runs once in a rest, while a new file is written
 
   @BeforeEach
   void open() throws IOException {
@@ -53,43 +56,43 @@ class RewritingTest {
     index = new LogIndex(folder::toString, (print, place) -> null, () -> now);
     log = SegmentLog.open(disk, id, new SegmentPreallocator(disk, Runnable::run, SEGMENT, System::nanoTime),
         new IndexBuilder(index));
-    compaction = new Compaction(disk, SEGMENT, index, log.sealedSegments(), this::force,
-        passes::add, () -> new DiskThrottle(() -> nanos++, this::rest));
+    compaction = new Compaction(disk, SEGMENT, index, log.sealedSegments(), this::sync,
+        passes::add, () -> new DiskThrottle(() -> nanos++, this::onRest));
     log.onSealed(compaction::onSegmentSealed);
   }
 
   @AfterEach
-  void allIsThereWhenItIsOpenedAgain() throws Exception {
+  void reopenedStoreHasAllTurns() throws Exception {
     faulty.heal();
     checkIndex();
     log.close(0);
     disk.close();
     assertTrue(FolderStore.check(folder).isWhole());
     try (var store = FolderStore.open(folder, options -> options.withSegmentBytes(SEGMENT))) {
-      last.forEach((actor, number) -> assertEquals(number, store.load(id(actor)).lastTurn()));
-      var events = last.getOrDefault(STATES, 0L);
+      lastTurns.forEach((actor, number) -> assertEquals(number, store.load(id(actor)).lastTurn()));
+      var events = lastTurns.getOrDefault(STATES, 0L);
       assertEquals(events, store.load(id(STATES)).bodies().size());
       try (var history = store.history("events", "")) {
         for (long read = 0; read < events;)
-          for (var past : history.poll()) assertEquals(++read, past.number());
+          for (var turn : history.poll()) assertEquals(++read, turn.number());
       }
     }
   }
 
-  private CompletableFuture<Void> force() {
-    restsUntilForce = rests;
+  private CompletableFuture<Void> sync() {
+    restsBeforeSync = rests;
     return CompletableFuture.completedFuture(null);
   }
 
-  private void rest(long time) {
+  private void onRest(long time) {
     rests++;
     nanos += time;
-    if (!isMade()) return;
-    once.run();
-    once = () -> {};
+    if (!isFileBeingWritten()) return;
+    restAction.run();
+    restAction = () -> {};
   }
 
-  private boolean isMade() {
+  private boolean isFileBeingWritten() {
     try {
       return disk.names().stream().anyMatch(name -> name.endsWith(AtomicFile.UNFINISHED_SUFFIX));
     } catch (IOException failure) {
@@ -101,53 +104,53 @@ class RewritingTest {
     return new Store.ActorId(actor < STATES ? "state" : actor == STATES ? "events" : "old", "a" + actor);
   }
 
-  /** The next state of an actor, or the next event. */
+  /** Writes the next state or the next event of an actor. */
   private void write(int actor) {
-    write(actor, last.merge(actor, 1L, Long::sum), false);
+    write(actor, lastTurns.merge(actor, 1L, Long::sum), false);
   }
 
   private void write(int actor, long number, boolean snapshot) {
     var record = LogRecord.bytes(new Store.Turn(id(actor), 1, number, Instant.EPOCH, actor < STATES, new byte[BODY],
         List.of(), List.of()), snapshot);
-    var place = log.append(List.of(record), 0);
-    index.addRecord(LogRecord.of(record), place.segment(), place.offset() + Frame.RECORDS_OFFSET);
+    var position = log.append(List.of(record), 0);
+    index.addRecord(LogRecord.of(record), position.segment(), position.offset() + Frame.RECORDS_OFFSET);
   }
 
-  /** Until so many files have got full. */
+  /** Writes turns until this number of further segments is full. */
   private void fill(int files) {
-    for (long most = log.sealedSegments().size() + files; log.sealedSegments().size() < most; next++)
-      write(next % (STATES + 1));
+    for (long target = log.sealedSegments().size() + files; log.sealedSegments().size() < target; nextActor++)
+      write(nextActor % (STATES + 1));
   }
 
-  private void runPass() {
+  private void runCompaction() {
     passes.remove().run();
   }
 
-  private int compact() {
+  private int compactSegments() {
     return (int) log.sealedSegments().values().stream().filter(Segment::isCompact).count();
   }
 
   private void checkIndex() throws IOException {
-    for (int actor : last.keySet()) {
-      var where = index.withActor(id(actor), found -> found);
-      long number = last.get(actor) - where.positions().length;
-      for (long place : where.positions()) {
+    for (int actor : lastTurns.keySet()) {
+      var location = index.withActor(id(actor), same -> same);
+      long number = lastTurns.get(actor) - location.positions().length;
+      for (long position : location.positions()) {
         var record = ByteBuffer.allocate(2 * BODY);
-        disk.read(Segment.nameOf((int) (place >> Integer.SIZE)), (int) place, record);
+        disk.read(Segment.nameOf((int) (position >> Integer.SIZE)), (int) position, record);
         var stored = LogRecord.readChecked(record.flip().slice(Integer.BYTES, record.getInt(0)));
         assertEquals(id(actor), stored.actor());
         assertEquals(++number, stored.number());
       }
-      index.compact(where);
+      index.compact(location);
     }
   }
 
   @Test
   void compactionRestsDuringReadAndWrite() {
     fill(4);
-    runPass();
+    runCompaction();
 
-    assertEquals(1, compact());
+    assertEquals(1, compactSegments());
     assertTrue(rests >= 5 * SEGMENT / DiskThrottle.WORK_BYTES / 2, () -> rests + " rests");
     assertEquals(1, log.sealedSegments().size());
   }
@@ -155,58 +158,58 @@ class RewritingTest {
   @Test
   void supersedingRecordsAreSyncedAfterLastCheck() {
     fill(4);
-    runPass();
+    runCompaction();
 
     assertTrue(rests > 0);
-    assertEquals(rests, restsUntilForce);
+    assertEquals(rests, restsBeforeSync);
   }
 
   @Test
-  void compactionHurriesWhenTwiceTheDueFilesAreFull() {
+  void compactionDoesNotRestWhenTwiceTheFilesAreFull() {
     fill(8);
-    runPass();
+    runCompaction();
 
     assertEquals(0, rests);
-    assertEquals(1, compact());
+    assertEquals(1, compactSegments());
   }
 
   @Test
   void newFullFilesEndCompactionRests() {
     fill(4);
-    var before = new ArrayList<Integer>();
-    once = () -> {
+    var restsAtAction = new ArrayList<Integer>();
+    restAction = () -> {
       fill(4);
-      before.add(rests);
+      restsAtAction.add(rests);
     };
-    runPass();
+    runCompaction();
 
-    assertEquals(before, List.of(rests));
-    assertEquals(1, compact());
+    assertEquals(restsAtAction, List.of(rests));
+    assertEquals(1, compactSegments());
   }
 
   @Test
   void closeEndsRestsAndCompletesFile() {
     fill(4);
-    var before = new ArrayList<Integer>();
-    once = () -> {
+    var restsAtAction = new ArrayList<Integer>();
+    restAction = () -> {
       compaction.stop();
-      before.add(rests);
+      restsAtAction.add(rests);
     };
-    runPass();
+    runCompaction();
 
-    assertEquals(before, List.of(rests));
-    assertEquals(1, compact());
+    assertEquals(restsAtAction, List.of(rests));
+    assertEquals(1, compactSegments());
     fill(4);
     assertTrue(passes.isEmpty());
   }
 
   @Test
-  void recordsDyingDuringRewriteAreLeftOut() throws IOException {
+  void recordsReplacedDuringRewriteAreOmitted() throws IOException {
     fill(4);
-    once = () -> {
+    restAction = () -> {
       for (int actor = 0; actor < STATES; actor += 2) write(actor);
     };
-    runPass();
+    runCompaction();
 
     var file = log.sealedSegments().firstEntry().getValue().read(disk);
     assertTrue(file.limit() > STATES * BODY);
@@ -215,22 +218,22 @@ class RewritingTest {
   }
 
   @Test
-  void recordsRevivedByClockSetBackFailThePass() {
+  void recordsRetainedAfterClockSetBackFailCompaction() {
     index.setRetention("old", Duration.ofDays(1));
     now = now.plus(Duration.ofDays(2));
     for (int i = 0; i < 30; i++) write(STATES + 1);
-    write(STATES + 1, 30, true); // so those before are history, and old
+    write(STATES + 1, 30, true); // a snapshot; the events before it are older than their retention
     fill(4);
-    once = () -> now = Instant.EPOCH;
+    restAction = () -> now = Instant.EPOCH;
     try (var logged = new Logged()) {
-      runPass();
+      runCompaction();
       assertEquals(1, logged.lines("bytes, and what is alive has become more").size());
     }
 
-    assertFalse(isMade());
+    assertFalse(isFileBeingWritten());
     now = now.plus(Duration.ofDays(2));
     fill(1);
-    runPass();
+    runCompaction();
     assertEquals(1, log.sealedSegments().size());
   }
 
@@ -238,11 +241,11 @@ class RewritingTest {
   void copyDoesNotWaitForRests() {
     fill(4);
     var copied = new CompletableFuture<Void>();
-    once = () -> {
+    restAction = () -> {
       Thread.startVirtualThread(() -> copy(copied));
       copied.join();
     };
-    runPass();
+    runCompaction();
 
     assertTrue(copied.isDone());
   }
@@ -257,53 +260,53 @@ class RewritingTest {
 
   @Test
   void nextPassRepeatsRewriteAfterFailedWrite() throws IOException {
-    fails("write", new IOException("no space left, for a test"));
+    assertRewriteIsRepeatedAfter("write", new IOException("no space left, for a test"));
   }
 
   @Test
   void nextPassRepeatsRewriteAfterFailedSync() throws IOException {
-    fails("sync", new IOException("made up, for a test"));
+    assertRewriteIsRepeatedAfter("sync", new IOException("made up, for a test"));
   }
 
   @Test
   void nextPassRepeatsRewriteAfterFailedRead() throws IOException {
-    fails("read", new IOException("made up, for a test"));
+    assertRewriteIsRepeatedAfter("read", new IOException("made up, for a test"));
   }
 
   @Test
   void nextPassRepeatsRewriteAfterOutOfMemory() throws IOException {
-    fails("write", new OutOfMemoryError("made up, for a test"));
+    assertRewriteIsRepeatedAfter("write", new OutOfMemoryError("made up, for a test"));
   }
 
   @Test
   void nextPassRepeatsRewriteAfterFailedRename() throws IOException {
-    fails("rename", new IOException("made up, for a test"));
+    assertRewriteIsRepeatedAfter("rename", new IOException("made up, for a test"));
   }
 
-  private void fails(String operation, Throwable why) throws IOException {
+  private void assertRewriteIsRepeatedAfter(String operation, Throwable failure) throws IOException {
     fill(4);
-    once = () -> faulty.fail(operation, why);
+    restAction = () -> faulty.fail(operation, failure);
     try (var logged = new Logged()) {
-      runPass();
-      assertEquals(1, logged.lines(folder + " keeps what is dead until the next segment is full").size());
+      runCompaction();
+      assertEquals(1, logged.lines(folder + " keeps replaced records until the next segment is full").size());
     }
 
-    assertFalse(isMade());
+    assertFalse(isFileBeingWritten());
     assertEquals(4, log.sealedSegments().size());
     faulty.heal();
     checkIndex();
     fill(1);
-    runPass();
+    runCompaction();
     assertEquals(1, log.sealedSegments().size());
   }
 
   @Test
   void nothingIsRewrittenUntilReopenAfterFailedDirectorySync() {
     fill(4);
-    once = () -> faulty.fail("syncDirectory");
+    restAction = () -> faulty.fail("syncDirectory");
     try (var logged = new Logged()) {
-      runPass();
-      assertEquals(1, logged.lines(folder + " keeps what is dead until it is opened again").size());
+      runCompaction();
+      assertEquals(1, logged.lines(folder + " keeps replaced records until it is opened again").size());
     }
 
     faulty.heal();

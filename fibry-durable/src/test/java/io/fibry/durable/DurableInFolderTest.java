@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class DurableInFolderTest extends DurableContract {
+  DurableInFolderTest() {
+    super(FolderStores::new);
+  }
+}

@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class InFolderTest extends DurableContract {
-  InFolderTest() {
-    super(Folders::new);
-  }
-}
