@@ -7,8 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An actor whose handler waits for an answer. A header of its request contains such entries as
- * texts, by which the node that gets the request recognizes a cycle of waits at once.
+ * An actor whose handler waits for an answer, or will handle a request. A header of each request
+ * has the entries of all actors that wait for its answer. If the asked actor is one of them, its
+ * node recognizes the cycle of waits at once.
  *
  * @param life the name and the life of the actor's node
  * @param actor the name of the actor

@@ -29,16 +29,16 @@ import java.util.function.UnaryOperator;
  * <p>A remote actor is an {@link Actor} like any other: {@code ask} waits for its answer, has a
  * limit, and fails as for a local actor. Its messages, and their answers, are encoded, so they need
  * the form that {@link io.fibry.codec.Codec#of} describes. An exception of its handler arrives as a
- * {@link RemoteFailureException}. A request fails with an {@link UnreachableException} if it does
- * not arrive or, within a lease, if no node has it or its answer any more. {@code sendMessage}
- * returns true when this node has accepted the message. After that, the message arrives once, or
- * becomes a dead letter of this node, with the reason.
+ * {@link RemoteFailureException}. A request fails with an {@link UnavailableException} if it does
+ * not arrive. If its answer cannot arrive any more, as after a crash of the other node, it fails
+ * within a lease. {@code sendMessage} returns true when this node has accepted the message. After
+ * that, the message arrives once, or becomes a dead letter of this node, with the reason.
  */
 public sealed interface Cluster extends AutoCloseable permits LocalNode {
 
   /**
-   * Makes a node without a server, for development and tests. Messages are encoded, although no
-   * other node exists.
+   * Makes a node without a server, for development and tests. It encodes messages all the same, so
+   * that unsuitable types fail here, too.
    *
    * @param app the name of the app
    * @return a node without other nodes
@@ -113,9 +113,9 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
   String dump();
 
   /**
-   * Returns the address of an actor that a node offers, perhaps this node. The actor has ended when
-   * no node offers it: {@code onExit} and watchers get the reason, or {@code Failed} with a {@link
-   * TransportException} if its node is dead.
+   * Returns the address of an actor that a node offers, perhaps this node. When no node offers it
+   * any more, the actor counts as ended: {@code onExit} and watchers get the reason, or {@code
+   * Failed} with a {@link TransportException} if its node is dead.
    *
    * @param <M> the messages
    * @param name the name by which the actor is offered
@@ -136,7 +136,7 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
    * @param messages the type of the messages
    * @param actor gets the messages; the offer ends with the actor
    * @return the offer; closing it withdraws the offer, after the actor has got the messages that
-   * have arrived; the actor stays alive
+   * have arrived. The actor stays alive
    * @throws IllegalArgumentException if the class of a message or of an answer cannot be encoded
    * @throws IllegalStateException if this node offers the name already
    */
@@ -258,15 +258,15 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
    * Returns the store of the network, which all nodes share: in memory as long as the network
    * exists, or in a stream of JetStream.
    *
-   * @return for durable actors, views and copies; it is closed with this node
+   * @return the store, for durable actors, views and copies; it is closed with this node
    * @throws TransportException if there is no connection, or the network refuses the store
    * @throws IllegalStateException if the existing store cannot be used
    */
   Store store();
 
   /**
-   * Leaves the app: gives the entities to other nodes, ends the offers after their actors have got
-   * the messages that have arrived, and tells the other nodes that this node has left. Waits for
+   * Leaves the app: gives the entities to other nodes, and ends the offers after their actors have
+   * got the messages that have arrived. Tells the other nodes that this node has left. Waits for
    * all of this.
    */
   @Override
@@ -304,8 +304,8 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
 
     /**
      * Sets the name of the node, which no other node may have. Use the same name when the process
-     * is started again: if the previous process was killed, {@link Cluster#join} waits until its
-     * lease expires.
+     * is started again: if the previous process was killed, {@link Cluster#join} waits until the
+     * lease of that process expires.
      *
      * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
      * @return a changed copy
@@ -353,7 +353,7 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
       return new Options(node, lease, askLimit, partitions, scope, wallClock, settleTime);
     }
 
-    /** For tests: sets the clock that measures the lease, beside the monotonic clock. */
+    /** For tests: sets the wall clock, which measures the lease beside the monotonic clock. */
     Options withWallClock(InstantSource wallClock) {
       return new Options(node, lease, askLimit, partitions, scope, wallClock, settleTime);
     }

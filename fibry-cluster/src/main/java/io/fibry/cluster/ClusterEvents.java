@@ -12,8 +12,8 @@ import jdk.jfr.Threshold;
 /**
  * Records the JFR events of nodes. This costs nothing until JFR starts and instruments the nested
  * classes. Without the module jdk.jfr the constant events are null, and no nested class is loaded.
- * For this reason, no method of this class may assign an object of a nested class to a variable of
- * its superclass, because the verifier would then load the nested class.
+ * No method of this class may assign an object of a nested class to a variable of its superclass.
+ * The verifier would load the nested class, and fail without the module.
  */
 final class ClusterEvents {
   private static final boolean IS_JFR_PRESENT = isJfrPresent();
@@ -71,7 +71,7 @@ final class ClusterEvents {
     var event = (RemotePressureEvent) startedEvent;
     event.end();
     event.actor = actor;
-    event.happened = hasCapacity ? "waited" : "waited in vain";
+    event.happened = hasCapacity ? "waited" : "waited without success";
     event.commit();
   }
 
@@ -138,7 +138,7 @@ final class ClusterEvents {
     @Description("A bundle contains several messages without answers")
     Class<?> messageType;
     @Label("Sent")
-    @Description("How often it was sent: again while no node has its key")
+    @Description("How often the request was sent; it is sent again while no node owns its partition")
     int sent;
     @Label("Ended")
     @Description("Answered, or the class of the failure")
@@ -153,7 +153,7 @@ final class ClusterEvents {
     @Label("Actor")
     String actor;
     @Label("Happened")
-    @Description("Waited, or waited in vain")
+    @Description("Waited, or waited without success")
     String happened;
   }
 
@@ -166,7 +166,7 @@ final class ClusterEvents {
 
   @Name("fibry.PartitionMove")
   @Label("Partition Move")
-  @Description("A partition of a kind has come to a node, has left it, or was lost with its lease; "
+  @Description("A partition of a kind has come to a node, has left it, or was lost with the node's lease; "
       + "its messages wait during the move")
   private static final class PartitionMoveEvent extends NodeEvent {
     @Label("Kind")

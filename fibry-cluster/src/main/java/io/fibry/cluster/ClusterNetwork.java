@@ -22,7 +22,8 @@ public interface ClusterNetwork {
   /**
    * Returns the default lease of nodes.
    *
-   * @return a time that is longer than servers may be unavailable, for example during an election
+   * @return a time that is longer than the outages of servers that nodes must survive, for example
+   * an election
    */
   default Duration lease() {
     return Duration.ofSeconds(6);

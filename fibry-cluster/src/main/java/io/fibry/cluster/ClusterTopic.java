@@ -76,7 +76,7 @@ final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implements Topi
   @Override
   public void publish(M message) {
     if (localTopic.onExit().isDone()) localTopic.publish(message); // makes it a dead letter
-    else nodeContext.transport().publish(WireMessage.to(subject, headers(message), protocol.encode(message)));
+    else nodeContext.transport().publish(WireMessage.oneWay(subject, headers(message), protocol.encode(message)));
   }
 
   private Map<String, String> headers(M message) {

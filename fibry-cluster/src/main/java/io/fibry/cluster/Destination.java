@@ -29,7 +29,7 @@ record Destination(String name, int maxTells, String subject, String cancelSubje
   static final String KEY = "Fb-K"; // the key of the entity
   static final String STORE = "Fb-Keep"; // asks the receiver to store the message, and to confirm that
   static final String BUNDLE_SIZE = "Fb-N"; // the number of messages in a bundle
-  static final String DELIVER_PENDING = "Fb-Look"; // a message for the entity is pending in the store
+  static final String DELIVER_PENDING = "Fb-Look"; // tells the owner that the store has a message for the entity
   static final String PRESENCE_QUERY = "Fb-There"; // asks whether a node offers the actor
   static final String MESSAGE_ID = "Fb-Id"; // the id of the message
   static final String TIME_LEFT = "Fb-Ttl"; // how long the asker still waits, in milliseconds

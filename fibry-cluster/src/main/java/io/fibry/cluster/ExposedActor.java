@@ -16,13 +16,13 @@ import java.util.Optional;
 
 /**
  * An offer: gives messages of other nodes to an actor of this node. The messages wait in the
- * mailbox of a second actor, the gate. A full mailbox of the first actor may block senders, and the
- * thread of the transport must not wait. At the end the subscription ends first, so that the actor
- * still gets the messages that have arrived.
+ * mailbox of a second actor, the gate. The mailbox of the offered actor may block, but the thread
+ * of the transport must not wait. When the offer ends, its subscription ends first, so that the
+ * actor still gets the messages that have arrived.
  */
 final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   private static final int MAX_WAITING = 4_096; // messages in the mailbox of the gate
-  private static final String GROUP = "n"; // of all nodes that offer the same name
+  private static final String GROUP = "n"; // all nodes that offer the name; one node of the group gets each message
 
   private record ExposureBegin() {}
 
@@ -103,7 +103,7 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   }
 
   private void stopListening() {
-    arrivals.close(); // messages that were sent to this node arrive before this returns
+    arrivals.close(); // returns when the messages that were sent to this node have arrived
     isEnding = true;
   }
 
@@ -128,7 +128,7 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
       case InboundMessage inbound -> {
-        inbound.withRemainingTime(clock).ifPresent(this::deliver); // may wait for capacity of the mailbox
+        inbound.withRemainingTime(clock).ifPresent(this::deliver); // may wait for capacity of the actor's mailbox
         dispatcher.requests().removeWaiting(inbound);
       }
       case ExposureBegin begin -> context.watch(LastingAddress.owner(actor), ExposureEnd::new);

@@ -8,10 +8,10 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Records when this node last saw a heartbeat of each life of a node, by its monotonic clock. The
- * lease of a life may be valid until a whole lease after that heartbeat, unless the node's entry
- * says that the life is over. A missing entry does not say so: the server may have dropped the
- * entry because the clock of the server was set. A life of which this node saw no heartbeat counts
- * as seen when this object is first asked about it.
+ * lease of a life may be valid until a whole lease after that heartbeat, unless the node's entry in
+ * the table says that the life is over. A missing entry does not prove that: the server that stores
+ * the entries may have dropped it because the clock of the server was set. A life of which this
+ * node saw no heartbeat counts as seen when this object is first asked about it.
  *
  * <p>Thread-safe: each change is one atomic operation on the map. A life that is over stays over.
  * The lease of a life whose entry is missing does not begin again, even if an older heartbeat
@@ -27,7 +27,7 @@ final class HeartbeatTracker {
   private record Heartbeat(long seenAt, long lease, LifeStatus status) {}
 
   private final Scheduler clock;
-  private final long lease; // in nanoseconds, of lives whose entry has none
+  private final long lease; // in nanoseconds; for lives whose entry has no lease
   private final Map<String, Heartbeat> heartbeats = new ConcurrentHashMap<>(); // by life
 
   HeartbeatTracker(Scheduler clock, Duration lease) {
@@ -40,7 +40,11 @@ final class HeartbeatTracker {
     return TimeUnit.NANOSECONDS.convert(time);
   }
 
-  /** Records the heartbeat, or the end, of a life from its entry, which was written before now. */
+  /**
+   * Records the heartbeat, or the end, of a life that its entry reports. The heartbeat counts from
+   * now. The entry was written earlier, so the lease that this node assumes ends too late rather
+   * than too early.
+   */
   void onEntry(NodeState state) {
     if (state.isOver()) onLifeEnded(state.member().id());
     else update(state.member().id(), state.lease().map(HeartbeatTracker::nanos).orElse(lease), LifeStatus.SEEN);

@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
  * partition, so that an answer of this node may be outdated
  * @param epoch returns the epoch by which this node owns the partition; 0 if it does not own it, or
  * if the actor is no entity
- * @param blockBuilder has the context propagators that restore the sender's context on this thread,
- * so that the context propagators of the actor capture it
+ * @param blockBuilder has the context propagators that restore the sender's context on the
+ * delivering thread, so that the context propagators of the actor can capture it
  */
 record InboundDispatcher<M>(ClusterTransport transport, String description, String life, Protocol<M> protocol,
     RequestRegistry requests,
@@ -48,7 +48,7 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
 
   /**
    * Gives a message to the actor, and may wait for capacity in its mailbox. If the actor cannot be
-   * made, the sender gets the failure.
+   * made, or the delivery fails, the sender gets the failure.
    */
   void deliver(WireMessage wire, M message, Supplier<? extends Actor<? super M>> actor) {
     try {
@@ -63,14 +63,17 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
     return wire.header(Destination.BUNDLE_SIZE).isPresent();
   }
 
-  /** Makes the address by which an actor gets a message that arrived as these bytes. */
+  /**
+   * Makes the address for one message, which arrived as {@code body}. A durable actor that stores
+   * the message stores these bytes.
+   */
   interface AddressFactory<M> {
     Actor<? super M> addressOf(Actor<? super M> actor, byte[] body);
   }
 
   /**
-   * Gives messages that expect no answer to their actors. The sender gets a list of the messages
-   * that were refused.
+   * Delivers the messages of a bundle, to which no answers are expected. The sending node gets a
+   * list of the messages that were refused.
    */
   void deliverAll(WireMessage wire, AddressFactory<M> addresses,
       Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {

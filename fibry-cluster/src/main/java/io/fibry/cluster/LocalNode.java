@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
 final class LocalNode implements Cluster {
   private static final Codec<Kind> KIND_CODEC = Codec.of(Kind.class);
   private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(20);
-  private static final Duration ARRIVAL_TIMEOUT = Duration.ofSeconds(2); // when the node leaves
+  private static final Duration ARRIVAL_TIMEOUT = Duration.ofSeconds(2); // for sent messages, when the node leaves
   private static final Codec<Form> FORM_CODEC = Codec.of(Form.class);
   private static final Form CURRENT_FORM = new Form(1);
 
@@ -93,7 +93,7 @@ final class LocalNode implements Cluster {
         return node;
       } finally {
         if (!joined) scope.close();
-        if (!joined) lease.ifPresent(NodeLease::endLife); // or it counts as alive until its lease expires
+        if (!joined) lease.ifPresent(NodeLease::endLife); // else the node counts as alive until the lease expires
       }
     } finally {
       if (!joined) transport.close();
@@ -174,7 +174,7 @@ final class LocalNode implements Cluster {
         Optional.of(() -> exitOf(name)));
   }
 
-  /** Returns the exit of the present actor of a name. Exits of previous actors are completed. */
+  /** Returns the exit of the present actor of a name. A completed exit is of a former actor. */
   private CompletableFuture<ExitReason> exitOf(String name) {
     var exit = exitFutures.compute(name,
         (key, previous) -> previous != null && !previous.isDone() ? previous : RemoteExitWatch.of(name, nodeContext));
@@ -306,7 +306,7 @@ final class LocalNode implements Cluster {
     if (partitionCoordinators.putIfAbsent(kind, coordinator) != null) {
       coordinator.drop();
       throw new IllegalStateException(
-          "node '" + options.node() + "' is home to '" + kind + "' already; close those entities");
+          "node '" + options.node() + "' hosts '" + kind + "' already; close those entities");
     }
     boolean begun = false;
     try {
@@ -344,7 +344,7 @@ final class LocalNode implements Cluster {
     String subject =
         nodeContext.subjects().ofPartition(actor.kind(), PartitionAssignment.partitionOf(actor.key(), partitions));
     var notice =
-        WireMessage.to(subject, Map.of(Destination.KEY, actor.key(), Destination.DELIVER_PENDING, ""), new byte[0]);
+        WireMessage.oneWay(subject, Map.of(Destination.KEY, actor.key(), Destination.DELIVER_PENDING, ""), new byte[0]);
     try {
       nodeContext.transport().publish(notice);
     } catch (TransportException failure) {
@@ -360,7 +360,7 @@ final class LocalNode implements Cluster {
 
   private Optional<String> absenceReason(String kind) {
     if (partitionCoordinators.containsKey(kind) || nodeContext.membership().hosts(kind)) return Optional.empty();
-    return Optional.of("no node is home to '" + kind + "'");
+    return Optional.of("no node hosts '" + kind + "'");
   }
 
   private long size(String kind) {
@@ -376,7 +376,7 @@ final class LocalNode implements Cluster {
         .orElseThrow(() -> new IllegalStateException("the entry '" + key + "' was deleted")).parts;
     if (partitions != options.partitions())
       throw new IllegalStateException("the keys of '" + kind + "' are split into " + partitions
-          + " parts, and node '" + options.node() + "' wants " + options.partitions() + "; join withPartitions("
+          + " partitions, and node '" + options.node() + "' wants " + options.partitions() + "; join withPartitions("
           + partitions
           + ")");
     return partitions;

@@ -177,7 +177,7 @@ final class Membership implements AutoCloseable {
     recordHosting(previous.member());
     endedOffers.remove(name);
     publish();
-    leases.remove(name); // last, because a member without a lease counts as an older version
+    leases.remove(name); // last, because a member without a lease counts as a node of an older version
   }
 
   /** Records that a member has hosted its kinds until now. */
@@ -202,7 +202,7 @@ final class Membership implements AutoCloseable {
     for (var entry : List.copyOf(entries.values())) try {
       if (!heartbeats.mayHaveValidLease(entry.member().id())) endSilentLife(entry);
     } catch (TransportException failure) {
-      if (failure.failure() == Failure.DENIED) remove(entry.member().name()); // this node may not write
+      if (failure.failure() == Failure.DENIED) remove(entry.member().name()); // this node may not write the end
       else LOG.debug("node '{}' could not write that node '{}' is dead", node, entry.member().name(), failure);
     }
     heartbeats.removeOld();
@@ -214,7 +214,7 @@ final class Membership implements AutoCloseable {
     String reason = "node '" + node + "' saw no heartbeat of it for a whole lease";
     if (entry.state.end(transport, key, entry.version, reason)) remove(member.name());
     else transport.get(key).filter(current -> current.version() > entry.version).flatMap(NodeState::of)
-        .ifPresentOrElse(heartbeats::onEntry, () -> remove(member.name())); // a newer heartbeat has not arrived yet
+        .ifPresentOrElse(heartbeats::onEntry, () -> remove(member.name())); // a newer heartbeat is late
   }
 
   @Override

@@ -42,8 +42,8 @@ public final class MemoryNetwork implements ClusterNetwork {
     }
 
     /**
-     * Accepts a message, which is then read even if the subscriber is closed. Returns false if the
-     * subscriber is closed.
+     * Accepts a message, which is then read even if the subscriber is closed afterwards. Returns
+     * false if the subscriber is closed already.
      */
     synchronized boolean acceptIfOpen(WireMessage message) {
       return !isClosed && actor.sendMessage(message);
@@ -140,7 +140,8 @@ public final class MemoryNetwork implements ClusterNetwork {
       timer.cancel();
     });
     if (!send(message.withReplyTo(subject))) answer.completeExceptionally(
-        new TransportException(TransportException.Failure.NO_RECEIVER, "nobody gets messages to " + message.subject()));
+        new TransportException(TransportException.Failure.NO_RECEIVER,
+            "no node receives messages to " + message.subject()));
   }
 
   Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {

@@ -21,7 +21,7 @@ import java.util.function.Consumer;
 
 /**
  * A work queue of a {@link MemoryNetwork}. When the connection of a node ends, the unfinished
- * pieces of this node can be taken again. Fields are guarded by the monitor of this object.
+ * pieces of that node can be taken again. Fields are guarded by the monitor of this object.
  */
 final class MemoryQueue {
   private static final long ID_RETENTION_NANOS = Duration.ofMinutes(2).toNanos();
@@ -198,7 +198,7 @@ final class MemoryQueue {
     return new ClusterTransport.Queue() {
       @Override
       public void put(String id, byte[] work) {
-        WireMessage.to("a queue", Map.of(), work).checkSize(transport.maxBodyBytes());
+        WireMessage.oneWay("a queue", Map.of(), work).checkSize(transport.maxBodyBytes());
         openQueue().put(id, work);
       }
 

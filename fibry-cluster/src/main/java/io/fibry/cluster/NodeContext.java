@@ -50,7 +50,7 @@ record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport transport
     return BlockBuilder.of(scope.anonymous()).describeRequest(request);
   }
 
-  /** {@return the limit of requests to other nodes that have no limit of their own} */
+  /** {@return the limit of a request to another node, if the request has no limit of its own} */
   Duration askLimit() {
     return BlockBuilder.of(scope.anonymous()).askLimit();
   }

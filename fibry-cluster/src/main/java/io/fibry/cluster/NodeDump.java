@@ -19,7 +19,7 @@ final class NodeDump {
         + health.connectionProblem().orElse("connected") + "\n");
     text.append("members:\n");
     for (var member : node.members()) text.append("  ").append(describe(member)).append('\n');
-    if (!coordinators.isEmpty()) text.append("home to:\n");
+    if (!coordinators.isEmpty()) text.append("hosts:\n");
     new TreeMap<>(coordinators).forEach((kind, coordinator) -> text.append("  ")
         .append(describe(kind, coordinator.stats())).append('\n'));
     if (!queues.isEmpty()) text.append("works on: ").append(String.join(", ", queues)).append('\n');
@@ -30,12 +30,12 @@ final class NodeDump {
   }
 
   private static String describe(String kind, HostingStats stats) {
-    return kind + ": " + stats.localPartitions() + " of " + stats.partitions() + " parts, "
+    return kind + ": " + stats.localPartitions() + " of " + stats.partitions() + " partitions, "
         + stats.actors() + " actors";
   }
 
   private static String describe(Member member) {
-    return member.name() + ", since " + member.since() + list(", home to ", member.hosts())
+    return member.name() + ", since " + member.since() + list(", hosts ", member.hosts())
         + list(", offers ", member.offers());
   }
 

@@ -32,18 +32,18 @@ import org.slf4j.LoggerFactory;
  * Keeps the entry of this node in the table, by which other nodes know that this node is alive.
  * Five heartbeats in each lease renew the entry. A node declares itself dead two seconds before
  * others may do so. It measures this by two clocks, because a suspended machine stops one of them
- * and an administrator can set the other. The lease is over as soon as one of the clocks has
- * reached its end. A node that has lapsed joins again, with another life. Fields without a remark
- * are used only by the actor that sends heartbeats.
+ * and an administrator can set the other. The lease is over as soon as it has ended by either
+ * clock. A node whose lease is over has lapsed: it joins again, with another life. Fields without a
+ * remark are used only by the actor that sends heartbeats.
  *
- * <p>No clock of a server matters. A life goes through these states in the table:
+ * <p>The clock of the server does not matter. A life goes through these states in the table:
  *
  * <pre>
  * entry          who writes it                      what others conclude
  * new version    its node, by compare-and-set       it lives for a lease, by their own clocks
- * over           its node, when it leaves           it is over: its node has stopped before
- * over           a node that saw no heartbeat for   it is over: a heartbeat would have needed the
- *                a lease, at the version it saw     version that was replaced
+ * over           its node, when it leaves           it is over: its node had stopped before
+ * over           a node that saw no heartbeat for   it is over: a later heartbeat is refused,
+ *                a lease, by compare-and-set        because the version has changed
  * another life   its node, after it has lapsed      they wait for the lease of the former life
  * gone           the server, which cleans up        no heartbeat follows: they wait for a lease
  *                                                   from then on
@@ -73,7 +73,7 @@ final class NodeLease {
   private record LeaveRequest() implements LeaseEvent, Request<LeaveRequest, Done> {}
 
   /** A life, and until when its lease is valid by the monotonic clock and by the wall clock. */
-  private record LeaseLife(Member member, boolean isBegun, long untilNanos, long untilMillis) {}
+  private record LeaseLife(Member member, boolean isBegun, long untilNanos, long untilMillis) {} // begun, not over
 
   private final ClusterTransport transport;
   private final String key;
@@ -87,7 +87,7 @@ final class NodeLease {
   private final Map<String, String> endedOffers = new LinkedHashMap<>(); // reasons by name, the oldest first
   private volatile LeaseLife life; // written by the heartbeat actor, or before it exists
   private OptionalLong version; // of the entry; empty while this node has no life
-  private String joiningId; // the id of the next life; an entry may have it already
+  private String joiningId; // the id of the next life; the entry may have it, if only the answer was lost
   private boolean hasLeft; // the node does not join again
   private Actor<LeaseEvent> heartbeatActor; // written before others know this object
 
@@ -119,7 +119,7 @@ final class NodeLease {
       begun = true;
       return lease;
     } finally {
-      if (!begun) lease.endLife(); // or the node counts as alive until its lease expires
+      if (!begun) lease.endLife(); // otherwise the node counts as alive until its lease expires
     }
   }
 
@@ -127,8 +127,8 @@ final class NodeLease {
    * Creates the entry of this node, and waits if the table has an entry of the same name. If the
    * node of that entry is alive, its next heartbeat changes the entry, and this method throws. If
    * the entry does not change for a whole lease, its node was killed, and this method ends the life
-   * of that node. A server may have crashed together with the node, so the network may be
-   * unavailable during the wait, for a lease at most.
+   * of that node. The wait survives an outage of the network for up to a lease, because a server
+   * may have crashed together with the node.
    */
   private void join(ActorScope scope, String app) {
     if (create()) return;
@@ -154,7 +154,7 @@ final class NodeLease {
       } else if (NodeState.memberOf(currentEntry.get()).isPresent()) throw new IllegalStateException(
           "a node '" + self().name() + "' of app '" + app + "' is alive" + since(currentEntry.get())
               + "; give this one another name");
-    } catch (TransportException failure) { // if the entry was written, the next pass replaces it
+    } catch (TransportException failure) { // if this write arrived, the next pass of the loop replaces its entry
       if (clock.nanoTime() - lastReadAt > leaseTime.toNanos()) throw failure;
     }
   }

@@ -11,8 +11,8 @@ import java.util.Set;
 import org.slf4j.LoggerFactory;
 
 /**
- * The entry of a node in the table: it says that a life of the node has begun, or is over. The name
- * of this class is stored in the entry.
+ * The entry of a node in the table: it says that a life of the node has begun, or is over. Entries
+ * name this type {@code State}, so the class can be renamed, but not its components.
  *
  * @param ended the reasons of the offers that ended last, by name
  * @param lease the time without a heartbeat after which the life is over; empty in entries of older

@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the partitions of a kind that belong to this node, and moves the others to other nodes.
+ * Takes the partitions of a kind that this node should own, and gives its other partitions away.
  *
  * <p>All nodes compute the same preferred owner of each partition. An entry of the table, the
  * right, names the actual owner. Nodes change the right by compare-and-set, and it is void when the
@@ -39,7 +39,8 @@ import org.slf4j.LoggerFactory;
  *                                                    AWAY    listens, holds, writes its right
  *                                                    OWNED   waits for the messages that a held
  *   FORWARDING  forwards messages, for a while
- *   AWAY        does not listen                      OWNED   handles them, then its own
+ *   ENDING      forwards what has arrived, and ends  OWNED   handles them, then its own
+ *   AWAY        does not listen
  * </pre>
  *
  * <p><b>No message is lost,</b> because b listens before it writes its right, and a listens until
@@ -59,7 +60,7 @@ final class PartitionCoordinator<M> {
   private static final Duration COORDINATOR_STOP_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration TICK = Duration.ofMillis(500);
   private static final Duration STORE_CHECK_INTERVAL = Duration.ofMinutes(1); // for pending messages
-  private static final int MOVING_DIVISOR = 8; // at most an eighth of the owned partitions moves at once
+  private static final int MOVING_DIVISOR = 8; // at most an eighth of the owned partitions leaves at once
   static final String PARTITION_HEADER = "Fb-Part"; // in a forwarded message: the kind and the number of its partition
   static final String TRANSFER_COMPLETE_HEADER = "Fb-All"; // in the message after the last held message
 
@@ -85,12 +86,12 @@ final class PartitionCoordinator<M> {
   private final String kind;
   private final Protocol<M> protocol;
   private final HostedKind<M> entityFactory;
-  private final AtomicReferenceArray<PartitionGate<M>> gates; // null: this node does not listen; read by all threads
+  private final AtomicReferenceArray<PartitionGate<M>> gates; // null if this node does not listen; read by all threads
   private final AtomicReferenceArray<Entities<String, M>> entities; // null unless owned here; read by all threads
   private final Actor<PartitionEvent> coordinator;
   private final List<PartitionState> partitions;
   private List<Member> members = List.of();
-  private long settledAt; // when partitions may move, in nanoseconds of the clock
+  private long settledAt; // from when on partitions may move, in nanoseconds of the clock
   private long storeCheckAt; // when the store is checked next, in nanoseconds of the clock
   private Optional<CompletableFuture<Done>> settledFuture = Optional.empty(); // empty: no caller waits
   private Optional<CompletableFuture<Done>> releaseAllDone = Optional.empty(); // empty: this node stays a host
@@ -358,8 +359,8 @@ final class PartitionCoordinator<M> {
 
   /**
    * Takes a partition. Listens before it writes the right, so that no message is lost in between.
-   * If it is not known whether the right was written, the node continues to listen, and tries
-   * again.
+   * If a write fails, so that it is not known whether the table has the right, the node continues
+   * to listen, and tries again at the next tick.
    */
   private void acquire(PartitionState partition) {
     if (partition.isOwnedElsewhere()) return;
@@ -419,8 +420,8 @@ final class PartitionCoordinator<M> {
   }
 
   /**
-   * Forwards messages to the next owner, once this node has known it for the settle time, because
-   * some servers learn late that the next owner listens.
+   * Forwards messages to the next owner, once this node has known this owner for the settle time.
+   * Until then, some servers of the network may not know that the next owner listens.
    */
   private void forwardTo(PartitionState partition, PartitionRight next) {
     if (!nodeContext.membership().isKnownFor(nodeContext.settleTime(), next)) return;
@@ -442,7 +443,7 @@ final class PartitionCoordinator<M> {
     gate.endAfterMessages(() -> coordinator.sendMessage(new PartitionEnded(partition.number, gate)));
   }
 
-  /** Drops a partition whose owner is another node or unknown, or because the lease has expired. */
+  /** Drops a partition, because this node does not own it any more, or its lease has expired. */
   private void onLost(PartitionState partition) {
     partition.lossCount++;
     if (partition.stage != PartitionStage.AWAY) partition.endMove("lost");

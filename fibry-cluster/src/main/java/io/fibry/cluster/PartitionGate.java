@@ -31,7 +31,7 @@ final class PartitionGate<M> {
   private static final long MAX_BYTES = 16 << 20; // of the bodies of these messages
   private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(10); // for entities to handle waiting messages
   private static final Duration KILL_TIMEOUT = Duration.ofSeconds(2);
-  private static final Duration ID_RETENTION = Duration.ofSeconds(10); // of message ids; forwarding lasts 2 s
+  private static final Duration ID_RETENTION = Duration.ofSeconds(10); // of message ids; forwarding takes only 2 s
 
   private enum GateStage {
     HOLDING, OPEN, RELEASED, FORWARDING
@@ -82,7 +82,7 @@ final class PartitionGate<M> {
   private Optional<ReleaseGate<M>> pendingRelease = Optional.empty();
   private String nextOwner = ""; // empty text: none
 
-  /** A message for the next owner; {@code wire} is empty after the last held message. */
+  /** A message for the next owner. An empty {@code wire} says that no held messages follow. */
   record TransferMessage(String node, Optional<WireMessage> wire) {
 
     /** Returns the message as it is sent to the next owner. */
@@ -136,9 +136,9 @@ final class PartitionGate<M> {
   }
 
   /**
-   * Gives a message to the gate. If the gate has no capacity, the message is refused. If another
-   * node may get the message, too, it is only dropped here, because only that node knows the
-   * outcome.
+   * Gives a message to the gate. If the gate has no capacity, the sender gets a refusal. If another
+   * node may also get the message, it is dropped here without a refusal, because that node may
+   * handle it.
    */
   private void enqueue(GateEvent<M> event, InboundMessage message) {
     var wire = message.wire();
@@ -264,9 +264,9 @@ final class PartitionGate<M> {
   }
 
   /**
-   * Holds messages if the sender of a message knows a later owner, until the coordinator has read
-   * from the table, or has written, that this node is the owner. This node may not notice that its
-   * lease has expired, because its clocks stop if its machine is suspended.
+   * If the sender of a message knows a later owner, holds messages until the coordinator has found
+   * or written in the table that this node is the owner. This node may not notice that its lease
+   * has expired, because its clocks may stop while its machine is suspended.
    */
   private void holdIfSuperseded(long epoch) {
     if (stage != GateStage.OPEN && stage != GateStage.HOLDING || !isLater(epoch)) return;
@@ -289,8 +289,8 @@ final class PartitionGate<M> {
   }
 
   /**
-   * Ends the entities if the coordinator wants to release the partition. This is done only when the
-   * gate is open, so that each owner learns its next owner, and forwards messages to it.
+   * Ends the entities if the coordinator wants to release the partition. A gate that is not open
+   * waits first for the previous owner, which would otherwise drop the messages that it holds.
    */
   private void releaseEntities() {
     if (stage != GateStage.OPEN || pendingRelease.isEmpty()) return;
@@ -344,7 +344,7 @@ final class PartitionGate<M> {
     if (!dispatcher.mayAnswer().getAsBoolean()) return;
     try {
       transferSender.accept(new TransferMessage(nextOwner, wire));
-    } catch (RuntimeException failure) { // the next owner continues without it
+    } catch (RuntimeException failure) { // the next owner continues without this message
       LoggerFactory.getLogger(Cluster.class).warn("node '{}' does not get a message that was held for it", nextOwner,
           failure);
     }

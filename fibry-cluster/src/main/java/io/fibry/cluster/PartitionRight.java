@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
  * the last owner.
  *
  * @param node the name of the owner, or of the last owner
- * @param life the id of its life
+ * @param life the id of the life of that node
  * @param free whether another node may take the partition
  * @param after the version of the previous entry
  */
@@ -20,7 +20,7 @@ record PartitionRight(String node, String life, boolean free, long after) {
   private static final Codec<PartitionRight> CODEC =
       Codec.of(PartitionRight.class, forms -> forms.named(PartitionRight.class, "Right"));
 
-  /** Returns an empty value if the entry was deleted, or is no right. */
+  /** Decodes an entry. Returns an empty value if the entry was deleted, or is no right. */
   static Optional<PartitionRight> of(ClusterTransport.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);

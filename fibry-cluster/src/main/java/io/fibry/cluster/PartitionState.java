@@ -26,9 +26,9 @@ final class PartitionState {
   boolean areEntitiesClosed; // the right can be freed
   boolean awaitsTransfer; // the previous owner may still forward held messages
   long deadline; // of the present stage, in nanoseconds of the clock
-  volatile long epoch; // the version by which this node owns it; written by the coordinator, read by all
-  volatile int lossCount; // how often this node lost it; written by the coordinator, read by all
-  private Object jfrEvent; // of the present move; null if there is none, or it is not recorded
+  volatile long epoch; // version by which this node owns the partition; written by the coordinator, read by all
+  volatile int lossCount; // how often this node lost the partition; written by the coordinator, read by all
+  private Object jfrEvent; // of the present move; null if there is no move, or JFR does not record it
 
   PartitionState(NodeContext nodeContext, String kind, int number) {
     this.nodeContext = nodeContext;
@@ -43,12 +43,12 @@ final class PartitionState {
 
   /** Records the end of a move. */
   void endMove(String result) {
-    beginMove(); // at a loss, no move may have begun
+    beginMove(); // if the partition is lost, no move may have begun
     ClusterEvents.endMove(jfrEvent, nodeContext.node(), kind, number, result);
     jfrEvent = null;
   }
 
-  /** Forgets the move without an event, because another node has changed the entry before. */
+  /** Forgets the move without a JFR event, because another node has changed the entry before. */
   void forgetMove() {
     jfrEvent = null;
   }
@@ -144,12 +144,12 @@ final class PartitionState {
   }
 
   /**
-   * Reads from the table whether this node still owns the partition. If it does, its epoch becomes
-   * at least {@code laterEpoch}.
+   * Reads from the table whether this node still owns the partition. If so, the epoch of the
+   * partition becomes at least {@code laterEpoch}.
    */
   boolean confirmOwnership(long laterEpoch) {
     reload();
-    if (isOwnedHere()) epoch = Math.max(version, laterEpoch); // larger than the version if the table was lost
+    if (isOwnedHere()) epoch = Math.max(version, laterEpoch); // laterEpoch is larger if the table was lost
     return isOwnedHere();
   }
 

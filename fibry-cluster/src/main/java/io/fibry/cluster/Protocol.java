@@ -10,7 +10,7 @@ import java.util.function.Supplier;
 /** Encodes and decodes the messages of an actor, and their answers. */
 record Protocol<M>(Class<M> type, Codec<M> messageCodec) {
 
-  /** Throws an exception if a message, or an answer, cannot be encoded. */
+  /** Throws an exception if messages of this type, or the answers to them, cannot be encoded. */
   static <M> Protocol<M> of(Class<M> type) {
     return of(type, () -> Codec.of(Objects.requireNonNull(type, "messages")));
   }

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
   private static final Duration END_TIMEOUT = Duration.ofSeconds(20); // for pieces in work when the node leaves
-  private static final Duration END_MARGIN = Duration.ofSeconds(1); // until other nodes get a piece that came too late
+  private static final Duration END_MARGIN = Duration.ofSeconds(1); // before a node gets a piece that came too late
 
   private final NetworkWorkQueue<M> queue;
   private final WorkQueue.Options options;
@@ -106,7 +106,7 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
     try {
       worker.handle(queue.decode(piece.work()));
     } catch (Throwable failure) {
-      if (isKilled) piece.release(Duration.ZERO); // another node continues with it
+      if (isKilled) piece.release(Duration.ZERO); // any node may take it at once
       else onFailure(piece, failure);
       if (failure instanceof Error error) throw error;
       return;

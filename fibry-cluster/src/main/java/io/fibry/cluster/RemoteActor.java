@@ -47,7 +47,7 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
   }
 
   /**
-   * Returns this actor, or for an entity the actor that sends to it, because an entity has no exit.
+   * Returns this actor or, because an entity has no exit, for an entity the relay that sends to it.
    */
   @Override
   public Exitable owner() {

@@ -92,7 +92,7 @@ final class RemoteExitWatch {
   /** Asks whether a node offers the name although its entry has not arrived yet. */
   private void queryOwner(Actor<Object> self) {
     var question =
-        WireMessage.to(nodeContext.subjects().ofActor(name), Map.of(Destination.PRESENCE_QUERY, ""), new byte[0]);
+        WireMessage.oneWay(nodeContext.subjects().ofActor(name), Map.of(Destination.PRESENCE_QUERY, ""), new byte[0]);
     nodeContext.transport().request(question, ANSWER_TIMEOUT)
         .whenComplete((answer, failure) -> self.sendMessage(new ExitQueryResult(Optional.ofNullable(failure))));
   }

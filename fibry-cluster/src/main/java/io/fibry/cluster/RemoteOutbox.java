@@ -17,7 +17,7 @@ import java.util.function.Function;
 
 /**
  * Sends the messages of a relay that expect no answer. The relay is the actor of a
- * {@link RemoteSender}. Senders wait for capacity here, as they wait for a full mailbox. While many
+ * {@link RemoteSender}. Senders wait for capacity here, as they would at a full mailbox. While many
  * messages are in flight, further messages are gathered, and sent in bundles. A message that does
  * not arrive, or is refused, becomes a dead letter of the relay. Fields without a remark are used
  * by the relay's thread only.
@@ -196,7 +196,7 @@ final class RemoteOutbox {
   private LostMessage lostMessage(OutboundTell tell, String reason, boolean mayHaveArrived) {
     String actor = tell.address().actor();
     return new LostMessage(tell,
-        new UnreachableException(describeMessage.apply(tell.message()) + " did not get to actor '" + actor + "'"
+        new UnavailableException(describeMessage.apply(tell.message()) + " did not get to actor '" + actor + "'"
             + (mayHaveArrived ? ", as far as this node knows: " : ": ") + reason, actor, tell.message(), null,
             mayHaveArrived ? Outcome.UNKNOWN : Outcome.NOT_DONE));
   }

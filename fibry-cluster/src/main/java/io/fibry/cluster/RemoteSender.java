@@ -154,7 +154,7 @@ final class RemoteSender {
     return nodeContext.clock();
   }
 
-  /** {@return the actor to which requests are sent} */
+  /** {@return the relay's actor, to which remote actors of this node send their messages} */
   Actor<Object> actor() {
     return actor;
   }

@@ -46,16 +46,16 @@ final class ReplyCodec {
   // ---- on the node of the actor
 
   static WireMessage ofAnswer(String replyTo, Object request, Object answer) {
-    return WireMessage.to(replyTo, Map.of(STATUS, Status.OK.name()), Protocol.encodeAnswer(request, answer));
+    return WireMessage.oneWay(replyTo, Map.of(STATUS, Status.OK.name()), Protocol.encodeAnswer(request, answer));
   }
 
   static WireMessage ofReceipt(String replyTo, TellBundle.Receipt receipt) {
-    return WireMessage.to(replyTo, Map.of(STATUS, Status.OK.name()), TellBundle.bytes(receipt));
+    return WireMessage.oneWay(replyTo, Map.of(STATUS, Status.OK.name()), TellBundle.bytes(receipt));
   }
 
   /** Tells the sender that the message is stored, or that this node offers the actor. */
   static WireMessage ofConfirmation(String replyTo) {
-    return WireMessage.to(replyTo, Map.of(STATUS, Status.OK.name()), EMPTY_BODY);
+    return WireMessage.oneWay(replyTo, Map.of(STATUS, Status.OK.name()), EMPTY_BODY);
   }
 
   static WireMessage ofFull(String replyTo, String actor, int capacity) {
@@ -83,7 +83,7 @@ final class ReplyCodec {
       case MailboxFullException mailboxFull -> addHeader(details, NUMBER, Integer.toString(mailboxFull.capacity()),
           Status.FULL);
       case ActorStoppedException ended -> addHeader(details, TYPE, typeOf(ended.reason()), Status.STOPPED);
-      case AskTimeoutException timeout -> addHeader(details, NUMBER, Long.toString(timeout.waited().toMillis()),
+      case AskTimeoutException timeout -> addHeader(details, NUMBER, Long.toString(timeout.limit().toMillis()),
           Status.LATE);
       case NoReplyException noReply -> Status.NO_REPLY;
       case AskCycleException cycle -> addHeader(details, CYCLE_ACTORS, String.join("\t", cycle.cycle()), Status.CYCLE);
@@ -115,7 +115,7 @@ final class ReplyCodec {
     var headers = new HashMap<>(details);
     headers.put(STATUS, status.name());
     headers.put(TEXT, text);
-    return WireMessage.to(replyTo, headers, EMPTY_BODY);
+    return WireMessage.oneWay(replyTo, headers, EMPTY_BODY);
   }
 
   // ---- on the node of the asker
@@ -144,23 +144,23 @@ final class ReplyCodec {
     String actor = outbound.address().actor();
     String text = wire.header(TEXT).map(Lines::escaped).orElse("it gave no reason");
     var outcome = wire.header(OUTCOME).map(OUTCOMES::get).orElse(Outcome.UNKNOWN);
-    if (status.isEmpty()) return new UnreachableException(
+    if (status.isEmpty()) return new UnavailableException(
         "the answer of actor '" + actor + "' to " + requestText + " has no known status: " + wire, actor, request, null,
         Outcome.UNKNOWN);
     return switch (status.get()) {
       case FULL -> outcome == Outcome.NOT_DONE ? new MailboxFullException(text, actor, request, (int) number(wire))
-          : new UnreachableException(text, actor, request, null, outcome); // of another request, or of an older node
+          : new UnavailableException(text, actor, request, null, outcome); // of another request, or of an older node
       case STOPPED -> new ActorStoppedException(text, actor, request, reason(wire, text), outcome);
       case LATE -> new AskTimeoutException(text, actor, request, Duration.ofMillis(number(wire)), null, outcome);
       case NO_REPLY -> new NoReplyException(text, actor, request);
-      case GONE -> new UnreachableException(requestText + " did not reach actor '" + actor + "': " + text, actor,
+      case GONE -> new UnavailableException(requestText + " did not reach actor '" + actor + "': " + text, actor,
           request, null, Outcome.NOT_DONE);
       case CYCLE -> new AskCycleException(text, actor, request,
           List.of(wire.header(CYCLE_ACTORS).orElse(actor).split("\t")));
       default -> {
         var failure = new RemoteFailureException(text, wire.header(TYPE).orElse("an unknown class"));
         yield wire.header(OUTCOME).isEmpty() ? failure
-            : new UnreachableException(text, actor, request, failure, outcome);
+            : new UnavailableException(text, actor, request, failure, outcome);
       }
     };
   }

@@ -15,14 +15,14 @@ import org.slf4j.LoggerFactory;
 /**
  * Tells askers which of their requests still exist, so that a lost request fails soon. Five times
  * in its lease, a node sends each asker a keep-alive: the ids of the asker's requests that it has.
- * These are the requests in the mailboxes of its partitions and offers, the requests that it holds
- * while keys move, and the requests that its actors are asked. If no keep-alive has named a request
- * for a lease, its asker assumes that the request or its answer is lost. The request fails with an
- * {@link UnreachableException}, and may have been handled.
+ * These are the requests that wait in its partitions and offers, that it holds while partitions
+ * move, and that its actors have not answered yet. If no keep-alive has named a request for a
+ * lease, its asker assumes that the request or its answer is lost. The request fails with an
+ * {@link UnavailableException}, and may have been handled.
  *
  * <p>Askers need not know where a request is. So the order of events does not matter: the owner may
- * end, the key may move, a node may forward the request, a lease may expire, or a connection may
- * break.
+ * end, the partition may move, a node may forward the request, a lease may expire, or a connection
+ * may break.
  * <ul>
  * <li>A request that a living, connected node has is named once in each fifth of a lease. So its
  * asker misses at least three keep-alives in a row before the request fails. While a request
@@ -48,13 +48,13 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The thread of the transport writes when a request was last named, in a volatile field of the
  * request. The actor of this class compares this time with the present. A request may fail although
- * a keep-alive arrives during the comparison; it was then not named for nearly a lease. Fields are
- * used by the thread of the actor.
+ * a keep-alive arrives during the comparison; no node has then named the request for nearly a
+ * lease. Fields are used by the thread of the actor.
  */
 final class RequestKeepAlive {
   private static final String NODE = "Fb-Held"; // the header with the name of the sending node
   private static final int KEEP_ALIVES_PER_LEASE = 5;
-  private static final int MAX_IDS = 1_024; // in a keep-alive: about 10 KiB, which each server accepts
+  private static final int MAX_IDS = 1_024; // in a keep-alive: about 10 KiB, which every network accepts
   private static final Codec<Ids> CODEC = Codec.of(Ids.class);
 
   /**
@@ -112,11 +112,11 @@ final class RequestKeepAlive {
   private void send(String node, Ids ids) {
     try {
       nodeContext.transport().publish(
-          WireMessage.to(nodeContext.subjects().ofKeepAlives(node), Map.of(NODE, nodeContext.node()),
+          WireMessage.oneWay(nodeContext.subjects().ofKeepAlives(node), Map.of(NODE, nodeContext.node()),
               CODEC.encode(ids)));
-    } catch (TransportException failure) { // without a connection, the lease of this node expires, too
-      LoggerFactory.getLogger(Cluster.class).debug("node '{}' is not told that this node has its requests", node,
-          failure);
+    } catch (TransportException failure) { // without a connection, the lease of this node expires anyway
+      LoggerFactory.getLogger(Cluster.class).debug("node '{}' could not be notified that this node has its requests",
+          node, failure);
     }
   }
 

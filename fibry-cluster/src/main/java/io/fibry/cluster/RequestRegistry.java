@@ -22,8 +22,8 @@ final class RequestRegistry {
   // ---- requests of other nodes
 
   /**
-   * Begins to name a request in keep-alives that waits here for its actor. A copy that the previous
-   * owner forwards has the same id, and changes nothing.
+   * Begins to name in keep-alives a request that waits here for its actor. A copy that the previous
+   * owner of the partition forwards has the same id, and changes nothing.
    */
   void addWaiting(InboundMessage message) {
     if (message.wire().replyTo().isPresent())

@@ -29,10 +29,10 @@ final class SentRequest<R> {
   private final long deadline; // in nanoseconds of the clock
   private final Map<String, String> headers;
   private final CompletableFuture<R> answer = new CompletableFuture<>();
-  private final Object jfrEvent = ClusterEvents.beginRequest(); // null: it is not recorded
+  private final Object jfrEvent = ClusterEvents.beginRequest(); // null: JFR does not record the request
   private Duration pause = INITIAL_BACKOFF; // before the next sending
-  private int attempts; // how often it was sent; also used by the actor's thread
-  private volatile long lastKeepAliveAt; // or the last sending; in nanoseconds of the clock
+  private int attempts; // how often it was sent; also read by the thread that completes the answer
+  private volatile long lastKeepAliveAt; // when it was last named in a keep-alive, or sent; in nanoseconds
   private volatile Optional<String> holder = Optional.empty(); // the node that last named it in a keep-alive
 
   SentRequest(NodeContext nodeContext, Destination destination, RemoteSender.OutboundRequest<R> outbound,
@@ -66,7 +66,7 @@ final class SentRequest<R> {
     if (destination.epoch().get() > 0) headers.put(Destination.EPOCH, Long.toString(destination.epoch().get()));
     try {
       nodeContext.transport()
-          .request(WireMessage.to(destination.subject(), headers, outbound.body()),
+          .request(WireMessage.oneWay(destination.subject(), headers, outbound.body()),
               remaining.minus(timeoutMargin(remaining)))
           .whenComplete(this::onEnd);
     } catch (RuntimeException failure) {
@@ -75,9 +75,9 @@ final class SentRequest<R> {
   }
 
   /**
-   * Returns how much earlier than its asker a request times out, so that the time-out can report
-   * the reason. The handler times out earlier than the asker by twice this time: see
-   * {@link RemoteSender#handlerLimit}.
+   * Returns by how much the limit on the network is shorter than that of the asker. So a time-out
+   * on the network can report its reason before the asker stops waiting. The limit of the handler
+   * is shorter by twice this time: see {@link RemoteSender#handlerLimit}.
    */
   private static Duration timeoutMargin(Duration remaining) {
     return Duration.ofMillis(Math.min(remaining.toMillis() / 2, Math.clamp(remaining.toMillis() / 40, 5, 50)));
@@ -94,7 +94,7 @@ final class SentRequest<R> {
   private void sendCancel() {
     try {
       nodeContext.transport()
-          .publish(WireMessage.to(destination.cancelSubject(),
+          .publish(WireMessage.oneWay(destination.cancelSubject(),
               Map.of(Destination.MESSAGE_ID, headers.get(Destination.MESSAGE_ID)), new byte[0]));
     } catch (TransportException failure) {
       LoggerFactory.getLogger(Cluster.class).debug("the cancellation of a request to actor '{}' was not sent",
@@ -120,12 +120,12 @@ final class SentRequest<R> {
     if (answer.completeExceptionally(silenceException(silentNanos))) sendCancel();
   }
 
-  private UnreachableException silenceException(long silentNanos) {
+  private UnavailableException silenceException(long silentNanos) {
     String actor = outbound.address().actor();
     String silence = Durations.textOfNanos(silentNanos);
     String holderText = holder.map(node -> "node '" + node + "', which had it, has not been heard of for " + silence)
         .orElse("no node has said for " + silence + " that it has it");
-    return new UnreachableException(describeRequest() + " to actor '" + actor + "' has no answer, and " + holderText
+    return new UnavailableException(describeRequest() + " to actor '" + actor + "' has no answer, and " + holderText
         + ": its node ended, or a connection broke. " + (outbound.address().storesMessages()
             ? "If it was stored, it will be handled; ask again with the same id for the answer"
             : "It may have been handled"),
@@ -144,7 +144,7 @@ final class SentRequest<R> {
       else if (failure == null) ReplyCodec.completeAsker(answer, outbound, wire, nodeContext);
       else answer.completeExceptionally(toLossException(failure));
     } catch (Throwable decodeFailure) { // the codec failed, or memory ran out
-      answer.completeExceptionally(new UnreachableException("the answer of actor '" + outbound.address().actor()
+      answer.completeExceptionally(new UnavailableException("the answer of actor '" + outbound.address().actor()
           + "' to " + describeRequest() + " cannot be read", outbound.address().actor(), outbound.request(),
           decodeFailure, Outcome.UNKNOWN));
     }
@@ -176,7 +176,7 @@ final class SentRequest<R> {
           + "; it may be handled all the same", actor, request, limit, null);
     String reason = kindOf(failure) == Failure.NO_RECEIVER
         ? destination.absenceReason().get().orElse("at the moment no node has its key") : Lines.message(failure);
-    return new UnreachableException(describeRequest() + " did not reach actor '" + actor + "': " + reason, actor,
+    return new UnavailableException(describeRequest() + " did not reach actor '" + actor + "': " + reason, actor,
         request, failure,
         kindOf(failure) == Failure.UNKNOWN ? Outcome.UNKNOWN : Outcome.NOT_DONE);
   }

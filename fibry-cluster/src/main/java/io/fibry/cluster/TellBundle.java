@@ -33,7 +33,7 @@ record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
 
   private record Groups(List<Group> groups) {}
 
-  /** The answer: all messages have arrived, and these were refused. */
+  /** The answer: all messages have arrived, and the listed messages were refused. */
   record Receipt(List<Refusal> refusals) {}
 
   /**

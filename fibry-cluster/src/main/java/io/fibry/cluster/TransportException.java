@@ -3,8 +3,9 @@ package io.fibry.cluster;
 import java.util.Objects;
 
 /**
- * A message was not sent, or got no answer, or another operation of the network failed. It may have
- * been done nevertheless if {@link #failure} is {@code TIMED_OUT} or {@code UNKNOWN}.
+ * A message was not sent, or got no answer, or another operation of the network failed. The
+ * operation may have taken effect nevertheless if {@link #failure} is {@code TIMED_OUT} or
+ * {@code UNKNOWN}.
  */
 public final class TransportException extends RuntimeException {
   private static final long serialVersionUID = 1;

@@ -11,8 +11,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * A queue of work for all nodes. The network stores a piece until a worker of some node has done
- * it. A piece is done once, except if its node ends, or is disconnected, after the work and before
- * the confirmation: then the piece is done again. Workers of all nodes share the pieces, in no
+ * it. A piece is done once, unless the node that does it ends or is disconnected between the work
+ * and the confirmation: then the piece is done again. Workers of all nodes share the pieces, in no
  * particular order. Thread-safe.
  *
  * <p>If a worker throws, its piece is tried again after a backoff. A piece that has failed too
@@ -42,8 +42,8 @@ public interface WorkQueue<M> {
    * @param maxParallel how many pieces are done at the same time, each on its own thread: at least
    * 1
    * @param worker does one piece; if it throws, the piece has failed
-   * @return the workers; closing them stops the taking of pieces, and waits for the pieces that are
-   * being done; killing them interrupts these pieces, and gives them back to the queue
+   * @return the workers. Closing them stops the taking of pieces, and waits for the pieces that are
+   * being done. Killing them interrupts these pieces, and gives them back to the queue
    * @throws IllegalStateException if this node works on the queue already
    */
   default Exitable consume(int maxParallel, Handler<M> worker) {
@@ -55,8 +55,8 @@ public interface WorkQueue<M> {
    *
    * @param options changes the defaults
    * @param worker does one piece; if it throws, the piece has failed
-   * @return the workers; closing them stops the taking of pieces, and waits for the pieces that are
-   * being done; killing them interrupts these pieces, and gives them back to the queue
+   * @return the workers. Closing them stops the taking of pieces, and waits for the pieces that are
+   * being done. Killing them interrupts these pieces, and gives them back to the queue
    * @throws IllegalStateException if this node works on the queue already
    */
   Exitable consume(UnaryOperator<Options> options, Handler<M> worker);
@@ -111,13 +111,13 @@ public interface WorkQueue<M> {
    * The options of the workers of a queue on one node. Immutable.
    *
    * @param maxParallel how many pieces are done at the same time
-   * @param maxAttempts after how many failures a piece is parked
+   * @param maxAttempts after how many attempts that failed, or did not end, a piece is parked
    * @param initialBackoff the backoff after the first failure, twice as long after each further
    * failure
    * @param maxBackoff the longest backoff
    */
   record Options(int maxParallel, int maxAttempts, Duration initialBackoff, Duration maxBackoff) {
-    private static final int MAX_PARALLEL = 10_000;
+    private static final int MAX_COUNT = 10_000;
     static final Options DEFAULT = new Options(1, 10, Duration.ofSeconds(1), Duration.ofMinutes(5));
 
     /** Checks the options. */
@@ -132,8 +132,8 @@ public interface WorkQueue<M> {
     }
 
     private static void check(int number, String unit) {
-      if (number < 1 || number > MAX_PARALLEL)
-        throw new IllegalArgumentException(number + " " + unit + "; give 1 to " + MAX_PARALLEL);
+      if (number < 1 || number > MAX_COUNT)
+        throw new IllegalArgumentException(number + " " + unit + "; give 1 to " + MAX_COUNT);
     }
 
     /**
@@ -149,7 +149,7 @@ public interface WorkQueue<M> {
     /**
      * Sets how often a piece may fail before it is parked.
      *
-     * @param failures by default 10; 1 parks it at once
+     * @param failures by default 10; 1 parks a piece at its first failure
      * @return a changed copy
      */
     public Options withMaxAttempts(int failures) {

@@ -24,15 +24,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The context that carriers with texts capture at one node is set at the other node. */
+/** Tests that a context that is captured as text at one node is restored at another node. */
 abstract class ContextContract {
   sealed interface Order {}
   record Note(String tenant) implements Order {}
-  record Who() implements Order, Request<Who, String> {}
-  record Through(String kind) implements Order, Request<Through, String> {}
+  record ContextQuery() implements Order, Request<ContextQuery, String> {}
+  record ForwardedQuery(String kind) implements Order, Request<ForwardedQuery, String> {}
 
-  /** Carries a value that has no text. */
-  private static final class Local implements ContextPropagator<String> {
+  /** Propagates a value that has no text form, and therefore does not cross nodes. */
+  private static final class LocalValue implements ContextPropagator<String> {
     private static final ThreadLocal<String> VALUE = new ThreadLocal<>();
 
     @Override
@@ -47,27 +47,27 @@ abstract class ContextContract {
     }
   }
 
-  private static final Duration LONG = Duration.ofMinutes(5);
-  private static final ConcurrentLinkedQueue<String> NOTED = new ConcurrentLinkedQueue<>();
-  private static final Durable<Note> KEPT = Durable.kind("kept", Note.class).storeMessages(100_000).state("")
-      .handler((before, note, context) -> {
-        NOTED.add(note.tenant() + " by " + Tenant.here());
-        return Tenant.here();
+  private static final Duration IDLE_LIMIT = Duration.ofMinutes(5);
+  private static final ConcurrentLinkedQueue<String> HANDLED_STORED_NOTES = new ConcurrentLinkedQueue<>();
+  private static final Durable<Note> STORED_NOTES = Durable.kind("kept", Note.class).storeMessages(100_000).state("")
+      .handler((state, note, context) -> {
+        HANDLED_STORED_NOTES.add(note.tenant() + " by " + Tenant.current());
+        return Tenant.current();
       });
 
   private final String app;
   private final TestNetwork network;
   private final ActorScope scope =
       ActorSystem.openScope("context-test",
-          options -> options.withContextPropagator(new Tenant()).withContextPropagator(new Local()));
-  private final ConcurrentLinkedQueue<String> noted = new ConcurrentLinkedQueue<>();
+          options -> options.withContextPropagator(new Tenant()).withContextPropagator(new LocalValue()));
+  private final ConcurrentLinkedQueue<String> handledNotes = new ConcurrentLinkedQueue<>();
   private final Cluster a;
   private final Cluster b;
 
   ContextContract(String app, TestNetwork network) {
     this.app = app;
     this.network = network;
-    NOTED.clear();
+    HANDLED_STORED_NOTES.clear();
     a = join("a");
     b = join("b");
   }
@@ -79,53 +79,53 @@ abstract class ContextContract {
 
   @AfterEach
   void close() {
-    scope.close(); // first, so that no home waits for another one to take its parts
+    scope.close(); // first, so that no node waits for another node to take its partitions
     a.close();
     b.close();
   }
 
   private void handle(Cluster node, Order order, ActorContext<Order> context) {
     switch (order) {
-      case Note note -> noted.add(note.tenant() + " by " + Tenant.here());
-      case Who who -> context.reply(who, Tenant.here() + " " + Local.VALUE.get());
-      case Through through -> context.reply(through,
-          node.entities(through.kind(), Order.class).actor("next").ask(new Who()));
+      case Note note -> handledNotes.add(note.tenant() + " by " + Tenant.current());
+      case ContextQuery query -> context.reply(query, Tenant.current() + " " + LocalValue.VALUE.get());
+      case ForwardedQuery forwarded -> context.reply(forwarded,
+          node.entities(forwarded.kind(), Order.class).actor("next").ask(new ContextQuery()));
     }
   }
 
-  private void offer(Cluster node) {
+  private void exposeOrders(Cluster node) {
     node.expose("orders", Order.class, scope.anonymous()
         .newActor((Order order, ActorContext<Order> context) -> handle(node, order, context)));
   }
 
   private Entities<String, Order> host(Cluster node, String kind) {
-    return node.host(kind, Order.class, scope.anonymous(), LONG, (how, key) -> how
+    return node.host(kind, Order.class, scope.anonymous(), IDLE_LIMIT, (builder, key) -> builder
         .newActor((Order order, ActorContext<Order> context) -> handle(node, order, context)));
   }
 
   @Test
-  void requestFindsTheTenantOfItsAsker() {
-    offer(a);
-    var far = b.actor("orders", Order.class);
+  void requestCarriesTenantOfItsAsker() {
+    exposeOrders(a);
+    var orders = b.actor("orders", Order.class);
 
     Tenant.with("acme", () -> {
-      assertEquals("acme null", far.ask(new Who()));
-      assertEquals("acme null", far.ask(new Who(), Patience.LONG));
-      assertEquals("acme null", far.sendMessageReturn(new Who()).join());
+      assertEquals("acme null", orders.ask(new ContextQuery()));
+      assertEquals("acme null", orders.ask(new ContextQuery(), Patience.LONG));
+      assertEquals("acme null", orders.sendMessageReturn(new ContextQuery()).join());
     });
-    Tenant.with("größe\n=&%+ 1", () -> assertEquals("größe\n=&%+ 1 null", far.ask(new Who())));
+    Tenant.with("größe\n=&%+ 1", () -> assertEquals("größe\n=&%+ 1 null", orders.ask(new ContextQuery())));
 
-    assertEquals("nobody null", far.ask(new Who()));
+    assertEquals("nobody null", orders.ask(new ContextQuery()));
   }
 
   @Test
   void propagatorWithoutTextsDoesNotCrossNodes() {
-    offer(a);
-    Local.VALUE.set("here");
+    exposeOrders(a);
+    LocalValue.VALUE.set("here");
     try {
-      assertEquals("nobody null", b.actor("orders", Order.class).ask(new Who()));
+      assertEquals("nobody null", b.actor("orders", Order.class).ask(new ContextQuery()));
     } finally {
-      Local.VALUE.remove();
+      LocalValue.VALUE.remove();
     }
   }
 
@@ -136,100 +136,102 @@ abstract class ContextContract {
 
     Tenant.with("acme", () -> {
       for (int i = 0; i < 10; i++)
-        assertEquals("acme null", b.entities("first", Order.class).actor("f" + i).ask(new Through("second")));
+        assertEquals("acme null", b.entities("first", Order.class).actor("f" + i).ask(new ForwardedQuery("second")));
     });
   }
 
-  /** They leave in bundles, in which each keeps its own. */
+  /** Messages are sent in batches, in which each message keeps its own tenant. */
   @Test
-  void eachMessageFindsTheTenantOfItsSender() throws Exception {
+  void eachMessageCarriesTenantOfItsSender() throws Exception {
     host(a, "order");
     var orders = b.entities("order", Order.class);
-    int all = 4_000;
+    int total = 4_000;
     try (var senders = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int t = 0; t < 4; t++) {
         String tenant = t == 0 ? "nobody" : "tenant " + t;
-        Runnable sends = () -> {
-          for (int i = 0; i < all / 4; i++) orders.actor("o" + i % 5).sendMessage(new Note(tenant));
+        Runnable sendNotes = () -> {
+          for (int i = 0; i < total / 4; i++) orders.actor("o" + i % 5).sendMessage(new Note(tenant));
         };
-        senders.execute(t == 0 ? sends : () -> Tenant.with(tenant, sends::run));
+        senders.execute(t == 0 ? sendNotes : () -> Tenant.with(tenant, sendNotes::run));
       }
     }
-    Patience.eventually(() -> noted.size() == all);
+    Patience.eventually(() -> handledNotes.size() == total);
 
-    var wrong = noted.stream().filter(one -> !one.substring(0, one.indexOf(" by ")).equals(
-        one.substring(one.indexOf(" by ") + 4))).toList();
-    assertEquals(List.of(), wrong);
+    var wrongNotes = handledNotes.stream().filter(note -> !note.substring(0, note.indexOf(" by ")).equals(
+        note.substring(note.indexOf(" by ") + 4))).toList();
+    assertEquals(List.of(), wrongNotes);
   }
 
   @Test
-  void timerSendsTheTenantOfItsStart() {
-    offer(a);
-    var far = b.actor("orders", Order.class);
+  void timerKeepsTenantOfItsStart() {
+    exposeOrders(a);
+    var orders = b.actor("orders", Order.class);
 
-    Tenant.with("acme", () -> far.sendMessageLater(new Note("acme"), Duration.ofMillis(10)));
+    Tenant.with("acme", () -> orders.sendMessageLater(new Note("acme"), Duration.ofMillis(10)));
 
-    Patience.eventually(() -> List.copyOf(noted).equals(List.of("acme by acme")));
+    Patience.eventually(() -> List.copyOf(handledNotes).equals(List.of("acme by acme")));
   }
 
   @Test
-  void newsFindTheTenantOfTheirPublisher() {
-    var read = new ConcurrentLinkedQueue<String>();
-    Actor<Note> reader = scope.anonymous().newActor(note -> read.add(Tenant.here()));
+  void publishedMessageCarriesTenantOfPublisher() {
+    var tenants = new ConcurrentLinkedQueue<String>();
+    Actor<Note> reader = scope.anonymous().newActor(note -> tenants.add(Tenant.current()));
     a.topic("news", Note.class).subscribe(reader);
 
     Tenant.with("acme", () -> b.topic("news", Note.class).publish(new Note("acme")));
     b.topic("news", Note.class).publish(new Note("nobody"));
 
-    Patience.eventually(() -> List.copyOf(read).equals(List.of("acme", "nobody")));
+    Patience.eventually(() -> List.copyOf(tenants).equals(List.of("acme", "nobody")));
   }
 
   @Test
-  void storedMessageFindsTenantOfItsSender() {
-    a.host(KEPT, scope.anonymous(), LONG);
-    var kept = b.entities(KEPT);
+  void storedMessageCarriesTenantOfItsSender() {
+    a.host(STORED_NOTES, scope.anonymous(), IDLE_LIMIT);
+    var storedNotes = b.entities(STORED_NOTES);
 
-    Tenant.with("acme", () -> assertTrue(kept.actor("k").sendMessage(new Note("acme"))));
-    assertTrue(kept.actor("k").sendMessage(new Note("nobody")));
+    Tenant.with("acme", () -> assertTrue(storedNotes.actor("k").sendMessage(new Note("acme"))));
+    assertTrue(storedNotes.actor("k").sendMessage(new Note("nobody")));
 
-    Patience.eventually(() -> List.copyOf(NOTED).equals(List.of("acme by acme", "nobody by nobody")));
+    Patience.eventually(() -> List.copyOf(HANDLED_STORED_NOTES).equals(List.of("acme by acme", "nobody by nobody")));
   }
 
-  /** Requests that a node holds for the next one, and that it passes on, keep it. */
+  /** Requests that a node holds for the next owner of a key keep their tenants. */
   @Test
   void handedOverRequestsKeepTheirTenants() throws Exception {
     host(a, "order");
     var orders = b.entities("order", Order.class);
-    var end = new AtomicBoolean();
-    var seen = new HashMap<String, Integer>();
+    var stop = new AtomicBoolean();
+    var answers = new HashMap<String, Integer>();
     try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
-      Callable<Map<String, Integer>> asks = () -> {
-        var own = new HashMap<String, Integer>();
-        for (int i = 0; !end.get(); i++) {
+      Callable<Map<String, Integer>> askUntilStopped = () -> {
+        var answersOfAsker = new HashMap<String, Integer>();
+        for (int i = 0; !stop.get(); i++) {
           String key = "o" + i % 50;
-          Tenant.with("acme", () -> own.merge(orders.actor(key).ask(new Who(), Patience.LONG), 1, Integer::sum));
+          Tenant.with("acme",
+              () -> answersOfAsker.merge(orders.actor(key).ask(new ContextQuery(), Patience.LONG), 1, Integer::sum));
         }
-        return own;
+        return answersOfAsker;
       };
-      var both = List.of(askers.submit(asks), askers.submit(asks));
+      var askResults = List.of(askers.submit(askUntilStopped), askers.submit(askUntilStopped));
       for (int i = 0; i < 3; i++) {
-        var there = host(b, "order");
+        var ordersOfB = host(b, "order");
         Patience.eventually(() -> b.health().partitions().getOrDefault("order", 0) > 0);
-        there.close();
+        ordersOfB.close();
       }
-      end.set(true);
-      for (var one : both) one.get().forEach((answer, times) -> seen.merge(answer, times, Integer::sum));
+      stop.set(true);
+      for (var result : askResults) result.get().forEach((answer, count) -> answers.merge(answer, count, Integer::sum));
     }
 
-    assertEquals(List.of("acme null"), List.copyOf(seen.keySet()));
+    assertEquals(List.of("acme null"), List.copyOf(answers.keySet()));
   }
 
   @Test
-  void textThatIsTooLongIsLeftOut() {
-    offer(a);
+  void tooLongContextIsLeftOut() {
+    exposeOrders(a);
     try (var logged = new Logged()) {
       Tenant.with("x".repeat(3_000), () -> {
-        for (int i = 0; i < 100; i++) assertEquals("nobody null", b.actor("orders", Order.class).ask(new Who()));
+        for (int i = 0; i < 100; i++)
+          assertEquals("nobody null", b.actor("orders", Order.class).ask(new ContextQuery()));
       });
 
       assertTrue(logged.text().contains("for a message to actor 'orders' is left out"), logged::text);

@@ -12,38 +12,38 @@ class ContextInMemoryTest extends ContextContract {
     super("shop", TestNetwork.inMemory());
   }
 
-  /** The form in which older nodes, which knew no contexts, sent messages. */
-  private static final class Old {
+  /** The form of messages of older nodes, which know no contexts. */
+  private static final class OldForm {
     private record Group(Optional<String> key, List<byte[]> bodies) {}
 
     private record Groups(List<Group> groups) {}
   }
 
-  private static final Codec<Old.Groups> OLD = Codec.of(Old.Groups.class);
+  private static final Codec<OldForm.Groups> OLD_CODEC = Codec.of(OldForm.Groups.class);
 
   @Test
-  void messagesOfAnOlderNodeHaveNoContexts() {
-    var read =
-        TellBundle
-            .groups(OLD.encode(new Old.Groups(List.of(new Old.Group(Optional.of("k"), List.of(new byte[] {7}))))));
+  void messagesOfOlderNodeHaveNoContexts() {
+    var groups =
+        TellBundle.groups(OLD_CODEC.encode(
+            new OldForm.Groups(List.of(new OldForm.Group(Optional.of("k"), List.of(new byte[] {7}))))));
 
-    assertEquals(1, read.size());
-    assertEquals(Optional.of("k"), read.getFirst().key());
-    assertEquals(7, read.getFirst().bodies().getFirst()[0]);
-    assertEquals("", read.getFirst().context(0));
+    assertEquals(1, groups.size());
+    assertEquals(Optional.of("k"), groups.getFirst().key());
+    assertEquals(7, groups.getFirst().bodies().getFirst()[0]);
+    assertEquals("", groups.getFirst().context(0));
   }
 
   @Test
   void olderNodeReadsMessagesWithContexts() {
-    var to = new RemoteSender.RemoteAddress("order/k", Optional.of("k"), false);
-    var first = new RemoteSender.OutboundTell(to, "first", new byte[] {7}, "tenant=acme");
-    var other = new RemoteSender.OutboundTell(to, "other", new byte[] {8}, "");
+    var address = new RemoteSender.RemoteAddress("order/k", Optional.of("k"), false);
+    var tellWithContext = new RemoteSender.OutboundTell(address, "first", new byte[] {7}, "tenant=acme");
+    var tellWithoutContext = new RemoteSender.OutboundTell(address, "other", new byte[] {8}, "");
 
-    byte[] body = TellBundle.of(List.of(first, other)).body();
+    byte[] body = TellBundle.of(List.of(tellWithContext, tellWithoutContext)).body();
 
-    var read = OLD.decode(body).groups().getFirst();
-    assertEquals(Optional.of("k"), read.key());
-    assertEquals(2, read.bodies().size());
+    var group = OLD_CODEC.decode(body).groups().getFirst();
+    assertEquals(Optional.of("k"), group.key());
+    assertEquals(2, group.bodies().size());
     assertEquals(List.of("tenant=acme", ""), TellBundle.groups(body).getFirst().contexts());
   }
 }

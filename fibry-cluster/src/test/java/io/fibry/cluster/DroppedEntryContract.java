@@ -17,14 +17,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A server drops the entry of a node that is alive, as it does when its wall clock is set forward.
- * The lease of a minute is over for nobody.
+ * Tests a living node whose entry is dropped by a server, as if the server's wall clock were set
+ * forward. No lease of one minute expires during a test.
  */
 abstract class DroppedEntryContract {
   record Where() implements Request<Where, String> {}
 
   private static final int KEYS = 20;
-  private static final int PARTS = 8;
+  private static final int PARTITIONS = 8;
 
   private final String app;
   private final TestNetwork network;
@@ -42,11 +42,11 @@ abstract class DroppedEntryContract {
 
   private Cluster join(String node) {
     return Cluster.join(app, network,
-        options -> options.withNode(node).withPartitions(PARTS).withSettleTime(Duration.ofMillis(200))
+        options -> options.withNode(node).withPartitions(PARTITIONS).withSettleTime(Duration.ofMillis(200))
             .withScope(scope));
   }
 
-  private Entities<String, Where> home(Cluster node) {
+  private Entities<String, Where> host(Cluster node) {
     String name = node.self().name();
     return node.host("place", Where.class, scope.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
         .newActor((Where where, ActorContext<Where> context) -> context.reply(where, name)));
@@ -57,19 +57,19 @@ abstract class DroppedEntryContract {
   }
 
   @Test
-  void nodeWhoseEntryIsDroppedKeepsItsParts() {
+  void nodeWhoseEntryIsDroppedKeepsItsPartitions() {
     try (var a = join("a"); var b = join("b"); var server = network.connect(app, "server")) {
-      home(a);
-      var places = home(b);
-      Patience.eventually(() -> b.members().size() == 2 && answers(places).equals(wished(b)));
-      var before = answers(places);
+      host(a);
+      var places = host(b);
+      Patience.eventually(() -> b.members().size() == 2 && answers(places).equals(preferredNodes(b)));
+      var answersBefore = answers(places);
 
       String key = new Subjects(app).keyOfNode("a");
       var entry = server.get(key).orElseThrow();
       assertTrue(server.delete(key, entry.version()));
-      var sign = entry.value().orElseThrow();
-      assertTrue(server.update(key, sign, entry.version(), TestNetwork.LEASE).isEmpty());
-      for (int i = 0; i < 20; i++) assertEquals(before, answers(places));
+      var heartbeat = entry.value().orElseThrow();
+      assertTrue(server.update(key, heartbeat, entry.version(), TestNetwork.LEASE).isEmpty());
+      for (int i = 0; i < 20; i++) assertEquals(answersBefore, answers(places));
       assertTrue(b.members().contains(a.self()));
     }
   }
@@ -77,13 +77,13 @@ abstract class DroppedEntryContract {
   @Test
   void nodeWhoseEntryIsDroppedJoinsAgain() {
     try (var a = join("a"); var server = network.connect(app, "server")) {
-      var places = home(a);
+      var places = host(a);
       String life = a.self().id();
 
       String key = new Subjects(app).keyOfNode("a");
       assertTrue(server.delete(key, server.get(key).orElseThrow().version()));
       a.expose("till", Where.class, scope.anonymous().newActor((Where where, ActorContext<Where> context) -> context
-          .reply(where, "till"))); // with a heartbeat
+          .reply(where, "till"))); // causes a heartbeat
 
       Patience.eventually(() -> !a.self().id().equals(life) && a.health().isAlive());
       assertNotEquals(life, a.self().id());
@@ -91,12 +91,13 @@ abstract class DroppedEntryContract {
     }
   }
 
-  /** The nodes of all keys when each part is where the nodes want it. */
-  private static List<String> wished(Cluster node) {
+  /** Returns the preferred node of each key. */
+  private static List<String> preferredNodes(Cluster node) {
     return IntStream.range(0, KEYS)
         .mapToObj(
             i -> PartitionAssignment
-                .preferredNode("place", PartitionAssignment.partitionOf("k" + i, PARTS), node.members()).orElse(""))
+                .preferredNode("place", PartitionAssignment.partitionOf("k" + i, PARTITIONS), node.members())
+                .orElse(""))
         .toList();
   }
 }

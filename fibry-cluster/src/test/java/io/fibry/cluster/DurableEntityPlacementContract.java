@@ -32,28 +32,28 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Durable entities of several nodes, which share a store. */
+/** Tests durable entities on several nodes that share a store. */
 abstract class DurableEntityPlacementContract {
   sealed interface Account {}
-  record Pay(long cents) implements Account {}
-  record Give(String idempotencyKey, long cents) implements Account, Idempotent, Request<Give, Long> {}
+  record Credit(long cents) implements Account {}
+  record Deposit(String idempotencyKey, long cents) implements Account, Idempotent, Request<Deposit, Long> {}
   record Sum() implements Account, Request<Sum, Long> {}
-  record Send(String to, long cents) implements Account, Request<Send, Long> {}
+  record Send(String receiver, long cents) implements Account, Request<Send, Long> {}
 
-  private static final Duration CALM = Duration.ofMillis(300);
-  private static final Duration LONG = Duration.ofMinutes(5);
-  private static final int PARTS = 16;
+  private static final Duration SETTLE_TIME = Duration.ofMillis(300);
+  private static final Duration IDLE_LIMIT = Duration.ofMinutes(5);
+  private static final int PARTITIONS = 16;
   private static final int MOVES = Soak.ON ? 4 : 2;
   private static final long PAUSE = Soak.ON ? 0 : 5_000_000; // ns between two requests of an asker
   static final Durable<Account> ACCOUNT =
       Durable.kind("account", Account.class).state(0L).handler(DurableEntityPlacementContract::handle);
-  static final Durable<Account> KEPT =
+  static final Durable<Account> STORING_ACCOUNT =
       Durable.kind("kept", Account.class).storeMessages(1_000).state(0L)
           .handler(DurableEntityPlacementContract::handle);
 
   private final String app;
   private final TestNetwork network;
-  private final ActorScope scope = ActorSystem.openScope("durable-homes-test");
+  private final ActorScope scope = ActorSystem.openScope("durable-placement-test");
   private final List<Cluster> nodes = new ArrayList<>();
 
   DurableEntityPlacementContract(String app, TestNetwork network) {
@@ -63,17 +63,17 @@ abstract class DurableEntityPlacementContract {
 
   private static long handle(long cents, Account message, DurableContext<Account> context) {
     return switch (message) {
-      case Pay pay -> cents + pay.cents();
-      case Give give -> {
-        context.reply(give, cents + give.cents());
-        yield cents + give.cents();
+      case Credit credit -> cents + credit.cents();
+      case Deposit deposit -> {
+        context.reply(deposit, cents + deposit.cents());
+        yield cents + deposit.cents();
       }
       case Sum sum -> {
         context.reply(sum, cents);
         yield cents;
       }
       case Send send -> {
-        context.sendMessage(ACCOUNT, send.to(), new Pay(send.cents()));
+        context.sendMessage(ACCOUNT, send.receiver(), new Credit(send.cents()));
         context.reply(send, cents - send.cents());
         yield cents - send.cents();
       }
@@ -82,96 +82,98 @@ abstract class DurableEntityPlacementContract {
 
   @AfterEach
   void close() {
-    scope.close(); // first, so that no home waits for another one to take its parts
+    scope.close(); // first: the nodes then drop their partitions, and do not wait for the next owners
     nodes.forEach(Cluster::close);
   }
 
   private Cluster join(String node) {
     nodes.add(Cluster.join(app, network,
-        options -> options.withNode(node).withPartitions(PARTS).withSettleTime(CALM).withScope(scope)));
+        options -> options.withNode(node).withPartitions(PARTITIONS).withSettleTime(SETTLE_TIME).withScope(scope)));
     return nodes.getLast();
   }
 
-  private Entities<String, Account> home(Cluster node) {
-    return node.host(ACCOUNT, scope.anonymous(), LONG);
+  private Entities<String, Account> host(Cluster node) {
+    return node.host(ACCOUNT, scope.anonymous(), IDLE_LIMIT);
   }
 
-  private static long nodes(Cluster node) {
-    return node.members().stream().filter(one -> one.hosts().contains("account")).count();
+  private static long countHosts(Cluster node) {
+    return node.members().stream().filter(member -> member.hosts().contains("account")).count();
   }
 
   @Test
   void entityStateMovesWithItsEntity() throws Exception {
-    home(join("a"));
+    host(join("a"));
     var accounts = join("asking").entities(ACCOUNT);
-    var end = new AtomicBoolean();
+    var stop = new AtomicBoolean();
     try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
-      var all = IntStream.range(0, 4).mapToObj(i -> askers.submit(paying(accounts, i, end))).toList();
+      var depositors = IntStream.range(0, 4)
+          .mapToObj(i -> askers.submit(depositUntilStopped(accounts, i, stop))).toList();
       for (int i = 0; i < MOVES; i++) {
         var b = join("b" + i);
-        var there = home(b);
-        Patience.eventually(() -> there.size() > 0);
+        var accountsOfB = host(b);
+        Patience.eventually(() -> accountsOfB.size() > 0);
         b.close();
       }
-      end.set(true);
-      for (var one : all) Patience.value(one);
+      stop.set(true);
+      for (var depositor : depositors) Patience.value(depositor);
     }
   }
 
-  /** Each answer tells of all before it, so nothing was lost, nor was anything handled twice. */
-  private static Callable<Long> paying(Entities<String, Account> accounts, int asker, AtomicBoolean end) {
+  /** Each answer is the sum of all deposits so far, so it shows lost and repeated deposits. */
+  private static Callable<Long> depositUntilStopped(Entities<String, Account> accounts, int asker, AtomicBoolean stop) {
     return () -> {
-      long paid = 0;
-      for (; !end.get(); paid++)
+      long deposited = 0;
+      for (; !stop.get(); deposited++)
         for (int i = 0; i < 10; i++) {
-          assertEquals(paid + 1, accounts.actor(asker + "-" + i).ask(new Give(asker + "-" + i + "-" + paid, 1)));
+          var deposit = new Deposit(asker + "-" + i + "-" + deposited, 1);
+          assertEquals(deposited + 1, accounts.actor(asker + "-" + i).ask(deposit));
           LockSupport.parkNanos(PAUSE);
         }
-      return paid;
+      return deposited;
     };
   }
 
   @Test
   void answeredMessageSurvivesNodeCrash() {
-    home(join("a"));
+    host(join("a"));
     var b = join("b");
-    home(b);
+    host(b);
     var accounts = join("asking").entities(ACCOUNT);
-    for (int i = 0; i < 50; i++) assertEquals(i, accounts.actor("k" + i).ask(new Give("first", i)));
+    for (int i = 0; i < 50; i++) assertEquals(i, accounts.actor("k" + i).ask(new Deposit("first", i)));
 
-    network.end(b);
+    network.crash(b);
     nodes.remove(b);
 
     for (int i = 0; i < 50; i++) {
       var actor = accounts.actor("k" + i);
-      assertEquals(i + 1, untilAnswered(() -> actor.ask(new Give("second", 1), Duration.ofSeconds(1))));
-      assertEquals(i, actor.ask(new Give("first", i))); // as it was answered before
+      assertEquals(i + 1, untilAnswered(() -> actor.ask(new Deposit("second", 1), Duration.ofSeconds(1))));
+      assertEquals(i, actor.ask(new Deposit("first", i))); // the same answer as before
     }
   }
 
-  private static long untilAnswered(Callable<Long> asking) {
+  private static long untilAnswered(Callable<Long> request) {
     while (true) try {
-      return asking.call();
-    } catch (RequestException lost) {
-      // the same message again
-    } catch (Exception other) {
-      throw new AssertionError(other);
+      return request.call();
+    } catch (RequestException unanswered) {
+      // send the same message again
+    } catch (Exception unexpected) {
+      throw new AssertionError(unexpected);
     }
   }
 
   @Test
   void messageSentByTurnReachesActorOnAnotherNode() {
-    home(join("a"));
+    host(join("a"));
     var b = join("b");
-    home(b);
+    host(b);
     var accounts = join("asking").entities(ACCOUNT);
-    Patience.eventually(() -> nodes(b) == 2);
+    Patience.eventually(() -> countHosts(b) == 2);
 
     for (int i = 0; i < 50; i++) accounts.actor("from").ask(new Send("to" + i, 7));
 
     for (int i = 0; i < 50; i++) {
-      var to = accounts.actor("to" + i);
-      Patience.eventually(() -> to.ask(new Sum()) == 7);
+      var receiver = accounts.actor("to" + i);
+      Patience.eventually(() -> receiver.ask(new Sum()) == 7);
     }
     assertEquals(-350, accounts.actor("from").ask(new Sum()));
   }
@@ -179,58 +181,58 @@ abstract class DurableEntityPlacementContract {
   @Test
   void sendReturnsTrueOnlyWhenMessageIsStored() {
     var a = join("a");
-    var home = a.host(KEPT, scope.anonymous(), LONG);
-    var ada = join("asking").entities(KEPT).actor("ada");
+    var entities = a.host(STORING_ACCOUNT, scope.anonymous(), IDLE_LIMIT);
+    var ada = join("asking").entities(STORING_ACCOUNT).actor("ada");
 
-    for (int i = 0; i < 100; i++) assertTrue(ada.sendMessage(new Pay(1)));
+    for (int i = 0; i < 100; i++) assertTrue(ada.sendMessage(new Credit(1)));
     assertEquals(100, ada.ask(new Sum()));
-    home.close();
+    entities.close();
 
-    assertFalse(ada.sendMessage(new Pay(1)));
-    assertThrows(UnsupportedOperationException.class, () -> ada.sendMessages(List.of(new Pay(1))));
-    join("b").host(KEPT, scope.anonymous(), LONG);
+    assertFalse(ada.sendMessage(new Credit(1)));
+    assertThrows(UnsupportedOperationException.class, () -> ada.sendMessages(List.of(new Credit(1))));
+    join("b").host(STORING_ACCOUNT, scope.anonymous(), IDLE_LIMIT);
     assertEquals(100, ada.ask(new Sum()));
   }
 
   @Test
   void remoteAskerLearnsThatStoredRequestWillBeDone() {
-    var begun = new CountDownLatch(1);
+    var handlerStarted = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
     var kind = Durable.kind("held", Account.class).storeMessages(9).state(0L)
         .handler((Long cents, Account message, DurableContext<Account> context) -> {
           if (message instanceof Send) {
-            begun.countDown();
+            handlerStarted.countDown();
             gate.await();
             context.reply((Send) message, cents);
             return cents;
           }
           return handle(cents, message, context);
         });
-    join("a").host(kind, scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), LONG);
+    join("a").host(kind, scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), IDLE_LIMIT);
     var ada = join("asking").entities(kind).actor("ada");
-    var held = ada.sendMessageReturn(new Send("nobody", 0));
-    Patience.await(begun);
-    var waits = ada.sendMessageReturn(new Give("first", 1));
+    var pausedRequest = ada.sendMessageReturn(new Send("nobody", 0));
+    Patience.await(handlerStarted);
+    var waitingRequest = ada.sendMessageReturn(new Deposit("first", 1));
     Patience.eventually(() -> scope.report().queued() == 1);
-    var full = new Give("second", 2);
+    var overflowingRequest = new Deposit("second", 2);
 
-    var failure = assertThrows(UnreachableException.class, () -> ada.ask(full));
+    var failure = assertThrows(UnavailableException.class, () -> ada.ask(overflowingRequest));
 
-    assertEquals(Outcome.WILL_BE_DONE, RequestException.outcomeOf(failure, full), failure::getMessage);
+    assertEquals(Outcome.WILL_BE_DONE, RequestException.outcomeOf(failure, overflowingRequest), failure::getMessage);
     assertEquals(RequestStoredException.class.getName(),
         assertInstanceOf(RemoteFailureException.class, failure.getCause()).type());
     gate.countDown();
-    Patience.value(held);
-    Patience.value(waits);
+    Patience.value(pausedRequest);
+    Patience.value(waitingRequest);
     Patience.eventually(() -> untilAnswered(() -> ada.ask(new Sum())) == 3);
   }
 
   @Test
   void nodeHostsKindOnlyOnce() {
     var a = join("a");
-    home(a).close();
-    home(a);
+    host(a).close();
+    host(a);
 
-    assertThrows(IllegalStateException.class, () -> home(a));
+    assertThrows(IllegalStateException.class, () -> host(a));
   }
 }

@@ -36,24 +36,24 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Entities of several nodes: where they live, and how they move. */
+/** Tests on which nodes entities run, and how they move between nodes. */
 abstract class EntityPlacementContract {
   sealed interface Account {}
-  record Pay(int cents) implements Account {}
-  record Give(int cents) implements Account, Request<Give, Long> {}
+  record Credit(int cents) implements Account {}
+  record Deposit(int cents) implements Account, Request<Deposit, Long> {}
   record Where() implements Account, Request<Where, String> {}
 
-  private static final Duration CALM = Duration.ofMillis(300);
-  private static final int PARTS = 32;
-  private static final Duration LONG = Duration.ofMinutes(5);
+  private static final Duration SETTLE_TIME = Duration.ofMillis(300);
+  private static final int PARTITIONS = 32;
+  private static final Duration IDLE_LIMIT = Duration.ofMinutes(5);
   private static final long PAUSE = Soak.ON ? 0 : 5_000_000; // ns between two requests of an asker
 
   private final String app;
   private final TestNetwork network;
-  private final ActorScope scope = ActorSystem.openScope("homes-test");
-  private final Map<String, LongAdder> cents = new ConcurrentHashMap<>(); // as a store would have them
-  private final Map<String, AtomicInteger> alive = new ConcurrentHashMap<>();
-  private final AtomicBoolean twoAtOnce = new AtomicBoolean();
+  private final ActorScope scope = ActorSystem.openScope("placement-test");
+  private final Map<String, LongAdder> cents = new ConcurrentHashMap<>(); // by key; outlives actors
+  private final Map<String, AtomicInteger> instances = new ConcurrentHashMap<>();
+  private final AtomicBoolean hadTwoInstances = new AtomicBoolean();
 
   EntityPlacementContract(String app, TestNetwork network) {
     this.app = app;
@@ -69,49 +69,49 @@ abstract class EntityPlacementContract {
     return join(node, InstantSource.system());
   }
 
-  private Cluster join(String node, InstantSource wall) {
+  private Cluster join(String node, InstantSource wallClock) {
     return Cluster.join(app, network,
-        options -> options.withNode(node).withPartitions(PARTS).withSettleTime(CALM).withScope(scope)
-            .withWallClock(wall));
+        options -> options.withNode(node).withPartitions(PARTITIONS).withSettleTime(SETTLE_TIME).withScope(scope)
+            .withWallClock(wallClock));
   }
 
-  private Entities<String, Account> home(Cluster node) {
-    return node.host("account", Account.class, scope.anonymous(), LONG,
-        (builder, key) -> birth(builder, key, node.self().name()));
+  private Entities<String, Account> host(Cluster node) {
+    return node.host("account", Account.class, scope.anonymous(), IDLE_LIMIT,
+        (builder, key) -> newAccount(builder, key, node.self().name()));
   }
 
-  private Actor<Account> birth(ActorBuilder<Object> builder, String key, String node) {
-    var living = alive.computeIfAbsent(key, none -> new AtomicInteger());
-    if (living.incrementAndGet() > 1) twoAtOnce.set(true);
-    return builder.initialState(() -> key).onStop(state -> living.decrementAndGet())
+  private Actor<Account> newAccount(ActorBuilder<Object> builder, String key, String node) {
+    var instancesOfKey = instances.computeIfAbsent(key, k -> new AtomicInteger());
+    if (instancesOfKey.incrementAndGet() > 1) hadTwoInstances.set(true);
+    return builder.initialState(() -> key).onStop(state -> instancesOfKey.decrementAndGet())
         .newActor(
             (String state, Account message, ActorContext<Account> context) -> handle(state, message, context, node));
   }
 
   private void handle(String key, Account message, ActorContext<Account> context, String node) {
-    var mine = cents.computeIfAbsent(key, none -> new LongAdder());
+    var balance = cents.computeIfAbsent(key, k -> new LongAdder());
     switch (message) {
-      case Pay pay -> mine.add(pay.cents());
-      case Give give -> {
-        mine.add(give.cents());
-        context.reply(give, mine.sum());
+      case Credit credit -> balance.add(credit.cents());
+      case Deposit deposit -> {
+        balance.add(deposit.cents());
+        context.reply(deposit, balance.sum());
       }
       case Where where -> context.reply(where, node);
     }
   }
 
-  private static Entities<String, Account> addresses(Cluster node) {
+  private static Entities<String, Account> accounts(Cluster node) {
     return node.entities("account", Account.class);
   }
 
   private static void awaitHosts(Cluster node, int hosts) {
     Patience.eventually(
-        () -> node.members().stream().filter(one -> one.hosts().contains("account")).count() == hosts);
+        () -> node.members().stream().filter(member -> member.hosts().contains("account")).count() == hosts);
   }
 
-  /** Costs less than to look where all keys are. */
-  private static void awaitParts(Cluster node) {
-    Patience.eventually(() -> node.health().partitions().getOrDefault("account", 0) > PARTS / 4);
+  /** Waits until the node has a quarter of the partitions. Asking all keys would be slower. */
+  private static void awaitPartitions(Cluster node) {
+    Patience.eventually(() -> node.health().partitions().getOrDefault("account", 0) > PARTITIONS / 4);
   }
 
   private long sum() {
@@ -121,13 +121,13 @@ abstract class EntityPlacementContract {
   @Test
   void singleNodeHostsAllKeys() {
     try (var a = join("a")) {
-      var accounts = home(a);
+      var accounts = host(a);
 
-      assertTrue(accounts.actor("ada").sendMessage(new Pay(5)));
-      assertEquals(7, accounts.actor("ada").ask(new Give(2)));
-      assertEquals(1, accounts.actor("grace").ask(new Give(1)));
-      assertEquals(1, accounts.actor(" ada ").ask(new Give(1)));
-      assertEquals(1, accounts.actor("Grüße\n%41").ask(new Give(1)));
+      assertTrue(accounts.actor("ada").sendMessage(new Credit(5)));
+      assertEquals(7, accounts.actor("ada").ask(new Deposit(2)));
+      assertEquals(1, accounts.actor("grace").ask(new Deposit(1)));
+      assertEquals(1, accounts.actor(" ada ").ask(new Deposit(1)));
+      assertEquals(1, accounts.actor("Grüße\n%41").ask(new Deposit(1)));
 
       assertEquals(4, accounts.size());
       assertEquals("account/ada", accounts.actor("ada").name());
@@ -138,109 +138,109 @@ abstract class EntityPlacementContract {
   @Test
   void keysAreSharedAndFound() {
     try (var a = join("a"); var b = join("b"); var c = join("c")) {
-      home(a);
-      home(b);
+      host(a);
+      host(b);
       awaitHosts(c, 2);
-      awaitParts(b);
-      var accounts = addresses(c);
+      awaitPartitions(b);
+      var accounts = accounts(c);
 
-      for (int i = 0; i < 100; i++) assertEquals(1, accounts.actor("k" + i).ask(new Give(1)));
-      Patience.eventually(() -> nodes(accounts) == 2);
+      for (int i = 0; i < 100; i++) assertEquals(1, accounts.actor("k" + i).ask(new Deposit(1)));
+      Patience.eventually(() -> countNodes(accounts) == 2);
 
-      assertFalse(twoAtOnce.get());
+      assertFalse(hadTwoInstances.get());
       assertEquals(100, sum());
     }
   }
 
-  private static long nodes(Entities<String, Account> accounts) {
+  private static long countNodes(Entities<String, Account> accounts) {
     return IntStream.range(0, 100).mapToObj(i -> accounts.actor("k" + i).ask(new Where())).distinct().count();
   }
 
   @Test
   void movesNeitherLoseNorRepeatRequests() throws Exception {
-    try (var a = join("a"); var asking = join("asking")) {
-      home(a);
-      awaitHosts(asking, 1);
-      var accounts = addresses(asking);
-      var end = new AtomicBoolean();
+    try (var a = join("a"); var asker = join("asking")) {
+      host(a);
+      awaitHosts(asker, 1);
+      var accounts = accounts(asker);
+      var stop = new AtomicBoolean();
       try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
-        var all = IntStream.range(0, 8).mapToObj(i -> askers.submit(paying(accounts, i, end))).toList();
+        var tasks = IntStream.range(0, 8).mapToObj(i -> askers.submit(depositUntilStopped(accounts, i, stop))).toList();
         for (int i = 0; i < (Soak.ON ? 3 : 2); i++) {
           try (var b = join("b")) {
-            home(b);
-            awaitParts(b);
-            Patience.eventually(() -> nodes(accounts) == 2);
+            host(b);
+            awaitPartitions(b);
+            Patience.eventually(() -> countNodes(accounts) == 2);
           }
-          Patience.eventually(() -> nodes(accounts) == 1);
+          Patience.eventually(() -> countNodes(accounts) == 1);
         }
-        end.set(true);
-        long paid = 0;
-        for (var one : all) paid += Patience.value(one);
+        stop.set(true);
+        long deposited = 0;
+        for (var task : tasks) deposited += Patience.value(task);
 
-        assertEquals(paid, sum());
-        assertFalse(twoAtOnce.get());
+        assertEquals(deposited, sum());
+        assertFalse(hadTwoInstances.get());
       }
     }
   }
 
   @Test
   void requestsSurviveSimultaneousJoinAndLeave() throws Exception {
-    try (var asking = join("asking"); var askers = Executors.newVirtualThreadPerTaskExecutor()) {
-      var last = join("n0");
-      home(last);
-      awaitHosts(asking, 1);
-      var accounts = addresses(asking);
-      var end = new AtomicBoolean();
-      var all = IntStream.range(0, 8).mapToObj(i -> askers.submit(paying(accounts, i, end))).toList();
+    try (var asker = join("asking"); var askers = Executors.newVirtualThreadPerTaskExecutor()) {
+      var owner = join("n0");
+      host(owner);
+      awaitHosts(asker, 1);
+      var accounts = accounts(asker);
+      var stop = new AtomicBoolean();
+      var tasks = IntStream.range(0, 8).mapToObj(i -> askers.submit(depositUntilStopped(accounts, i, stop))).toList();
       for (int i = 1; i <= (Soak.ON ? 4 : 3); i++) {
-        var next = join("n" + i);
-        var joining = askers.submit(() -> home(next));
-        last.close();
-        Patience.value(joining);
-        last = next;
+        var successor = join("n" + i);
+        var hosting = askers.submit(() -> host(successor));
+        owner.close();
+        Patience.value(hosting);
+        owner = successor;
       }
-      end.set(true);
-      long paid = 0;
-      for (var one : all) paid += Patience.value(one);
-      last.close();
+      stop.set(true);
+      long deposited = 0;
+      for (var task : tasks) deposited += Patience.value(task);
+      owner.close();
 
-      assertEquals(paid, sum());
-      assertFalse(twoAtOnce.get());
+      assertEquals(deposited, sum());
+      assertFalse(hadTwoInstances.get());
     }
   }
 
-  private static Callable<Long> paying(Entities<String, Account> accounts, int asker, AtomicBoolean end) {
+  private static Callable<Long> depositUntilStopped(Entities<String, Account> accounts, int asker, AtomicBoolean stop) {
     return () -> {
-      long paid = 0;
-      for (int i = 0; !end.get(); i++, paid++) {
-        accounts.actor(asker + "-" + i % 50).ask(new Give(1));
+      long deposited = 0;
+      for (int i = 0; !stop.get(); i++, deposited++) {
+        accounts.actor(asker + "-" + i % 50).ask(new Deposit(1));
         LockSupport.parkNanos(PAUSE);
       }
-      return paid;
+      return deposited;
     };
   }
 
   @Test
   void senderOrderHoldsWhileActorMoves() {
-    try (var a = join("a"); var asking = join("asking")) {
-      home(a);
-      awaitHosts(asking, 1);
-      var accounts = addresses(asking);
+    try (var a = join("a"); var asker = join("asking")) {
+      host(a);
+      awaitHosts(asker, 1);
+      var accounts = accounts(asker);
       for (int i = 0; i < (Soak.ON ? 5 : 2); i++) try (var b = join("b")) {
-        home(b);
-        var there = new Cluster.Member("b", "", Set.of("account"), Set.of(), Instant.EPOCH);
-        var here = new Cluster.Member("a", "", Set.of("account"), Set.of(), Instant.EPOCH);
+        host(b);
+        var nodeB = new Cluster.Member("b", "", Set.of("account"), Set.of(), Instant.EPOCH);
+        var nodeA = new Cluster.Member("a", "", Set.of("account"), Set.of(), Instant.EPOCH);
         var ada = accounts.actor(IntStream.range(0, 1_000).mapToObj(n -> "ada" + n)
             .filter(key -> PartitionAssignment
-                .preferredNode("account", PartitionAssignment.partitionOf(key, PARTS), List.of(here, there))
+                .preferredNode("account", PartitionAssignment.partitionOf(key, PARTITIONS), List.of(nodeA, nodeB))
                 .orElseThrow().equals("b"))
             .findFirst().orElseThrow());
 
         while (!ada.ask(new Where()).equals("b")) {
-          ada.sendMessage(new Pay(1));
-          long before = ada.ask(new Give(0));
-          ada.sendMessage(new Pay(1));
-          assertEquals(before + 1, ada.ask(new Give(0)));
+          ada.sendMessage(new Credit(1));
+          long sumBefore = ada.ask(new Deposit(0));
+          ada.sendMessage(new Credit(1));
+          assertEquals(sumBefore + 1, ada.ask(new Deposit(0)));
           LockSupport.parkNanos(PAUSE);
         }
       }
@@ -250,43 +250,43 @@ abstract class EntityPlacementContract {
   @Test
   void keysOfCrashedNodeMoveToAnotherNode() {
     var b = join("b");
-    try (var a = join("a"); var asking = join("asking")) {
-      home(a);
-      home(b);
-      awaitHosts(asking, 2);
-      awaitParts(b);
-      var accounts = addresses(asking);
-      Patience.eventually(() -> nodes(accounts) == 2);
+    try (var a = join("a"); var asker = join("asking")) {
+      host(a);
+      host(b);
+      awaitHosts(asker, 2);
+      awaitPartitions(b);
+      var accounts = accounts(asker);
+      Patience.eventually(() -> countNodes(accounts) == 2);
 
-      network.end(b);
+      network.crash(b);
 
-      for (int i = 0; i < 100; i++) answered(accounts.actor("k" + i));
-      assertEquals(1, nodes(accounts));
+      for (int i = 0; i < 100; i++) awaitAnswer(accounts.actor("k" + i));
+      assertEquals(1, countNodes(accounts));
     }
   }
 
-  private static void answered(Actor<Account> actor) {
+  private static void awaitAnswer(Actor<Account> actor) {
     while (true) try {
       assertEquals("a", actor.ask(new Where(), Duration.ofSeconds(1)));
       return;
-    } catch (RequestException wasOnItsWay) {
-      // once more
+    } catch (RequestException lostInCrash) {
+      // ask again
     }
   }
 
   @Test
   void failingEntityFactoryAffectsNoOtherEntity() {
     try (var a = join("a")) {
-      var accounts = a.host("account", Account.class, scope.anonymous(), LONG, (builder, key) -> {
+      var accounts = a.host("account", Account.class, scope.anonymous(), IDLE_LIMIT, (builder, key) -> {
         if (key.startsWith("bad")) throw new IllegalStateException("made up");
-        return birth(builder, key, "a");
+        return newAccount(builder, key, "a");
       });
       for (int i = 0; i < 100; i++) {
         var bad = accounts.actor("bad" + i);
-        bad.sendMessage(new Pay(1));
+        bad.sendMessage(new Credit(1));
         assertEquals("made up",
-            assertThrows(RemoteFailureException.class, () -> bad.ask(new Give(1))).getMessage());
-        assertEquals(1, accounts.actor("good" + i).ask(new Give(1)));
+            assertThrows(RemoteFailureException.class, () -> bad.ask(new Deposit(1))).getMessage());
+        assertEquals(1, accounts.actor("good" + i).ask(new Deposit(1)));
       }
     }
   }
@@ -296,45 +296,47 @@ abstract class EntityPlacementContract {
   @Test
   void foreignWireMessagesAreIgnored() throws Exception {
     try (var a = join("a"); var foreign = network.connect(app, "foreign")) {
-      var accounts = home(a);
-      int part = PartitionAssignment.partitionOf("ada", PARTS);
-      byte[] give = Protocol.of(Account.class).encode(new Give(5));
+      var accounts = host(a);
+      int partition = PartitionAssignment.partitionOf("ada", PARTITIONS);
+      byte[] deposit = Protocol.of(Account.class).encode(new Deposit(5));
       String subject = "fb." + app + ".e.account.";
 
-      for (int i = 0; i < PARTS; i++)
-        if (i != part) foreign.publish(WireMessage.to(subject + i, Map.of("Fb-K", "ada"), give));
-      foreign.publish(WireMessage.to(subject + part, Map.of(), give));
-      foreign.publish(WireMessage.to(subject + part, Map.of("Fb-K", "ada", "Fb-Keep", "x"), new byte[] {1, 2, 3}));
-      foreign.publish(WireMessage.to(subject + part, Map.of("Fb-K", "ada", "Fb-Look", "x"), new byte[0]));
-      for (var wrong : List.of("", "account", "account.", "account.x", "account.99999", "account.4000", "other.1"))
-        foreign.publish(WireMessage.to("fb." + app + ".x.a", Map.of("Fb-Part", wrong, "Fb-K", "ada"), give));
+      for (int i = 0; i < PARTITIONS; i++)
+        if (i != partition) foreign.publish(WireMessage.oneWay(subject + i, Map.of("Fb-K", "ada"), deposit));
+      foreign.publish(WireMessage.oneWay(subject + partition, Map.of(), deposit));
+      foreign.publish(
+          WireMessage.oneWay(subject + partition, Map.of("Fb-K", "ada", "Fb-Keep", "x"), new byte[] {1, 2, 3}));
+      foreign.publish(WireMessage.oneWay(subject + partition, Map.of("Fb-K", "ada", "Fb-Look", "x"), new byte[0]));
+      for (var target : List.of("", "account", "account.", "account.x", "account.99999", "account.4000", "other.1"))
+        foreign.publish(WireMessage.oneWay("fb." + app + ".x.a", Map.of("Fb-Part", target, "Fb-K", "ada"), deposit));
 
-      assertEquals(1, accounts.actor("ada").ask(new Give(1)));
+      assertEquals(1, accounts.actor("ada").ask(new Deposit(1)));
       assertEquals(1, accounts.size());
     }
   }
 
   @Test
   void healthReportsPartitionsAndConnectionOfNode() {
-    var wrong = new AtomicReference<>(Duration.ZERO); // the wall clock of b
-    var b = join("b", () -> Instant.now().plus(wrong.get()));
+    var clockError = new AtomicReference<>(Duration.ZERO); // of the wall clock of b
+    var b = join("b", () -> Instant.now().plus(clockError.get()));
     try (var a = join("a")) {
-      home(a);
-      home(b);
+      host(a);
+      host(b);
       awaitHosts(a, 2);
-      Patience.eventually(() -> a.health().partitions().get("account") + b.health().partitions().get("account") == PARTS
-          && b.health().partitions().get("account") > 0);
+      Patience.eventually(() -> a.health().partitions().get("account")
+          + b.health().partitions().get("account") == PARTITIONS && b.health().partitions().get("account") > 0);
       var now = a.health();
       assertEquals(new Cluster.Health(true, Optional.empty(), now.partitions(), 0), now);
-      addresses(b).actor("ada").ask(new Give(1));
-      Patience.eventually(() -> b.health().pendingRequests() == 0); // its asker may hear of it first
+      accounts(b).actor("ada").ask(new Deposit(1));
+      Patience.eventually(() -> b.health().pendingRequests() == 0); // b may count the answer later than the asker
       assertTrue(b.dump().matches("(?s)node 'b' of app '\\S+', alive, connected\nmembers:\n"
-          + "  a, since \\S+, home to account\n  b, since \\S+, home to account\nhome to:\n"
-          + "  account: \\d+ of " + PARTS + " parts, [01] actors\nrequests of others: 0 not answered\n"), b::dump);
+          + "  a, since \\S+, hosts account\n  b, since \\S+, hosts account\nhosts:\n"
+          + "  account: \\d+ of " + PARTITIONS + " partitions, [01] actors\nrequests of others: 0 not answered\n"),
+          b::dump);
 
-      network.end(b);
+      network.crash(b);
       assertTrue(b.health().connectionProblem().isPresent());
-      wrong.set(TestNetwork.LEASE);
+      clockError.set(TestNetwork.LEASE);
       assertFalse(b.health().isAlive());
       assertTrue(b.dump().startsWith("node 'b' of app '" + app + "', which others may declare dead, the connection "),
           b::dump);
@@ -344,12 +346,12 @@ abstract class EntityPlacementContract {
   @Test
   void requestWithoutHostingNodeIsUnreachable() {
     try (var a = join("a")) {
-      var ada = addresses(a).actor("ada");
+      var ada = accounts(a).actor("ada");
 
-      var failure = assertThrows(UnreachableException.class, () -> ada.ask(new Give(1)));
+      var failure = assertThrows(UnavailableException.class, () -> ada.ask(new Deposit(1)));
 
       assertEquals(Outcome.NOT_DONE, failure.outcome());
-      assertEquals("Give[cents=1] did not reach actor 'account/ada': no node is home to 'account'",
+      assertEquals("Deposit[cents=1] did not reach actor 'account/ada': no node hosts 'account'",
           failure.getMessage());
     }
   }
@@ -357,32 +359,33 @@ abstract class EntityPlacementContract {
   @Test
   void nodeHostsKindOnlyOnce() {
     try (var a = join("a")) {
-      var first = home(a);
+      var accounts = host(a);
 
-      var failure = assertThrows(IllegalStateException.class, () -> home(a));
+      var failure = assertThrows(IllegalStateException.class, () -> host(a));
 
-      assertEquals("node 'a' is home to 'account' already; close those entities", failure.getMessage());
-      first.close();
-      assertEquals(1, home(a).actor("ada").ask(new Give(1)));
+      assertEquals("node 'a' hosts 'account' already; close those entities", failure.getMessage());
+      accounts.close();
+      assertEquals(1, host(a).actor("ada").ask(new Deposit(1)));
     }
   }
 
   @Test
-  void allNodesHaveTheSameNumberOfParts() {
-    try (var a = join("a"); var other = Cluster.join(app, network, options -> options.withNode("b"))) {
-      home(a);
+  void differentNumberOfPartitionsIsRefused() {
+    try (var a = join("a"); var b = Cluster.join(app, network, options -> options.withNode("b"))) {
+      host(a);
 
-      var failure = assertThrows(IllegalStateException.class, () -> addresses(other));
+      var failure = assertThrows(IllegalStateException.class, () -> accounts(b));
 
-      assertEquals("the keys of 'account' are split into 32 parts, and node 'b' wants 256; join withPartitions(32)",
+      assertEquals(
+          "the keys of 'account' are split into 32 partitions, and node 'b' wants 256; join withPartitions(32)",
           failure.getMessage());
     }
   }
 
   @Test
-  void aKeyHasALimit() {
+  void keyLengthIsLimited() {
     try (var a = join("a")) {
-      var accounts = addresses(a);
+      var accounts = accounts(a);
 
       assertEquals("a key of 'account' has 0 bytes; take 1 to 512",
           assertThrows(IllegalArgumentException.class, () -> accounts.actor("")).getMessage());

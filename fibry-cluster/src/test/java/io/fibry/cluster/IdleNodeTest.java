@@ -20,15 +20,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Counts the reads of an idle node from its store. */
+/** Tests how often an idle node reads from its store. */
 class IdleNodeTest {
-  record Remind(Duration in) {}
+  record Remind(Duration delay) {}
 
   private static final int ACTORS = 50;
   private static final Durable<Remind> DESK = Durable.kind("desk", Remind.class).storeMessages(9).state(0)
-      .handler((heard, remind, context) -> {
-        if (heard == 0) context.setReminder("bill", remind, remind.in());
-        return heard + 1;
+      .handler((count, remind, context) -> {
+        if (count == 0) context.setReminder("bill", remind, remind.delay());
+        return count + 1;
       });
 
   private final ManualScheduler clock = new ManualScheduler();
@@ -40,33 +40,33 @@ class IdleNodeTest {
     scope.close();
   }
 
-  private Store counted() {
+  private Store countingStore() {
     var store = MemoryStore.open(() -> Instant.EPOCH.plusNanos(clock.nanoTime()));
-    return Intercepted.of(Store.class, store, (method, given, call) -> {
-      String name = method.getName() + (given.length == 2 ? " of a kind" : "");
-      reads.computeIfAbsent(name, none -> new AtomicInteger()).incrementAndGet();
+    return Intercepted.of(Store.class, store, (method, arguments, call) -> {
+      String name = method.getName() + (arguments.length == 2 ? " of a kind" : "");
+      reads.computeIfAbsent(name, n -> new AtomicInteger()).incrementAndGet();
       return call.pass();
     });
   }
 
-  private Map<String, Integer> read() {
-    var read = new TreeMap<String, Integer>();
-    reads.forEach((name, times) -> read.put(name, times.get()));
-    read.remove("clock");
-    return read;
+  private Map<String, Integer> readCounts() {
+    var counts = new TreeMap<String, Integer>();
+    reads.forEach((name, count) -> counts.put(name, count.get()));
+    counts.remove("clock");
+    return counts;
   }
 
   private Map<String, Integer> readWithin(Duration time) {
-    var before = read();
-    pass(time);
-    var read = read();
-    read.replaceAll((name, times) -> times - before.getOrDefault(name, 0));
-    read.values().removeIf(times -> times == 0);
-    return read;
+    var countsBefore = readCounts();
+    passTime(time);
+    var counts = readCounts();
+    counts.replaceAll((name, count) -> count - countsBefore.getOrDefault(name, 0));
+    counts.values().removeIf(count -> count == 0);
+    return counts;
   }
 
-  private void pass(Duration time) {
-    for (var left = time; left.isPositive(); left = left.minusSeconds(1)) {
+  private void passTime(Duration time) {
+    for (var remaining = time; remaining.isPositive(); remaining = remaining.minusSeconds(1)) {
       clock.advance(Duration.ofSeconds(1));
       assertTrue(scope.awaitQuiescence(Patience.LONG));
     }
@@ -74,17 +74,17 @@ class IdleNodeTest {
 
   @Test
   void idleNodeDoesNotReadDistantRemindersEachMinute() {
-    var store = counted();
+    var store = countingStore();
     try (var node = Cluster.join("idle", MemoryNetwork.create(clock),
         options -> options.withScope(scope).withPartitions(4).withLease(Duration.ofSeconds(10)))) {
-      var joining = Patience.startFiber(() -> node.host(DESK, store, scope.anonymous(), Duration.ofHours(9)));
+      var hosting = Patience.startFiber(() -> node.host(DESK, store, scope.anonymous(), Duration.ofHours(9)));
       Patience.eventually(() -> {
-        pass(Duration.ofSeconds(1));
-        return !joining.isAlive();
+        passTime(Duration.ofSeconds(1));
+        return !hosting.isAlive();
       });
       var desks = node.entities(DESK);
       for (int i = 0; i < ACTORS; i++) assertTrue(desks.actor("k" + i).sendMessage(new Remind(Duration.ofDays(365))));
-      Patience.eventually(() -> readWithin(Duration.ofMinutes(1)).size() == 1); // each has set its reminder
+      Patience.eventually(() -> readWithin(Duration.ofMinutes(1)).size() == 1); // each actor has set its reminder
 
       assertEquals(Map.of("forEachPending of a kind", 3), readWithin(Duration.ofMinutes(3)));
     }

@@ -16,15 +16,15 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The end of a name is that of the last actor that had it, though several end at once. */
+/** Tests that the last actor with a name determines the exit reason when several actors end. */
 class LastOfferTest {
   record Ping() implements Request<Ping, String> {}
 
   private final TestNetwork network = TestNetwork.inMemory();
   private final ActorScope scope = ActorSystem.openScope("last-offer-test");
-  private final ConcurrentLinkedQueue<Runnable> held = new ConcurrentLinkedQueue<>(); // work of the node that watches
-  private final ActorScope slow =
-      ActorSystem.openScope("slow", options -> options.withStrategy(Strategy.of(held::add)));
+  private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>(); // of the watching node
+  private final ActorScope watchingScope =
+      ActorSystem.openScope("slow", options -> options.withStrategy(Strategy.of(tasks::add)));
   private final Cluster a = join("a");
   private final Cluster b = join("b");
 
@@ -34,14 +34,14 @@ class LastOfferTest {
 
   @AfterEach
   void close() {
-    run();
+    runTasks();
     a.close();
     b.close();
     scope.close();
   }
 
-  private void run() {
-    for (var next = held.poll(); next != null; next = held.poll()) next.run();
+  private void runTasks() {
+    for (var task = tasks.poll(); task != null; task = tasks.poll()) task.run();
   }
 
   private Actor<Ping> till() {
@@ -50,43 +50,43 @@ class LastOfferTest {
 
   @Test
   void exitReasonIsThatOfLastActorWhenSeveralEnd() {
-    var first = till();
-    var last = till();
-    a.expose("till", Ping.class, first);
-    b.expose("till", Ping.class, last);
-    var engine = network.connect("shop", "watcher");
+    var tillOfA = till();
+    var tillOfB = till();
+    a.expose("till", Ping.class, tillOfA);
+    b.expose("till", Ping.class, tillOfB);
+    var transport = network.connect("shop", "watcher");
     var subjects = new Subjects("shop");
     var clock = BlockBuilder.of(scope.anonymous()).scheduler();
     var options = Cluster.Options.defaults(network).withNode("watcher");
-    var membership = new Membership(scope, engine, subjects, options, new HeartbeatTracker(clock, options.lease()));
-    Patience.eventually(() -> offering(membership) == 2);
-    var end = RemoteExitWatch.of("till", new NodeContext(slow, clock, engine, subjects,
+    var membership = new Membership(scope, transport, subjects, options, new HeartbeatTracker(clock, options.lease()));
+    Patience.eventually(() -> countOffers(membership) == 2);
+    var end = RemoteExitWatch.of("till", new NodeContext(watchingScope, clock, transport, subjects,
         null, membership, "watcher", null, null));
-    run();
+    runTasks();
 
-    b.expose("other", Ping.class, till()); // a slow reader has this news in hand, and then gets the last one
-    Patience.eventually(() -> membership.members().stream().anyMatch(one -> one.offers().contains("other")));
-    first.close(); // a has the name that comes first
-    Patience.eventually(() -> offering(membership) == 1);
-    last.kill();
-    Patience.eventually(() -> offering(membership) == 0);
+    b.expose("other", Ping.class, till()); // a slow reader holds this change, and then gets the newest state
+    Patience.eventually(() -> membership.members().stream().anyMatch(member -> member.offers().contains("other")));
+    tillOfA.close(); // node a comes first, by its name
+    Patience.eventually(() -> countOffers(membership) == 1);
+    tillOfB.kill();
+    Patience.eventually(() -> countOffers(membership) == 0);
     assertFalse(end.isDone());
     Patience.eventually(() -> {
-      run();
+      runTasks();
       return end.isDone();
     });
 
     assertEquals(new ExitReason.Killed(), end.join());
     membership.close();
-    engine.close();
-    var closing = Thread.startVirtualThread(slow::close);
+    transport.close();
+    var closing = Thread.startVirtualThread(watchingScope::close);
     Patience.eventually(() -> {
-      run();
+      runTasks();
       return !closing.isAlive();
     });
   }
 
-  private static long offering(Membership membership) {
-    return membership.members().stream().filter(one -> one.offers().contains("till")).count();
+  private static long countOffers(Membership membership) {
+    return membership.members().stream().filter(member -> member.offers().contains("till")).count();
   }
 }

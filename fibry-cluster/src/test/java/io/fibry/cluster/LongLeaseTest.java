@@ -10,25 +10,25 @@ import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** Between two heartbeats of a node, the server does not clean up its entry. */
+/** Tests that the server does not delete the entry of a node between two heartbeats. */
 class LongLeaseTest {
   private static final Duration LEASE = Duration.ofHours(10);
 
   @Test
-  void nodeWithALongLeaseKeepsItsLife() {
+  void nodeWithLongLeaseKeepsItsLife() {
     var clock = new ManualScheduler();
     var network = MemoryNetwork.create(clock);
     try (var scope = ActorSystem.openScope("long-lease", options -> options.withScheduler(clock))) {
       var node = Cluster.join("bank", network, options -> options.withNode("a").withLease(LEASE).withScope(scope)
           .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
-      var before = node.self();
+      var selfBefore = node.self();
 
       for (int i = 0; i < 10; i++) {
         clock.advance(LEASE.dividedBy(10));
         assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
       }
 
-      assertEquals(before, node.self());
+      assertEquals(selfBefore, node.self());
       node.close();
     }
   }

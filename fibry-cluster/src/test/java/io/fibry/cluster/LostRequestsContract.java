@@ -35,29 +35,29 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Requests that no node can answer any more, in time that the test moves. */
+/** Tests how requests fail that no node can answer any more. The test moves the clocks. */
 abstract class LostRequestsContract {
   record Job(int number) implements Request<Job, Integer> {}
 
-  /** The entry of a node as older nodes write it. */
-  static final class Old {
+  /** The entry of a node in the form that older versions of the library write. */
+  static final class OldVersion {
     record State(Member member, Map<String, String> ended) {}
   }
 
-  private static final Duration LEASE = Duration.ofMinutes(10); // servers, whose time is the real one, forget no node
-  private static final Duration PERIOD = LEASE.dividedBy(5); // of claims
+  private static final Duration LEASE = Duration.ofMinutes(10); // long, because servers use the real time
+  private static final Duration CLAIM_INTERVAL = LEASE.dividedBy(5); // between two claims of a node
   private static final Duration LIMIT = Duration.ofHours(10);
-  private static final int MANY = 90;
+  private static final int REQUESTS = 90;
 
   private final String app;
   private final TestNetwork network;
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("lost-test", options -> options.withScheduler(clock));
   private final List<Cluster> nodes = new ArrayList<>();
-  private final ConcurrentLinkedQueue<CompletableFuture<Integer>> promised = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<CompletableFuture<Integer>> promises = new ConcurrentLinkedQueue<>();
   private final CountDownLatch gate = new CountDownLatch(1);
-  private final AtomicInteger claims = new AtomicInteger(); // that came to the asker
-  private final Set<String> claimed = ConcurrentHashMap.newKeySet(); // ids, by them
+  private final AtomicInteger claims = new AtomicInteger(); // number of claims that the asker received
+  private final Set<String> claimedIds = ConcurrentHashMap.newKeySet(); // by these claims
 
   LostRequestsContract(String app, TestNetwork network) {
     this.app = app;
@@ -67,7 +67,7 @@ abstract class LostRequestsContract {
   @AfterEach
   void close() {
     gate.countDown();
-    nodes.reversed().forEach(Cluster::close); // a home that is the last node need not wait for time to pass
+    nodes.reversed().forEach(Cluster::close); // the last node need not wait for other nodes
     scope.close();
   }
 
@@ -80,35 +80,35 @@ abstract class LostRequestsContract {
 
   private Cluster asker() {
     var asker = join("asker");
-    network.engine("asker").subscribe(new Subjects(app).ofKeepAlives("asker"), Optional.empty(),
+    network.transport("asker").subscribe(new Subjects(app).ofKeepAlives("asker"), Optional.empty(),
         wire -> {
-          claimed.addAll(RequestKeepAlive.ids(wire));
+          claimedIds.addAll(RequestKeepAlive.ids(wire));
           claims.incrementAndGet();
         });
     return asker;
   }
 
-  private void end(Cluster node) {
-    network.end(node);
+  private void crash(Cluster node) {
+    network.crash(node);
     nodes.remove(node);
   }
 
-  /** One tick of the clocks of all nodes. */
-  private void pass() {
-    clock.advance(PERIOD);
+  /** Moves the clocks of all nodes by the interval between claims. */
+  private void passTime() {
+    clock.advance(CLAIM_INTERVAL);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
-  /** Moves the clocks until the asker has heard of the requests that a living node has. */
-  private void passWithClaims(int nodes) {
-    int before = claims.get();
-    pass();
-    Patience.eventually(() -> claims.get() >= before + nodes);
+  /** Moves the clocks, and waits until the asker has received a claim of each living node. */
+  private void passTimeWithClaims(int livingNodes) {
+    int claimsBefore = claims.get();
+    passTime();
+    Patience.eventually(() -> claims.get() >= claimsBefore + livingNodes);
   }
 
   private void promise(Job job, ActorContext<Job> context) {
     var answer = new CompletableFuture<Integer>();
-    promised.add(answer);
+    promises.add(answer);
     context.replyWhen(job, answer);
   }
 
@@ -119,16 +119,17 @@ abstract class LostRequestsContract {
 
   private List<CompletableFuture<Integer>> askEntities(Cluster asker) {
     var workers = asker.entities("worker", Job.class);
-    return IntStream.range(0, MANY).mapToObj(i -> workers.actor("k" + i).sendMessageReturn(new Job(i), LIMIT)).toList();
+    return IntStream.range(0, REQUESTS)
+        .mapToObj(i -> workers.actor("k" + i).sendMessageReturn(new Job(i), LIMIT)).toList();
   }
 
-  private static long done(List<CompletableFuture<Integer>> answers) {
+  private static long countDone(List<CompletableFuture<Integer>> answers) {
     return answers.stream().filter(CompletableFuture::isDone).count();
   }
 
   private static void checkLost(String text, List<CompletableFuture<Integer>> answers) {
     for (var answer : answers) {
-      var failure = assertInstanceOf(UnreachableException.class, Patience.failure(answer));
+      var failure = assertInstanceOf(UnavailableException.class, Patience.failure(answer));
       assertTrue(failure.getMessage().endsWith(text), failure.getMessage());
       assertEquals(Outcome.UNKNOWN, failure.outcome());
     }
@@ -136,32 +137,32 @@ abstract class LostRequestsContract {
 
   @Test
   void requestsToKilledHostFailWithinItsLease() {
-    var home = join("home");
-    host(home);
+    var owner = join("home");
+    host(owner);
     var answers = askEntities(asker());
-    Patience.eventually(() -> promised.size() == MANY);
+    Patience.eventually(() -> promises.size() == REQUESTS);
 
-    passWithClaims(1);
-    end(home);
-    for (int i = 0; i < 3; i++) pass();
-    assertEquals(0, done(answers)); // its lease is not over
-    for (int i = 0; i < 2; i++) pass();
+    passTimeWithClaims(1);
+    crash(owner);
+    for (int i = 0; i < 3; i++) passTime();
+    assertEquals(0, countDone(answers)); // the lease of the owner has not expired
+    for (int i = 0; i < 2; i++) passTime();
 
     checkLost(" has no answer, and node 'home', which had it, has not been heard of for 10 min: its node ended, or a "
         + "connection broke. It may have been handled", answers);
   }
 
-  /** They never got there, or their home ended before its first claim. */
+  /** The owner crashes before its first claim, as if no request had reached it. */
   @Test
   void unclaimedRequestsFailWithinOneLease() {
-    var home = join("home");
-    host(home);
+    var owner = join("home");
+    host(owner);
     var asker = asker();
     var answers = askEntities(asker);
-    Patience.eventually(() -> promised.size() == MANY);
+    Patience.eventually(() -> promises.size() == REQUESTS);
 
-    end(home);
-    for (int i = 0; i < 5; i++) pass();
+    crash(owner);
+    for (int i = 0; i < 5; i++) passTime();
 
     checkLost(" has no answer, and no node has said for 10 min that it has it: its node ended, or a connection broke. "
         + "It may have been handled", answers);
@@ -175,47 +176,48 @@ abstract class LostRequestsContract {
     desk.expose("clerk", Job.class, scope.anonymous().<Job>newActor(this::promise));
     var clerk = asker.actor("clerk", Job.class);
     var answers = new ArrayList<>(askEntities(asker));
-    var others = IntStream.range(0, MANY).mapToObj(i -> clerk.sendMessageReturn(new Job(i), LIMIT)).toList();
-    Patience.eventually(() -> promised.size() == 2 * MANY);
+    var answersOfClerk = IntStream.range(0, REQUESTS)
+        .mapToObj(i -> clerk.sendMessageReturn(new Job(i), LIMIT)).toList();
+    Patience.eventually(() -> promises.size() == 2 * REQUESTS);
 
-    passWithClaims(2);
-    end(desk);
-    for (int i = 0; i < 12; i++) passWithClaims(1);
+    passTimeWithClaims(2);
+    crash(desk);
+    for (int i = 0; i < 12; i++) passTimeWithClaims(1);
 
-    checkLost("It may have been handled", others);
-    assertEquals(0, done(answers));
-    promised.forEach(answer -> answer.complete(7));
+    checkLost("It may have been handled", answersOfClerk);
+    assertEquals(0, countDone(answers));
+    promises.forEach(answer -> answer.complete(7));
     for (var answer : answers) assertEquals(7, Patience.value(answer));
   }
 
-  /** Its mailbox is full, so the request waits before it: in the offer, or in the part. */
+  /** The mailboxes are full, so requests wait at their node. */
   @Test
-  void requestsWaitingForRoomAreNotLost() {
-    var home = join("home");
-    Actor<Job> slow = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor(this::answerLater);
-    home.expose("slow", Job.class, slow);
-    home.host("slow-entity", Job.class, scope.anonymous(), Duration.ofHours(100),
+  void requestsWaitingForCapacityAreNotLost() {
+    var owner = join("home");
+    Actor<Job> slowActor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor(this::answerLater);
+    owner.expose("slow", Job.class, slowActor);
+    owner.host("slow-entity", Job.class, scope.anonymous(), Duration.ofHours(100),
         (builder, key) -> builder.mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor(this::answerLater));
     var asker = asker();
     var answers = new ArrayList<CompletableFuture<Integer>>();
     for (var actor : List.of(asker.actor("slow", Job.class), asker.entities("slow-entity", Job.class).actor("k")))
       for (int i = 0; i < 10; i++) answers.add(actor.sendMessageReturn(new Job(i), LIMIT));
-    Patience.eventually(() -> scope.report().queued() == answers.size() - 4); // two are handled, two wait for room
-    passBusy();
+    Patience.eventually(() -> scope.report().queued() == answers.size() - 4); // two are handled, two wait to be queued
+    passTimeWhileBusy();
 
     for (int i = 0; i < 12; i++) {
-      claimed.clear();
-      passBusy();
-      Patience.eventually(() -> claimed.size() == answers.size());
+      claimedIds.clear();
+      passTimeWhileBusy();
+      Patience.eventually(() -> claimedIds.size() == answers.size());
     }
 
-    assertEquals(0, done(answers));
+    assertEquals(0, countDone(answers));
     gate.countDown();
     for (int i = 0; i < answers.size(); i++) assertEquals(i % 10, Patience.value(answers.get(i)));
-    Patience.eventually(() -> home.health().pendingRequests() == 0);
-    claimed.clear();
-    for (int i = 0; i < 3; i++) pass();
-    assertEquals(Set.of(), claimed);
+    Patience.eventually(() -> owner.health().pendingRequests() == 0);
+    claimedIds.clear();
+    for (int i = 0; i < 3; i++) passTime();
+    assertEquals(Set.of(), claimedIds);
   }
 
   private void answerLater(Job job, ActorContext<Job> context) throws InterruptedException {
@@ -224,14 +226,14 @@ abstract class LostRequestsContract {
   }
 
   /**
-   * Moves the clocks as {@link #pass} does, while handlers are busy. Waits for the heartbeats of
-   * all nodes: without them, a node on a busy machine would lapse after five periods.
+   * Moves the clocks like {@link #passTime}, while handlers are busy. Waits for the heartbeats of
+   * all nodes, because a node without heartbeats would lose its lease after five intervals.
    */
-  private void passBusy() {
-    int before = claims.get();
+  private void passTimeWhileBusy() {
+    int claimsBefore = claims.get();
     var heartbeats = heartbeats();
-    clock.advance(PERIOD);
-    Patience.eventually(() -> claims.get() > before);
+    clock.advance(CLAIM_INTERVAL);
+    Patience.eventually(() -> claims.get() > claimsBefore);
     Patience.eventually(() -> heartbeats().entrySet().stream()
         .allMatch(node -> node.getValue() > heartbeats.get(node.getKey())));
   }
@@ -239,72 +241,74 @@ abstract class LostRequestsContract {
   /** {@return the versions of the entries of all nodes} */
   private Map<String, Long> heartbeats() {
     return nodes.stream().map(node -> node.self().name()).collect(Collectors.toMap(name -> name,
-        name -> network.engine(name).get(new Subjects(app).nodeKeyPrefix() + name).orElseThrow().version()));
+        name -> network.transport(name).get(new Subjects(app).nodeKeyPrefix() + name).orElseThrow().version()));
   }
 
-  /** It waits for the next attempt, since its key has no home at the moment. */
+  /** The request waits for its next attempt, because its key has no owner at the moment. */
   @Test
   void cancelledRequestIsNotResent() {
-    var home = join("home");
-    host(home);
+    var owner = join("home");
+    host(owner);
     var subjects = new Subjects(app);
     var worker = asker().entities("worker", Job.class).actor("k");
-    network.engine("home").close(); // which nobody else knows so far
-    nodes.remove(home);
-    var heard = new AtomicInteger();
-    var takenBack = new CountDownLatch(1);
-    try (var engine = network.connect(app, "spy")) {
-      Patience.eventually(() -> hasNoHome(engine, subjects.ofPartition("worker", 0)));
+    network.transport("home").close(); // the other nodes do not know it yet
+    nodes.remove(owner);
+    var receivedRequests = new AtomicInteger();
+    var cancellation = new CountDownLatch(1);
+    try (var transport = network.connect(app, "spy")) {
+      Patience.eventually(() -> hasNoOwner(transport, subjects.ofPartition("worker", 0)));
       var answer = worker.sendMessageReturn(new Job(1), LIMIT);
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       Patience.eventually(() -> clock.untilNext().filter(next -> next.toMillis() <= 2).isPresent());
-      engine.subscribe(subjects.ofCancellations(), Optional.empty(), wire -> takenBack.countDown());
+      transport.subscribe(subjects.ofCancellations(), Optional.empty(), wire -> cancellation.countDown());
       assertTrue(answer.cancel(false));
-      Patience.eventually(() -> takenBack.getCount() == 0);
+      Patience.eventually(() -> cancellation.getCount() == 0);
       for (int i = 0; i < 4; i++)
-        engine.subscribe(subjects.ofPartition("worker", i), Optional.empty(), wire -> heard.incrementAndGet());
+        transport.subscribe(subjects.ofPartition("worker", i), Optional.empty(),
+            wire -> receivedRequests.incrementAndGet());
 
       for (int i = 0; i < 20; i++) {
         clock.advance(Duration.ofMillis(100));
         assertTrue(scope.awaitQuiescence(Patience.LONG));
       }
     }
-    assertEquals(0, heard.get());
+    assertEquals(0, receivedRequests.get());
   }
 
-  private static boolean hasNoHome(ClusterTransport engine, String part) {
+  private static boolean hasNoOwner(ClusterTransport transport, String subject) {
     var answer =
-        engine.request(WireMessage.to(part, Map.of(), new byte[0]), Duration.ofSeconds(1)).toCompletableFuture();
-    return Patience.failure(answer) instanceof TransportException lost
-        && lost.failure() == TransportException.Failure.NO_RECEIVER;
+        transport.request(WireMessage.oneWay(subject, Map.of(), new byte[0]), Duration.ofSeconds(1))
+            .toCompletableFuture();
+    return Patience.failure(answer) instanceof TransportException failure
+        && failure.failure() == TransportException.Failure.NO_RECEIVER;
   }
 
-  /** Silence of a node says nothing if nodes of its version claim nothing. */
+  /** Older nodes send no claims, so without a claim a request may still be at an older node. */
   @Test
   void requestsAreNotLostWhileOlderNodeIsMember() {
-    var home = join("home");
-    host(home);
+    var owner = join("home");
+    host(owner);
     var asker = asker();
     var answers = askEntities(asker);
-    Patience.eventually(() -> promised.size() == MANY);
-    var older = new Member("older", "life", Set.of(), Set.of(), Instant.EPOCH);
+    Patience.eventually(() -> promises.size() == REQUESTS);
+    var olderNode = new Member("older", "life", Set.of(), Set.of(), Instant.EPOCH);
     String key = new Subjects(app).keyOfNode("older");
-    try (var engine = network.connect(app, "older")) {
-      byte[] entry = Codec.of(Old.State.class).encode(new Old.State(older, Map.of()));
-      var version = engine.create(key, entry, LEASE);
-      Patience.eventually(() -> asker.members().contains(older));
-      end(home);
+    try (var transport = network.connect(app, "older")) {
+      byte[] entry = Codec.of(OldVersion.State.class).encode(new OldVersion.State(olderNode, Map.of()));
+      var version = transport.create(key, entry, LEASE);
+      Patience.eventually(() -> asker.members().contains(olderNode));
+      crash(owner);
 
       for (int i = 0; i < 12; i++) {
-        version = engine.update(key, entry, version.orElseThrow(), LEASE); // its heartbeat
-        pass();
+        version = transport.update(key, entry, version.orElseThrow(), LEASE); // the heartbeat of the older node
+        passTime();
       }
-      assertEquals(0, done(answers));
-      for (int i = 0; asker.members().contains(older); i++) { // it sends no more heartbeats
-        assertTrue(i < 20, "it is still a member");
-        pass();
+      assertEquals(0, countDone(answers));
+      for (int i = 0; asker.members().contains(olderNode); i++) { // sends no more heartbeats
+        assertTrue(i < 20, "the older node is still a member");
+        passTime();
       }
-      for (int i = 0; i < 5; i++) pass();
+      for (int i = 0; i < 5; i++) passTime();
 
       checkLost("It may have been handled", answers);
     }

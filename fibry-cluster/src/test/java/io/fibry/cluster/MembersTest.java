@@ -26,7 +26,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Nodes join, leave, and crash. */
+/** Tests how nodes join an app, leave it, and crash. */
 class MembersTest {
   private static final Duration LEASE = Duration.ofSeconds(5);
 
@@ -72,31 +72,32 @@ class MembersTest {
 
   /** A transport may call the reader of a watch once more after its subscription is closed. */
   @Test
-  void entryThatComesAfterNodeHasLeftIsNoDeadLetter() {
-    var late = new ConcurrentHashMap<Consumer<ClusterTransport.Entry>, ClusterTransport.Entry>(); // the last, by reader
-    var letters = new LinkedBlockingQueue<DeadLetter>();
+  void entryAfterNodeHasLeftIsNoDeadLetter() {
+    var lastEntries = new ConcurrentHashMap<Consumer<ClusterTransport.Entry>, ClusterTransport.Entry>(); // by reader
+    var deadLetters = new LinkedBlockingQueue<DeadLetter>();
     try (
-        var own = ActorSystem.openScope("own", options -> options.withScheduler(clock).withDeadLetters(letters::add))) {
-      var a = Cluster.join("bank", (app, name) -> recordingWatches(network.connect(app, name), late),
-          options -> options.withNode("a").withLease(LEASE).withScope(own));
-      a.host("account", String.class, own.anonymous(), Duration.ofMinutes(1),
+        var ownScope = ActorSystem.openScope("own",
+            options -> options.withScheduler(clock).withDeadLetters(deadLetters::add))) {
+      var a = Cluster.join("bank", (app, name) -> recordingWatches(network.connect(app, name), lastEntries),
+          options -> options.withNode("a").withLease(LEASE).withScope(ownScope));
+      a.host("account", String.class, ownScope.anonymous(), Duration.ofMinutes(1),
           (builder, key) -> builder.newActor(text -> {}));
-      Patience.eventually(() -> late.size() == 2);
+      Patience.eventually(() -> lastEntries.size() == 2);
       a.close();
 
-      late.forEach(Consumer::accept);
-      assertEquals(List.of(), List.copyOf(letters));
+      lastEntries.forEach(Consumer::accept);
+      assertEquals(List.of(), List.copyOf(deadLetters));
     }
   }
 
   private static ClusterTransport recordingWatches(ClusterTransport transport,
-      Map<Consumer<ClusterTransport.Entry>, ClusterTransport.Entry> last) {
+      Map<Consumer<ClusterTransport.Entry>, ClusterTransport.Entry> lastEntries) {
     return Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
       if (method.getName().equals("watch")) {
         @SuppressWarnings("unchecked") // as `watch` declares
         var reader = (Consumer<ClusterTransport.Entry>) arguments[1];
         arguments[1] = (Consumer<ClusterTransport.Entry>) entry -> {
-          last.put(reader, entry);
+          lastEntries.put(reader, entry);
           reader.accept(entry);
         };
       }
@@ -107,7 +108,7 @@ class MembersTest {
   record Hello() implements Request<Hello, String> {}
 
   @Test
-  void aRequestToAnotherNodeIsOneMessage() {
+  void remoteRequestCountsAsOneMessage() {
     try (var a = join("a"); var b = join("b")) {
       await(a, "a", "b");
       b.expose("greeter", Hello.class, scope.anonymous()
@@ -122,7 +123,7 @@ class MembersTest {
   }
 
   @Test
-  void nodesSeeEachOtherComeAndGo() {
+  void nodesSeeEachOtherJoinAndLeave() {
     try (var a = join("a")) {
       await(a, "a");
       try (var b = join("b")) {
@@ -136,27 +137,27 @@ class MembersTest {
 
   @Test
   void membershipChangesReachWatcher() {
-    var seen = new LinkedBlockingQueue<List<Cluster.Member>>();
+    var memberLists = new LinkedBlockingQueue<List<Cluster.Member>>();
     try (var a = join("a")) {
       await(a, "a");
-      a.watchMembers(seen::add);
-      assertEquals(List.of(a.self()), Patience.next(seen));
+      a.watchMembers(memberLists::add);
+      assertEquals(List.of(a.self()), Patience.nextOf(memberLists));
 
       try (var b = join("b")) {
-        assertEquals(List.of(a.self(), b.self()), Patience.next(seen));
+        assertEquals(List.of(a.self(), b.self()), Patience.nextOf(memberLists));
       }
-      assertEquals(List.of(a.self()), Patience.next(seen));
+      assertEquals(List.of(a.self()), Patience.nextOf(memberLists));
     }
   }
 
   @Test
   void crashedNodeLeavesMembershipWhenLeaseExpires() {
-    var cut = network.openTransport();
-    try (var a = join("a"); var b = join("b", (app, node) -> cut)) {
+    var transportOfB = network.openTransport();
+    try (var a = join("a"); var b = join("b", (app, node) -> transportOfB)) {
       await(a, "a", "b");
       await(b, "a", "b");
 
-      cut.close();
+      transportOfB.close();
       for (int i = 0; i < 4; i++) clock.advance(LEASE.dividedBy(5));
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       assertEquals(List.of("a", "b"), names(a));
@@ -183,11 +184,11 @@ class MembersTest {
 
   @Test
   void nodeDeclaredDeadRejoins() {
-    try (var a = join("a"); var other = network.openTransport()) {
+    try (var a = join("a"); var transport = network.openTransport()) {
       await(a, "a");
-      var entry = other.get("fb.bank.node.a").orElseThrow();
+      var entry = transport.get("fb.bank.node.a").orElseThrow();
 
-      assertTrue(NodeState.of(entry).orElseThrow().end(other, entry.key(), entry.version(), "a test ended it"));
+      assertTrue(NodeState.of(entry).orElseThrow().end(transport, entry.key(), entry.version(), "a test ended it"));
       await(a);
       clock.advance(LEASE.dividedBy(5));
       assertTrue(scope.awaitQuiescence(Patience.LONG));
@@ -197,84 +198,84 @@ class MembersTest {
     }
   }
 
-  /** The clock moves in small steps until the node has joined, or has been refused. */
-  private void tick(CompletableFuture<Cluster> joining) {
+  /** Moves the clock in small steps until the node has joined, or was refused. */
+  private void tick(CompletableFuture<Cluster> joinResult) {
     Patience.eventually(() -> {
-      if (joining.isDone()) return true;
+      if (joinResult.isDone()) return true;
       clock.advance(LEASE.dividedBy(40));
-      assertTrue(scope.awaitQuiescence(Patience.LONG)); // nodes that are alive have given their signs
+      assertTrue(scope.awaitQuiescence(Patience.LONG)); // living nodes have sent their heartbeats
       return false;
     });
   }
 
   @Test
-  void aRestartedNodeWaitsForTheLeaseOfItsPredecessor() {
-    var cut = network.openTransport();
+  void restartedNodeWaitsForLeaseOfItsPredecessor() {
+    var transportOfB = network.openTransport();
     try (var a = join("a")) {
-      String before;
-      try (var b = join("b", (app, node) -> cut)) {
+      String idBeforeCrash;
+      try (var b = join("b", (app, node) -> transportOfB)) {
         await(a, "a", "b");
-        before = b.self().id();
-        cut.close(); // as if its process were killed
+        idBeforeCrash = b.self().id();
+        transportOfB.close(); // as if its process were killed
       }
-      long killed = clock.nanoTime();
-      var joining = CompletableFuture.supplyAsync(() -> join("b"), Patience::startFiber);
-      tick(joining);
+      long killTime = clock.nanoTime();
+      var joinResult = CompletableFuture.supplyAsync(() -> join("b"), Patience::startFiber);
+      tick(joinResult);
 
-      try (var again = Patience.value(joining)) {
-        assertNotEquals(before, again.self().id());
+      try (var restarted = Patience.value(joinResult)) {
+        assertNotEquals(idBeforeCrash, restarted.self().id());
         await(a, "a", "b");
-        assertTrue(clock.nanoTime() - killed >= LEASE.toNanos() / 2, "the lease was not over");
+        assertTrue(clock.nanoTime() - killTime >= LEASE.toNanos() / 2, "the lease had not expired");
       }
     }
   }
 
   @Test
-  void aJoinThatWaitsForALeaseCanBeInterrupted() {
-    try (var other = network.openTransport()) {
-      other.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER);
-      var joining = new CompletableFuture<Cluster>();
-      var thread = Patience.startFiber(() -> join("a"), joining);
+  void joinWaitingForLeaseCanBeInterrupted() {
+    try (var transport = network.openTransport()) {
+      transport.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER);
+      var joinResult = new CompletableFuture<Cluster>();
+      var thread = Patience.startFiber(() -> join("a"), joinResult);
       Patience.eventually(() -> clock.isAsleep(thread));
       thread.interrupt();
 
       assertEquals("node 'a' of app 'bank' did not join, because its thread was interrupted while it waited for "
-          + "the lease of the node before to expire", Patience.failure(joining).getMessage());
+          + "the lease of the node before to expire", Patience.failure(joinResult).getMessage());
     }
   }
 
   @Test
-  void aJoinThatWaitsForALeaseMakesNoEntryInAClosedScope() {
-    try (var other = network.openTransport()) {
-      long version = other.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER).orElseThrow();
-      var joining = new CompletableFuture<Cluster>();
-      var thread = Patience.startFiber(() -> join("a"), joining);
+  void joinWaitingForLeaseMakesNoEntryInClosedScope() {
+    try (var transport = network.openTransport()) {
+      long version = transport.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER).orElseThrow();
+      var joinResult = new CompletableFuture<Cluster>();
+      var thread = Patience.startFiber(() -> join("a"), joinResult);
       Patience.eventually(() -> clock.isAsleep(thread));
-      other.delete("fb.bank.node.a", version);
+      transport.delete("fb.bank.node.a", version);
       scope.close();
       clock.advance(LEASE);
 
       assertEquals("node 'a' of app 'bank' did not join, because its scope was closed while it waited for "
-          + "the lease of the node before to expire", Patience.failure(joining).getMessage());
-      assertEquals(Optional.empty(), other.get("fb.bank.node.a"));
+          + "the lease of the node before to expire", Patience.failure(joinResult).getMessage());
+      assertEquals(Optional.empty(), transport.get("fb.bank.node.a"));
     }
   }
 
   @Test
   void secondNodeWithSameNameIsRefused() {
     try (var a = join("a")) {
-      var joining = CompletableFuture.supplyAsync(() -> join("a"), Patience::startFiber);
-      tick(joining);
+      var joinResult = CompletableFuture.supplyAsync(() -> join("a"), Patience::startFiber);
+      tick(joinResult);
 
       var failure = assertThrows(IllegalStateException.class, () -> {
-        throw Patience.failure(joining);
+        throw Patience.failure(joinResult);
       });
       assertEquals(
           "a node 'a' of app 'bank' is alive, since " + a.self().since() + "; give this one another name",
           failure.getMessage());
     }
-    try (var again = join("a")) {
-      await(again, "a");
+    try (var restarted = join("a")) {
+      await(restarted, "a");
     }
   }
 
@@ -282,8 +283,8 @@ class MembersTest {
 
   @Test
   void joinIsRefusedWhenWireFormatDiffers() {
-    try (var later = network.openTransport()) {
-      later.create("fb.bank.form", Codec.of(Form.class).encode(new Form(2)), ClusterTransport.FOREVER);
+    try (var transport = network.openTransport()) {
+      transport.create("fb.bank.form", Codec.of(Form.class).encode(new Form(2)), ClusterTransport.FOREVER);
 
       var failure = assertThrows(IllegalStateException.class, () -> join("a"));
 
@@ -295,9 +296,9 @@ class MembersTest {
   }
 
   @Test
-  void aNodeWithoutANameGetsOne() {
-    try (var one = Cluster.local("bank"); var other = Cluster.local("bank")) {
-      assertNotEquals(one.self().name(), other.self().name());
+  void nodesWithoutNameGetDifferentNames() {
+    try (var a = Cluster.local("bank"); var b = Cluster.local("bank")) {
+      assertNotEquals(a.self().name(), b.self().name());
     }
   }
 

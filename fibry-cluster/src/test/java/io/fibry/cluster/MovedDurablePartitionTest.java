@@ -23,12 +23,12 @@ import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a node does with requests to durable entities of a part that it gives away. */
+/** Tests how a node treats requests to durable entities of a partition that it gives away. */
 class MovedDurablePartitionTest {
   record Add(String item) implements Request<Add, String> {}
 
-  private static final int MANY = 1_000;
-  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final int PERMITS = 1_000;
+  private static final Duration ONE_MINUTE = Duration.ofMinutes(1);
   private static final Store.ActorId ADA = new Store.ActorId("list", "ada");
   private static final Protocol<Add> PROTOCOL = Protocol.of(Add.class);
   private static final Durable<Add> LIST = Durable.kind("list", Add.class).storeMessages(9).state("")
@@ -38,65 +38,67 @@ class MovedDurablePartitionTest {
       });
 
   private final ActorScope scope = ActorSystem.openScope("durable-part-test");
-  private final ClusterTransport engine = MemoryNetwork.create().connect("shop", "a");
-  private final MemoryStore memory = MemoryStore.open();
-  private final Semaphore begun = new Semaphore(0); // looks at what waits for an actor
-  private final Semaphore mayLook = new Semaphore(0);
-  private final Store store = watched(Store.class, memory, (method, given) -> {
-    if (!method.equals("pending") || given != 3) return;
-    begun.release();
-    mayLook.acquireUninterruptibly();
-  }, (method, given) -> {});
+  private final ClusterTransport transport = MemoryNetwork.create().connect("shop", "a");
+  private final MemoryStore memoryStore = MemoryStore.open();
+  private final Semaphore readsBegun = new Semaphore(0); // reads of pending messages
+  private final Semaphore mayRead = new Semaphore(0);
+  private final Store store = withHooks(Store.class, memoryStore, (method, argumentCount) -> {
+    if (!method.equals("pending") || argumentCount != 3) return;
+    readsBegun.release();
+    mayRead.acquireUninterruptibly();
+  }, (method, argumentCount) -> {});
 
-  /** Runs code before and after each call: with its name, and how many arguments it has. */
-  private static <T> T watched(Class<T> type, T one, BiConsumer<String, Integer> before,
+  /** Runs code before and after each call. It gets the method's name and number of arguments. */
+  private static <T> T withHooks(Class<T> type, T target, BiConsumer<String, Integer> before,
       BiConsumer<String, Integer> after) {
-    return Intercepted.of(type, one, (method, given, call) -> {
-      before.accept(method.getName(), given.length);
+    return Intercepted.of(type, target, (method, arguments, call) -> {
+      before.accept(method.getName(), arguments.length);
       try {
         return call.pass();
       } finally {
-        after.accept(method.getName(), given.length);
+        after.accept(method.getName(), arguments.length);
       }
     });
   }
 
   @AfterEach
   void close() {
-    mayLook.release(MANY);
+    mayRead.release(PERMITS);
     scope.close();
-    engine.close();
+    transport.close();
   }
 
-  /** A courier looks until they are told to end. */
-  @SuppressWarnings("unchecked") // of the type
+  /** Returns entities whose couriers may read pending messages when the entities must end. */
+  @SuppressWarnings("unchecked") // the class has no type arguments
   private Entities<String, Add> lists() {
-    return watched(Entities.class, SharedStoreAccess.of(LIST).entities(scope.anonymous(), store, LONG, key -> true),
-        (method, given) -> {}, (method, given) -> {
-          if (method.equals("sendPoisonPill")) mayLook.release(MANY);
+    return withHooks(Entities.class,
+        SharedStoreAccess.of(LIST).entities(scope.anonymous(), store, ONE_MINUTE, key -> true),
+        (method, argumentCount) -> {}, (method, argumentCount) -> {
+          if (method.equals("sendPoisonPill")) mayRead.release(PERMITS);
         });
   }
 
-  /** It is stored, and waits since something else may come before it. */
+  /** The request is stored, and waits because an earlier message may be pending. */
   @Test
   void storedRequestIsAnsweredBeforePartitionHandover() {
-    var part = PartitionGate.hold(
-        new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), engine, null, null, null, "a", LONG,
-            null),
-        "part", new InboundDispatcher<>(engine, "list", "a.1", PROTOCOL, new RequestRegistry(), () -> true, () -> 0,
+    var gate = PartitionGate.hold(
+        new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), transport, null, null, null, "a",
+            ONE_MINUTE, null),
+        "part", new InboundDispatcher<>(transport, "list", "a.1", PROTOCOL, new RequestRegistry(), () -> true, () -> 0,
             BlockBuilder.of(ActorSystem.anonymous())),
         key -> true, key -> {},
-        hand -> {});
-    part.open(lists(), true);
+        transfer -> {});
+    gate.open(lists(), true);
     SharedStoreAccess.deliverPending(store, ADA);
-    begun.acquireUninterruptibly();
+    readsBegun.acquireUninterruptibly();
     var request = new Add("a");
-    var answer = engine.request(
-        WireMessage.to("part", Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c.1"), PROTOCOL.encode(request)),
-        LONG);
-    Patience.eventually(() -> !memory.pending(ADA, Instant.MAX, 1).isEmpty());
+    var answer = transport.request(
+        WireMessage.oneWay("part", Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c.1"),
+            PROTOCOL.encode(request)),
+        ONE_MINUTE);
+    Patience.eventually(() -> !memoryStore.pending(ADA, Instant.MAX, 1).isEmpty());
 
-    part.releaseWhenHandled(() -> {});
+    gate.releaseWhenHandled(() -> {});
 
     var wire = Patience.value(answer.toCompletableFuture());
     assertEquals("a", Protocol.decodeAnswer(request, wire.body()), wire::toString);

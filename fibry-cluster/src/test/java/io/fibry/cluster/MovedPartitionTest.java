@@ -18,102 +18,103 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a node does with messages to a part that it has given away. */
+/** Tests how a node treats messages to a partition that has moved to another node. */
 class MovedPartitionTest {
   record Pay(int cents) {}
 
-  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final Duration ONE_MINUTE = Duration.ofMinutes(1);
   private static final Protocol<Pay> PROTOCOL = Protocol.of(Pay.class);
 
-  // a clock that stands: no message is too late
+  // the clock does not move, so no message expires
   private final ActorScope scope =
-      ActorSystem.openScope("part-test", options -> options.withScheduler(new ManualScheduler()));
-  private final ClusterTransport engine = MemoryNetwork.create().connect("bank", "a");
-  private final List<PartitionGate.TransferMessage> handed = new CopyOnWriteArrayList<>();
-  private final List<Pay> got = new CopyOnWriteArrayList<>();
-  private volatile boolean isAlive = true; // in the eyes of others
-  private volatile long epoch; // by which this node owns the part
-  private final PartitionGate<Pay> part = PartitionGate.hold(
-      new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), engine, null, null, null, "a", LONG,
-          null),
+      ActorSystem.openScope("partition-test", options -> options.withScheduler(new ManualScheduler()));
+  private final ClusterTransport transport = MemoryNetwork.create().connect("bank", "a");
+  private final List<PartitionGate.TransferMessage> transfers = new CopyOnWriteArrayList<>();
+  private final List<Pay> handledPays = new CopyOnWriteArrayList<>();
+  private volatile boolean isAlive = true; // in the view of other nodes
+  private volatile long epoch; // by which this node owns the partition
+  private final PartitionGate<Pay> gate = PartitionGate.hold(
+      new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), transport, null, null, null, "a",
+          ONE_MINUTE, null),
       "part",
-      new InboundDispatcher<>(engine, "account", "a.1", PROTOCOL, new RequestRegistry(), () -> isAlive, () -> epoch,
+      new InboundDispatcher<>(transport, "account", "a.1", PROTOCOL, new RequestRegistry(), () -> isAlive, () -> epoch,
           BlockBuilder.of(ActorSystem.anonymous())),
       key -> true,
-      key -> {}, handed::add);
+      key -> {}, transfers::add);
 
   @AfterEach
   void close() {
     scope.close();
-    engine.close();
+    transport.close();
   }
 
-  /** All is done in turn, by the gate. */
+  /** Gives the partition to node b. The gate runs these steps in order. */
   private void giveAway() {
-    part.open(Entities.open(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> {})), true);
-    part.releaseWhenHandled(() -> part.forwardTo("b"));
-    assertTrue(scope.awaitQuiescence(LONG));
-    handed.clear(); // that it was all
+    gate.open(
+        Entities.open(scope.anonymous(), ONE_MINUTE, (builder, key) -> builder.newActor((Pay message) -> {})), true);
+    gate.releaseWhenHandled(() -> gate.forwardTo("b"));
+    assertTrue(scope.awaitQuiescence(ONE_MINUTE));
+    transfers.clear(); // removes the message that ends the transfer
   }
 
-  private void arrive(int cents) {
-    part.receiveTransfer(
-        WireMessage.to("part", Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c." + cents),
+  private void receive(int cents) {
+    gate.receiveTransfer(
+        WireMessage.oneWay("part", Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c." + cents),
             PROTOCOL.encode(new Pay(cents))));
-    assertTrue(scope.awaitQuiescence(LONG));
+    assertTrue(scope.awaitQuiescence(ONE_MINUTE));
   }
 
-  private List<Pay> handed() {
-    return handed.stream().map(one -> PROTOCOL.decode(one.wire().orElseThrow().body())).toList();
+  private List<Pay> transferredPays() {
+    return transfers.stream().map(transfer -> PROTOCOL.decode(transfer.wire().orElseThrow().body())).toList();
   }
 
   @Test
   void lateMessageIsPassedToNextOwner() {
     giveAway();
 
-    arrive(100);
+    receive(100);
 
-    assertEquals(List.of(new Pay(100)), handed());
+    assertEquals(List.of(new Pay(100)), transferredPays());
   }
 
   @Test
   void messageHandedBackByNextOwnerIsHandledLocally() {
     giveAway();
-    part.reclaim();
+    gate.reclaim();
 
-    arrive(100);
-    part.open(Entities.open(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> got.add(message))),
-        true);
+    receive(100);
+    gate.open(Entities.open(scope.anonymous(), ONE_MINUTE,
+        (builder, key) -> builder.newActor((Pay message) -> handledPays.add(message))), true);
 
-    assertTrue(scope.awaitQuiescence(LONG));
-    assertEquals(List.of(), handed());
-    assertEquals(List.of(new Pay(100)), got);
+    assertTrue(scope.awaitQuiescence(ONE_MINUTE));
+    assertEquals(List.of(), transferredPays());
+    assertEquals(List.of(new Pay(100)), handledPays);
   }
 
   @Test
-  void messageIsPassedOnWhenPartitionIsNotTakenBack() {
+  void messageIsPassedOnWhenPartitionIsNotReclaimed() {
     giveAway();
-    part.reclaim();
-    arrive(100);
+    gate.reclaim();
+    receive(100);
 
-    part.resumeForwarding();
+    gate.resumeForwarding();
 
-    assertTrue(scope.awaitQuiescence(LONG));
-    assertEquals(List.of(new Pay(100)), handed());
+    assertTrue(scope.awaitQuiescence(ONE_MINUTE));
+    assertEquals(List.of(new Pay(100)), transferredPays());
   }
 
-  private void send(int cents, long known) {
-    engine.publish(
-        WireMessage.to("part",
+  private void send(int cents, long epochOfSender) {
+    transport.publish(
+        WireMessage.oneWay("part",
             Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c." + cents, Destination.EPOCH,
-                Long.toString(known)),
+                Long.toString(epochOfSender)),
             PROTOCOL.encode(new Pay(cents))));
   }
 
   private void open() {
-    part.open(Entities.open(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> got.add(message))),
-        true);
-    assertTrue(scope.awaitQuiescence(LONG));
+    gate.open(Entities.open(scope.anonymous(), ONE_MINUTE,
+        (builder, key) -> builder.newActor((Pay message) -> handledPays.add(message))), true);
+    assertTrue(scope.awaitQuiescence(ONE_MINUTE));
   }
 
   @Test
@@ -125,39 +126,39 @@ class MovedPartitionTest {
     send(2, 7);
     send(3, 4);
 
-    Patience.eventually(() -> part.laterEpoch() == 7);
-    assertTrue(scope.awaitQuiescence(LONG));
-    assertEquals(List.of(new Pay(1)), got);
-    epoch = 7; // the table says that it is this node's own
+    Patience.eventually(() -> gate.laterEpoch() == 7);
+    assertTrue(scope.awaitQuiescence(ONE_MINUTE));
+    assertEquals(List.of(new Pay(1)), handledPays);
+    epoch = 7; // the table now says that this node owns the partition
     open();
     send(4, 7);
-    Patience.eventually(() -> got.equals(List.of(new Pay(1), new Pay(2), new Pay(3), new Pay(4))));
+    Patience.eventually(() -> handledPays.equals(List.of(new Pay(1), new Pay(2), new Pay(3), new Pay(4))));
   }
 
-  /** The machine was suspended while it waited for the node before to hand the part over. */
+  /** The node was suspended while it waited for the previous owner to hand the partition over. */
   @Test
   void messageWithLaterEpochIsHeldBeforePartitionOpens() {
     epoch = 5;
     send(1, 7);
-    assertTrue(ActorSystem.root().awaitQuiescence(LONG));
+    assertTrue(ActorSystem.root().awaitQuiescence(ONE_MINUTE));
 
     open();
 
-    assertEquals(List.of(), got);
-    assertEquals(7, part.laterEpoch());
-    epoch = 7; // the table says that it is this node's own
+    assertEquals(List.of(), handledPays);
+    assertEquals(7, gate.laterEpoch());
+    epoch = 7; // the table now says that this node owns the partition
     open();
-    Patience.eventually(() -> got.equals(List.of(new Pay(1))));
+    Patience.eventually(() -> handledPays.equals(List.of(new Pay(1))));
   }
 
-  /** The next node may have lost the part, and got it again from a node that handled this. */
+  /** The next node may have got the partition again from a node that has handled the message. */
   @Test
   void nodeDeclaredDeadPassesNoMessagesOn() {
     giveAway();
     isAlive = false;
 
-    arrive(100);
+    receive(100);
 
-    assertEquals(List.of(), handed());
+    assertEquals(List.of(), transferredPays());
   }
 }

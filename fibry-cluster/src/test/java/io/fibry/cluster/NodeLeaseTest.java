@@ -30,14 +30,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** When a node takes itself for dead: always before others do. */
+/** Tests that a node stops answering before other nodes consider it dead. */
 class NodeLeaseTest {
   record Where() implements Request<Where, String> {}
 
   private enum Fault {
-    NONE, CUT, // nothing leaves
-    DEAF, // messages of the node arrive, and no answer comes back
-    SLOW, // no answer comes back until the test releases it
+    NONE, CUT, // no call of the node reaches the table
+    DEAF, // calls of the node reach the table, and no answer comes back
+    SLOW, // calls of the node wait until the test lets them continue
   }
 
   private static final Duration LEASE = Duration.ofSeconds(5);
@@ -46,38 +46,38 @@ class NodeLeaseTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final MemoryNetwork network = MemoryNetwork.create(clock);
   private final ActorScope scope = ActorSystem.openScope("lease-test", options -> options.withScheduler(clock));
-  private volatile Fault fault = Fault.NONE; // of node a's table
-  private final CountDownLatch held = new CountDownLatch(1); // the table has been asked since it is slow
-  private final CountDownLatch cleanUp = new CountDownLatch(1);
-  private volatile boolean newsAreLost; // of the table, for node b
-  private volatile Duration wrong = Duration.ZERO; // the wall clock of node a
-  private final Cluster a = Cluster.join("bank", (app, node) -> failing(network.connect(app, node)),
+  private volatile Fault fault = Fault.NONE; // affects the calls by which node a uses the table
+  private final CountDownLatch slowCall = new CountDownLatch(1); // counted down when a slow call begins
+  private final CountDownLatch gate = new CountDownLatch(1);
+  private volatile boolean notificationsAreLost; // changes of the table, which node b would receive
+  private volatile Duration clockError = Duration.ZERO; // of the wall clock of node a
+  private final Cluster a = Cluster.join("bank", (app, node) -> withFaults(network.connect(app, node)),
       options -> options.withNode("a").withLease(LEASE).withPartitions(8).withScope(scope)
-          .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime()).plus(wrong)));
+          .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime()).plus(clockError)));
 
   @AfterEach
   void close() {
-    cleanUp.countDown();
+    gate.countDown();
     scope.close();
   }
 
-  private ClusterTransport failing(ClusterTransport engine) {
-    return Intercepted.of(ClusterTransport.class, engine, (method, given, call) -> {
-      boolean ofTable = method.getReturnType() != void.class && !method.getName().equals("subscribe")
+  private ClusterTransport withFaults(ClusterTransport transport) {
+    return Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
+      boolean isTableCall = method.getReturnType() != void.class && !method.getName().equals("subscribe")
           && !method.getName().equals("request") && !method.getName().equals("watch")
           && !method.getName().equals("maxBodyBytes");
-      if (ofTable && fault == Fault.SLOW) {
-        held.countDown();
-        cleanUp.await();
+      if (isTableCall && fault == Fault.SLOW) {
+        slowCall.countDown();
+        gate.await();
       }
-      if (ofTable && fault == Fault.CUT) throw new TransportException(Failure.DISCONNECTED, "made up");
+      if (isTableCall && fault == Fault.CUT) throw new TransportException(Failure.DISCONNECTED, "made up");
       var answer = call.pass();
-      if (ofTable && fault == Fault.DEAF) throw new TransportException(Failure.UNKNOWN, "made up");
+      if (isTableCall && fault == Fault.DEAF) throw new TransportException(Failure.UNKNOWN, "made up");
       return answer;
     });
   }
 
-  private Entities<String, Where> home(Cluster node) {
+  private Entities<String, Where> hostPlaces(Cluster node) {
     String name = node.self().name();
     return node.host("place", Where.class, scope.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
         .newActor((Where where, ActorContext<Where> context) -> context.reply(where, name)));
@@ -89,20 +89,20 @@ class NodeLeaseTest {
             .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
   }
 
-  private void pass(Duration time) {
-    for (var left = time; left.isPositive(); left = left.minus(TICK)) {
+  private void passTime(Duration time) {
+    for (var remaining = time; remaining.isPositive(); remaining = remaining.minus(TICK)) {
       clock.advance(TICK);
       assertTrue(scope.awaitQuiescence(Patience.LONG));
     }
   }
 
-  /** Returns nothing if no answer has come when all is done that the request has caused. */
+  /** Sends a request and waits for its effects. Returns the answer, or empty if none has come. */
   private static Optional<String> answer(Actor<Where> actor) {
-    var asked = actor.sendMessageReturn(new Where());
-    assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG)); // the readers of the network are not of the scope
-    if (!asked.isDone()) return Optional.empty();
-    if (!asked.isCompletedExceptionally()) return Optional.of(asked.join());
-    assertInstanceOf(UnreachableException.class, Patience.failure(asked));
+    var answer = actor.sendMessageReturn(new Where());
+    assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG)); // the network's readers are outside the scope
+    if (!answer.isDone()) return Optional.empty();
+    if (!answer.isCompletedExceptionally()) return Optional.of(answer.join());
+    assertInstanceOf(UnavailableException.class, Patience.failure(answer));
     return Optional.empty();
   }
 
@@ -112,35 +112,35 @@ class NodeLeaseTest {
 
   @Test
   void cutOffNodeStopsAnsweringBeforeItsLeaseExpires() {
-    home(a);
-    var asking = join("asking");
-    var place = asking.entities("place", Where.class).actor("x");
-    Patience.eventually(() -> asking.members().size() == 2);
+    hostPlaces(a);
+    var asker = join("asking");
+    var place = asker.entities("place", Where.class).actor("x");
+    Patience.eventually(() -> asker.members().size() == 2);
     assertAnswers("a", place);
 
     fault = Fault.CUT;
-    pass(LEASE.minusSeconds(3));
+    passTime(LEASE.minusSeconds(3));
     assertAnswers("a", place);
-    pass(Duration.ofSeconds(1).plus(TICK));
+    passTime(Duration.ofSeconds(1).plus(TICK));
 
     assertEquals(Optional.empty(), answer(place));
-    assertEquals(2, asking.members().size());
-    pass(Duration.ofSeconds(3));
-    Patience.eventually(() -> asking.members().size() == 1);
+    assertEquals(2, asker.members().size());
+    passTime(Duration.ofSeconds(3));
+    Patience.eventually(() -> asker.members().size() == 1);
   }
 
   @Test
   void lapsedNodeRejoinsWithNewLife() {
-    home(a);
+    hostPlaces(a);
     var place = join("asking").entities("place", Where.class).actor("x");
     assertAnswers("a", place);
     String life = a.self().id();
 
     fault = Fault.CUT;
-    pass(LEASE.plusSeconds(3));
+    passTime(LEASE.plusSeconds(3));
     assertEquals(Optional.empty(), answer(place));
     fault = Fault.NONE;
-    pass(LEASE);
+    passTime(LEASE);
 
     Patience.eventually(() -> a.members().contains(a.self()));
     assertNotEquals(life, a.self().id());
@@ -155,31 +155,31 @@ class NodeLeaseTest {
   @Test
   void closingNodeLeavesWithinLimitWhenNetworkHangs() throws InterruptedException {
     fault = Fault.SLOW;
-    clock.advance(LEASE.dividedBy(5)); // a heartbeat
-    held.await(); // so that the leave waits behind it, because a message that is being handled does not expire
-    var leaving = CompletableFuture.runAsync(a::close);
+    clock.advance(LEASE.dividedBy(5)); // causes a heartbeat
+    slowCall.await(); // the leave must be queued behind the heartbeat: a handled message does not expire
+    var closing = CompletableFuture.runAsync(a::close);
     Patience.eventually(() -> {
       clock.advance(LEASE);
       return scope.report().unhandled().getOrDefault(Reason.EXPIRED, 0L) > 0;
     });
 
-    cleanUp.countDown();
+    gate.countDown();
 
-    Patience.value(leaving);
+    Patience.value(closing);
   }
 
   @Test
   void keysOfLapsedNodeMoveToAnotherNode() {
-    home(a);
+    hostPlaces(a);
     var b = join("b");
-    var placed = home(b);
-    pass(Duration.ofSeconds(10));
-    var ofA = placed.actor(keyAt("a", placed));
+    var places = hostPlaces(b);
+    passTime(Duration.ofSeconds(10));
+    var actorOfA = places.actor(keyAt("a", places));
 
     fault = Fault.CUT;
-    pass(LEASE.plusSeconds(3));
+    passTime(LEASE.plusSeconds(3));
 
-    Patience.eventually(() -> isAnsweredBy("b", ofA));
+    Patience.eventually(() -> isAnsweredBy("b", actorOfA));
   }
 
   private String keyAt(String node, Entities<String, Where> places) {
@@ -189,15 +189,15 @@ class NodeLeaseTest {
 
   @Test
   void unacknowledgedHeartbeatCounts() {
-    home(a);
+    hostPlaces(a);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();
 
     for (int i = 0; i < 10; i++) {
       fault = Fault.DEAF;
-      pass(Duration.ofSeconds(1));
+      passTime(Duration.ofSeconds(1));
       fault = Fault.NONE;
-      pass(Duration.ofSeconds(1));
+      passTime(Duration.ofSeconds(1));
       assertAnswers("a", place);
     }
 
@@ -206,73 +206,73 @@ class NodeLeaseTest {
 
   @Test
   void wallClockSetForwardEndsLife() {
-    home(a);
+    hostPlaces(a);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();
 
-    wrong = Duration.ofHours(1);
+    clockError = Duration.ofHours(1);
 
     assertEquals(Optional.empty(), answer(place));
-    pass(Duration.ofSeconds(2));
+    passTime(Duration.ofSeconds(2));
     assertNotEquals(life, a.self().id());
     Patience.eventually(() -> isAnsweredBy("a", place));
   }
 
   @Test
   void wallClockSetBackDoesNotExtendLease() {
-    home(a);
+    hostPlaces(a);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();
 
-    wrong = Duration.ofHours(-1);
-    pass(Duration.ofSeconds(20));
+    clockError = Duration.ofHours(-1);
+    passTime(Duration.ofSeconds(20));
 
     assertAnswers("a", place);
     assertEquals(life, a.self().id());
     fault = Fault.CUT;
-    pass(LEASE);
-    assertEquals(Optional.empty(), answer(place)); // the other clock is enough
+    passTime(LEASE);
+    assertEquals(Optional.empty(), answer(place)); // the monotonic clock is enough
   }
 
   @Test
   void nameTakenDuringLapseStaysWithNewNode() {
     fault = Fault.CUT;
-    pass(LEASE.plusSeconds(3));
-    var taking = CompletableFuture.supplyAsync(() -> join("a"), Patience::startFiber);
-    passUntilDone(taking);
-    var other = Patience.value(taking);
+    passTime(LEASE.plusSeconds(3));
+    var firstJoin = CompletableFuture.supplyAsync(() -> join("a"), Patience::startFiber);
+    passUntilDone(firstJoin);
+    var newNode = Patience.value(firstJoin);
     fault = Fault.NONE;
-    pass(LEASE);
+    passTime(LEASE);
 
-    assertNotEquals(other.self().id(), a.self().id());
-    Patience.eventually(() -> other.members().equals(List.of(other.self())));
-    var joining = CompletableFuture.supplyAsync(() -> join("a"), Patience::startFiber);
-    passUntilDone(joining);
-    assertInstanceOf(IllegalStateException.class, Patience.failure(joining));
-    assertFalse(other.members().contains(a.self()));
+    assertNotEquals(newNode.self().id(), a.self().id());
+    Patience.eventually(() -> newNode.members().equals(List.of(newNode.self())));
+    var secondJoin = CompletableFuture.supplyAsync(() -> join("a"), Patience::startFiber);
+    passUntilDone(secondJoin);
+    assertInstanceOf(IllegalStateException.class, Patience.failure(secondJoin));
+    assertFalse(newNode.members().contains(a.self()));
   }
 
   @ParameterizedTest
   @EnumSource(value = Fault.class, names = {"CUT", "DEAF"})
-  void restartedNodeJoinsDespiteNetworkOutage(Fault meanwhile) {
-    try (var killed = network.connect("bank", "b")) {
-      killed.create("fb.bank.node.b", new byte[0], LEASE);
-      var joining = new CompletableFuture<Cluster>();
-      var thread = Patience.startFiber(() -> Cluster.join("bank", (app, node) -> failing(network.connect(app, node)),
-          options -> options.withNode("b").withLease(LEASE).withPartitions(8).withScope(scope)), joining);
-      passAsleep(thread, LEASE.minusSeconds(2));
-      fault = meanwhile;
-      passAsleep(thread, Duration.ofSeconds(4));
+  void restartedNodeJoinsDespiteNetworkOutage(Fault outage) {
+    try (var killedNode = network.connect("bank", "b")) {
+      killedNode.create("fb.bank.node.b", new byte[0], LEASE);
+      var restart = new CompletableFuture<Cluster>();
+      var thread = Patience.startFiber(() -> Cluster.join("bank", (app, node) -> withFaults(network.connect(app, node)),
+          options -> options.withNode("b").withLease(LEASE).withPartitions(8).withScope(scope)), restart);
+      passTimeWhileAsleep(thread, LEASE.minusSeconds(2));
+      fault = outage;
+      passTimeWhileAsleep(thread, Duration.ofSeconds(4));
       fault = Fault.NONE;
-      passUntilDone(joining);
+      passUntilDone(restart);
 
-      assertTrue(Patience.value(joining).health().isAlive());
+      assertTrue(Patience.value(restart).health().isAlive());
     }
   }
 
   /**
-   * Drops an entry as a server does whose clock is set forward: it takes each entry with a lease
-   * for expired.
+   * Drops the entry of a node. A server does so if its clock is set forward, because it then
+   * considers all leases expired.
    */
   private void serverDropsEntryOf(String node) {
     try (var server = network.connect("bank", "server")) {
@@ -283,35 +283,35 @@ class NodeLeaseTest {
 
   @Test
   void nodeWithDroppedEntryKeepsPartitionsUntilLeaseExpires() {
-    home(a);
+    hostPlaces(a);
     var b = join("b");
-    var placed = home(b);
-    pass(Duration.ofSeconds(10));
-    var ofA = placed.actor(keyAt("a", placed));
+    var places = hostPlaces(b);
+    passTime(Duration.ofSeconds(10));
+    var actorOfA = places.actor(keyAt("a", places));
 
-    fault = Fault.CUT; // it does not learn of that, and answers until its lease is over
+    fault = Fault.CUT; // the node does not learn that its entry is dropped
     serverDropsEntryOf("a");
-    pass(TICK.multipliedBy(2));
+    passTime(TICK.multipliedBy(2));
 
-    assertAnswers("a", ofA);
+    assertAnswers("a", actorOfA);
     assertEquals(2, b.members().size());
-    pass(LEASE.minusSeconds(3).plus(TICK));
-    assertEquals(Optional.empty(), answer(ofA)); // of neither, for two seconds
-    pass(Duration.ofSeconds(3));
-    Patience.eventually(() -> isAnsweredBy("b", ofA));
+    passTime(LEASE.minusSeconds(3).plus(TICK));
+    assertEquals(Optional.empty(), answer(actorOfA)); // no node answers for two seconds
+    passTime(Duration.ofSeconds(3));
+    Patience.eventually(() -> isAnsweredBy("b", actorOfA));
     assertEquals(1, b.members().size());
   }
 
   @Test
   void nodeWithDroppedEntryRejoinsAtNextHeartbeat() {
-    home(a);
-    var placed = join("asking").entities("place", Where.class);
-    var place = placed.actor("x");
+    hostPlaces(a);
+    var places = join("asking").entities("place", Where.class);
+    var place = places.actor("x");
     assertAnswers("a", place);
     String life = a.self().id();
 
     serverDropsEntryOf("a");
-    pass(LEASE.dividedBy(5));
+    passTime(LEASE.dividedBy(5));
 
     Patience.eventually(() -> isAnsweredBy("a", place));
     assertNotEquals(life, a.self().id());
@@ -319,78 +319,79 @@ class NodeLeaseTest {
 
   @Test
   void nodeWithUnheardHeartbeatsIsNotDeclaredDead() {
-    home(a);
-    var b = Cluster.join("bank", (app, node) -> hearingLittle(network.connect(app, node)),
+    hostPlaces(a);
+    var b = Cluster.join("bank", (app, node) -> withLossyWatch(network.connect(app, node)),
         options -> options.withNode("b").withLease(LEASE).withPartitions(8).withScope(scope));
-    var placed = home(b);
-    pass(Duration.ofSeconds(10));
-    var ofA = placed.actor(keyAt("a", placed));
+    var places = hostPlaces(b);
+    passTime(Duration.ofSeconds(10));
+    var actorOfA = places.actor(keyAt("a", places));
     String life = a.self().id();
 
-    newsAreLost = true;
-    pass(LEASE.multipliedBy(3));
+    notificationsAreLost = true;
+    passTime(LEASE.multipliedBy(3));
 
-    assertAnswers("a", ofA);
+    assertAnswers("a", actorOfA);
     assertEquals(life, a.self().id());
     assertEquals(2, b.members().size());
   }
 
-  private ClusterTransport hearingLittle(ClusterTransport engine) {
-    return Intercepted.of(ClusterTransport.class, engine, (method, given, call) -> method.getName().equals("watch")
-        ? engine.watch((String) given[0], entry -> pass(entry, given[1]))
-        : call.pass());
+  private ClusterTransport withLossyWatch(ClusterTransport transport) {
+    return Intercepted.of(ClusterTransport.class, transport,
+        (method, arguments, call) -> method.getName().equals("watch")
+            ? transport.watch((String) arguments[0], entry -> notify(entry, arguments[1]))
+            : call.pass());
   }
 
-  @SuppressWarnings("unchecked") // a reader of entries
-  private void pass(ClusterTransport.Entry entry, Object reader) {
-    if (!newsAreLost) ((Consumer<ClusterTransport.Entry>) reader).accept(entry);
+  @SuppressWarnings("unchecked") // the second argument of watch is a consumer of entries
+  private void notify(ClusterTransport.Entry entry, Object reader) {
+    if (!notificationsAreLost) ((Consumer<ClusterTransport.Entry>) reader).accept(entry);
   }
 
-  /** It joins after the entry was dropped, and so has seen no heartbeat of the node. */
+  /** Node b joins after the entry of node a was dropped, so it has seen no heartbeat of node a. */
   @Test
   void lateJoinerWaitsForLeaseOfUnseenLife() {
-    var ofA = home(a).actor("x");
+    var actorOfA = hostPlaces(a).actor("x");
     fault = Fault.CUT;
     serverDropsEntryOf("a");
 
     var b = join("b");
-    var homes = CompletableFuture.supplyAsync(() -> home(b), Patience::startFiber);
-    Patience.eventually(() -> b.members().stream().anyMatch(one -> one.hosts().contains("place")));
-    pass(TICK.multipliedBy(2));
+    var hosting = CompletableFuture.supplyAsync(() -> hostPlaces(b), Patience::startFiber);
+    Patience.eventually(() -> b.members().stream().anyMatch(member -> member.hosts().contains("place")));
+    passTime(TICK.multipliedBy(2));
 
-    assertAnswers("a", ofA);
-    passUntilDone(homes);
-    var place = Patience.value(homes).actor("x");
-    pass(LEASE);
+    assertAnswers("a", actorOfA);
+    passUntilDone(hosting);
+    var place = Patience.value(hosting).actor("x");
+    passTime(LEASE);
     Patience.eventually(() -> isAnsweredBy("b", place));
   }
 
   /** The monotonic clock of a suspended machine stops; its wall clock is right when it resumes. */
   @Test
   void suspendedNodeAnswersNothingWhenItResumes() {
-    home(a);
+    hostPlaces(a);
     var place = join("asking").entities("place", Where.class).actor("x");
     assertAnswers("a", place);
 
-    wrong = LEASE.minusSeconds(2); // so long it was suspended: no time has passed by the other clock
+    clockError = LEASE.minusSeconds(2); // the time for which the node was suspended
 
     assertEquals(Optional.empty(), answer(place));
-    pass(Duration.ofSeconds(2));
+    passTime(Duration.ofSeconds(2));
     Patience.eventually(() -> isAnsweredBy("a", place));
   }
 
-  private void passUntilDone(CompletableFuture<?> joining) {
+  private void passUntilDone(CompletableFuture<?> future) {
     Patience.eventually(() -> {
-      pass(TICK);
-      return joining.isDone();
+      passTime(TICK);
+      return future.isDone();
     });
   }
 
-  /** Time passes while a thread looks again and again. */
-  private void passAsleep(Thread thread, Duration time) {
-    for (var left = time; left.isPositive(); left = left.minus(TICK)) {
+  /** Moves the clock, and before each tick waits until the thread sleeps again. */
+  private void passTimeWhileAsleep(Thread thread, Duration time) {
+    for (var remaining = time; remaining.isPositive(); remaining = remaining.minus(TICK)) {
       Patience.eventually(() -> clock.isAsleep(thread));
-      pass(TICK);
+      passTime(TICK);
     }
     Patience.eventually(() -> clock.isAsleep(thread));
   }

@@ -16,118 +16,119 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The entry of a node, for nodes of several versions, and how long a life may have its parts. */
+/** Tests the forms of a node's entry, and how long the lease of a life may be valid. */
 class NodeStateTest {
-  /** The entry of a node before lives had an end and told their lease. */
-  interface Former {
+  /** The entry of a node in its former form, without the end and the lease of a life. */
+  interface FormerVersion {
     record State(Member member, Map<String, String> ended) {}
   }
 
   private static final String KEY = "fb.bank.node.a";
-  private static final String FORMER =
+  private static final String FORMER_ENTRY =
       "a1655374617465a2666d656d626572a5646e616d65616162696463612d3165686f7374738164636172"
           + "74666f6666657273816474696c6c6573696e636574313937302d30312d30315430303a30303a30305a65656e646564a164646f6f7267"
           + "53746f70706564";
   private static final Duration LEASE = Duration.ofSeconds(6);
   private static final Member A = new Member("a", "a-1", Set.of("cart"), Set.of("till"), Instant.EPOCH);
-  private static final NodeState PRESENT = new NodeState(A, Map.of("door", "Stopped"), Optional.of(LEASE),
+  private static final NodeState CURRENT_STATE = new NodeState(A, Map.of("door", "Stopped"), Optional.of(LEASE),
       Optional.empty());
 
   private final ManualScheduler clock = new ManualScheduler();
-  private final HeartbeatTracker lives = new HeartbeatTracker(clock, LEASE);
+  private final HeartbeatTracker tracker = new HeartbeatTracker(clock, LEASE);
 
   private static ClusterTransport.Entry entry(byte[] bytes) {
     return new ClusterTransport.Entry(KEY, Optional.of(bytes), 1);
   }
 
-  private static NodeState over(NodeState life) {
-    try (var engine = MemoryNetwork.create().connect("bank", "b")) {
-      long version = engine.create(KEY, life.bytes(), LEASE).orElseThrow();
-      assertTrue(life.end(engine, KEY, version, "a test ended it"));
-      return NodeState.of(engine.get(KEY).orElseThrow()).orElseThrow();
+  private static NodeState endLife(NodeState life) {
+    try (var transport = MemoryNetwork.create().connect("bank", "b")) {
+      long version = transport.create(KEY, life.bytes(), LEASE).orElseThrow();
+      assertTrue(life.end(transport, KEY, version, "a test ended it"));
+      return NodeState.of(transport.get(KEY).orElseThrow()).orElseThrow();
     }
   }
 
   @Test
   void entryOfOlderVersionIsRead() {
-    var former = Codec.of(Former.State.class).encode(new Former.State(A, Map.of("door", "Stopped")));
+    var bytes = Codec.of(FormerVersion.State.class).encode(new FormerVersion.State(A, Map.of("door", "Stopped")));
 
-    assertEquals(FORMER, HexFormat.of().formatHex(former));
+    assertEquals(FORMER_ENTRY, HexFormat.of().formatHex(bytes));
     assertEquals(Optional.of(new NodeState(A, Map.of("door", "Stopped"), Optional.empty(), Optional.empty())),
-        NodeState.of(entry(HexFormat.of().parseHex(FORMER))));
+        NodeState.of(entry(HexFormat.of().parseHex(FORMER_ENTRY))));
   }
 
   @Test
   void olderNodesReadEntry() {
-    assertEquals(new Former.State(A, Map.of("door", "Stopped")), Codec.of(Former.State.class).decode(PRESENT.bytes()));
+    assertEquals(new FormerVersion.State(A, Map.of("door", "Stopped")),
+        Codec.of(FormerVersion.State.class).decode(CURRENT_STATE.bytes()));
   }
 
   @Test
   void endedLifeHostsNothingForOlderNodes() {
-    var over = Codec.of(Former.State.class).decode(over(PRESENT).bytes());
+    var endedState = Codec.of(FormerVersion.State.class).decode(endLife(CURRENT_STATE).bytes());
 
-    assertEquals(new Member("a", "a-1", Set.of(), Set.of(), Instant.EPOCH), over.member());
+    assertEquals(new Member("a", "a-1", Set.of(), Set.of(), Instant.EPOCH), endedState.member());
   }
 
   @Test
   void concurrentHeartbeatPreventsEndOfLife() {
-    try (var engine = MemoryNetwork.create().connect("bank", "b")) {
-      long version = engine.create(KEY, PRESENT.bytes(), LEASE).orElseThrow();
-      engine.update(KEY, PRESENT.bytes(), version, LEASE);
+    try (var transport = MemoryNetwork.create().connect("bank", "b")) {
+      long version = transport.create(KEY, CURRENT_STATE.bytes(), LEASE).orElseThrow();
+      transport.update(KEY, CURRENT_STATE.bytes(), version, LEASE);
 
-      assertFalse(PRESENT.end(engine, KEY, version, "a test ended it"));
-      assertFalse(NodeState.of(engine.get(KEY).orElseThrow()).orElseThrow().isOver());
+      assertFalse(CURRENT_STATE.end(transport, KEY, version, "a test ended it"));
+      assertFalse(NodeState.of(transport.get(KEY).orElseThrow()).orElseThrow().isOver());
     }
   }
 
   @Test
   void lifeMayLastForItsAnnouncedLease() {
-    lives.onEntry(new NodeState(A, Map.of(), Optional.of(LEASE.multipliedBy(3)), Optional.empty()));
+    tracker.onEntry(new NodeState(A, Map.of(), Optional.of(LEASE.multipliedBy(3)), Optional.empty()));
 
     clock.advance(LEASE.multipliedBy(3).minusMillis(1));
-    assertTrue(lives.mayHaveValidLease("a-1"));
+    assertTrue(tracker.mayHaveValidLease("a-1"));
     clock.advance(Duration.ofMillis(1));
-    assertFalse(lives.mayHaveValidLease("a-1"));
+    assertFalse(tracker.mayHaveValidLease("a-1"));
   }
 
   @Test
   void unheardLifeMayLastOneLeaseAfterFirstQuery() {
     clock.advance(Duration.ofDays(1));
-    assertTrue(lives.mayHaveValidLease("x"));
+    assertTrue(tracker.mayHaveValidLease("x"));
 
     clock.advance(LEASE.minusMillis(1));
-    assertTrue(lives.mayHaveValidLease("x"));
+    assertTrue(tracker.mayHaveValidLease("x"));
     clock.advance(Duration.ofMillis(1));
-    assertFalse(lives.mayHaveValidLease("x"));
+    assertFalse(tracker.mayHaveValidLease("x"));
   }
 
   @Test
   void lateUpdateRevivesNoEndedLife() {
-    lives.onEntry(PRESENT);
-    lives.onEntry(over(PRESENT));
-    lives.onEntry(PRESENT);
+    tracker.onEntry(CURRENT_STATE);
+    tracker.onEntry(endLife(CURRENT_STATE));
+    tracker.onEntry(CURRENT_STATE);
 
-    assertFalse(lives.mayHaveValidLease("a-1"));
+    assertFalse(tracker.mayHaveValidLease("a-1"));
   }
 
   @Test
   void livesAreForgottenLongAfterTheirLease() {
-    lives.onLifeEnded("a-1");
+    tracker.onLifeEnded("a-1");
     clock.advance(LEASE.multipliedBy(9));
-    lives.removeOld();
-    assertFalse(lives.mayHaveValidLease("a-1"));
+    tracker.removeOld();
+    assertFalse(tracker.mayHaveValidLease("a-1"));
 
     clock.advance(LEASE.multipliedBy(2));
-    lives.removeOld();
-    assertTrue(lives.mayHaveValidLease("a-1")); // as a life that was never seen
+    tracker.removeOld();
+    assertTrue(tracker.mayHaveValidLease("a-1")); // like a life without a known heartbeat
   }
 
   @Test
   void leaseOfForeignBytesOverflowsNoClock() {
-    lives.onEntry(new NodeState(A, Map.of(), Optional.of(Duration.ofSeconds(Long.MAX_VALUE)), Optional.empty()));
+    tracker.onEntry(new NodeState(A, Map.of(), Optional.of(Duration.ofSeconds(Long.MAX_VALUE)), Optional.empty()));
 
-    assertTrue(lives.mayHaveValidLease("a-1"));
-    lives.removeOld();
+    assertTrue(tracker.mayHaveValidLease("a-1"));
+    tracker.removeOld();
   }
 
 }

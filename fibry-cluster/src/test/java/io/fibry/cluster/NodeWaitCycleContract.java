@@ -18,28 +18,28 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Actors of several nodes that wait for each other. */
+/** Tests that a cycle of actors on several nodes that wait for each other is detected. */
 abstract class NodeWaitCycleContract {
-  /** The actor that gets it asks the first of these with the others. */
+  /** Its receiver asks the first actor of the path, with the rest of the path. */
   record Walk(List<String> path) implements Request<Walk, String> {
     Walk(String... path) {
       this(List.of(path));
     }
 
-    Walk rest() {
+    Walk tail() {
       return new Walk(path.subList(1, path.size()));
     }
   }
 
   private final String app;
   private final TestNetwork network;
-  private final ActorScope scope = ActorSystem.openScope("ring-test");
-  private final CompletableFuture<Throwable> failed = new CompletableFuture<>();
+  private final ActorScope scope = ActorSystem.openScope("cycle-test");
+  private final CompletableFuture<Throwable> detectedCycle = new CompletableFuture<>();
   private final Cluster a;
   private final Cluster b;
   private final Cluster c;
-  private final ActorBuilder<Object> between = scope.named("between");
-  private Actor<Walk> middle;
+  private final ActorBuilder<Object> localBuilder = scope.named("between");
+  private Actor<Walk> localActor;
 
   NodeWaitCycleContract(String app, TestNetwork network) {
     this.app = app;
@@ -55,7 +55,7 @@ abstract class NodeWaitCycleContract {
 
   @AfterEach
   void close() {
-    scope.close(); // first, so that no home waits for another one to take its parts
+    scope.close(); // first, so that no node waits for another node to take its partitions
     a.close();
     b.close();
     c.close();
@@ -63,115 +63,115 @@ abstract class NodeWaitCycleContract {
 
   // ---- actors
 
-  private void offer(Cluster node, String name) {
-    offer(node, name, scope.anonymous());
+  private void expose(Cluster node, String name) {
+    expose(node, name, scope.anonymous());
   }
 
-  private void offer(Cluster node, String name, ActorBuilder<Object> how) {
-    node.expose(name, Walk.class, how.<Walk>newActor((walk, context) -> go(node, walk, context)));
+  private void expose(Cluster node, String name, ActorBuilder<Object> builder) {
+    node.expose(name, Walk.class, builder.<Walk>newActor((walk, context) -> forward(node, walk, context)));
   }
 
-  private void go(Cluster node, Walk walk, ActorContext<Walk> context) {
+  private void forward(Cluster node, Walk walk, ActorContext<Walk> context) {
     if (walk.path().isEmpty()) context.reply(walk, "there");
     else try {
-      context.reply(walk, next(node, walk).ask(walk.rest()));
-    } catch (AskCycleException ring) {
-      failed.complete(ring);
-      throw ring;
+      context.reply(walk, nextActor(node, walk).ask(walk.tail()));
+    } catch (AskCycleException failure) {
+      detectedCycle.complete(failure);
+      throw failure;
     }
   }
 
-  private Actor<Walk> next(Cluster node, Walk walk) {
-    String to = walk.path().getFirst();
-    if (to.equals("between")) return middle;
-    int slash = to.indexOf('/');
-    return slash < 0 ? node.actor(to, Walk.class)
-        : node.entities(to.substring(0, slash), Walk.class).actor(to.substring(slash + 1));
+  private Actor<Walk> nextActor(Cluster node, Walk walk) {
+    String target = walk.path().getFirst();
+    if (target.equals("between")) return localActor;
+    int slash = target.indexOf('/');
+    return slash < 0 ? node.actor(target, Walk.class)
+        : node.entities(target.substring(0, slash), Walk.class).actor(target.substring(slash + 1));
   }
 
   private Entities<String, Walk> host(Cluster node, String kind) {
     return node.host(kind, Walk.class, scope.anonymous(), Duration.ofMinutes(1),
-        (how, key) -> how.newActor((Walk walk, ActorContext<Walk> context) -> go(node, walk, context)));
+        (builder, key) -> builder.newActor((Walk walk, ActorContext<Walk> context) -> forward(node, walk, context)));
   }
 
-  // ---- rings
+  // ---- cycles
 
   @Test
   void cycleOverThreeNodesIsDetectedAtOnce() {
-    offer(a, "first");
-    offer(b, "second");
-    offer(c, "third");
+    expose(a, "first");
+    expose(b, "second");
+    expose(c, "third");
 
-    var ring = assertThrows(AskCycleException.class,
+    var failure = assertThrows(AskCycleException.class,
         () -> c.actor("first", Walk.class).ask(new Walk("second", "third", "first")));
 
-    assertEquals(List.of("first", "second", "third", "first"), ring.cycle());
+    assertEquals(List.of("first", "second", "third", "first"), failure.cycle());
     assertEquals("this wait could never end: 'first' waits for 'second', 'second' waits for 'third', 'third' waits for "
-        + "'first'. Send without waiting, or answer with replyWhen", ring.getMessage());
-    assertEquals("there", a.actor("third", Walk.class).ask(new Walk("first", "second"))); // the same, and no ring
+        + "'first'. Send without waiting, or answer with replyWhen", failure.getMessage());
+    assertEquals("there", a.actor("third", Walk.class).ask(new Walk("first", "second"))); // no cycle
   }
 
   @Test
   void onlyCycleMembersAreNamed() {
-    offer(a, "first");
-    offer(b, "second");
-    offer(c, "third");
+    expose(a, "first");
+    expose(b, "second");
+    expose(c, "third");
 
-    var ring = assertThrows(AskCycleException.class,
+    var failure = assertThrows(AskCycleException.class,
         () -> a.actor("first", Walk.class).ask(new Walk("second", "third", "second")));
 
-    assertEquals(List.of("second", "third", "second"), ring.cycle());
+    assertEquals(List.of("second", "third", "second"), failure.cycle());
   }
 
   @Test
   void entityCycleBegunByMessageIsDetected() {
-    var some = host(a, "some");
+    var entities = host(a, "some");
     host(b, "other");
-    assertEquals("there", some.actor("x").ask(new Walk("other/y")));
+    assertEquals("there", entities.actor("x").ask(new Walk("other/y")));
 
-    some.actor("x").sendMessage(new Walk("other/y", "some/x"));
+    entities.actor("x").sendMessage(new Walk("other/y", "some/x"));
 
-    assertEquals(List.of("some/x", "other/y", "some/x"), ((AskCycleException) failed.join()).cycle());
+    assertEquals(List.of("some/x", "other/y", "some/x"), ((AskCycleException) detectedCycle.join()).cycle());
   }
 
   @Test
   void remoteSelfAskIsDetected() {
-    var some = host(a, "some");
+    var entities = host(a, "some");
 
-    assertThrows(AskCycleException.class, () -> some.actor("x").ask(new Walk("some/x")));
-    assertEquals("there", some.actor("x").ask(new Walk("some/y")));
+    assertThrows(AskCycleException.class, () -> entities.actor("x").ask(new Walk("some/x")));
+    assertEquals("there", entities.actor("x").ask(new Walk("some/y")));
   }
 
   @Test
   void cycleThroughLocalActorIsDetected() {
-    middle = between.<Walk>newActor((walk, context) -> go(a, walk, context));
-    offer(a, "first");
-    offer(b, "second");
+    localActor = localBuilder.<Walk>newActor((walk, context) -> forward(a, walk, context));
+    expose(a, "first");
+    expose(b, "second");
 
-    var ring = assertThrows(AskCycleException.class,
+    var failure = assertThrows(AskCycleException.class,
         () -> c.actor("first", Walk.class).ask(new Walk("between", "second", "first")));
 
-    assertEquals(List.of("first", "second", "first"), ring.cycle());
+    assertEquals(List.of("first", "second", "first"), failure.cycle());
   }
 
   @Test
   void poolWithFreeWorkerIsNoCycle() {
-    offer(a, "first", Pools.fixed(scope.anonymous(), 2));
-    offer(b, "second");
+    expose(a, "first", Pools.fixed(scope.anonymous(), 2));
+    expose(b, "second");
 
     assertEquals("there", c.actor("first", Walk.class).ask(new Walk("second", "first")));
-    var ring = assertThrows(AskCycleException.class,
+    var failure = assertThrows(AskCycleException.class,
         () -> c.actor("second", Walk.class).ask(new Walk("first", "second")));
-    assertEquals(List.of("second", "second"), ring.cycle());
+    assertEquals(List.of("second", "second"), failure.cycle());
   }
 
   @Test
   void actorThatRepliesLaterIsInNoCycle() {
     a.expose("first", Walk.class, scope.anonymous().<Walk>newActor((walk, context) -> {
       if (walk.path().isEmpty()) context.reply(walk, "there");
-      else context.replyWhen(walk, next(a, walk).sendMessageReturn(walk.rest()));
+      else context.replyWhen(walk, nextActor(a, walk).sendMessageReturn(walk.tail()));
     }));
-    offer(b, "second");
+    expose(b, "second");
 
     assertEquals("there", c.actor("first", Walk.class).ask(new Walk("second", "first")));
   }

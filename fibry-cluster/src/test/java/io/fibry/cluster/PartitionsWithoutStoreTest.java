@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Parts that come to a node while its store cannot be read. */
+/** Tests a node that gets partitions while its store cannot be read. */
 class PartitionsWithoutStoreTest {
   record Count() implements Request<Count, Long> {}
 
@@ -26,21 +26,21 @@ class PartitionsWithoutStoreTest {
         return sum + 1;
       });
 
-  private final ActorScope scope = ActorSystem.openScope("store-is-away-test");
-  private final AtomicInteger looks = new AtomicInteger(); // after what waits for a kind
+  private final ActorScope scope = ActorSystem.openScope("unreadable-store-test");
+  private final AtomicInteger reads = new AtomicInteger(); // of the pending messages of a kind
 
   @AfterEach
   void close() {
     scope.close();
   }
 
-  /** Some looks fail. */
-  private Store failing(int from, int to) {
+  /** Returns a store. Its reads fail, beginning with one number and ending before the other. */
+  private Store storeWithFailingReads(int firstFailing, int firstReadable) {
     var store = MemoryStore.open();
-    return Intercepted.of(Store.class, store, (method, given, call) -> {
-      if (method.getName().equals("forEachPending") && given.length == 2) {
-        int look = looks.incrementAndGet();
-        if (look >= from && look < to) throw new StoreReadException("made up, for a test", null);
+    return Intercepted.of(Store.class, store, (method, arguments, call) -> {
+      if (method.getName().equals("forEachPending") && arguments.length == 2) {
+        int read = reads.incrementAndGet();
+        if (read >= firstFailing && read < firstReadable) throw new StoreReadException("made up, for a test", null);
       }
       return call.pass();
     });
@@ -50,13 +50,13 @@ class PartitionsWithoutStoreTest {
   void partitionsBeginWhenStoreIsReadable() {
     try (var node = Cluster.join("away", TestNetwork.inMemory(),
         options -> options.withScope(scope).withPartitions(4).withSettleTime(Duration.ofMillis(100)))) {
-      var store = failing(2, 8); // the first look checks
+      var store = storeWithFailingReads(2, 8); // the first read is a check
       var counters = node.host(COUNTER, store, scope.anonymous(), Duration.ofMinutes(1));
 
       for (int i = 0; i < 20; i++) assertEquals(1, counters.actor("k" + i).ask(new Count()));
 
       assertEquals(4, node.health().partitions().get("counter"));
-      assertTrue(looks.get() >= 8);
+      assertTrue(reads.get() >= 8);
     }
   }
 }

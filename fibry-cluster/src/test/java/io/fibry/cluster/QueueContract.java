@@ -29,9 +29,9 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Work that nodes share. */
+/** Tests queues of work that several nodes share. */
 abstract class QueueContract {
-  record Mail(String to) {}
+  record Mail(String address) {}
 
   record Bill(String idempotencyKey, int cents) implements Idempotent {}
 
@@ -42,8 +42,8 @@ abstract class QueueContract {
   private final ActorScope scope = ActorSystem.openScope("queue-test");
   private final List<Cluster> nodes = new ArrayList<>();
   private final Semaphore gate = new Semaphore(0);
-  private final Map<String, LongAdder> begun = new ConcurrentHashMap<>(); // how often, by work
-  private final Queue<String> done = new ConcurrentLinkedQueue<>();
+  private final Map<String, LongAdder> starts = new ConcurrentHashMap<>(); // number of starts, by address
+  private final Queue<String> sentMails = new ConcurrentLinkedQueue<>();
   private final Cluster a;
   private final Cluster b;
 
@@ -59,13 +59,13 @@ abstract class QueueContract {
     return nodes.getLast();
   }
 
-  private void end(Cluster node) {
-    network.end(node);
+  private void crash(Cluster node) {
+    network.crash(node);
     nodes.remove(node);
   }
 
-  /** The network need not wait any longer for a node that has ended with work. */
-  void giveUpNow(String queue) throws Exception {}
+  /** Makes the network redeliver the unfinished work of a crashed node at once. */
+  void redeliverUnfinishedWork(String queue) throws Exception {}
 
   @AfterEach
   void close() {
@@ -78,83 +78,83 @@ abstract class QueueContract {
     return node.queue("mails", Mail.class);
   }
 
-  /** Without long pauses. */
-  private static UnaryOperator<WorkQueue.Options> attempts(int most) {
-    return options -> options.withMaxAttempts(most).withBackoff(Duration.ofMillis(20), Duration.ofMillis(100));
+  /** Returns options with short pauses between attempts. */
+  private static UnaryOperator<WorkQueue.Options> attempts(int max) {
+    return options -> options.withMaxAttempts(max).withBackoff(Duration.ofMillis(20), Duration.ofMillis(100));
   }
 
   private void send(Mail mail) throws InterruptedException {
-    begun.computeIfAbsent(mail.to(), none -> new LongAdder()).increment();
-    if (mail.to().startsWith("slow")) gate.acquire();
-    if (mail.to().startsWith("bad")) throw new IllegalStateException("no such address");
-    done.add(mail.to());
+    starts.computeIfAbsent(mail.address(), address -> new LongAdder()).increment();
+    if (mail.address().startsWith("slow")) gate.acquire();
+    if (mail.address().startsWith("bad")) throw new IllegalStateException("no such address");
+    sentMails.add(mail.address());
   }
 
-  private long begun(String mail) {
-    var times = begun.get(mail);
-    return times == null ? 0 : times.sum();
+  private long starts(String mail) {
+    var count = starts.get(mail);
+    return count == null ? 0 : count.sum();
   }
 
-  private void awaitDone(String... mails) {
-    Patience.eventually(() -> done.size() >= mails.length);
-    assertEquals(List.of(mails).stream().sorted().toList(), done.stream().sorted().toList());
+  private void awaitSent(String... mails) {
+    Patience.eventually(() -> sentMails.size() >= mails.length);
+    assertEquals(List.of(mails).stream().sorted().toList(), sentMails.stream().sorted().toList());
   }
 
   // ---- work
 
   @Test
   void nodesShareWorkAndEachItemIsDoneOnce() {
-    var by = new ConcurrentHashMap<String, String>(); // node, by mail
-    var twice = new LongAdder();
-    var both = new CountDownLatch(2); // a node holds four until the other one has some, too
+    var nodeOfMail = new ConcurrentHashMap<String, String>(); // by address
+    var duplicates = new LongAdder();
+    var bothHaveWork = new CountDownLatch(2); // each node waits until the other has mails, too
     for (var node : List.of(a, b)) {
-      var first = new AtomicBoolean(true);
+      var isFirst = new AtomicBoolean(true);
       mails(node).consume(4, mail -> {
-        if (first.getAndSet(false)) both.countDown();
-        Patience.await(both);
-        if (by.put(mail.to(), node.self().name()) != null) twice.increment();
+        if (isFirst.getAndSet(false)) bothHaveWork.countDown();
+        Patience.await(bothHaveWork);
+        if (nodeOfMail.put(mail.address(), node.self().name()) != null) duplicates.increment();
       });
     }
 
     IntStream.range(0, 400).parallel().forEach(i -> mails(a).put(new Mail("m" + i)));
 
-    Patience.eventually(() -> by.size() == 400 && mails(b).size() == 0);
-    assertEquals(0, twice.sum());
-    assertEquals(2, by.values().stream().distinct().count());
+    Patience.eventually(() -> nodeOfMail.size() == 400 && mails(b).size() == 0);
+    assertEquals(0, duplicates.sum());
+    assertEquals(2, nodeOfMail.values().stream().distinct().count());
   }
 
   @Test
   void workWaitsUntilConsumerStarts() {
-    var early = join("early");
-    mails(early).put(new Mail("ada"));
-    mails(early).put(new Mail("bob"));
-    early.close();
+    var producer = join("early");
+    mails(producer).put(new Mail("ada"));
+    mails(producer).put(new Mail("bob"));
+    producer.close();
 
     assertEquals(2, mails(a).size());
     mails(b).consume(1, this::send);
 
-    awaitDone("ada", "bob");
-    assertEquals(List.of("ada", "bob"), List.copyOf(done)); // one worker, one after the other
+    awaitSent("ada", "bob");
+    assertEquals(List.of("ada", "bob"), List.copyOf(sentMails)); // one worker sends one mail after another
     Patience.eventually(() -> mails(a).size() == 0);
   }
 
   @Test
   void consumerRespectsMaxParallel() {
-    var now = new AtomicInteger();
-    var most = new AtomicInteger();
+    var running = new AtomicInteger();
+    var maxRunning = new AtomicInteger();
     mails(a).consume(3, mail -> {
-      most.accumulateAndGet(now.incrementAndGet(), Math::max);
+      maxRunning.accumulateAndGet(running.incrementAndGet(), Math::max);
       gate.acquire();
-      now.decrementAndGet();
-      done.add(mail.to());
+      running.decrementAndGet();
+      sentMails.add(mail.address());
     });
 
     for (int i = 0; i < 20; i++) mails(b).put(new Mail("m" + i));
 
-    Patience.eventually(() -> now.get() == 3);
+    Patience.eventually(() -> running.get() == 3);
     gate.release(20);
-    Patience.eventually(() -> done.size() == 20);
-    assertEquals(3, most.get());
+    Patience.eventually(() -> sentMails.size() == 20);
+    assertEquals(3, maxRunning.get());
   }
 
   @Test
@@ -164,7 +164,7 @@ abstract class QueueContract {
     b.queue("bills", Bill.class).put(new Bill("b 1/ü", 100));
     bills.put(new Bill("b 2", 100));
     bills.put(new Bill("b 1/ü", 100));
-    a.queue("other-bills", Bill.class).put(new Bill("b 1/ü", 100)); // other queues have other ids
+    a.queue("other-bills", Bill.class).put(new Bill("b 1/ü", 100)); // each queue has its own ids
 
     assertEquals(2, bills.size());
     assertEquals(1, a.queue("other-bills", Bill.class).size());
@@ -180,19 +180,19 @@ abstract class QueueContract {
     var times = new AtomicInteger();
     mails(a).consume(attempts(3), mail -> {
       if (times.incrementAndGet() < 3) throw new IllegalStateException("not yet");
-      done.add(mail.to());
+      sentMails.add(mail.address());
     });
 
     mails(b).put(new Mail("ada"));
 
-    awaitDone("ada");
+    awaitSent("ada");
     Patience.eventually(() -> mails(a).size() == 0);
     assertEquals(3, times.get());
     assertEquals(List.of(), mails(a).parked(10));
   }
 
   @Test
-  void anErrorIsAFailure() {
+  void errorCountsAsFailedAttempt() {
     mails(a).consume(attempts(2), mail -> {
       throw new StackOverflowError("made up");
     });
@@ -205,25 +205,25 @@ abstract class QueueContract {
 
   @Test
   void repeatedlyFailingWorkIsParked() {
-    var working = mails(a).consume(attempts(3), this::send);
+    var consumer = mails(a).consume(attempts(3), this::send);
     mails(b).put(new Mail("bad"));
     mails(b).put(new Mail("worse-than-bad"));
 
     Patience.eventually(() -> mails(b).parked(10).size() == 1 && mails(b).size() == 0);
-    var aside = mails(b).parked(10).getFirst();
-    assertEquals(Optional.of(new Mail("bad")), aside.work());
-    assertEquals(3, aside.attempts());
-    assertEquals("java.lang.IllegalStateException: no such address", aside.reason());
-    assertEquals(3, begun("bad"));
-    awaitDone("worse-than-bad");
+    var parkedMail = mails(b).parked(10).getFirst();
+    assertEquals(Optional.of(new Mail("bad")), parkedMail.work());
+    assertEquals(3, parkedMail.attempts());
+    assertEquals("java.lang.IllegalStateException: no such address", parkedMail.reason());
+    assertEquals(3, starts("bad"));
+    awaitSent("worse-than-bad");
 
-    working.close();
-    assertTrue(mails(a).retry(aside));
-    assertFalse(mails(b).retry(aside));
-    assertFalse(mails(b).discard(aside));
+    consumer.close();
+    assertTrue(mails(a).retry(parkedMail));
+    assertFalse(mails(b).retry(parkedMail));
+    assertFalse(mails(b).discard(parkedMail));
     assertEquals(1, mails(b).size());
-    mails(b).consume(1, mail -> done.add(mail.to()));
-    awaitDone("bad", "worse-than-bad");
+    mails(b).consume(1, mail -> sentMails.add(mail.address()));
+    awaitSent("bad", "worse-than-bad");
     assertEquals(List.of(), mails(b).parked(10));
   }
 
@@ -234,7 +234,7 @@ abstract class QueueContract {
 
     Patience.eventually(() -> mails(a).parked(100).size() == 30 && mails(a).size() == 0);
     assertEquals(7, mails(b).parked(7).size());
-    for (var one : mails(b).parked(100)) assertTrue(mails(b).discard(one));
+    for (var parkedMail : mails(b).parked(100)) assertTrue(mails(b).discard(parkedMail));
     assertEquals(List.of(), mails(a).parked(100));
     assertEquals(0, mails(a).size());
   }
@@ -251,38 +251,38 @@ abstract class QueueContract {
         b.queue("mails", Letter.class).parked(10).getFirst().work());
   }
 
-  // ---- ends
+  // ---- consumers that end
 
   @Test
   void closingConsumerWaitsForRunningWork() {
-    var working = mails(a).consume(1, this::send);
+    var consumer = mails(a).consume(1, this::send);
     mails(b).put(new Mail("slow"));
     mails(b).put(new Mail("later"));
-    Patience.eventually(() -> begun("slow") == 1);
+    Patience.eventually(() -> starts("slow") == 1);
 
-    working.askExit();
-    assertFalse(working.waitForExit(Duration.ofMillis(50)));
+    consumer.askExit();
+    assertFalse(consumer.waitForExit(Duration.ofMillis(50)));
     gate.release();
-    working.close();
+    consumer.close();
 
-    assertEquals(List.of("slow"), List.copyOf(done));
+    assertEquals(List.of("slow"), List.copyOf(sentMails));
     assertEquals(1, mails(b).size());
     mails(b).consume(1, this::send);
-    awaitDone("slow", "later");
+    awaitSent("slow", "later");
   }
 
   @Test
   void interruptedWorkReturnsToQueue() {
-    var working = mails(a).consume(attempts(1), this::send);
+    var consumer = mails(a).consume(attempts(1), this::send);
     mails(b).put(new Mail("slow"));
-    Patience.eventually(() -> begun("slow") == 1);
+    Patience.eventually(() -> starts("slow") == 1);
 
-    working.kill();
+    consumer.kill();
 
-    mails(b).consume(2, this::send); // as often as usual
-    Patience.eventually(() -> begun("slow") == 2);
+    mails(b).consume(2, this::send); // with the usual number of attempts
+    Patience.eventually(() -> starts("slow") == 2);
     gate.release();
-    awaitDone("slow");
+    awaitSent("slow");
     assertEquals(List.of(), mails(b).parked(10));
   }
 
@@ -290,14 +290,14 @@ abstract class QueueContract {
   void leavingNodeFinishesItsWorkFirst() throws Exception {
     mails(a).consume(1, this::send);
     mails(b).put(new Mail("slow"));
-    Patience.eventually(() -> begun("slow") == 1);
-    var leaving = Thread.ofVirtual().start(a::close);
+    Patience.eventually(() -> starts("slow") == 1);
+    var closing = Thread.ofVirtual().start(a::close);
 
-    Patience.eventually(() -> a.queue("mails", Mail.class).size() == 1); // it is connected
+    Patience.eventually(() -> a.queue("mails", Mail.class).size() == 1); // node a is still connected
     gate.release();
-    leaving.join();
+    closing.join();
 
-    assertEquals(List.of("slow"), List.copyOf(done));
+    assertEquals(List.of("slow"), List.copyOf(sentMails));
     assertEquals(0, mails(b).size());
   }
 
@@ -306,19 +306,19 @@ abstract class QueueContract {
     var c = join("c");
     mails(a).consume(1, this::send);
     mails(b).put(new Mail("slow-at-a"));
-    Patience.eventually(() -> begun("slow-at-a") == 1);
+    Patience.eventually(() -> starts("slow-at-a") == 1);
     mails(c).consume(1, this::send);
     mails(b).put(new Mail("slow-at-c"));
-    Patience.eventually(() -> begun("slow-at-c") == 1);
+    Patience.eventually(() -> starts("slow-at-c") == 1);
 
-    end(c);
+    crash(c);
     mails(b).consume(2, this::send);
 
-    Patience.eventually(() -> begun("slow-at-c") == 2);
-    assertEquals(1, begun("slow-at-a")); // that node is alive, so it keeps it, however long it takes
+    Patience.eventually(() -> starts("slow-at-c") == 2);
+    assertEquals(1, starts("slow-at-a")); // node a is alive, so it keeps its work
     gate.release(3);
     Patience.eventually(() -> mails(b).size() == 0);
-    assertEquals(1, begun("slow-at-a"));
+    assertEquals(1, starts("slow-at-a"));
   }
 
   @Test
@@ -326,31 +326,31 @@ abstract class QueueContract {
     var c = join("c");
     mails(c).consume(attempts(1), this::send);
     mails(b).put(new Mail("slow"));
-    Patience.eventually(() -> begun("slow") == 1);
+    Patience.eventually(() -> starts("slow") == 1);
 
-    end(c);
+    crash(c);
     mails(b).consume(attempts(1), this::send);
-    giveUpNow("mails");
+    redeliverUnfinishedWork("mails");
 
     Patience.eventually(() -> mails(b).parked(10).size() == 1);
     assertEquals("it was begun 1 times, and did not end", mails(b).parked(10).getFirst().reason());
-    assertEquals(1, begun("slow"));
+    assertEquals(1, starts("slow"));
   }
 
   // ---- bad input
 
   @Test
   void nodeConsumesQueueOnlyOnce() {
-    Exitable first = mails(a).consume(1, this::send);
+    Exitable consumer = mails(a).consume(1, this::send);
 
     assertEquals("node 'a' works on queue 'mails' already; close that work",
         assertThrows(IllegalStateException.class, () -> mails(a).consume(1, this::send)).getMessage());
     assertTrue(a.dump().contains("\nworks on: mails\n"), a::dump);
 
-    first.close();
+    consumer.close();
     mails(a).consume(1, this::send);
     mails(b).put(new Mail("ada"));
-    awaitDone("ada");
+    awaitSent("ada");
   }
 
   @Test

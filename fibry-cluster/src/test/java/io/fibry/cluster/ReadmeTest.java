@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The code of the README runs. */
+/** Tests that the code in the README runs. */
 class ReadmeTest {
   // @start
   sealed interface Till {}
@@ -91,13 +91,13 @@ class ReadmeTest {
 
   @Test
   void readmeShowsCodeOfThisTest() throws IOException {
-    var shown = found("(?ms)^```java\n(.*?)^```$", "README.md");
-    var here = found("(?s)  // @start\n(.*?)  // @end", "src/test/java/io/fibry/cluster/ReadmeTest.java");
+    var readmeCode = findCode("(?ms)^```java\n(.*?)^```$", "README.md");
+    var testCode = findCode("(?s)  // @start\n(.*?)  // @end", "src/test/java/io/fibry/cluster/ReadmeTest.java");
 
-    assertEquals(shown, here.stream().limit(3).map(code -> code.replaceAll("(?m)^  ", "")).toList());
+    assertEquals(readmeCode, testCode.stream().limit(3).map(code -> code.replaceAll("(?m)^  ", "")).toList());
   }
 
-  private static List<String> found(String pattern, String file) throws IOException {
+  private static List<String> findCode(String pattern, String file) throws IOException {
     return Pattern.compile(pattern).matcher(Files.readString(Path.of(file))).results().map(match -> match.group(1))
         .toList();
   }

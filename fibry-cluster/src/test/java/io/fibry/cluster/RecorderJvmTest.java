@@ -10,17 +10,17 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A Java without the flight recorder. */
+/** Tests a cluster on a JVM without the flight recorder. */
 class RecorderJvmTest {
   record Count() implements Request<Count, Integer> {}
 
-  /** Asks an entity, and tells whether there is a recorder. */
+  /** Prints the answer of an entity, and whether the JVM has a flight recorder. */
   static final class Program {
     public static void main(String[] args) {
       var network = MemoryNetwork.create();
       try (var node = Cluster.join("shop", network, options -> options.withLease(Duration.ofMinutes(1)))) {
         node.host("counter", Count.class, ActorSystem.anonymous(), Duration.ofMinutes(1),
-            (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
+            (builder, key) -> builder.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
         System.out.println(node.entities("counter", Count.class).actor("c").ask(new Count()) + ", "
             + ModuleLayer.boot().findModule("jdk.jfr").isPresent());
       }
@@ -30,7 +30,7 @@ class RecorderJvmTest {
   @Test
   void clusterRunsWithoutFlightRecorder() {
     try (var child = Child.java(List.of("--limit-modules", "java.base"), Program.class)) {
-      assertEquals("1, false", child.ended(0));
+      assertEquals("1, false", child.awaitExit(0));
     }
   }
 }

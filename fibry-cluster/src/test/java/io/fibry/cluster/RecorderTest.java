@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Events of a flight recording, each with its facts. */
+/** Tests the events of a flight recording, and the fields of each event. */
 class RecorderTest {
   record Count() implements Request<Count, Integer> {}
   record Text(String letters) {}
@@ -61,19 +61,19 @@ class RecorderTest {
     scope.close();
   }
 
-  private Cluster join(String node, ClusterNetwork by) {
-    return Cluster.join("recorded", by, options -> options.withNode(node).withScope(scope).withPartitions(4)
+  private Cluster join(String node, ClusterNetwork nodeNetwork) {
+    return Cluster.join("recorded", nodeNetwork, options -> options.withNode(node).withScope(scope).withPartitions(4)
         .withLease(TestNetwork.LEASE).withSettleTime(Duration.ofMillis(100)));
   }
 
-  private RecordedEvent event(String name, Predicate<RecordedEvent> which) {
+  private RecordedEvent event(String name, Predicate<RecordedEvent> condition) {
     if (!stopped) {
-      assertTrue(scope.awaitQuiescence(Patience.LONG)); // an actor records that it has answered after its asker knows
+      assertTrue(scope.awaitQuiescence(Patience.LONG)); // an actor records its answer after sending it
       stream.stop();
     }
     stopped = true;
-    return events.stream().filter(one -> one.getEventType().getName().equals("fibry." + name)).filter(which).findFirst()
-        .orElseThrow(() -> new AssertionError("no " + name + " in " + events));
+    return events.stream().filter(e -> e.getEventType().getName().equals("fibry." + name)).filter(condition)
+        .findFirst().orElseThrow(() -> new AssertionError("no " + name + " in " + events));
   }
 
   @Test
@@ -81,15 +81,15 @@ class RecorderTest {
     try (var a = join("a", network); var b = join("b", network)) {
       a.expose("counter", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       assertEquals(7, b.actor("counter", Count.class).ask(new Count()));
-      assertThrows(UnreachableException.class, () -> b.actor("other", Count.class).ask(new Count()));
+      assertThrows(UnavailableException.class, () -> b.actor("other", Count.class).ask(new Count()));
     }
 
-    var event = event("RemoteRequest", one -> one.getString("actor").equals("counter"));
+    var event = event("RemoteRequest", e -> e.getString("actor").equals("counter"));
     assertEquals("answered", event.getString("ended"));
     assertEquals(Count.class.getName(), event.getClass("messageType").getName());
     assertEquals(1, event.getInt("sent"));
-    assertEquals(UnreachableException.class.getName(),
-        event("RemoteRequest", one -> one.getString("actor").equals("other")).getString("ended"));
+    assertEquals(UnavailableException.class.getName(),
+        event("RemoteRequest", e -> e.getString("actor").equals("other")).getString("ended"));
   }
 
   @Test
@@ -99,16 +99,16 @@ class RecorderTest {
       var slow = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
           .newActor((Text text, ActorContext<Text> context) -> gate.await());
       a.expose("slow", Text.class, slow);
-      var far = a.actor("slow", Text.class);
+      var remoteActor = a.actor("slow", Text.class);
       var sender = Thread.startVirtualThread(() -> {
-        for (int i = 0; i < 40; i++) far.sendMessage(new Text("x".repeat(60_000)));
+        for (int i = 0; i < 40; i++) remoteActor.sendMessage(new Text("x".repeat(60_000)));
       });
       Patience.eventually(() -> sender.getState() == Thread.State.TIMED_WAITING);
       gate.countDown();
-      Patience.joined(sender);
+      Patience.awaitEnd(sender);
     }
 
-    var event = event("RemotePressure", one -> true);
+    var event = event("RemotePressure", e -> true);
     assertEquals("slow", event.getString("actor"));
     assertEquals("waited", event.getString("happened"));
   }
@@ -123,58 +123,59 @@ class RecorderTest {
       }
     }
 
-    event("PartitionMove", one -> one.getString("node").equals("a") && one.getString("happened").equals("taken"));
-    var given = event("PartitionMove", one -> one.getString("happened").equals("given to b"));
-    assertEquals("counter", given.getString("kind"));
-    assertEquals("a", given.getString("node"));
-    assertEquals("taken", event("PartitionMove", one -> one.getString("node").equals("b")
-        && one.getInt("partition") == given.getInt("partition")).getString("happened"));
+    event("PartitionMove", e -> e.getString("node").equals("a") && e.getString("happened").equals("taken"));
+    var transfer = event("PartitionMove", e -> e.getString("happened").equals("given to b"));
+    assertEquals("counter", transfer.getString("kind"));
+    assertEquals("a", transfer.getString("node"));
+    assertEquals("taken", event("PartitionMove", e -> e.getString("node").equals("b")
+        && e.getInt("partition") == transfer.getInt("partition")).getString("happened"));
   }
 
   private void host(Cluster node) {
     node.host("counter", Count.class, scope.anonymous(), Duration.ofMinutes(1),
-        (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
+        (builder, key) -> builder.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
   }
 
   @Test
   void heartbeatsAndLapseAreRecorded() {
     var clock = new ManualScheduler();
-    var cut = new AtomicBoolean();
-    var moved = MemoryNetwork.create(clock);
-    try (var timed = ActorSystem.openScope("recorder-clock", options -> options.withScheduler(clock));
-        var a = Cluster.join("recorded", (app, node) -> failing(moved.connect(app, node), cut),
-            options -> options.withNode("a").withScope(timed).withPartitions(4).withLease(LEASE)
+    var isCut = new AtomicBoolean();
+    var clockedNetwork = MemoryNetwork.create(clock);
+    try (var timedScope = ActorSystem.openScope("recorder-clock", options -> options.withScheduler(clock));
+        var a = Cluster.join("recorded", (app, node) -> withFailingUpdates(clockedNetwork.connect(app, node), isCut),
+            options -> options.withNode("a").withScope(timedScope).withPartitions(4).withLease(LEASE)
                 .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())))) {
-      a.host("counter", Count.class, timed.anonymous(), Duration.ofMinutes(1),
-          (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
+      a.host("counter", Count.class, timedScope.anonymous(), Duration.ofMinutes(1),
+          (builder, key) -> builder.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
       String life = a.self().id();
-      pass(clock, timed);
+      passHeartbeat(clock, timedScope);
       assertEquals(life, a.self().id());
-      cut.set(true);
-      for (int i = 0; i < 4; i++) pass(clock, timed);
+      isCut.set(true);
+      for (int i = 0; i < 4; i++) passHeartbeat(clock, timedScope);
       assertFalse(a.health().isAlive());
-      cut.set(false);
-      for (int i = 0; i < 2; i++) pass(clock, timed);
+      isCut.set(false);
+      for (int i = 0; i < 2; i++) passHeartbeat(clock, timedScope);
       assertTrue(a.health().isAlive());
       assertNotEquals(life, a.self().id());
     }
 
-    assertEquals("confirmed", event("Heartbeat", one -> one.getString("node").equals("a")).getString("ended"));
-    assertEquals("made up", event("Heartbeat", one -> !one.getString("ended").equals("confirmed")).getString("ended"));
+    assertEquals("confirmed", event("Heartbeat", e -> e.getString("node").equals("a")).getString("ended"));
+    assertEquals("made up", event("Heartbeat", e -> !e.getString("ended").equals("confirmed")).getString("ended"));
     assertEquals("its lease ran out before a heartbeat was confirmed",
-        event("LeaseLapse", one -> true).getString("why"));
-    assertEquals("a", event("PartitionMove", one -> one.getString("happened").equals("lost")).getString("node"));
+        event("LeaseLapse", e -> true).getString("why"));
+    assertEquals("a", event("PartitionMove", e -> e.getString("happened").equals("lost")).getString("node"));
   }
 
   /** Moves the clock from one heartbeat to the next. */
-  private static void pass(ManualScheduler clock, ActorScope scope) {
+  private static void passHeartbeat(ManualScheduler clock, ActorScope scope) {
     clock.advance(LEASE.dividedBy(5));
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
-  private static ClusterTransport failing(ClusterTransport engine, AtomicBoolean cut) {
-    return Intercepted.of(ClusterTransport.class, engine, (method, given, call) -> {
-      if (method.getName().equals("update") && cut.get()) throw new TransportException(Failure.DISCONNECTED, "made up");
+  private static ClusterTransport withFailingUpdates(ClusterTransport transport, AtomicBoolean isCut) {
+    return Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
+      if (method.getName().equals("update") && isCut.get())
+        throw new TransportException(Failure.DISCONNECTED, "made up");
       return call.pass();
     });
   }

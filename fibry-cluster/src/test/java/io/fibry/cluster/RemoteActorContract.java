@@ -40,28 +40,28 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Actors of one node, as another one sees them. */
+/** Tests actors that are exposed by one node and used by another node. */
 abstract class RemoteActorContract {
   sealed interface Till {}
   record Pay(int cents) implements Till {}
-  /** Gives money, and waits for the answer. */
+  /** Pays money in, and waits for the answer. */
   record Give(int cents) implements Till, Request<Give, Done> {}
   record Sum() implements Till, Request<Sum, Long> {}
   record Fail(String text) implements Till, Request<Fail, Done> {}
   record Promise() implements Till, Request<Promise, Done> {}
   record Ignore() implements Till, Request<Ignore, Done> {}
-  record Left() implements Till, Request<Left, Long> {}
+  record RemainingTime() implements Till, Request<RemainingTime, Long> {}
   record Wait() implements Till {}
 
-  private static final Duration LIMIT = Duration.ofSeconds(30); // by a clock that is moved
+  private static final Duration LIMIT = Duration.ofSeconds(30); // measured by a clock that the test moves
 
   private final String app;
   private final TestNetwork network;
-  private final ActorScope scope = ActorSystem.openScope("far-test");
+  private final ActorScope scope = ActorSystem.openScope("remote-test");
   private final Cluster a;
   private final Cluster b;
   private final CountDownLatch gate = new CountDownLatch(1);
-  private final CountDownLatch waits = new CountDownLatch(1);
+  private final CountDownLatch handlerWaiting = new CountDownLatch(1);
 
   RemoteActorContract(String app, TestNetwork network) {
     this.app = app;
@@ -102,37 +102,37 @@ abstract class RemoteActorContract {
       case Fail fail -> throw new IllegalStateException(fail.text());
       case Promise promise -> context.replyWhen(promise, new CompletableFuture<>());
       case Ignore ignore -> {}
-      case Left left -> context.reply(left, context.remainingTime().map(Duration::toMillis).orElse(-1L));
+      case RemainingTime request -> context.reply(request, context.remainingTime().map(Duration::toMillis).orElse(-1L));
       case Wait wait -> {
-        waits.countDown();
+        handlerWaiting.countDown();
         gate.await();
       }
     }
   }
 
-  private Actor<Till> far() {
+  private Actor<Till> remoteTill() {
     return b.actor("till", Till.class);
   }
 
-  // ---- what arrives
+  // ---- delivery
 
   @Test
-  void aRequestIsAnsweredByTheNodeThatOffersTheName() {
+  void requestIsAnsweredByNodeThatExposesName() {
     a.expose("till", Till.class, till());
 
-    assertTrue(far().sendMessage(new Pay(5)));
-    assertTrue(far().sendMessages(List.of(new Pay(3), new Pay(2))));
+    assertTrue(remoteTill().sendMessage(new Pay(5)));
+    assertTrue(remoteTill().sendMessages(List.of(new Pay(3), new Pay(2))));
 
-    assertEquals(10, far().ask(new Sum()));
-    assertEquals(10, far().ask(new Sum(), Patience.LONG));
-    assertEquals(10, far().sendMessageReturn(new Sum()).join());
+    assertEquals(10, remoteTill().ask(new Sum()));
+    assertEquals(10, remoteTill().ask(new Sum(), Patience.LONG));
+    assertEquals(10, remoteTill().sendMessageReturn(new Sum()).join());
     assertEquals(10, a.actor("till", Till.class).ask(new Sum()));
   }
 
   @Test
   void messagesAndRequestsOfOneSenderKeepTheirOrder() {
     a.expose("till", Till.class, till());
-    var till = far();
+    var till = remoteTill();
 
     for (long i = 1; i <= 1_000; i++) {
       till.sendMessage(new Pay(1));
@@ -141,9 +141,9 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void manyThreadsAskAtOnce() {
+  void manyRequestsMayBePendingAtOnce() {
     a.expose("till", Till.class, till());
-    var till = far();
+    var till = remoteTill();
 
     var sums = IntStream.range(0, 1_000).mapToObj(i -> till.sendMessageReturn(new Sum())).toList();
 
@@ -152,57 +152,57 @@ abstract class RemoteActorContract {
 
   @Test
   void nodesExposingSameNameShareWork() {
-    var one = till();
-    var other = till();
-    a.expose("till", Till.class, one);
-    b.expose("till", Till.class, other);
+    var tillOfA = till();
+    var tillOfB = till();
+    a.expose("till", Till.class, tillOfA);
+    b.expose("till", Till.class, tillOfB);
 
-    for (int i = 0; i < 100; i++) far().sendMessage(new Pay(1));
+    for (int i = 0; i < 100; i++) remoteTill().sendMessage(new Pay(1));
 
-    Patience.eventually(() -> one.ask(new Sum()) + other.ask(new Sum()) == 100);
-    assertTrue(one.ask(new Sum()) > 0 && other.ask(new Sum()) > 0, () -> one.ask(new Sum()) + " of 100");
+    Patience.eventually(() -> tillOfA.ask(new Sum()) + tillOfB.ask(new Sum()) == 100);
+    assertTrue(tillOfA.ask(new Sum()) > 0 && tillOfB.ask(new Sum()) > 0, () -> tillOfA.ask(new Sum()) + " of 100");
   }
 
   @Test
   void noRequestIsLostWhenOneOfSeveralExposuresCloses() throws Exception {
     var till = till();
     b.expose("till", Till.class, till);
-    var far = far();
+    var remoteTill = remoteTill();
     try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
-      var end = new AtomicBoolean();
-      Callable<Integer> pays = () -> {
+      var exposuresDone = new AtomicBoolean();
+      Callable<Integer> payUntilEnd = () -> {
         int paid = 0;
-        for (; !end.get(); paid++) far.ask(new Give(1));
+        for (; !exposuresDone.get(); paid++) remoteTill.ask(new Give(1));
         return paid;
       };
-      var all = List.of(askers.submit(pays), askers.submit(pays), askers.submit(pays), askers.submit(pays));
+      var payers = IntStream.range(0, 4).mapToObj(i -> askers.submit(payUntilEnd)).toList();
       for (int i = 0; i < 50; i++) a.expose("till", Till.class, till).close();
-      end.set(true);
+      exposuresDone.set(true);
 
       long paid = 0;
-      for (var one : all) paid += one.get();
+      for (var payer : payers) paid += payer.get();
       assertEquals(paid, till.ask(new Sum()));
     }
   }
 
   @Test
   void localClusterNeedsNoServer() {
-    try (var alone = Cluster.local("bank")) {
-      alone.expose("till", Till.class, till());
-      alone.actor("till", Till.class).sendMessage(new Pay(7));
+    try (var local = Cluster.local("bank")) {
+      local.expose("till", Till.class, till());
+      local.actor("till", Till.class).sendMessage(new Pay(7));
 
-      assertEquals(7, alone.actor("till", Till.class).ask(new Sum()));
-      assertEquals(List.of(alone.self()), alone.members());
+      assertEquals(7, local.actor("till", Till.class).ask(new Sum()));
+      assertEquals(List.of(local.self()), local.members());
     }
   }
 
-  // ---- how requests end
+  // ---- failures of requests
 
   @Test
   void remoteHandlerFailureReachesAsker() {
     a.expose("till", Till.class, till());
 
-    var failure = assertThrows(RemoteFailureException.class, () -> far().ask(new Fail("no\nmoney")));
+    var failure = assertThrows(RemoteFailureException.class, () -> remoteTill().ask(new Fail("no\nmoney")));
 
     assertEquals("no\\nmoney", failure.getMessage());
     assertEquals(IllegalStateException.class.getName(), failure.type());
@@ -210,7 +210,7 @@ abstract class RemoteActorContract {
 
   @Test
   void requestToUnexposedNameIsUnreachable() {
-    var failure = assertThrows(UnreachableException.class, () -> far().ask(new Sum()));
+    var failure = assertThrows(UnavailableException.class, () -> remoteTill().ask(new Sum()));
 
     assertEquals(Outcome.NOT_DONE, failure.outcome());
     assertEquals("Sum[] did not reach actor 'till': no node offers it", failure.getMessage());
@@ -218,23 +218,23 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void theLimitGoesWithTheRequest() {
+  void requestCarriesItsLimit() {
     a.expose("till", Till.class, till());
 
-    long left = far().ask(new Left(), Patience.LONG);
-    long byDefault = far().sendMessageReturn(new Left()).join();
+    long leftOfLimit = remoteTill().ask(new RemainingTime(), Patience.LONG);
+    long leftByDefault = remoteTill().sendMessageReturn(new RemainingTime()).join();
 
-    assertTrue(left > 0 && left <= Patience.LONG.toMillis() - 100, left + " ms are left");
-    assertTrue(byDefault > 0 && byDefault <= 29_900, byDefault + " ms are left");
+    assertTrue(leftOfLimit > 0 && leftOfLimit <= Patience.LONG.toMillis() - 100, leftOfLimit + " ms are left");
+    assertTrue(leftByDefault > 0 && leftByDefault <= 29_900, leftByDefault + " ms are left");
   }
 
-  /** Its answer that it is late may come too late itself. */
+  /** The remote node's report on the late request may itself arrive after the limit. */
   @Test
   void timeoutDescribesStateOfRemoteRequest() {
     a.expose("till", Till.class, till());
     var clock = new ManualScheduler();
-    try (ActorScope timed = ActorSystem.openScope("far-timed", options -> options.withScheduler(clock));
-        var c = Cluster.join(app, network, options -> options.withNode("c").withScope(timed))) {
+    try (ActorScope timedScope = ActorSystem.openScope("timed-test", options -> options.withScheduler(clock));
+        var c = Cluster.join(app, network, options -> options.withNode("c").withScope(timedScope))) {
       var answer = c.actor("till", Till.class).sendMessageReturn(new Promise(), LIMIT);
       Patience.eventually(() -> a.health().pendingRequests() == 1);
       clock.advance(LIMIT);
@@ -244,24 +244,24 @@ abstract class RemoteActorContract {
           failure.getMessage().contains("promised") || failure.getMessage().contains("may be handled all the same"),
           failure.getMessage());
     }
-    assertThrows(AskTimeoutException.class, () -> far().ask(new Promise(), Duration.ofMillis(300)));
+    assertThrows(AskTimeoutException.class, () -> remoteTill().ask(new Promise(), Duration.ofMillis(300)));
   }
 
   @Test
   void remoteHandlerWithoutReplyFailsRequest() {
     a.expose("till", Till.class, till());
 
-    assertThrows(NoReplyException.class, () -> far().ask(new Ignore()));
+    assertThrows(NoReplyException.class, () -> remoteTill().ask(new Ignore()));
   }
 
   @Test
   void fullRemoteMailboxFailsRequest() throws InterruptedException {
     a.expose("till", Till.class, till(Mailbox.bounded(1, Overflow.REJECT)));
-    far().sendMessage(new Wait());
-    Patience.await(waits);
-    far().sendMessage(new Pay(1));
+    remoteTill().sendMessage(new Wait());
+    Patience.await(handlerWaiting);
+    remoteTill().sendMessage(new Pay(1));
 
-    var failure = assertThrows(MailboxFullException.class, () -> far().ask(new Sum()));
+    var failure = assertThrows(MailboxFullException.class, () -> remoteTill().ask(new Sum()));
 
     assertEquals(1, failure.capacity());
   }
@@ -270,9 +270,9 @@ abstract class RemoteActorContract {
   void requestFailsWhenRemoteActorStops() throws InterruptedException {
     var till = till();
     a.expose("till", Till.class, till);
-    far().sendMessage(new Wait());
-    var sum = far().sendMessageReturn(new Sum());
-    Patience.await(waits);
+    remoteTill().sendMessage(new Wait());
+    var sum = remoteTill().sendMessageReturn(new Sum());
+    Patience.await(handlerWaiting);
     Patience.eventually(() -> scope.report().queued() == 1);
 
     till.askExit();
@@ -282,44 +282,44 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void anOfferEndsWithItsActor() {
+  void offerEndsWithItsActor() {
     var till = till();
     var offer = a.expose("till", Till.class, till);
 
     till.close();
 
-    Patience.ended(offer::waitForExit);
-    assertThrows(UnreachableException.class, () -> far().ask(new Sum()));
+    Patience.awaitEnd(offer::waitForExit);
+    assertThrows(UnavailableException.class, () -> remoteTill().ask(new Sum()));
   }
 
   @Test
-  void anOfferCanBeTakenBackAndMadeAgain() {
+  void actorCanBeExposedAgainAfterItsOfferIsClosed() {
     var till = till();
     var offer = a.expose("till", Till.class, till);
-    assertEquals(0, far().ask(new Sum()));
+    assertEquals(0, remoteTill().ask(new Sum()));
 
     offer.close();
 
-    assertThrows(UnreachableException.class, () -> far().ask(new Sum()));
+    assertThrows(UnavailableException.class, () -> remoteTill().ask(new Sum()));
     a.expose("till", Till.class, till);
-    assertEquals(0, far().ask(new Sum()));
+    assertEquals(0, remoteTill().ask(new Sum()));
   }
 
   @Test
   void livingActorRetainsNoClosedExposures() {
     var till = till();
     var offers = new ArrayList<WeakReference<Object>>();
-    for (int i = 0; i < 10; i++) offers.add(takenBack(till));
+    for (int i = 0; i < 10; i++) offers.add(exposeAndClose(till));
 
     Patience.eventually(() -> {
       System.gc();
-      return offers.stream().limit(9).allMatch(offer -> offer.refersTo(null)); // the node has the last one
+      return offers.stream().limit(9).allMatch(offer -> offer.refersTo(null)); // the node refers to the tenth
     });
   }
 
-  private WeakReference<Object> takenBack(Actor<Till> till) {
+  private WeakReference<Object> exposeAndClose(Actor<Till> till) {
     var offer = a.expose("till", Till.class, till);
-    assertEquals(0, far().ask(new Sum()));
+    assertEquals(0, remoteTill().ask(new Sum()));
     offer.close();
     return new WeakReference<>(offer);
   }
@@ -327,24 +327,24 @@ abstract class RemoteActorContract {
   @Test
   void closedNodeNeitherAnswersNorAsks() {
     a.expose("till", Till.class, till());
-    var of = a.actor("till", Till.class);
+    var tillFromA = a.actor("till", Till.class);
 
     a.close();
 
-    assertThrows(UnreachableException.class, () -> far().ask(new Sum()));
-    assertThrows(ActorStoppedException.class, () -> of.ask(new Sum()));
-    assertFalse(of.sendMessage(new Pay(1)));
+    assertThrows(UnavailableException.class, () -> remoteTill().ask(new Sum()));
+    assertThrows(ActorStoppedException.class, () -> tillFromA.ask(new Sum()));
+    assertFalse(tillFromA.sendMessage(new Pay(1)));
   }
 
   // ---- bad input
 
-  record Odd() implements Request<Odd, Thread> {}
+  record RequestForThread() implements Request<RequestForThread, Thread> {}
 
   @Test
   void unencodableMessageTypeIsRefusedAtOnce() {
-    var failure = assertThrows(IllegalArgumentException.class, () -> a.actor("odd", Odd.class));
+    var failure = assertThrows(IllegalArgumentException.class, () -> a.actor("odd", RequestForThread.class));
 
-    assertTrue(failure.getMessage().startsWith("messages of " + Odd.class.getName()
+    assertTrue(failure.getMessage().startsWith("messages of " + RequestForThread.class.getName()
         + " cannot be sent to another node: answers to "), failure.getMessage());
     assertThrows(IllegalArgumentException.class, () -> a.actor("odd", Object.class));
   }
@@ -370,9 +370,9 @@ abstract class RemoteActorContract {
 
   @Test
   void remoteActorRefusesCodeAndLifecycleCalls() {
-    var far = far();
-    for (Runnable call : List.<Runnable>of(() -> far.execute(() -> {}), far::kill, far::close, far::askExit,
-        far::sendPoisonPill, () -> far.closeOnExit(() -> {})))
+    var remoteTill = remoteTill();
+    for (Runnable call : List.<Runnable>of(() -> remoteTill.execute(() -> {}), remoteTill::kill,
+        remoteTill::close, remoteTill::askExit, remoteTill::sendPoisonPill, () -> remoteTill.closeOnExit(() -> {})))
       assertTrue(assertThrows(UnsupportedOperationException.class, call::run).getMessage()
           .startsWith("actor 'till' may be on another node: "));
   }
@@ -381,7 +381,7 @@ abstract class RemoteActorContract {
   void longFailureMessageIsTruncated() {
     a.expose("till", Till.class, till());
 
-    var failure = assertThrows(RemoteFailureException.class, () -> far().ask(new Fail("x".repeat(100_000))));
+    var failure = assertThrows(RemoteFailureException.class, () -> remoteTill().ask(new Fail("x".repeat(100_000))));
 
     assertEquals("x".repeat(1_000) + " ..", failure.getMessage());
   }
@@ -391,11 +391,11 @@ abstract class RemoteActorContract {
     a.expose("till", Till.class, till());
     try (var foreign = network.connect(app, "foreign")) {
       var answer =
-          Patience.value(foreign.request(WireMessage.to("fb." + app + ".n.till", Map.of(), new byte[] {1, 2, 3}),
+          Patience.value(foreign.request(WireMessage.oneWay("fb." + app + ".n.till", Map.of(), new byte[] {1, 2, 3}),
               Patience.LONG).toCompletableFuture());
 
       assertEquals("FAILED", answer.header("Fb-S").orElseThrow());
     }
-    assertEquals(0, far().ask(new Sum()));
+    assertEquals(0, remoteTill().ask(new Sum()));
   }
 }

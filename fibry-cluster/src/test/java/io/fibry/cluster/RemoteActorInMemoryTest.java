@@ -25,39 +25,39 @@ class RemoteActorInMemoryTest extends RemoteActorContract {
     var limit = Duration.ofSeconds(3);
     try (ActorScope scope = ActorSystem.openScope("limits", o -> o.withScheduler(clock).withAskLimit(limit));
         var node = Cluster.join("limits", MemoryNetwork.create(clock), options -> options.withScope(scope))) {
-      var promised = new CompletableFuture<Boolean>();
+      var promiseMade = new CompletableFuture<Boolean>();
       node.expose("till", Promise.class,
           scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
             context.replyWhen(promise, new CompletableFuture<>());
-            promised.complete(true);
+            promiseMade.complete(true);
           }));
-      var asked = new CompletableFuture<Object>();
-      Patience.startFiber(() -> node.actor("till", Promise.class).ask(new Promise()), asked);
-      Patience.value(promised);
-      assertTrue(scope.awaitQuiescence(Patience.LONG)); // until here no time has passed
-      clock.advance(limit.minusMillis(100)); // the node that handles the request gives up first
+      var answer = new CompletableFuture<Object>();
+      Patience.startFiber(() -> node.actor("till", Promise.class).ask(new Promise()), answer);
+      Patience.value(promiseMade);
+      assertTrue(scope.awaitQuiescence(Patience.LONG)); // no time has passed so far
+      clock.advance(limit.minusMillis(100)); // the handling node times out first
 
-      var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(asked));
-      assertEquals(limit.minusMillis(100), failure.waited(), failure.getMessage());
+      var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
+      assertEquals(limit.minusMillis(100), failure.limit(), failure.getMessage());
     }
   }
 
-  /** The remote node answers that it is late, 100 ms before its asker stops waiting. */
+  /** The remote node reports the time-out 100 ms before the asker stops waiting. */
   @Test
   void timeoutSaysThatRemoteHandlerHasPromised() {
     var clock = new ManualScheduler();
     var network = MemoryNetwork.create(clock);
-    try (ActorScope scope = ActorSystem.openScope("far-clock", options -> options.withScheduler(clock));
+    try (ActorScope scope = ActorSystem.openScope("remote-clock", options -> options.withScheduler(clock));
         var a = Cluster.join("timed", network, options -> options.withNode("a").withScope(scope));
         var b = Cluster.join("timed", network, options -> options.withNode("b").withScope(scope))) {
-      var promised = new CompletableFuture<Boolean>();
+      var promiseMade = new CompletableFuture<Boolean>();
       a.expose("till", Promise.class, scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
         context.replyWhen(promise, new CompletableFuture<>());
-        promised.complete(true);
+        promiseMade.complete(true);
       }));
 
       var answer = b.actor("till", Promise.class).sendMessageReturn(new Promise(), Duration.ofSeconds(2));
-      Patience.value(promised);
+      Patience.value(promiseMade);
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       clock.advance(Duration.ofMillis(1_900));
 
@@ -73,15 +73,15 @@ class RemoteActorInMemoryTest extends RemoteActorContract {
     try (ActorScope scope = ActorSystem.openScope("lost-clock", options -> options.withScheduler(clock));
         var b = Cluster.join("timed", network, options -> options.withNode("b").withScope(scope))) {
       var a = Cluster.join("timed", network, options -> options.withNode("a").withScope(scope));
-      var promised = new CompletableFuture<Boolean>();
+      var promiseMade = new CompletableFuture<Boolean>();
       a.expose("till", Promise.class, scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
         context.replyWhen(promise, new CompletableFuture<>());
-        promised.complete(true);
+        promiseMade.complete(true);
       }));
 
       var answer = b.actor("till", Promise.class).sendMessageReturn(new Promise(), Duration.ofSeconds(2));
-      Patience.value(promised);
-      network.end(a);
+      Patience.value(promiseMade);
+      network.crash(a);
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       clock.advance(Duration.ofSeconds(2));
 

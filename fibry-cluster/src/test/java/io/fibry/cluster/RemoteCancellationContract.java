@@ -20,23 +20,23 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Requests to actors of other nodes whose askers do not wait any more. */
+/** Tests that remote requests are not handled when their askers have stopped waiting. */
 abstract class RemoteCancellationContract {
   /**
-   * Work.
+   * A request to a worker.
    *
-   * @param holds the actor is busy until the gate opens, or the answer is not awaited
+   * @param isLong whether the handler runs until the gate opens or the request is cancelled
    */
-  record Job(String name, boolean holds) implements Request<Job, String> {}
+  record Job(String name, boolean isLong) implements Request<Job, String> {}
 
   private static final Job FIRST = new Job("first", true);
   private static final Job SECOND = new Job("second", false);
   private static final Job THIRD = new Job("third", false);
 
-  private final ActorScope scope = ActorSystem.openScope("taken-back-test");
-  private final CountDownLatch begun = new CountDownLatch(1);
+  private final ActorScope scope = ActorSystem.openScope("cancellation-test");
+  private final CountDownLatch firstJobStarted = new CountDownLatch(1);
   private final CountDownLatch gate = new CountDownLatch(1);
-  private final CompletableFuture<Boolean> unneeded = new CompletableFuture<>(); // the first job, as it sees it
+  private final CompletableFuture<Boolean> firstJobCancelled = new CompletableFuture<>(); // as its handler sees it
   private final Queue<String> handled = new ConcurrentLinkedQueue<>();
   private final Cluster a;
   private final Cluster b;
@@ -56,87 +56,88 @@ abstract class RemoteCancellationContract {
 
   private void handle(Job job, ActorContext<Job> context) {
     handled.add(job.name);
-    if (job.holds) {
-      begun.countDown();
+    if (job.isLong) {
+      firstJobStarted.countDown();
       while (gate.getCount() > 0 && !context.isCancelled()) LockSupport.parkNanos(100_000);
-      unneeded.complete(context.isCancelled());
+      firstJobCancelled.complete(context.isCancelled());
     }
     context.reply(job, job.name + " is done");
   }
 
-  private Actor<Job> offered() {
+  private Actor<Job> exposedWorker() {
     a.expose("worker", Job.class, scope.named("worker").<Job>newActor(this::handle));
     return b.actor("worker", Job.class);
   }
 
-  private Actor<Job> entity() {
+  private Actor<Job> workerEntity() {
     a.host("worker", Job.class, scope.anonymous(), Duration.ofMinutes(1),
-        (how, key) -> scope.named("worker").newActor(this::handle));
+        (builder, key) -> scope.named("worker").newActor(this::handle));
     return b.entities("worker", Job.class).actor("x");
   }
 
-  private long waiting() {
-    return scope.actors().stream().filter(one -> one.name().equals("worker")).mapToLong(one -> one.queued()).sum();
+  private long countQueued() {
+    return scope.actors().stream().filter(actor -> actor.name().equals("worker"))
+        .mapToLong(actor -> actor.queued()).sum();
   }
 
-  /** A node can only take back what it knows to be asked, and it may begin before it knows. */
-  private void awaitAsked(int requests) {
+  /** Waits until node a has registered its requests. Only then can it cancel them. */
+  private void awaitRegistered(int requests) {
     Patience.eventually(() -> a.health().pendingRequests() == requests);
   }
 
-  private void whatIsCancelledIsNotHandled(Actor<Job> worker) throws InterruptedException {
+  private void checkCancelledRequestIsNotHandled(Actor<Job> worker) throws InterruptedException {
     var first = worker.sendMessageReturn(FIRST);
-    begun.await();
+    firstJobStarted.await();
     var second = worker.sendMessageReturn(SECOND);
-    awaitAsked(2);
-    Patience.eventually(() -> waiting() == 1);
+    awaitRegistered(2);
+    Patience.eventually(() -> countQueued() == 1);
 
     second.cancel(false);
-    Patience.eventually(() -> waiting() == 0);
+    Patience.eventually(() -> countQueued() == 0);
     var third = worker.sendMessageReturn(THIRD);
     gate.countDown();
 
     assertEquals("first is done", first.join());
     assertEquals("third is done", third.join());
     assertEquals(List.of("first", "third"), List.copyOf(handled));
-    assertEquals(false, unneeded.join());
+    assertEquals(false, firstJobCancelled.join());
   }
 
   @Test
   void cancelledRequestIsNotHandledByActor() throws Exception {
-    whatIsCancelledIsNotHandled(offered());
+    checkCancelledRequestIsNotHandled(exposedWorker());
   }
 
   @Test
   void cancelledRequestIsNotHandledByEntity() throws Exception {
-    whatIsCancelledIsNotHandled(entity());
+    checkCancelledRequestIsNotHandled(workerEntity());
   }
 
   @Test
   void requestOfInterruptedAskerIsNotHandled() throws Exception {
-    var worker = offered();
+    var worker = exposedWorker();
     worker.sendMessageReturn(FIRST);
-    begun.await();
+    firstJobStarted.await();
     var failure = new CompletableFuture<Throwable>();
     var asker = Thread.ofVirtual().start(
         () -> failure.complete(assertThrows(CancellationException.class, () -> worker.ask(SECOND))));
-    awaitAsked(2);
-    Patience.eventually(() -> waiting() == 1);
+    awaitRegistered(2);
+    Patience.eventually(() -> countQueued() == 1);
 
     asker.interrupt();
 
     failure.join();
-    Patience.eventually(() -> waiting() == 0);
+    Patience.eventually(() -> countQueued() == 0);
   }
 
   @Test
   void handlerSeesThatItsRequestIsCancelled() throws Exception {
-    var first = offered().sendMessageReturn(FIRST);
-    begun.await();
-    awaitAsked(1);
+    var first = exposedWorker().sendMessageReturn(FIRST);
+    firstJobStarted.await();
+    awaitRegistered(1);
 
     first.cancel(false);
 
-    assertEquals(true, unneeded.join());
+    assertEquals(true, firstJobCancelled.join());
   }
 }

@@ -23,16 +23,16 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The end of an actor, as those know it who are on other nodes. */
+/** Tests how other nodes learn of the end of an actor. */
 abstract class RemoteExitContract {
   record Ping() implements Request<Ping, String> {}
 
-  /** Answered when the actor is watched. */
+  /** Asks the receiver to watch an actor. */
   private record Watch(Actor<?> actor) implements Request<Watch, Done> {}
 
   private final String app;
   private final TestNetwork network;
-  private final ActorScope scope = ActorSystem.openScope("absence-test");
+  private final ActorScope scope = ActorSystem.openScope("exit-test");
   private final Cluster a;
   private final Cluster b;
 
@@ -61,64 +61,64 @@ abstract class RemoteExitContract {
         });
   }
 
-  /** That the other node has heard of it. */
-  private Exitable offered(Actor<Ping> till) {
+  /** Exposes the actor, and waits until node b knows of the offer. */
+  private Exitable exposeAndAwaitOffer(Actor<Ping> till) {
     var offer = a.expose("till", Ping.class, till);
-    Patience.eventually(() -> b.members().stream().anyMatch(one -> one.offers().contains("till")));
+    Patience.eventually(() -> b.members().stream().anyMatch(member -> member.offers().contains("till")));
     return offer;
   }
 
-  private static ExitReason value(CompletableFuture<ExitReason> end) {
+  private static ExitReason reasonOf(CompletableFuture<ExitReason> end) {
     return Patience.value(end);
   }
 
-  private static String lost(ExitReason reason) {
+  private static String failureText(ExitReason reason) {
     return assertInstanceOf(TransportException.class, ((ExitReason.Failed) reason).cause()).getMessage();
   }
 
   @Test
   void remoteWatcherGetsExitReason() {
-    var told = new CompletableFuture<ExitReason>();
+    var notification = new CompletableFuture<ExitReason>();
     Actor<Object> watcher = scope.anonymous().newActor((Object message, ActorContext<Object> context) -> {
       if (message instanceof Watch watch) {
         context.watch(watch.actor(), reason -> reason);
         context.reply(watch, Done.DONE);
-      } else told.complete((ExitReason) message);
+      } else notification.complete((ExitReason) message);
     });
     var till = till();
-    offered(till);
+    exposeAndAwaitOffer(till);
     watcher.ask(new Watch(b.actor("till", Ping.class)));
 
     till.close();
 
-    assertEquals(new ExitReason.Finished(), value(told));
+    assertEquals(new ExitReason.Finished(), reasonOf(notification));
   }
 
   @Test
   void remoteWatcherGetsEachKindOfExitReason() {
-    var killed = till();
-    offered(killed);
+    var killedTill = till();
+    exposeAndAwaitOffer(killedTill);
     var end = b.actor("till", Ping.class).onExit();
-    killed.kill();
-    assertEquals(new ExitReason.Killed(), value(end));
+    killedTill.kill();
+    assertEquals(new ExitReason.Killed(), reasonOf(end));
 
-    var failing = till();
-    offered(failing);
+    var failingTill = till();
+    exposeAndAwaitOffer(failingTill);
     end = b.actor("till", Ping.class).onExit();
-    failing.sendMessage(new Ping());
+    failingTill.sendMessage(new Ping());
     assertEquals("Failed: java.lang.IllegalStateException: made up, for a test",
-        ((ExitReason.Failed) value(end)).cause().getMessage());
+        ((ExitReason.Failed) reasonOf(end)).cause().getMessage());
 
-    var offer = offered(till());
+    var offer = exposeAndAwaitOffer(till());
     end = b.actor("till", Ping.class).onExit();
     offer.close();
-    assertEquals(new ExitReason.Stopped(), value(end));
+    assertEquals(new ExitReason.Stopped(), reasonOf(end));
   }
 
   @Test
   void nameExposedByNoNodeHasEnded() {
-    assertEquals("no node offers an actor 'till'", lost(value(b.actor("till", Ping.class).onExit())));
-    Patience.ended(b.actor("till", Ping.class)::waitForExit);
+    assertEquals("no node offers an actor 'till'", failureText(reasonOf(b.actor("till", Ping.class).onExit())));
+    Patience.awaitEnd(b.actor("till", Ping.class)::waitForExit);
   }
 
   @Test
@@ -131,96 +131,96 @@ abstract class RemoteExitContract {
 
   @Test
   void actorsEndWhenTheirNodeCrashes() {
-    offered(till());
+    exposeAndAwaitOffer(till());
     var end = b.actor("till", Ping.class).onExit();
 
-    network.end(a);
+    network.crash(a);
 
-    assertEquals("node 'a', which had actor 'till', is gone", lost(value(end)));
+    assertEquals("node 'a', which had actor 'till', is gone", failureText(reasonOf(end)));
   }
 
   @Test
-  void aNodeThatLeavesIsGone() {
-    offered(till());
+  void actorsEndWhenTheirNodeLeaves() {
+    exposeAndAwaitOffer(till());
     var end = b.actor("till", Ping.class).onExit();
 
     a.close();
 
-    assertEquals("node 'a', which had actor 'till', is gone", lost(value(end)));
+    assertEquals("node 'a', which had actor 'till', is gone", failureText(reasonOf(end)));
   }
 
   @Test
   void nameHasNotEndedWhileAnotherNodeExposesIt() {
-    var first = till();
-    var second = till();
-    a.expose("till", Ping.class, first);
-    b.expose("till", Ping.class, second);
+    var firstTill = till();
+    var secondTill = till();
+    a.expose("till", Ping.class, firstTill);
+    b.expose("till", Ping.class, secondTill);
     try (var c = join("c")) {
-      Patience.eventually(() -> offering(c) == 2);
+      Patience.eventually(() -> countOffers(c) == 2);
       var end = c.actor("till", Ping.class).onExit();
-      first.close();
-      Patience.eventually(() -> offering(c) == 1);
+      firstTill.close();
+      Patience.eventually(() -> countOffers(c) == 1);
       assertFalse(end.isDone());
-      second.kill();
-      assertEquals(new ExitReason.Killed(), value(end));
+      secondTill.kill();
+      assertEquals(new ExitReason.Killed(), reasonOf(end));
     }
   }
 
-  /** The limit passes by the clock of the node that waits, and not before. */
+  /** The wait ends when the clock of the waiting node reaches the limit, and not before. */
   @Test
   void waitForExitIsTimedByNodeClock() {
-    offered(till());
+    exposeAndAwaitOffer(till());
     var clock = new ManualScheduler();
-    try (ActorScope timed = ActorSystem.openScope("absence-timed", options -> options.withScheduler(clock));
-        var c = Cluster.join(app, network, options -> options.withNode("c").withScope(timed))) {
-      var ended = new CompletableFuture<Boolean>();
+    try (ActorScope timedScope = ActorSystem.openScope("timed-test", options -> options.withScheduler(clock));
+        var c = Cluster.join(app, network, options -> options.withNode("c").withScope(timedScope))) {
+      var result = new CompletableFuture<Boolean>();
       var till = c.actor("till", Ping.class);
-      till.onExit(); // from here on it asks no server
-      var limit = Duration.ofSeconds(1); // less than a lease, after which the other node would count as lost
-      var waiter = Thread.startVirtualThread(() -> ended.complete(till.waitForExit(limit)));
+      till.onExit(); // later calls ask no server
+      var limit = Duration.ofSeconds(1); // less than a lease, after which the other node would be considered dead
+      var waiter = Thread.startVirtualThread(() -> result.complete(till.waitForExit(limit)));
       Patience.eventually(() -> waiter.getState() == Thread.State.WAITING);
-      assertFalse(ended.isDone());
+      assertFalse(result.isDone());
 
       clock.advance(limit);
 
-      assertFalse(Patience.value(ended));
+      assertFalse(Patience.value(result));
     }
   }
 
-  private static long offering(Cluster node) {
-    return node.members().stream().filter(one -> one.offers().contains("till")).count();
+  private static long countOffers(Cluster node) {
+    return node.members().stream().filter(member -> member.offers().contains("till")).count();
   }
 
-  /** Code that is told of the end runs before all that the node does at that end. */
+  /** A callback of an exit may run before the node has done all its own work for this exit. */
   @Test
   void reexposedNameHasNotEnded() {
-    var first = till();
-    var second = till();
-    offered(first);
-    var next = b.actor("till", Ping.class).onExit().thenApply(reason -> {
-      offered(second);
+    var firstTill = till();
+    var secondTill = till();
+    exposeAndAwaitOffer(firstTill);
+    var nextExit = b.actor("till", Ping.class).onExit().thenApply(reason -> {
+      exposeAndAwaitOffer(secondTill);
       return b.actor("till", Ping.class).onExit();
     });
 
-    first.kill();
+    firstTill.kill();
 
-    var end = Patience.value(next);
-    second.close();
-    assertEquals(new ExitReason.Finished(), value(end));
+    var end = Patience.value(nextExit);
+    secondTill.close();
+    assertEquals(new ExitReason.Finished(), reasonOf(end));
   }
 
   @Test
   void watcherIsNotifiedWhenItsNodeLeaves() {
-    offered(till());
+    exposeAndAwaitOffer(till());
     var end = b.actor("till", Ping.class).onExit();
 
     b.close();
 
-    assertEquals("this node has left its app", lost(value(end)));
+    assertEquals("this node has left its app", failureText(reasonOf(end)));
   }
 
   @Test
-  void anInterruptEndsTheWait() {
+  void interruptEndsWaitForExit() {
     a.expose("till", Ping.class, till());
 
     Thread.currentThread().interrupt();

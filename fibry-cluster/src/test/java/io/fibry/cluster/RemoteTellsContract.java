@@ -31,40 +31,41 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Messages without answers to other nodes: each is handled, or becomes a dead letter at its sender.
+ * Tests that a message without an answer to another node is handled, or becomes a dead letter at
+ * its sender.
  */
 abstract class RemoteTellsContract {
   sealed interface Clerk {}
   record Note(int number) implements Clerk {}
-  record Seen() implements Clerk, Request<Seen, Integer> {}
+  record LastNumber() implements Clerk, Request<LastNumber, Integer> {}
   record Wait() implements Clerk {}
-  record Late() implements Clerk, Request<Late, Integer> {}
+  record Count() implements Clerk, Request<Count, Integer> {}
 
-  private static final Duration CALM = Duration.ofMillis(300);
-  private static final Duration LONG = Duration.ofMinutes(5);
+  private static final Duration SETTLE_TIME = Duration.ofMillis(300);
+  private static final Duration IDLE_LIMIT = Duration.ofMinutes(5);
 
   private final String app;
   private final TestNetwork network;
-  private final ConcurrentLinkedQueue<DeadLetter> letters = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<DeadLetter> deadLetters = new ConcurrentLinkedQueue<>();
   private final ActorScope scope = ActorSystem.openScope("tells-test");
   private final ActorScope senders =
-      ActorSystem.openScope("senders", options -> options.withDeadLetters(letters::add));
+      ActorSystem.openScope("senders", options -> options.withDeadLetters(deadLetters::add));
   private final List<Cluster> nodes = new ArrayList<>();
   private final CountDownLatch gate = new CountDownLatch(1);
-  private final CountDownLatch waits = new CountDownLatch(1);
+  private final CountDownLatch handlerWaiting = new CountDownLatch(1);
   private final LongAdder handled = new LongAdder();
-  private final AtomicInteger late = new AtomicInteger(); // requests
-  private final AtomicInteger wrong = new AtomicInteger(); // that came before an earlier one
+  private final AtomicInteger handledRequests = new AtomicInteger(); // of the type Count
+  private final AtomicInteger overtakenNotes = new AtomicInteger(); // handled after a note with a higher number
 
   RemoteTellsContract(String app, TestNetwork network) {
     this.app = app;
     this.network = network;
   }
 
-  private Cluster join(String node, ActorScope of) {
+  private Cluster join(String node, ActorScope nodeScope) {
     nodes.add(
         Cluster.join(app, network,
-            options -> options.withNode(node).withScope(of).withPartitions(16).withSettleTime(CALM)
+            options -> options.withNode(node).withScope(nodeScope).withPartitions(16).withSettleTime(SETTLE_TIME)
                 .withAskLimit(Patience.LONG)));
     return nodes.getLast();
   }
@@ -93,110 +94,110 @@ abstract class RemoteTellsContract {
   private void handle(int[] last, Clerk message, ActorContext<Clerk> context) throws InterruptedException {
     switch (message) {
       case Note note -> {
-        if (note.number() <= last[0]) wrong.incrementAndGet();
+        if (note.number() <= last[0]) overtakenNotes.incrementAndGet();
         last[0] = Math.max(last[0], note.number());
         handled.increment();
       }
-      case Seen seen -> context.reply(seen, last[0]);
-      case Late asked -> context.reply(asked, late.incrementAndGet());
+      case LastNumber request -> context.reply(request, last[0]);
+      case Count request -> context.reply(request, handledRequests.incrementAndGet());
       case Wait wait -> {
-        waits.countDown();
+        handlerWaiting.countDown();
         gate.await();
       }
     }
   }
 
-  private DeadLetter letter() {
-    Patience.eventually(() -> !letters.isEmpty());
-    return letters.remove();
+  private DeadLetter nextLetter() {
+    Patience.eventually(() -> !deadLetters.isEmpty());
+    return deadLetters.remove();
   }
 
-  private static void checkLost(DeadLetter letter, String text, boolean mayHaveRun) {
+  private static void checkUndelivered(DeadLetter letter, String text, boolean mayHaveRun) {
     assertEquals(DeadLetter.Reason.NESTED_REQUEST_FAILED, letter.reason());
-    var why = assertInstanceOf(UnreachableException.class, letter.cause().orElseThrow());
-    assertEquals(text, why.getMessage());
-    assertEquals(mayHaveRun ? Outcome.UNKNOWN : Outcome.NOT_DONE, why.outcome());
+    var failure = assertInstanceOf(UnavailableException.class, letter.cause().orElseThrow());
+    assertEquals(text, failure.getMessage());
+    assertEquals(mayHaveRun ? Outcome.UNKNOWN : Outcome.NOT_DONE, failure.outcome());
   }
 
   @Test
   void hiddenMessageContentsStayHiddenAcrossNodes() {
-    try (var hidden = senders.openScope("hidden", options -> options.withMessageContents(false))) {
-      var clerk = join("hidden", hidden).actor("clerk", Clerk.class);
+    try (var hidingScope = senders.openScope("hidden", options -> options.withMessageContents(false))) {
+      var clerk = join("hidden", hidingScope).actor("clerk", Clerk.class);
 
       assertTrue(clerk.sendMessage(new Note(4711)));
-      var letter = letter();
-      var failure = assertThrows(UnreachableException.class, () -> clerk.ask(new Seen()));
+      var letter = nextLetter();
+      var failure = assertThrows(UnavailableException.class, () -> clerk.ask(new LastNumber()));
 
-      checkLost(letter, "Note did not reach actor 'clerk': no node offers it", false);
+      checkUndelivered(letter, "Note did not reach actor 'clerk': no node offers it", false);
       assertFalse(letter.toString().contains("4711"), letter::toString);
-      assertEquals("Seen did not reach actor 'clerk': no node offers it", failure.getMessage());
+      assertEquals("LastNumber did not reach actor 'clerk': no node offers it", failure.getMessage());
       nodes.removeLast().close();
     }
   }
 
   @Test
-  void aMessageToNobodyIsADeadLetter() {
+  void messageToUnexposedNameIsDeadLetter() {
     assertTrue(sender().actor("clerk", Clerk.class).sendMessage(new Note(7)));
 
-    var letter = letter();
+    var letter = nextLetter();
     assertEquals("remote clerk", letter.actor());
     assertEquals("Note[number=7]", letter.message().toString());
-    checkLost(letter, "Note[number=7] did not reach actor 'clerk': no node offers it", false);
+    checkUndelivered(letter, "Note[number=7] did not reach actor 'clerk': no node offers it", false);
   }
 
   @Test
   void messageRefusedRemotelyIsDeadLetterAtSender() throws Exception {
     var clerk = clerk(Mailbox.bounded(1, Overflow.REJECT));
     join("desk").expose("clerk", Clerk.class, clerk);
-    var far = sender().actor("clerk", Clerk.class);
+    var remoteClerk = sender().actor("clerk", Clerk.class);
     clerk.sendMessage(new Wait());
-    Patience.await(waits);
+    Patience.await(handlerWaiting);
     clerk.sendMessage(new Note(1));
 
-    assertTrue(far.sendMessage(new Note(2)));
+    assertTrue(remoteClerk.sendMessage(new Note(2)));
 
-    checkLost(letter(), "Note[number=2] did not get to actor 'clerk': 'clerk' did not take it", false);
+    checkUndelivered(nextLetter(), "Note[number=2] did not get to actor 'clerk': 'clerk' did not take it", false);
     gate.countDown();
-    Patience.eventually(() -> handled.sum() == 1); // its mailbox has room again
-    assertEquals(1, far.ask(new Seen()));
+    Patience.eventually(() -> handled.sum() == 1); // its mailbox has capacity again
+    assertEquals(1, remoteClerk.ask(new LastNumber()));
   }
 
   @Test
   void batchedMessagesKeepTheirOrder() {
     join("desk").expose("clerk", Clerk.class, clerk(Mailbox.unbounded()));
-    var far = sender().actor("clerk", Clerk.class);
+    var remoteClerk = sender().actor("clerk", Clerk.class);
 
     for (int i = 1; i <= 20_000; i++) {
-      assertTrue(i % 7 == 0 ? far.sendMessages(List.of(new Note(i))) : far.sendMessage(new Note(i)));
-      if (i % 1_000 == 0) assertEquals(i, far.ask(new Seen())); // a request overtakes none
+      assertTrue(i % 7 == 0 ? remoteClerk.sendMessages(List.of(new Note(i))) : remoteClerk.sendMessage(new Note(i)));
+      if (i % 1_000 == 0) assertEquals(i, remoteClerk.ask(new LastNumber())); // a request overtakes no note
     }
 
     assertEquals(20_000, handled.sum());
-    assertEquals(0, wrong.get());
-    assertEquals(List.of(), List.copyOf(letters));
+    assertEquals(0, overtakenNotes.get());
+    assertEquals(List.of(), List.copyOf(deadLetters));
   }
 
   @Test
-  void aSenderWaitsForASlowActor() throws Exception {
+  void senderWaitsForSlowActor() throws Exception {
     var clerk = clerk(Mailbox.bounded(10, Overflow.BLOCK));
     join("desk").expose("clerk", Clerk.class, clerk);
-    var far = sender().actor("clerk", Clerk.class);
+    var remoteClerk = sender().actor("clerk", Clerk.class);
     clerk.sendMessage(new Wait());
-    Patience.await(waits);
-    var sent = new AtomicInteger();
-    var sending = Thread.ofVirtual().start(() -> {
-      for (int i = 1; i <= 20_000; i++) if (far.sendMessage(new Note(i))) sent.incrementAndGet();
+    Patience.await(handlerWaiting);
+    var sentCount = new AtomicInteger();
+    var senderThread = Thread.ofVirtual().start(() -> {
+      for (int i = 1; i <= 20_000; i++) if (remoteClerk.sendMessage(new Note(i))) sentCount.incrementAndGet();
     });
-    Patience.eventually(() -> sending.getState() == Thread.State.TIMED_WAITING);
-    assertTrue(sent.get() < 10_000, () -> sent + " are on their way");
+    Patience.eventually(() -> senderThread.getState() == Thread.State.TIMED_WAITING);
+    assertTrue(sentCount.get() < 10_000, () -> sentCount + " are in flight");
 
     gate.countDown();
 
-    Patience.joined(sending);
-    assertEquals(20_000, sent.get());
-    assertEquals(20_000, far.ask(new Seen()));
-    assertEquals(0, wrong.get());
-    assertEquals(List.of(), List.copyOf(letters));
+    Patience.awaitEnd(senderThread);
+    assertEquals(20_000, sentCount.get());
+    assertEquals(20_000, remoteClerk.ask(new LastNumber()));
+    assertEquals(0, overtakenNotes.get());
+    assertEquals(List.of(), List.copyOf(deadLetters));
   }
 
   @Test
@@ -204,112 +205,112 @@ abstract class RemoteTellsContract {
     var clock = new ManualScheduler();
     var desk = join("a", scope.openScope("timed", options -> options.withScheduler(clock)));
     desk.expose("clerk", Clerk.class, clerk(Mailbox.bounded(1, Overflow.BLOCK)));
-    var far = sender().actor("clerk", Clerk.class);
-    var limit = Patience.LONG.dividedBy(2); // notes have twice as long
-    far.sendMessage(new Wait());
-    Patience.await(waits); // it is being handled
-    far.sendMessage(new Note(1)); // has the room
-    far.sendMessage(new Note(2)); // waits for room, and all behind it, too
-    far.sendMessageReturn(new Late(), limit);
-    far.sendMessage(new Note(3));
+    var remoteClerk = sender().actor("clerk", Clerk.class);
+    var limit = Patience.LONG.dividedBy(2); // the limit of a note is twice as long
+    remoteClerk.sendMessage(new Wait());
+    Patience.await(handlerWaiting); // the actor handles Wait
+    remoteClerk.sendMessage(new Note(1)); // fills the mailbox
+    remoteClerk.sendMessage(new Note(2)); // waits for capacity, and so do later messages
+    remoteClerk.sendMessageReturn(new Count(), limit);
+    remoteClerk.sendMessage(new Note(3));
 
     Patience.eventually(() -> scope.report().queued() >= 3); // so the request has arrived
     clock.advance(limit);
     gate.countDown();
 
-    assertEquals(3, far.ask(new Seen()));
-    assertEquals(0, late.get());
+    assertEquals(3, remoteClerk.ask(new LastNumber()));
+    assertEquals(0, handledRequests.get());
   }
 
   @Test
   void interruptedSenderGetsDeadLetter() throws Exception {
     var clerk = clerk(Mailbox.bounded(10, Overflow.BLOCK));
     join("desk").expose("clerk", Clerk.class, clerk);
-    var far = sender().actor("clerk", Clerk.class);
+    var remoteClerk = sender().actor("clerk", Clerk.class);
     clerk.sendMessage(new Wait());
-    Patience.await(waits);
+    Patience.await(handlerWaiting);
     var last = new AtomicInteger();
-    var sending = Thread.ofVirtual().start(() -> {
+    var senderThread = Thread.ofVirtual().start(() -> {
       int i = 1;
-      while (far.sendMessage(new Note(i))) i++;
+      while (remoteClerk.sendMessage(new Note(i))) i++;
       last.set(i);
     });
-    Patience.eventually(() -> sending.getState() == Thread.State.TIMED_WAITING);
-    sending.interrupt();
-    Patience.joined(sending);
+    Patience.eventually(() -> senderThread.getState() == Thread.State.TIMED_WAITING);
+    senderThread.interrupt();
+    Patience.awaitEnd(senderThread);
     gate.countDown();
 
-    checkLost(letter(), "Note[number=" + last + "] did not get to actor 'clerk': its sender was interrupted while it "
-        + "waited for capacity", false);
-    assertEquals(last.get() - 1, far.ask(new Seen()));
+    checkUndelivered(nextLetter(), "Note[number=" + last + "] did not get to actor 'clerk': its sender was interrupted "
+        + "while it waited for capacity", false);
+    assertEquals(last.get() - 1, remoteClerk.ask(new LastNumber()));
   }
 
   // ---- entities
 
-  private Entities<String, Clerk> home(Cluster node) {
-    return node.host("clerk", Clerk.class, scope.anonymous(), LONG,
+  private Entities<String, Clerk> host(Cluster node) {
+    return node.host("clerk", Clerk.class, scope.anonymous(), IDLE_LIMIT,
         (builder, key) -> builder.initialState(() -> new int[1]).newActor(this::handle));
   }
 
   @Test
   void messagesReachMovingActors() throws Exception {
-    home(join("a"));
+    host(join("a"));
     var clerks = sender().entities("clerk", Clerk.class);
-    var sending = Thread.ofVirtual().start(() -> {
+    var senderThread = Thread.ofVirtual().start(() -> {
       for (int i = 1; i <= 300; i++)
         for (int key = 0; key < 10; key++) clerks.actor("k" + key).sendMessage(new Note(i));
     });
     for (int i = 0; i < 3; i++) {
       var b = join("b" + i);
-      home(b);
+      host(b);
       b.close();
     }
-    Patience.joined(sending);
+    Patience.awaitEnd(senderThread);
 
-    for (int key = 0; key < 10; key++) clerks.actor("k" + key).ask(new Seen());
+    for (int key = 0; key < 10; key++) clerks.actor("k" + key).ask(new LastNumber());
     assertEquals(3_000, handled.sum());
-    assertEquals(List.of(), List.copyOf(letters));
+    assertEquals(List.of(), List.copyOf(deadLetters));
   }
 
   @Test
   void refusedMessagesOfBatchAreDeadLetters() {
-    join("a").host("clerk", Clerk.class, scope.anonymous(), LONG, (builder, key) -> {
+    join("a").host("clerk", Clerk.class, scope.anonymous(), IDLE_LIMIT, (builder, key) -> {
       if (key.startsWith("none")) throw new IllegalStateException("made up");
       return builder.initialState(() -> new int[1]).newActor(this::handle);
     });
     var clerks = sender().entities("clerk", Clerk.class);
     for (int i = 1; i <= 600; i++) clerks.actor((i % 3 == 0 ? "none" : "k") + i % 40).sendMessage(new Note(i));
 
-    Patience.eventually(() -> handled.sum() + letters.size() == 600);
+    Patience.eventually(() -> handled.sum() + deadLetters.size() == 600);
 
     assertEquals(IntStream.rangeClosed(1, 200).mapToObj(i -> "Note[number=" + 3 * i + "]").sorted().toList(),
-        letters.stream().map(one -> one.message().toString()).sorted().toList());
+        deadLetters.stream().map(letter -> letter.message().toString()).sorted().toList());
   }
 
-  /** Those for which nobody is home at the moment wait for the next one. */
+  /** Messages to keys without an owner wait for the next owner. */
   @Test
   void messageAccountsAddUpAcrossNodeCrash() {
-    home(join("a"));
+    host(join("a"));
     var b = join("b");
-    home(b);
+    host(b);
     var clerks = sender().entities("clerk", Clerk.class);
     int rounds = 200;
     for (int i = 1; i <= rounds; i++) {
       if (i == rounds / 2) {
-        Patience.eventually(() -> handled.sum() > 20 * rounds / 4); // the rest of the half has not arrived yet
-        network.end(b);
+        Patience.eventually(() -> handled.sum() > 20 * rounds / 4); // other notes of this half are still in flight
+        network.crash(b);
         nodes.remove(b);
       }
       for (int key = 0; key < 20; key++) assertTrue(clerks.actor("k" + key).sendMessage(new Note(i)));
     }
-    int sent = 20 * rounds;
-    Patience.eventually(() -> handled.sum() + letters.size() >= sent);
+    int sentCount = 20 * rounds;
+    Patience.eventually(() -> handled.sum() + deadLetters.size() >= sentCount);
 
-    long certain = letters.stream()
-        .filter(one -> one.cause().orElseThrow() instanceof UnreachableException far
-            && far.outcome() == Outcome.NOT_DONE)
+    long notDone = deadLetters.stream()
+        .filter(letter -> letter.cause().orElseThrow() instanceof UnavailableException failure
+            && failure.outcome() == Outcome.NOT_DONE)
         .count();
-    assertTrue(handled.sum() + certain <= sent, () -> handled + " handled, " + certain + " lost, of " + sent);
-    assertFalse(IntStream.range(0, 20).anyMatch(key -> clerks.actor("k" + key).ask(new Seen()) != rounds));
+    assertTrue(handled.sum() + notDone <= sentCount, () -> handled + " handled, " + notDone + " lost, of " + sentCount);
+    assertFalse(IntStream.range(0, 20).anyMatch(key -> clerks.actor("k" + key).ask(new LastNumber()) != rounds));
   }
 }

@@ -25,13 +25,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** The claims of nodes, and their receivers. */
+/** Tests the claims by which nodes confirm to askers that they have their requests. */
 class RequestKeepAliveTest {
   record Job() implements Request<Job, Integer> {}
 
   private static final Duration LEASE = Duration.ofMinutes(10);
 
-  private static InboundMessage arrived(String id, Object holder) {
+  private static InboundMessage inboundMessage(String id, Object holder) {
     return new InboundMessage(
         new WireMessage("x", Optional.of("answers"), Map.of(Destination.MESSAGE_ID, id), new byte[0]), holder,
         0);
@@ -39,76 +39,77 @@ class RequestKeepAliveTest {
 
   @Test
   void duplicateRequestNeitherBeginsNorEndsClaim() {
-    var underWay = new RequestRegistry();
-    var first = arrived("a.life.1", this);
-    var copy = arrived("a.life.1", this);
-    underWay.addWaiting(first);
-    underWay.addWaiting(copy);
+    var registry = new RequestRegistry();
+    var first = inboundMessage("a.life.1", this);
+    var copy = inboundMessage("a.life.1", this);
+    registry.addWaiting(first);
+    registry.addWaiting(copy);
 
-    underWay.removeWaiting(copy);
-    assertEquals(Set.of("a.life.1"), underWay.inboundIds());
-    underWay.removeWaiting(first);
+    registry.removeWaiting(copy);
+    assertEquals(Set.of("a.life.1"), registry.inboundIds());
+    registry.removeWaiting(first);
 
-    assertEquals(Set.of(), underWay.inboundIds());
+    assertEquals(Set.of(), registry.inboundIds());
   }
 
   @Test
   void droppedHolderClaimsNoRequests() {
-    var underWay = new RequestRegistry();
-    underWay.addWaiting(arrived("a.life.1", "part"));
-    underWay.addWaiting(arrived("a.life.2", "offer"));
+    var registry = new RequestRegistry();
+    registry.addWaiting(inboundMessage("a.life.1", "part"));
+    registry.addWaiting(inboundMessage("a.life.2", "offer"));
 
-    underWay.removeAllOf("part");
+    registry.removeAllOf("part");
 
-    assertEquals(Set.of("a.life.2"), underWay.inboundIds());
+    assertEquals(Set.of("a.life.2"), registry.inboundIds());
   }
 
   @Test
-  void anOlderNodeReadsTheStateOfANewOne() {
+  void olderNodeReadsStateOfNewerNode() {
     var member = new Member("a", "life", Set.of(), Set.of("till"), Instant.EPOCH);
     var bytes = new NodeState(member, Map.of("clerk", "Stopped"), Optional.of(LEASE), Optional.empty()).bytes();
 
-    var old = Codec.of(LostRequestsContract.Old.State.class).decode(bytes);
+    var oldState = Codec.of(LostRequestsContract.OldVersion.State.class).decode(bytes);
 
-    assertEquals(new LostRequestsContract.Old.State(member, Map.of("clerk", "Stopped")), old);
+    assertEquals(new LostRequestsContract.OldVersion.State(member, Map.of("clerk", "Stopped")), oldState);
   }
 
-  /** Ids of foreign programs, and bytes that are no claim, stop no claims. */
+  /** Claims continue despite ids of foreign programs and bytes that are no claim. */
   @Test
   void eachAskerGetsClaimsForAllItsRequests() {
     var clock = new ManualScheduler();
     var network = MemoryNetwork.create();
-    var heard = ConcurrentHashMap.<String>newKeySet();
-    var others = new AtomicInteger();
-    var sent = new HashSet<String>();
-    IntStream.range(0, 3_000).forEach(i -> sent.add("asker.life." + i));
+    var claimedIds = ConcurrentHashMap.<String>newKeySet();
+    var claimsForOther = new AtomicInteger();
+    var sentIds = new HashSet<String>();
+    IntStream.range(0, 3_000).forEach(i -> sentIds.add("asker.life." + i));
     try (ActorScope scope = ActorSystem.openScope("claims", options -> options.withScheduler(clock));
-        var engine = network.connect("shop", "asker");
-        var home = Cluster.join("shop", network, options -> options.withNode("home").withLease(LEASE).withScope(scope)
+        var transport = network.connect("shop", "asker");
+        var node = Cluster.join("shop", network, options -> options.withNode("home").withLease(LEASE).withScope(scope)
             .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())))) {
       var subjects = new Subjects("shop");
-      home.expose("clerk", Job.class, scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context
+      node.expose("clerk", Job.class, scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context
           .replyWhen(job, new CompletableFuture<>())));
-      engine.subscribe(subjects.ofKeepAlives("asker"), Optional.empty(),
-          claim -> heard.addAll(RequestKeepAlive.ids(claim)));
-      engine.subscribe(subjects.ofKeepAlives("other"), Optional.empty(), claim -> others.incrementAndGet());
+      transport.subscribe(subjects.ofKeepAlives("asker"), Optional.empty(),
+          claim -> claimedIds.addAll(RequestKeepAlive.ids(claim)));
+      transport.subscribe(subjects.ofKeepAlives("other"), Optional.empty(), claim -> claimsForOther.incrementAndGet());
       var foreign =
           List.of("other", "", ".", "..", "other.9", "*.life.1", "Ää.life.2", "other.life.99999999999999999999",
               "other.life.-1", "other.life.x");
       var body = Codec.of(Job.class).encode(new Job());
-      for (var id : foreign) engine.publish(
+      for (var id : foreign) transport.publish(
           new WireMessage(subjects.ofActor("clerk"), Optional.of("answers"), Map.of(Destination.MESSAGE_ID, id), body));
-      engine.publish(WireMessage.to(subjects.ofKeepAlives("home"), Map.of("Fb-Held", "x"), new byte[] {1, 2, 3}));
-      for (var id : sent) engine.publish(
+      transport
+          .publish(WireMessage.oneWay(subjects.ofKeepAlives("home"), Map.of("Fb-Held", "x"), new byte[] {1, 2, 3}));
+      for (var id : sentIds) transport.publish(
           new WireMessage(subjects.ofActor("clerk"), Optional.of("answers"), Map.of(Destination.MESSAGE_ID, id), body));
-      Patience.eventually(() -> home.health().pendingRequests() == sent.size() + foreign.size());
+      Patience.eventually(() -> node.health().pendingRequests() == sentIds.size() + foreign.size());
 
       clock.advance(LEASE.dividedBy(5));
 
-      Patience.eventually(() -> heard.size() == sent.size());
-      assertEquals(sent, heard);
-      Patience.eventually(() -> others.get() > 0);
-      assertTrue(others.get() <= 1, () -> others + " claims for 'other.9'");
+      Patience.eventually(() -> claimedIds.size() == sentIds.size());
+      assertEquals(sentIds, claimedIds);
+      Patience.eventually(() -> claimsForOther.get() > 0);
+      assertTrue(claimsForOther.get() <= 1, () -> claimsForOther + " claims for 'other.9'");
     }
   }
 }

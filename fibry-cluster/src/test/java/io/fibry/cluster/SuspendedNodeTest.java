@@ -26,8 +26,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A virtual machine is suspended until others have its keys, and resumes with both of its clocks
- * where they were: its node believes in its lease. Askers that the next owner has answered tell it.
+ * Tests a node whose virtual machine is suspended until other nodes own its keys. When it resumes,
+ * both its clocks show the old time, so the node considers its lease valid. It learns of the next
+ * owner from the requests of askers that this owner has answered.
  */
 class SuspendedNodeTest {
   record Where() implements Request<Where, String> {}
@@ -35,7 +36,7 @@ class SuspendedNodeTest {
   record Slow() implements Request<Slow, String> {}
 
   private static final Duration LEASE = Duration.ofSeconds(5);
-  private static final Duration LONG = Duration.ofHours(1);
+  private static final Duration ASK_LIMIT = Duration.ofHours(1);
   private static final Duration TICK = Duration.ofMillis(500);
 
   private final ManualScheduler clock = new ManualScheduler();
@@ -43,12 +44,12 @@ class SuspendedNodeTest {
   private final MemoryNetwork network = MemoryNetwork.create(clock);
   private final ActorScope scope = ActorSystem.openScope("running", options -> options.withScheduler(clock));
   private final ActorScope scopeOfA = ActorSystem.openScope("suspended", options -> options.withScheduler(clockOfA));
-  private final List<String> handled = new CopyOnWriteArrayList<>(); // by which node
-  private final Queue<Runnable> messages = new ConcurrentLinkedQueue<>(); // in the socket of node a
-  private final Queue<Runnable> news = new ConcurrentLinkedQueue<>(); // from the table to node a
+  private final List<String> handled = new CopyOnWriteArrayList<>(); // names of the nodes that handled a request
+  private final Queue<Runnable> messages = new ConcurrentLinkedQueue<>(); // sent to node a, and not yet read
+  private final Queue<Runnable> tableChanges = new ConcurrentLinkedQueue<>(); // not yet read by node a
   private final CompletableFuture<String> answerOfB = new CompletableFuture<>();
-  private volatile boolean buffered; // messages to node a wait meanwhile, and are not lost
-  private volatile boolean suspended; // node a; messages to it meanwhile are lost
+  private volatile boolean buffered; // messages to the suspended node a wait, instead of being lost
+  private volatile boolean suspended; // node a is suspended
 
   @AfterEach
   void close() {
@@ -56,60 +57,60 @@ class SuspendedNodeTest {
     scopeOfA.close();
   }
 
-  private ClusterTransport machineOfA(ClusterTransport engine) {
-    return Intercepted.of(ClusterTransport.class, engine, (method, arguments, call) -> {
+  private ClusterTransport transportOfA(ClusterTransport transport) {
+    return Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
       if (method.getName().equals("subscribe") || method.getName().equals("watch")) {
         @SuppressWarnings("unchecked") var reader = (Consumer<Object>) arguments[arguments.length - 1];
-        arguments[arguments.length - 1] = (Consumer<Object>) one -> {
-          if (!suspended) reader.accept(one);
-          else if (one instanceof ClusterTransport.Entry) news.add(() -> reader.accept(one));
-          else if (buffered) messages.add(() -> reader.accept(one));
+        arguments[arguments.length - 1] = (Consumer<Object>) item -> {
+          if (!suspended) reader.accept(item);
+          else if (item instanceof ClusterTransport.Entry) tableChanges.add(() -> reader.accept(item));
+          else if (buffered) messages.add(() -> reader.accept(item));
         };
       }
       return call.pass();
     });
   }
 
-  private Cluster join(String node, ClusterNetwork of, ActorScope in, ManualScheduler time) {
-    return Cluster.join("bank", of, options -> options.withNode(node).withLease(LEASE).withPartitions(8).withScope(in)
-        .withWallClock(() -> Instant.EPOCH.plusNanos(time.nanoTime())));
+  private Cluster join(String node, ClusterNetwork nodeNetwork, ActorScope nodeScope, ManualScheduler nodeClock) {
+    return Cluster.join("bank", nodeNetwork, options -> options.withNode(node).withLease(LEASE).withPartitions(8)
+        .withScope(nodeScope).withWallClock(() -> Instant.EPOCH.plusNanos(nodeClock.nanoTime())));
   }
 
-  private Entities<String, Where> home(Cluster node, ActorScope in) {
+  private Entities<String, Where> hostPlaces(Cluster node, ActorScope nodeScope) {
     String name = node.self().name();
-    return node.host("place", Where.class, in.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
+    return node.host("place", Where.class, nodeScope.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
         .newActor((Where where, ActorContext<Where> context) -> {
           handled.add(name);
           context.reply(where, name);
         }));
   }
 
-  private void pass(Duration time) {
-    for (var left = time; left.isPositive(); left = left.minus(TICK)) {
+  private void passTime(Duration time) {
+    for (var remaining = time; remaining.isPositive(); remaining = remaining.minus(TICK)) {
       clock.advance(TICK);
       if (!suspended) clockOfA.advance(TICK);
       assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
     }
   }
 
-  private static String askAll(Entities<String, Where> places, String owner) {
-    String own = "";
+  private static String askAllAndReturnKeyOf(Entities<String, Where> places, String owner) {
+    String lastKey = "";
     for (int i = 0; i < 20; i++) if (Patience.value(places.actor("k" + i).sendMessageReturn(new Where())).equals(owner))
-      own = "k" + i;
-    return own;
+      lastKey = "k" + i;
+    return lastKey;
   }
 
   @Test
   void resumedNodeHandlesNoRequestForNextOwner() {
-    var a = join("a", (app, node) -> machineOfA(network.connect(app, node)), scopeOfA, clockOfA);
-    home(a, scopeOfA);
-    home(join("b", network, scope, clock), scope);
+    var a = join("a", (app, node) -> transportOfA(network.connect(app, node)), scopeOfA, clockOfA);
+    hostPlaces(a, scopeOfA);
+    hostPlaces(join("b", network, scope, clock), scope);
     var places = join("asking", network, scope, clock).entities("place", Where.class);
-    pass(Duration.ofSeconds(10));
-    var place = places.actor(askAll(places, "a"));
+    passTime(Duration.ofSeconds(10));
+    var place = places.actor(askAllAndReturnKeyOf(places, "a"));
 
     suspended = true;
-    pass(LEASE.plusSeconds(3));
+    passTime(LEASE.plusSeconds(3));
     assertEquals("b", Patience.value(place.sendMessageReturn(new Where())));
     suspended = false;
     handled.clear();
@@ -118,49 +119,49 @@ class SuspendedNodeTest {
     for (int i = 0; i < 10; i++) assertEquals("b", Patience.value(place.sendMessageReturn(new Where())));
     assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
     assertEquals(List.of("b"), handled.stream().distinct().toList());
-    clockOfA.advance(TICK); // it asks the table
+    clockOfA.advance(TICK); // node a reads the table
     assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
     assertEquals("b", Patience.value(place.sendMessageReturn(new Where())));
     assertEquals(11, handled.size());
   }
 
-  private Entities<String, Slow> slowHome(Cluster node, ActorScope in) {
+  private Entities<String, Slow> hostSlow(Cluster node, ActorScope nodeScope) {
     String name = node.self().name();
-    return node.host("slow", Slow.class, in.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
+    return node.host("slow", Slow.class, nodeScope.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
         .newActor((Slow slow, ActorContext<Slow> context) -> {
           if (name.equals("a")) new CountDownLatch(1).await(); // until it is killed
           context.replyWhen(slow, answerOfB);
         }));
   }
 
-  private static void comeIn(Queue<Runnable> socket) {
-    for (var next = socket.poll(); next != null; next = socket.poll()) next.run();
+  private static void deliverAll(Queue<Runnable> socket) {
+    for (var delivery = socket.poll(); delivery != null; delivery = socket.poll()) delivery.run();
   }
 
-  /** Both nodes get the requests; the one that resumes ends before it has begun the second ones. */
+  /** Both nodes get the requests. Node a begins only some before it learns of the next owner. */
   @Test
   void resumedNodeDoesNotDeclareMovedRequestNotDone() {
-    var a = join("a", (app, node) -> machineOfA(network.connect(app, node)), scopeOfA, clockOfA);
-    slowHome(a, scopeOfA);
-    slowHome(join("b", network, scope, clock), scope);
-    pass(Duration.ofSeconds(10));
-    int before = a.health().partitions().get("slow");
+    var a = join("a", (app, node) -> transportOfA(network.connect(app, node)), scopeOfA, clockOfA);
+    hostSlow(a, scopeOfA);
+    hostSlow(join("b", network, scope, clock), scope);
+    passTime(Duration.ofSeconds(10));
+    int partitionsBefore = a.health().partitions().get("slow");
     suspended = true;
-    pass(LEASE.plusSeconds(3));
+    passTime(LEASE.plusSeconds(3));
     buffered = true;
     var places = join("asking", network, scope, clock).entities("slow", Slow.class);
-    var answers = IntStream.range(0, 40).mapToObj(i -> places.actor("k" + i % 20).sendMessageReturn(new Slow(), LONG))
-        .toList();
+    var answers = IntStream.range(0, 40)
+        .mapToObj(i -> places.actor("k" + i % 20).sendMessageReturn(new Slow(), ASK_LIMIT)).toList();
     assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
     suspended = false;
 
-    comeIn(messages);
+    deliverAll(messages);
     Patience.eventually(() -> a.health().pendingRequests() >= 2);
-    comeIn(news);
+    deliverAll(tableChanges);
     Patience.eventually(() -> a.health().pendingRequests() == 0);
     answerOfB.complete("b");
 
-    assertTrue(before > 0);
+    assertTrue(partitionsBefore > 0);
     for (var answer : answers) assertEquals("b", Patience.value(answer));
   }
 }

@@ -4,11 +4,11 @@ import io.fibry.Handler;
 import io.fibry.TextContextPropagator;
 import java.util.Map;
 
-/** Carries the tenant of a thread. Thread-safe. */
+/** Propagates the tenant of a thread. Thread-safe. */
 final class Tenant implements TextContextPropagator<String> {
   private static final ThreadLocal<String> NAME = new ThreadLocal<>();
 
-  static String here() {
+  static String current() {
     return NAME.get() == null ? "nobody" : NAME.get();
   }
 
@@ -30,9 +30,9 @@ final class Tenant implements TextContextPropagator<String> {
 
   @Override
   public AutoCloseable restore(String captured) {
-    String before = NAME.get();
+    String previous = NAME.get();
     NAME.set(captured);
-    return () -> NAME.set(before);
+    return () -> NAME.set(previous);
   }
 
   @Override

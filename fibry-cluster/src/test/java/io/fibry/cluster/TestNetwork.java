@@ -7,14 +7,14 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A network whose nodes live until a test ends them: no machine is so busy that a lease of a minute
- * runs out. Thread-safe.
+ * A network whose nodes live until a test ends them, because even on a busy machine no lease of one
+ * minute expires. Thread-safe.
  */
 final class TestNetwork implements ClusterNetwork {
   static final Duration LEASE = Duration.ofMinutes(1);
 
   private final ClusterNetwork network;
-  private final Map<String, ClusterTransport> engines = new ConcurrentHashMap<>(); // by node: its last connection
+  private final Map<String, ClusterTransport> transports = new ConcurrentHashMap<>(); // the last one, by node
 
   TestNetwork(ClusterNetwork network) {
     this.network = network;
@@ -26,9 +26,9 @@ final class TestNetwork implements ClusterNetwork {
 
   @Override
   public ClusterTransport connect(String app, String node) {
-    var engine = network.connect(app, node);
-    engines.put(node, engine);
-    return engine;
+    var transport = network.connect(app, node);
+    transports.put(node, transport);
+    return transport;
   }
 
   @Override
@@ -37,24 +37,24 @@ final class TestNetwork implements ClusterNetwork {
   }
 
   /** {@return the last connection of a node} */
-  ClusterTransport engine(String node) {
-    return engines.get(node);
+  ClusterTransport transport(String node) {
+    return transports.get(node);
   }
 
   /**
-   * Ends a node without notice, as a kill and the end of its lease do: its connection closes, and
-   * another node writes that its life is over. Its actors end with its scope; closing the node
-   * would wait for others.
+   * Ends a node without notice, as a kill and the expiry of its lease do: its connection closes,
+   * and another node writes that its life is over. Its actors end with its scope. The node is not
+   * closed, because a close would wait for other nodes.
    */
-  void end(Cluster node) {
+  void crash(Cluster node) {
     String name = node.self().name();
     String key = new Subjects(node.app()).keyOfNode(name);
-    engines.get(name).close();
-    try (var others = network.connect(node.app(), "others")) {
+    transports.get(name).close();
+    try (var otherNode = network.connect(node.app(), "others")) {
       Patience.eventually(() -> {
-        var entry = others.get(key);
-        var there = entry.flatMap(NodeState::of).filter(one -> !one.isOver());
-        return there.isEmpty() || there.get().end(others, key, entry.get().version(), "a test ended it");
+        var entry = otherNode.get(key);
+        var liveState = entry.flatMap(NodeState::of).filter(state -> !state.isOver());
+        return liveState.isEmpty() || liveState.get().end(otherNode, key, entry.get().version(), "a test ended it");
       });
     }
   }

@@ -22,18 +22,18 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** News from node to node. */
+/** Tests topics whose publishers and subscribers are on several nodes. */
 abstract class TopicContract {
   record News(int number) {}
 
-  record Other(String text) {}
+  record OtherMessage(String text) {}
 
   private final String app;
   private final TestNetwork network;
-  private final ConcurrentLinkedQueue<DeadLetter> letters = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<DeadLetter> deadLetters = new ConcurrentLinkedQueue<>();
   private final ActorScope scope =
-      ActorSystem.openScope("topic-test", options -> options.withDeadLetters(letters::add));
-  private final ConcurrentLinkedQueue<Integer> read = new ConcurrentLinkedQueue<>();
+      ActorSystem.openScope("topic-test", options -> options.withDeadLetters(deadLetters::add));
+  private final ConcurrentLinkedQueue<Integer> received = new ConcurrentLinkedQueue<>();
   private final Cluster a;
   private final Cluster b;
 
@@ -59,112 +59,112 @@ abstract class TopicContract {
     return node.topic("news", News.class);
   }
 
-  private List<Integer> all() {
-    return List.copyOf(read);
+  private List<Integer> receivedNumbers() {
+    return List.copyOf(received);
   }
 
   @Test
-  void allNodesHearInOrder() {
-    var here = new ConcurrentLinkedQueue<Integer>();
-    news(a).subscribe(Mailbox.unbounded(), one -> here.add(one.number()));
-    news(b).subscribe(Mailbox.unbounded(), one -> read.add(one.number()));
+  void subscribersOfAllNodesGetNewsInOrder() {
+    var receivedByA = new ConcurrentLinkedQueue<Integer>();
+    news(a).subscribe(Mailbox.unbounded(), item -> receivedByA.add(item.number()));
+    news(b).subscribe(Mailbox.unbounded(), item -> received.add(item.number()));
 
     for (int i = 0; i < 500; i++) news(a).publish(new News(i));
 
     var expected = IntStream.range(0, 500).boxed().toList();
-    Patience.eventually(() -> read.size() == 500 && here.size() == 500);
-    assertEquals(expected, all());
-    assertEquals(expected, List.copyOf(here));
+    Patience.eventually(() -> received.size() == 500 && receivedByA.size() == 500);
+    assertEquals(expected, receivedNumbers());
+    assertEquals(expected, List.copyOf(receivedByA));
   }
 
   @Test
   void entityAddressStaysSubscribedAfterPassivation() {
     a.host("reader", News.class, scope.anonymous(), Duration.ofMillis(1),
-        (builder, key) -> builder.newActor((News one) -> read.add(one.number())));
-    Topic<News> here = Topic.open(scope.anonymous());
-    here.subscribe(a.entities("reader", News.class).actor("ada"));
+        (builder, key) -> builder.newActor((News item) -> received.add(item.number())));
+    Topic<News> localTopic = Topic.open(scope.anonymous());
+    localTopic.subscribe(a.entities("reader", News.class).actor("ada"));
 
-    for (int i = 1; i <= 3; i++) { // it may be put away after each
+    for (int i = 1; i <= 3; i++) { // the entity may be passivated after each message
       int number = i;
-      here.publish(new News(number));
-      Patience.eventually(() -> read.contains(number));
+      localTopic.publish(new News(number));
+      Patience.eventually(() -> received.contains(number));
     }
-    assertEquals(List.of(1, 2, 3), all());
+    assertEquals(List.of(1, 2, 3), receivedNumbers());
   }
 
   @Test
   void closedSubscriptionAndClosedTopicGetNoNews() {
-    var subscription = news(b).subscribe(Mailbox.unbounded(), one -> read.add(one.number()));
+    var subscription = news(b).subscribe(Mailbox.unbounded(), item -> received.add(item.number()));
     news(a).publish(new News(1));
-    Patience.eventually(() -> all().equals(List.of(1)));
+    Patience.eventually(() -> receivedNumbers().equals(List.of(1)));
     subscription.close();
-    publishToNobody(new News(2));
-    var first = news(b);
-    first.close();
-    first.publish(new News(3)); // a dead letter
+    publishWithoutSubscriber(new News(2));
+    var topic = news(b);
+    topic.close();
+    topic.publish(new News(3)); // a dead letter
 
-    Patience.eventually(() -> letters.stream().anyMatch(one -> one.message().equals(new News(3))));
-    news(b).subscribe(Mailbox.unbounded(), one -> read.add(one.number())); // another one
+    Patience.eventually(() -> deadLetters.stream().anyMatch(item -> item.message().equals(new News(3))));
+    news(b).subscribe(Mailbox.unbounded(), item -> received.add(item.number())); // a new subscription
     news(a).publish(new News(4));
-    Patience.eventually(() -> all().equals(List.of(1, 4)));
+    Patience.eventually(() -> receivedNumbers().equals(List.of(1, 4)));
   }
 
-  /** Returns when it has reached the network, and messages of node a before it have arrived. */
-  private void publishToNobody(News one) {
-    var behind = new CountDownLatch(1);
-    b.topic("behind", News.class).subscribe(Mailbox.unbounded(), none -> behind.countDown());
-    news(a).publish(one);
-    a.topic("behind", News.class).publish(one);
-    Patience.await(behind);
+  /** Publishes the item, and waits until a later message of node a has arrived. */
+  private void publishWithoutSubscriber(News item) {
+    var laterMessage = new CountDownLatch(1);
+    b.topic("behind", News.class).subscribe(Mailbox.unbounded(), later -> laterMessage.countDown());
+    news(a).publish(item);
+    a.topic("behind", News.class).publish(item);
+    Patience.await(laterMessage);
   }
 
   @Test
   void topicHasSingleMessageType() {
     assertSame(news(a), news(a));
 
-    var failure = assertThrows(IllegalStateException.class, () -> a.topic("news", Other.class));
+    var failure = assertThrows(IllegalStateException.class, () -> a.topic("news", OtherMessage.class));
 
     assertEquals("node 'a' has topic 'news' with messages of " + News.class.getName() + ", and not of "
-        + Other.class.getName(), failure.getMessage());
+        + OtherMessage.class.getName(), failure.getMessage());
     assertThrows(IllegalArgumentException.class, () -> a.topic("no name", News.class));
     assertThrows(IllegalArgumentException.class, () -> a.topic("objects", Object.class));
   }
 
   @Test
   void foreignBytesAreNotPublishedAsNews() {
-    news(b).subscribe(Mailbox.unbounded(), one -> read.add(one.number()));
+    news(b).subscribe(Mailbox.unbounded(), item -> received.add(item.number()));
     try (var foreign = network.connect(app, "foreign")) {
-      foreign.publish(WireMessage.to(new Subjects(app).ofTopic("news"), Map.of(), new byte[] {1, 2, 3}));
+      foreign.publish(WireMessage.oneWay(new Subjects(app).ofTopic("news"), Map.of(), new byte[] {1, 2, 3}));
       news(a).publish(new News(7));
 
-      Patience.eventually(() -> all().equals(List.of(7)));
+      Patience.eventually(() -> receivedNumbers().equals(List.of(7)));
     }
   }
 
   /**
    * The subscriber is on the publisher's node, and the publisher does not wait. No other node has
-   * the topic: it would lose the oldest news, too, if it were slow.
+   * the topic, because a slow node would also lose the oldest news.
    */
   @Test
   void slowSubscriberDropsOldestNews() throws Exception {
     var gate = new CountDownLatch(1);
-    var waits = new CountDownLatch(1);
-    news(b).subscribe(Mailbox.bounded(1, Overflow.BLOCK), one -> {
-      waits.countDown();
+    var handlerWaiting = new CountDownLatch(1);
+    news(b).subscribe(Mailbox.bounded(1, Overflow.BLOCK), item -> {
+      handlerWaiting.countDown();
       gate.await();
-      read.add(one.number());
+      received.add(item.number());
     });
     news(b).publish(new News(0));
-    waits.await();
+    handlerWaiting.await();
 
     for (int i = 1; i <= 3_000; i++) news(b).publish(new News(i));
-    Patience.eventually(() -> letters.size() > 1_000);
+    Patience.eventually(() -> deadLetters.size() > 1_000);
     gate.countDown();
 
-    Patience.eventually(() -> read.contains(3_000));
-    Patience.eventually(() -> read.size() + letters.size() == 3_001); // the last letter may come behind the news
-    assertTrue(letters.stream().allMatch(one -> one.reason() == DeadLetter.Reason.DROPPED));
-    assertEquals(all().stream().sorted().toList(), all());
+    Patience.eventually(() -> received.contains(3_000));
+    Patience.eventually(() -> received.size() + deadLetters.size() == 3_001); // the last letter may be late
+    assertTrue(deadLetters.stream().allMatch(item -> item.reason() == DeadLetter.Reason.DROPPED));
+    assertEquals(receivedNumbers().stream().sorted().toList(), receivedNumbers());
   }
 
   @Test
@@ -174,7 +174,7 @@ abstract class TopicContract {
 
     topic.publish(new News(1));
 
-    Patience.eventually(() -> letters.stream().anyMatch(one -> one.message().equals(new News(1))));
-    Patience.ended(topic::waitForExit);
+    Patience.eventually(() -> deadLetters.stream().anyMatch(item -> item.message().equals(new News(1))));
+    Patience.awaitEnd(topic::waitForExit);
   }
 }

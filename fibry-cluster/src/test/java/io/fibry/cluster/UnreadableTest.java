@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Messages that a node cannot read, in masses. */
+/** Tests that a node that gets many unreadable messages logs few lines. */
 class UnreadableTest {
   record Count() implements Request<Count, Integer> {}
 
-  record Pay(int amount, List<String> to) {}
+  record Pay(int amount, List<String> receivers) {}
 
   private static final String UNREADABLE = "'till' got a message that cannot be read";
   private static final int MESSAGES = 1_000;
@@ -32,11 +32,11 @@ class UnreadableTest {
         var foreign = network.connect("flood", "foreign")) {
       node.expose("till", Count.class,
           scope.anonymous().newActor((Count count, ActorContext<Count> context) -> context.reply(count, 7)));
-      long begun = System.nanoTime();
+      long start = System.nanoTime();
       for (int i = 0; i < MESSAGES; i++)
-        foreign.publish(WireMessage.to("fb.flood.n.till", Map.of(), new byte[] {1, 2, 3}));
-      assertEquals(7, node.actor("till", Count.class).ask(new Count(), Patience.LONG)); // behind them
-      long seconds = (System.nanoTime() - begun) / 1_000_000_000;
+        foreign.publish(WireMessage.oneWay("fb.flood.n.till", Map.of(), new byte[] {1, 2, 3}));
+      assertEquals(7, node.actor("till", Count.class).ask(new Count(), Patience.LONG)); // after these messages
+      long seconds = (System.nanoTime() - start) / 1_000_000_000;
 
       int lines = log.lines(UNREADABLE).size();
       assertTrue(lines <= seconds + 2, () -> lines + " lines in " + seconds + " s");
@@ -49,19 +49,19 @@ class UnreadableTest {
     var network = MemoryNetwork.create();
     try (var log = new Logged();
         ActorScope scope = ActorSystem.openScope("unreadable-test");
-        var old = Cluster.join("flood", network, options -> options.withNode("old").withScope(scope));
-        var newer = Cluster.join("flood", network, options -> options.withNode("newer").withScope(scope))) {
-      old.expose("till", Count.class, scope.anonymous().newActor(count -> {}));
-      var till = newer.actor("till", Pay.class);
-      long begun = System.nanoTime();
+        var olderNode = Cluster.join("flood", network, options -> options.withNode("old").withScope(scope));
+        var newerNode = Cluster.join("flood", network, options -> options.withNode("newer").withScope(scope))) {
+      olderNode.expose("till", Count.class, scope.anonymous().newActor(count -> {}));
+      var till = newerNode.actor("till", Pay.class);
+      long start = System.nanoTime();
       for (int i = 0; i < MESSAGES; i++) till.sendMessage(new Pay(7, List.of("x")));
       Patience.eventually(() -> scope.report().unhandled().values().stream().mapToLong(n -> n).sum() == MESSAGES);
-      Patience.eventually(() -> { // the last line of another test was less than a second ago
+      Patience.eventually(() -> { // another test may have logged a line less than a second ago
         till.sendMessage(new Pay(7, List.of("x")));
         return !log.lines(UNREADABLE).isEmpty();
       });
       var lines = log.lines(UNREADABLE);
-      long seconds = (System.nanoTime() - begun) / 1_000_000_000;
+      long seconds = (System.nanoTime() - start) / 1_000_000_000;
 
       assertTrue(lines.size() <= seconds + 2, () -> lines.size() + " lines in " + seconds + " s");
       assertTrue(lines.getFirst().contains("; answers go to "), lines::getFirst);
@@ -69,15 +69,15 @@ class UnreadableTest {
   }
 
   @Test
-  void lineOfUnreadableNewsNamesTheNodeThatPublishedThem() {
+  void logOfUnreadableNewsNamesPublishingNode() {
     var network = MemoryNetwork.create();
     try (var log = new Logged();
         ActorScope scope = ActorSystem.openScope("unreadable-test");
-        var old = Cluster.join("flood", network, options -> options.withNode("old").withScope(scope));
-        var newer = Cluster.join("flood", network, options -> options.withNode("newer").withScope(scope))) {
-      old.topic("pays", Count.class).subscribeToLatest(count -> {});
-      Patience.eventually(() -> { // the last line of another test was less than a second ago
-        newer.topic("pays", Pay.class).publish(new Pay(7, List.of("x")));
+        var olderNode = Cluster.join("flood", network, options -> options.withNode("old").withScope(scope));
+        var newerNode = Cluster.join("flood", network, options -> options.withNode("newer").withScope(scope))) {
+      olderNode.topic("pays", Count.class).subscribeToLatest(count -> {});
+      Patience.eventually(() -> { // another test may have logged a line less than a second ago
+        newerNode.topic("pays", Pay.class).publish(new Pay(7, List.of("x")));
         return !log.lines("topic 'pays' got news that cannot be read; sent by node 'newer'").isEmpty();
       });
     }

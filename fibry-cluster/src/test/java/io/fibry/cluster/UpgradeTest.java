@@ -19,10 +19,10 @@ import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Nodes whose programs are of different versions, as during a rolling restart. */
+/** Tests nodes that run different versions of a program, as during a rolling restart. */
 class UpgradeTest {
   /** The types before the change. */
-  static final class Old {
+  static final class OldTypes {
     sealed interface Till {}
     record Pay(long cents) implements Till, Request<Pay, Long> {}
     record Sum() implements Till, Request<Sum, Long> {}
@@ -30,8 +30,8 @@ class UpgradeTest {
     record Book(List<Entry> entries) {}
   }
 
-  /** A field and a type more. */
-  static final class Next {
+  /** The types after a change that adds a field and a type. */
+  static final class NewTypes {
     sealed interface Till {}
     record Pay(long cents, Optional<String> note) implements Till, Request<Pay, Long> {}
     record Sum() implements Till, Request<Sum, Long> {}
@@ -40,8 +40,8 @@ class UpgradeTest {
     record Book(List<Entry> entries) {}
   }
 
-  /** A field that old nodes need is gone. */
-  static final class Wrong {
+  /** Types without a field that old nodes need. */
+  static final class IncompatibleTypes {
     sealed interface Till {}
     record Pay(String euros) implements Till, Request<Pay, Long> {}
   }
@@ -61,126 +61,126 @@ class UpgradeTest {
     scope.close();
   }
 
-  private Actor<Old.Till> old() {
-    return scope.anonymous().newActor((Old.Till message, ActorContext<Old.Till> context) -> {
+  private Actor<OldTypes.Till> oldTill() {
+    return scope.anonymous().newActor((OldTypes.Till message, ActorContext<OldTypes.Till> context) -> {
       switch (message) {
-        case Old.Pay pay -> {
+        case OldTypes.Pay pay -> {
           cents.add(pay.cents());
           context.reply(pay, cents.sum());
         }
-        case Old.Sum sum -> context.reply(sum, cents.sum());
+        case OldTypes.Sum sum -> context.reply(sum, cents.sum());
       }
     });
   }
 
   @Test
   void olderNodeReadsMessageWithExtraField() {
-    a.expose("till", Old.Till.class, old());
-    var till = b.actor("till", Next.Till.class);
+    a.expose("till", OldTypes.Till.class, oldTill());
+    var till = b.actor("till", NewTypes.Till.class);
 
-    assertEquals(5, till.ask(new Next.Pay(5, Optional.of("thanks"))));
-    assertEquals(5, till.ask(new Next.Sum()));
+    assertEquals(5, till.ask(new NewTypes.Pay(5, Optional.of("thanks"))));
+    assertEquals(5, till.ask(new NewTypes.Sum()));
   }
 
   @Test
   void newerNodeReadsMessageWithoutNewField() {
-    b.expose("till", Next.Till.class, scope.anonymous()
-        .newActor((Next.Till message, ActorContext<Next.Till> context) -> {
-          if (message instanceof Next.Pay pay) context.reply(pay, pay.note().isEmpty() ? pay.cents() : -1);
+    b.expose("till", NewTypes.Till.class, scope.anonymous()
+        .newActor((NewTypes.Till message, ActorContext<NewTypes.Till> context) -> {
+          if (message instanceof NewTypes.Pay pay) context.reply(pay, pay.note().isEmpty() ? pay.cents() : -1);
         }));
 
-    assertEquals(5, a.actor("till", Old.Till.class).ask(new Old.Pay(5)));
+    assertEquals(5, a.actor("till", OldTypes.Till.class).ask(new OldTypes.Pay(5)));
   }
 
   @Test
   void typeUnknownToOlderNodeFailsItsRequest() {
-    a.host("till", Old.Till.class, scope.anonymous(), Duration.ofMinutes(1), (how, key) -> old());
-    var till = b.entities("till", Next.Till.class).actor("t");
+    a.host("till", OldTypes.Till.class, scope.anonymous(), Duration.ofMinutes(1), (builder, key) -> oldTill());
+    var till = b.entities("till", NewTypes.Till.class).actor("t");
 
-    var failure = assertThrows(RemoteFailureException.class, () -> till.ask(new Next.Refund(5)));
+    var failure = assertThrows(RemoteFailureException.class, () -> till.ask(new NewTypes.Refund(5)));
 
     assertTrue(failure.getMessage().contains("Refund"), failure::getMessage);
-    assertEquals(7, till.ask(new Next.Pay(7, Optional.empty()))); // it continues
+    assertEquals(7, till.ask(new NewTypes.Pay(7, Optional.empty()))); // the actor continues
   }
 
   @Test
   void fieldMissingForOlderNodeFailsItsRequest() {
-    a.expose("till", Old.Till.class, old());
+    a.expose("till", OldTypes.Till.class, oldTill());
 
     var failure = assertThrows(RemoteFailureException.class,
-        () -> b.actor("till", Wrong.Till.class).ask(new Wrong.Pay("5,00")));
+        () -> b.actor("till", IncompatibleTypes.Till.class).ask(new IncompatibleTypes.Pay("5,00")));
 
     assertTrue(failure.getMessage().contains("cents"), failure::getMessage);
-    assertEquals(3, a.actor("till", Old.Till.class).ask(new Old.Pay(3)));
+    assertEquals(3, a.actor("till", OldTypes.Till.class).ask(new OldTypes.Pay(3)));
   }
 
   // ---- durable entities
 
-  private static Durable<Old.Till> oldKept() {
-    return Durable.kind("till", Old.Till.class).storeMessages(10).state(new Old.Book(List.of()))
+  private static Durable<OldTypes.Till> oldDefinition() {
+    return Durable.kind("till", OldTypes.Till.class).storeMessages(10).state(new OldTypes.Book(List.of()))
         .handler((book, message, context) -> switch (message) {
-          case Old.Pay pay -> {
+          case OldTypes.Pay pay -> {
             context.reply(pay, pay.cents());
-            yield new Old.Book(List.of());
+            yield new OldTypes.Book(List.of());
           }
-          case Old.Sum sum -> {
+          case OldTypes.Sum sum -> {
             context.reply(sum, (long) book.entries().size());
             yield book;
           }
         });
   }
 
-  private static Durable<Next.Till> nextKept() {
-    return Durable.kind("till", Next.Till.class).storeMessages(10).state(new Next.Book(List.of()))
+  private static Durable<NewTypes.Till> newDefinition() {
+    return Durable.kind("till", NewTypes.Till.class).storeMessages(10).state(new NewTypes.Book(List.of()))
         .handler((book, message, context) -> switch (message) {
-          case Next.Pay pay -> {
+          case NewTypes.Pay pay -> {
             var entries = new ArrayList<>(book.entries());
-            entries.add(new Next.Entry(pay.cents(), pay.note()));
+            entries.add(new NewTypes.Entry(pay.cents(), pay.note()));
             context.reply(pay, pay.cents());
-            yield new Next.Book(entries);
+            yield new NewTypes.Book(entries);
           }
-          case Next.Sum sum -> {
-            context.reply(sum, book.entries().stream().filter(one -> one.note().isPresent()).count());
+          case NewTypes.Sum sum -> {
+            context.reply(sum, book.entries().stream().filter(entry -> entry.note().isPresent()).count());
             yield book;
           }
-          case Next.Refund refund -> book;
+          case NewTypes.Refund refund -> book;
         });
   }
 
   @Test
   void olderNodeErasesNoFieldOfStateOrStoredMessage() {
-    var first = b.host(nextKept(), scope.anonymous(), Duration.ofMinutes(1));
-    var till = b.entities(nextKept()).actor("t");
-    assertEquals(5, till.ask(new Next.Pay(5, Optional.of("first"))));
-    first.close();
+    var newEntities = b.host(newDefinition(), scope.anonymous(), Duration.ofMinutes(1));
+    var till = b.entities(newDefinition()).actor("t");
+    assertEquals(5, till.ask(new NewTypes.Pay(5, Optional.of("first"))));
+    newEntities.close();
 
-    var old = a.host(oldKept(), scope.anonymous(), Duration.ofMinutes(1));
-    Patience.eventually(() -> till.ask(new Next.Sum()) == 1); // answered by the old node, which writes nothing
-    assertTrue(till.sendMessage(new Next.Pay(6, Optional.of("second")))); // kept by it, and not handled
-    old.close();
+    var oldEntities = a.host(oldDefinition(), scope.anonymous(), Duration.ofMinutes(1));
+    Patience.eventually(() -> till.ask(new NewTypes.Sum()) == 1); // answered by the old node, which writes nothing
+    assertTrue(till.sendMessage(new NewTypes.Pay(6, Optional.of("second")))); // stored by the old node, and not handled
+    oldEntities.close();
 
-    b.host(nextKept(), scope.anonymous(), Duration.ofMinutes(1));
-    Patience.eventually(() -> till.ask(new Next.Sum()) == 2);
+    b.host(newDefinition(), scope.anonymous(), Duration.ofMinutes(1));
+    Patience.eventually(() -> till.ask(new NewTypes.Sum()) == 2);
   }
 
   @Test
   void olderNodeErasesNoFieldOfTimedMessage() {
-    var first = b.host(nextKept(), scope.anonymous(), Duration.ofMinutes(1));
-    var till = b.entities(nextKept()).actor("t");
-    assertEquals(5, till.ask(new Next.Pay(5, Optional.of("first"))));
-    first.close();
+    var newEntities = b.host(newDefinition(), scope.anonymous(), Duration.ofMinutes(1));
+    var till = b.entities(newDefinition()).actor("t");
+    assertEquals(5, till.ask(new NewTypes.Pay(5, Optional.of("first"))));
+    newEntities.close();
 
-    var old = a.host(oldKept(), scope.anonymous(), Duration.ofMinutes(1));
-    Patience.eventually(() -> till.ask(new Next.Sum()) == 1);
-    till.sendMessageLater(new Next.Pay(6, Optional.of("second")), Duration.ofMillis(1));
-    var waiting = new LongAdder();
+    var oldEntities = a.host(oldDefinition(), scope.anonymous(), Duration.ofMinutes(1));
+    Patience.eventually(() -> till.ask(new NewTypes.Sum()) == 1);
+    till.sendMessageLater(new NewTypes.Pay(6, Optional.of("second")), Duration.ofMillis(1));
+    var pending = new LongAdder();
     Patience.eventually(() -> {
-      a.store().forEachPending("till", (actor, due) -> waiting.increment());
-      return waiting.sum() > 0; // kept by the old node, and not handled
+      a.store().forEachPending("till", (actor, due) -> pending.increment());
+      return pending.sum() > 0; // stored by the old node, and not handled
     });
-    old.close();
+    oldEntities.close();
 
-    b.host(nextKept(), scope.anonymous(), Duration.ofMinutes(1));
-    Patience.eventually(() -> till.ask(new Next.Sum()) == 2);
+    b.host(newDefinition(), scope.anonymous(), Duration.ofMinutes(1));
+    Patience.eventually(() -> till.ask(new NewTypes.Sum()) == 2);
   }
 }

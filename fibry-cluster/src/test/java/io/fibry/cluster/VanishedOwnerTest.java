@@ -20,12 +20,12 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A node takes a part that was given to it, and is gone before the node before knows it. */
+/** Tests a node that takes over a partition, and ends before the previous owner knows it. */
 class VanishedOwnerTest {
   record Count() implements Request<Count, Integer> {}
 
   private static final Subjects SUBJECTS = new Subjects("bank");
-  private static final String PART = SUBJECTS.keyOfPartition("counter", 0);
+  private static final String PARTITION_KEY = SUBJECTS.keyOfPartition("counter", 0);
 
   private final ActorScope scope = ActorSystem.openScope("next-owner-test");
   private final TestNetwork network = TestNetwork.inMemory();
@@ -35,46 +35,48 @@ class VanishedOwnerTest {
     scope.close();
   }
 
-  private static Member home(String name) {
+  private static Member member(String name) {
     return new Member(name, "life of " + name, Set.of("counter"), Set.of(), Instant.now());
   }
 
-  /** A name whose node is the home of the only part, wherever {@code other} is a home, too. */
-  private static String nameOfHomeBefore(String other) {
+  /** Returns the name of a node that is preferred to the other node as owner of the partition. */
+  private static String nodePreferredTo(String otherNode) {
     for (int i = 0;; i++) {
-      var both = List.of(home("b" + i), home(other));
-      if (PartitionAssignment.preferredNode("counter", 0, both).equals(Optional.of("b" + i))) return "b" + i;
+      var members = List.of(member("b" + i), member(otherNode));
+      if (PartitionAssignment.preferredNode("counter", 0, members).equals(Optional.of("b" + i))) return "b" + i;
     }
   }
 
-  private static Optional<PartitionRight> right(ClusterTransport engine) {
-    return engine.get(PART).flatMap(PartitionRight::of);
+  private static Optional<PartitionRight> right(ClusterTransport transport) {
+    return transport.get(PARTITION_KEY).flatMap(PartitionRight::of);
   }
 
   private Entities<String, Count> counters(Cluster node) {
     return node.host("counter", Count.class, scope.anonymous(), Duration.ofHours(1),
-        (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
+        (builder, key) -> builder.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
   }
 
   @Test
   void partitionOfDeadNextOwnerIsReclaimed() {
-    String next = nameOfHomeBefore("a");
-    try (var engine = network.connect("bank", next);
+    String nextOwner = nodePreferredTo("a");
+    try (var transport = network.connect("bank", nextOwner);
         var a = Cluster.join("bank", network,
             options -> options.withNode("a").withPartitions(1).withSettleTime(Duration.ofMillis(50))
                 .withScope(scope))) {
       var counters = counters(a);
       assertEquals(1, counters.actor("k").ask(new Count(), Patience.LONG));
 
-      var joined = new NodeState(home(next), Map.of(), Optional.empty(), Optional.empty());
-      long member = engine.create(SUBJECTS.keyOfNode(next), joined.bytes(), ClusterTransport.FOREVER).orElseThrow();
-      Patience.eventually(() -> right(engine).filter(PartitionRight::free).isPresent());
-      long given = engine.get(PART).orElseThrow().version();
-      var taken = new PartitionRight(next, home(next).id(), false, given);
-      assertTrue(engine.update(PART, taken.bytes(), given, ClusterTransport.FOREVER).isPresent());
-      assertTrue(joined.end(engine, SUBJECTS.keyOfNode(next), member, "a test ended it"));
+      var stateOfNextOwner = new NodeState(member(nextOwner), Map.of(), Optional.empty(), Optional.empty());
+      long memberVersion = transport
+          .create(SUBJECTS.keyOfNode(nextOwner), stateOfNextOwner.bytes(), ClusterTransport.FOREVER).orElseThrow();
+      Patience.eventually(() -> right(transport).filter(PartitionRight::free).isPresent());
+      long rightVersion = transport.get(PARTITION_KEY).orElseThrow().version();
+      var rightOfNextOwner = new PartitionRight(nextOwner, member(nextOwner).id(), false, rightVersion);
+      assertTrue(transport.update(PARTITION_KEY, rightOfNextOwner.bytes(), rightVersion, ClusterTransport.FOREVER)
+          .isPresent());
+      assertTrue(stateOfNextOwner.end(transport, SUBJECTS.keyOfNode(nextOwner), memberVersion, "a test ended it"));
 
-      Patience.eventually(() -> right(engine).filter(one -> one.isOwnedBy(a.self())).isPresent());
+      Patience.eventually(() -> right(transport).filter(right -> right.isOwnedBy(a.self())).isPresent());
       assertEquals(1, counters.actor("k").ask(new Count(), Patience.LONG));
     }
   }

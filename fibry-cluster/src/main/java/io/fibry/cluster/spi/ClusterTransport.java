@@ -74,7 +74,7 @@ public interface ClusterTransport extends AutoCloseable {
    * @param value its first value
    * @param lease the entry expires after this time, unless it is updated; or {@link #FOREVER}
    * @return its version, or empty if the entry exists already
-   * @throws TransportException if it is not known whether the entry exists
+   * @throws TransportException if the call failed; the entry may have been created nevertheless
    */
   OptionalLong create(String key, byte[] value, Duration lease);
 
@@ -86,7 +86,7 @@ public interface ClusterTransport extends AutoCloseable {
    * @param version the version that the entry must have
    * @param lease the entry expires after this time, unless it is updated; or {@link #FOREVER}
    * @return the new version, or empty if the entry has another version or does not exist
-   * @throws TransportException if it is not known whether the entry was changed
+   * @throws TransportException if the call failed; the entry may have been changed nevertheless
    */
   OptionalLong update(String key, byte[] value, long version, Duration lease);
 
@@ -96,7 +96,7 @@ public interface ClusterTransport extends AutoCloseable {
    * @param key the key of the entry
    * @param version the version that the entry must have
    * @return whether it was deleted; false if it has another version or does not exist
-   * @throws TransportException if it is not known whether the entry exists
+   * @throws TransportException if the call failed; the entry may have been deleted nevertheless
    */
   boolean delete(String key, long version);
 
@@ -179,7 +179,7 @@ public interface ClusterTransport extends AutoCloseable {
      *
      * @param number the number of the piece
      * @return whether the piece was removed; false if it is not in the queue any more
-     * @throws TransportException if it is not known whether the piece was removed
+     * @throws TransportException if the call failed; the piece may have been removed nevertheless
      */
     boolean remove(long number);
 
@@ -200,8 +200,8 @@ public interface ClusterTransport extends AutoCloseable {
   record PendingWork(long number, byte[] work) {}
 
   /**
-   * A piece that this node has taken. The node calls {@link #acknowledge} or {@link #release},
-   * once.
+   * A piece of work that this node has taken. The node calls either {@link #acknowledge} or
+   * {@link #release}, and only once.
    */
   interface WorkItem {
 

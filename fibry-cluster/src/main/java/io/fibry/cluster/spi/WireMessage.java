@@ -33,7 +33,7 @@ public record WireMessage(String subject, Optional<String> replyTo, Map<String, 
    * @param body the encoded message
    * @return a message that expects no answer
    */
-  public static WireMessage to(String subject, Map<String, String> headers, byte[] body) {
+  public static WireMessage oneWay(String subject, Map<String, String> headers, byte[] body) {
     return new WireMessage(subject, Optional.empty(), headers, body);
   }
 

@@ -9,10 +9,10 @@ import io.fibry.RequestException;
  * fails within a lease. If the other node sent a failure, the cause is a {@link
  * RemoteFailureException}.
  */
-public final class UnreachableException extends RequestException {
+public final class UnavailableException extends RequestException {
   private static final long serialVersionUID = 1;
 
-  UnreachableException(String text, String actor, Object request, Throwable cause, Outcome outcome) {
+  UnavailableException(String text, String actor, Object request, Throwable cause, Outcome outcome) {
     super(text, actor, request, cause, outcome);
   }
 }
