@@ -94,7 +94,8 @@ final class FailureDomain {
   }
 
   /**
-   * Replaces a scheduler by the run's, and lets a root scope use the run's scheduler and a probe.
+   * Replaces a scheduler by the run's, and lets a root scope use the run's scheduler and a
+   * {@link MessageProbe}.
    */
   private Object adapt(Object instance) {
     if (instance instanceof Scheduler) return run.scheduler;

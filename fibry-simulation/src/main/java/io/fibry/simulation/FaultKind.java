@@ -4,7 +4,8 @@ import java.util.Locale;
 
 /**
  * The kinds of faults. Each kind has random numbers of its own, so a kind that is added or left out
- * does not change the others.
+ * does not change the others. The random numbers of {@link #DISKS} choose the unsynced data that
+ * survives a crash of a node.
  */
 enum FaultKind {
   KILLS,

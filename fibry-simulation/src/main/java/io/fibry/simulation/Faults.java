@@ -21,7 +21,7 @@ import java.util.function.Predicate;
  */
 public final class Faults {
 
-  /** @param max the largest amount that is drawn: nanoseconds, or a number of messages, by kind */
+  /** @param max the largest amount that is drawn: nanoseconds, or the capacity of a mailbox */
   private record FaultOdds(double probability, long max) {}
 
   private final Map<FaultKind, SplittableRandom> randoms = new EnumMap<>(FaultKind.class);
@@ -66,7 +66,7 @@ public final class Faults {
   }
 
   /**
-   * Delays a thread that could run. So it handles its messages later, but the messages of one
+   * Delays a thread that could run. The thread handles its messages later, but the messages of one
    * sender keep their order.
    *
    * @param probability of a delay each time a thread becomes ready
@@ -164,15 +164,12 @@ public final class Faults {
     }
   }
 
-  /** Draws an amount from one to the largest that the program allows for this kind. */
+  /** Draws an amount from 1 to the maximum that the program gave for this kind. */
   long drawAmount(FaultKind fault) {
     return 1 + randoms.get(fault).nextLong(odds.get(fault).max);
   }
 
-  /**
-   * Draws a number from zero up to, but not including, {@code max}, even if the fault was not
-   * asked for.
-   */
+  /** Draws a number from 0 to {@code max - 1}, even if the fault was not asked for. */
   long draw(FaultKind fault, long max) {
     return randoms.get(fault).nextLong(max);
   }

@@ -50,7 +50,7 @@ final class LivingThreads {
     return threads;
   }
 
-  /** Removes all threads, also from the JDK's list, which would keep threads that never end. */
+  /** Removes all threads, also from the JDK's list, which would keep endless threads in memory. */
   void forgetAll() {
     for (var fiber : livingThreads.values()) if (fiber.thread.isAlive()) VirtualThreadInternals.forget(fiber.thread);
     livingThreads.clear();

@@ -11,7 +11,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records the events of a run: messages between actors, and notes. Only a shown run has a trace.
+ * Records the events of a run: messages between actors, and notes. Only the run that a failure
+ * shows has a trace.
  */
 final class MessageTrace {
   private static final int MAX_EVENTS = 60; // max events shown, the last of the run
@@ -39,12 +40,12 @@ final class MessageTrace {
   private final List<TraceEvent> events = new ArrayList<>();
   private final Map<Actor<?>, String> names = new IdentityHashMap<>();
   // The actor to which each thread sent its last message.
-  private final Map<SimulatedThread, Actor<?>> askedActors = new HashMap<>();
+  private final Map<SimulatedThread, Actor<?>> lastReceivers = new HashMap<>();
 
   // ---- recording
 
   void onSend(SimulationRun run, Actor<?> receiver) {
-    askedActors.put(run.current(), receiver);
+    lastReceivers.put(run.current(), receiver);
   }
 
   void onHandle(SimulationRun run, String sender, Actor<?> receiver, Object message) {
@@ -54,8 +55,8 @@ final class MessageTrace {
   /** Records an answer if the woken thread sent its last message to the actor that wakes it. */
   void onWake(SimulationRun run, SimulatedThread woken) {
     var waker = run.current();
-    if (waker == null || waker == woken || waker.actor == null || askedActors.get(woken) != waker.actor) return;
-    askedActors.remove(woken);
+    if (waker == null || waker == woken || waker.actor == null || lastReceivers.get(woken) != waker.actor) return;
+    lastReceivers.remove(woken);
     add(run, TraceArrow.ANSWER, name(waker.actor), name(woken), "");
   }
 
@@ -75,7 +76,7 @@ final class MessageTrace {
     String type = frame.getClassName().substring(frame.getClassName().lastIndexOf('.') + 1);
     String location =
         frame.getLineNumber() < 0 ? frame.getMethodName() : frame.getMethodName() + ':' + frame.getLineNumber();
-    note(run, name(run.current()) + " gives way in " + type + '.' + location);
+    note(run, name(run.current()) + " yields in " + type + '.' + location);
   }
 
   private void add(SimulationRun run, TraceArrow arrow, String from, String to, String text) {
@@ -89,7 +90,8 @@ final class MessageTrace {
   }
 
   /**
-   * Returns an actor's name. Without a name it is a number, because hash codes differ between runs.
+   * Returns an actor's name. An actor without a name gets a number, because hash codes differ
+   * between runs.
    */
   private String name(Actor<?> actor) {
     return names.computeIfAbsent(actor, newActor -> {

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Runs a program once, with one seed, and checks that no thread or message remains afterwards. */
 final class ProgramRun {
-  private static final Duration CLOSE_LIMIT = Duration.ofMinutes(5);
+  private static final Duration CLOSE_LIMIT = Duration.ofMinutes(5); // by the run's clock
   private static final int MAX_CHECKS = 100; // checks whether handlers that still run at the limit have ended
 
   private final SimulationRun run;

@@ -25,8 +25,8 @@ record RunFailure(FailureKind kind, String text, @Nullable Throwable cause) {
 
   /**
    * Returns whether two failures probably have the same cause: an equal invariant, or an exception
-   * of the same class from the same line. The texts of other failures may differ, because they
-   * contain numbers.
+   * of the same class from the same line. Other failures need only have the same kind, because
+   * their texts contain numbers.
    */
   boolean isSameFault(@Nullable RunFailure other) {
     if (other == null || kind != other.kind) return false;

@@ -3,8 +3,8 @@ package io.fibry.simulation;
 import java.util.function.Function;
 
 /**
- * Finds a shorter run that fails in the same way. A run is shorter if it has fewer kinds of faults
- * and fewer decisions that differ from those of a quiet machine.
+ * Finds a shorter run that fails in the same way. A run is shorter if it has fewer deviations from
+ * a quiet machine in total: kinds of faults, and decisions that differ.
  */
 final class RunShrinker {
   private static final int MAX_RUNS = 500;
@@ -34,7 +34,8 @@ final class RunShrinker {
   }
 
   /**
-   * Tries to remove all deviations, then each half of them, each quarter, and so on to single ones.
+   * Tries to remove all deviations from a quiet machine, then each half of them, each quarter, and
+   * so on to single deviations.
    */
   private void shrinkDecisions() {
     for (int size = countDeviations(shortest); size >= 1; size /= 2) {

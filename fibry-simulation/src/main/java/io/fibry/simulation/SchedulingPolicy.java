@@ -17,8 +17,8 @@ public enum SchedulingPolicy {
 
   /**
    * Gives each thread a random priority, and runs the thread with the highest. At one or two random
-   * steps, this thread gets the lowest priority (probabilistic concurrency testing, PCT). Finds
-   * bugs that need a rare order of few events.
+   * steps, the thread that would run gets the lowest priority (probabilistic concurrency testing,
+   * PCT). Finds bugs that need a rare order of few events.
    */
   PRIORITIES,
 

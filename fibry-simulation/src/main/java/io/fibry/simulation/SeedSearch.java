@@ -37,7 +37,7 @@ final class SeedSearch {
     for (long last = seed + options.seeds(); seed < last && !isTimeUp(startNanos); seed++) {
       if (Thread.currentThread().isInterrupted()) throw new CancellationException("interrupted after " + summary());
       var outcome = run(RunReplay.of(seed), false);
-      if (Long.bitCount(seed) == 1) repeat(outcome); // seeds 1, 2, 4, 8 and so on
+      if (Long.bitCount(seed) == 1) repeat(outcome); // checks at seeds 1, 2, 4, 8 and so on that a run can be repeated
       record(outcome);
     }
     var summary = summary();
@@ -55,7 +55,7 @@ final class SeedSearch {
 
   /**
    * Runs the program in the order of a quiet machine, twice: the first run initializes classes,
-   * which may read the clock, so it differs from all later runs.
+   * which may read the clock, so the first run differs from all later runs.
    */
   private RunOutcome runOldestFirst() {
     var oldestFirst = RunReplay.of(0).withDecisions(new Decisions());
@@ -77,7 +77,7 @@ final class SeedSearch {
   }
 
   private Simulation.Summary replay(RunReplay replay) {
-    run(replay, false); // without a check, because it may initialize a class that was not used before
+    run(replay, false); // not reported: it may differ, because it initializes classes
     var outcome = run(replay, true);
     if (outcome.hasFailed()) throw FailureReport.of(outcome, outcome, "");
     return new Simulation.Summary(1, 1, outcome.steps(), outcome.simulatedNanos() / 1e9);
@@ -125,7 +125,7 @@ final class SeedSearch {
       var first = recordEvents(replay, -1);
       int mismatch = first.mismatch(recordEvents(replay, -1));
       if (mismatch < 0) continue;
-      var text = new StringBuilder("two runs part at event " + mismatch);
+      var text = new StringBuilder("two runs differ at event " + mismatch);
       for (int j = 0; j < 2; j++) {
         var stackTrace = recordEvents(replay, mismatch).stackTrace();
         if (stackTrace == null) continue;

@@ -8,8 +8,8 @@ import java.util.concurrent.Future;
 
 /**
  * The clock of a run. It is stopped while a thread runs, and moves to the next timer when no thread
- * can run. Otherwise only faults move it, and loops that spin or read the clock again and again.
- * Used by simulated threads and the carrier.
+ * can run. Otherwise only faults move it, and threads that spin, read the clock again and again, or
+ * only yield to each other. Used by simulated threads and the carrier.
  */
 final class SimulatedClock {
   private static final long WALL_START_MILLIS = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
@@ -90,8 +90,8 @@ final class SimulatedClock {
   }
 
   /**
-   * Counts a reading of the clock by the program, so that a program that only reads the clock sees
-   * time pass.
+   * Returns the time to the program, and counts the read. After many reads, each read moves the
+   * clock, so that a loop that waits for a time by reading the clock ends.
    */
   long readByProgram() {
     if (++readCount > FREE_READS) now += READ_NANOS;
@@ -136,7 +136,9 @@ final class SimulatedClock {
     return timers.isEmpty() ? -1 : Math.max(0, timers.first().time - now);
   }
 
-  /** Runs the next timer, after moving the clock to its time. */
+  /**
+   * Moves the clock to the time of the next timer, and runs the timer unless its node has crashed.
+   */
   void runNext() {
     var nextTimer = timers.pollFirst();
     if (nextTimer == null || nextTimer.domain.isCrashed) return;

@@ -77,9 +77,9 @@ public final class SimulatedNode {
   }
 
   /**
-   * Lets operations of this node's disk fail, until the node crashes. A failed operation changes
-   * nothing. A failed sync also drops the changes that it should have synced, as {@link CrashDisk}
-   * describes.
+   * Lets operations of this node's disk fail, until the node crashes. A failed operation changes no
+   * file. After a failed sync, only another write and then a sync make its changes durable, as
+   * {@link CrashDisk} describes.
    *
    * @param fails returns whether an operation fails: "create", "write", "sync", "rename", "delete"
    * or "syncDirectory"; must not wait

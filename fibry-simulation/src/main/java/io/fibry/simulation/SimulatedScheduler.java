@@ -49,7 +49,7 @@ final class SimulatedScheduler implements Scheduler {
   /** Used by simulated threads and their carrier, so by one thread at a time. */
   private final class SimulatedTimer implements Timer, Runnable {
     private final long period; // ns; 0 if the task runs once
-    private final boolean isFixedRate; // else the period begins when the task has ended
+    private final boolean isFixedRate; // false: the next period begins when the task has ended
     private final Runnable task;
     private final FailureDomain domain = run.currentDomain();
     private long due; // ns by the run's clock

@@ -15,9 +15,9 @@ final class SimulatedThread {
   final long number; // the same in each run of a seed; see LivingThreads
   @Nullable
   Actor<?> actor; // the actor whose message the thread handles; null: none
-  FailureDomain domain; // of that actor, or else of the start of the thread
+  FailureDomain domain; // of that actor; without an actor, the domain in which the thread started
   @Nullable
-  FailureDomain receiverDomain; // of the receiver of the last message in this step; its thread starts there; null: none
+  FailureDomain receiverDomain; // where a thread for the receiver of this step's last message starts, or null
   int priority; // for SchedulingPolicy.PRIORITIES: the highest runs first
   int yieldCount; // yields in a row without other progress
   int initializerDepth; // static initializers that run; above 0, the thread never gives way at yield points

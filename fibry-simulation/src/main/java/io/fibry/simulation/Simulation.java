@@ -30,9 +30,9 @@ public final class Simulation {
   public interface Program {
 
     /**
-     * Runs on a thread of the simulation, once for each seed. It must make all objects that it
-     * uses: an object that outlives a run, such as one in a static field, makes the next run a
-     * different one.
+     * Runs on a thread of the simulation, once for each seed. It must create all objects that it
+     * uses. An object that outlives a run, such as an object in a static field, would change the
+     * next run.
      *
      * @param simulation the simulation of this run
      * @throws Throwable to fail the run
@@ -152,7 +152,8 @@ public final class Simulation {
   }
 
   /**
-   * Checks a condition after each further step of any thread. If it is false, the run fails.
+   * Checks a condition after each further step of any thread. If it is false, the run fails. A
+   * later condition with an equal description replaces it.
    *
    * @param description the text for the failure
    * @param condition may read all state, but must not wait or change state
@@ -180,13 +181,13 @@ public final class Simulation {
     }
   }
 
-  /** Lets other threads run first, if the run decides so. Call it where threads share state. */
+  /** Lets other threads run first, if the run decides so. Call it before a use of shared state. */
   public void yieldPoint() {
     run.yieldPoint();
   }
 
   /**
-   * Writes a line into the trace of a failure.
+   * Adds a line to the trace, which the text of a failure shows.
    *
    * @param text describes an event
    */

@@ -23,7 +23,7 @@ final class SimulationCarrier {
 
   private final SynchronousQueue<Runnable> runs = new SynchronousQueue<>();
   private final SimulationThread thread = new SimulationThread(this::loop, "simulation");
-  private volatile boolean isLost; // a step held the thread for too long; it gets no further runs
+  private volatile boolean isLost; // a step held the thread for too long; the thread gets no further runs
 
   private SimulationCarrier() {
     thread.start();
@@ -32,7 +32,7 @@ final class SimulationCarrier {
   /**
    * Waits until no other simulation runs in this JVM, and begins a simulation.
    *
-   * @throws CancellationException if the thread is interrupted, which stays interrupted
+   * @throws CancellationException if the thread is interrupted; its interrupt flag stays set
    */
   static void lock() {
     try {

@@ -3,9 +3,9 @@ package io.fibry.simulation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports that a run of a program failed. The search then looks for a shorter run that fails in the
- * same way. The message has the seed, the reason, the events of the shortest run, and the line that
- * repeats this run. Immutable.
+ * Reports that a run of a program failed. Before it is thrown, the simulation looks for a shorter
+ * run that fails in the same way. The message has the seed, the reason, the events of the shortest
+ * run, and the line that repeats this run. Immutable.
  */
 public final class SimulationFailure extends AssertionError {
   private static final long serialVersionUID = 1;

@@ -19,16 +19,16 @@ import org.jspecify.annotations.Nullable;
  * One run: the scheduler, clock and random numbers of its threads. A step is the code that a thread
  * runs until it waits, yields or ends. One step runs at a time, on the thread that called play.
  *
- * <p>No field needs a lock, because simulated threads use the fields only during their steps. All
- * other threads use only {@code externalSteps}, and {@code failure} to end the run.
+ * <p>No field needs a lock, because simulated threads use the fields only during their steps.
+ * Others add to {@code externalSteps}, end the run by {@link #fail}, and read volatile fields.
  */
 final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLimiter {
-  private static final long MAX_TIME_AFTER_PROGRAM = 3_600_000_000_000L; // ns by the run's clock until all must end
-  private static final int MAX_IDLE_STEPS = 100; // silent steps without progress, plus 10 for each ready thread
+  private static final long MAX_TIME_AFTER_PROGRAM = 3_600_000_000_000L; // ns by the run's clock; see onProgramEnd
+  private static final int MAX_IDLE_STEPS = 100; // idle steps until the clock moves; plus 10 for each ready thread
   private static final int SILENT_STEP_WEIGHT = 100; // of a step without messages; a step with messages has weight 1
-  private static final MonitorBarrier MONITOR_BARRIER = new MonitorBarrier();
+  private static final WakeUpBarrier MONITOR_BARRIER = new WakeUpBarrier();
   static volatile long externalWaitNanos = 500_000_000; // ns of real time; see awaitExternalStep; tests change it
-  private static final int SPINS_UNTIL_YIELD = 64; // spins or yields, after which all others run first
+  private static final int SPINS_UNTIL_YIELD = 64; // spins, or yields of one thread, until all others run first
 
   final SplittableRandom random; // the random numbers of the program
   final Faults faults;
@@ -55,7 +55,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private @Nullable SimulatedThread lastRun; // the thread whose step ran last
   // the failure domain of the thread that is being started; null for the domain of its starter
   private @Nullable FailureDomain startingDomain;
-  private long hash = 0x9E3779B97F4A7C15L;
+  private long hash = 0x9E3779B97F4A7C15L; // of the order of steps and timers so far
   private int spins; // spins of all threads
   boolean isOvertaking; // another thread had been ready for longer than the thread that runs
   private boolean endedAtYieldPoint; // the last step ended at a point of YieldPoints
@@ -110,7 +110,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private SimulatedThread register(Runnable step) {
     if (faults.mayStrike(FaultKind.THREADS) && SimulatedThread.isStartedByLibrary()
         && faults.tryStrike(FaultKind.THREADS))
-      throw new RejectedExecutionException("the simulation starts no thread for this actor: a fault");
+      throw new RejectedExecutionException("a fault of the simulation: no thread is started for this actor");
     var thread = VirtualThreadInternals.of(step);
     var fiber = livingThreads.add(step, thread, domainOfNewThread());
     chooser.onStart(fiber);
@@ -281,7 +281,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     return true;
   }
 
-  /** In a traced run, waits for a wake-up by a thread from outside; returns whether it came. */
+  /** In a traced run, waits for a wake-up from outside, to report it; returns whether it came. */
   private boolean awaitExternalStep() {
     if (trace == null || livingThreads.list().isEmpty()) return false;
     long limit = externalWaitNanos;
@@ -366,7 +366,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private void failExternalWakeUp(SimulatedThread fiber) {
     fail(RunFailure.of(RunFailure.FailureKind.EXTERNAL_WAKE_UP,
         "a thread from outside the simulation woke " + fiber + ", which waited\n"
-            + ThreadReport.of(List.of(fiber)) + "Simulate the code of that thread, or keep it out"));
+            + ThreadReport.of(List.of(fiber)) + "Simulate the code of that thread, or keep it out of the program"));
   }
 
   private void mixIntoHash(long value) {

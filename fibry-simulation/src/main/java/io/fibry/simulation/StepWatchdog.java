@@ -8,10 +8,11 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>A step that computes holds the carrier if it has used as many seconds of processor time as the
  * patience, however long that takes on a busy machine. A step that waits without leaving the
- * carrier holds it if it waits at as many checks in a row. Some threads count as running although
- * they wait: in native code, or while another thread initializes a class. Such a thread uses no
- * processor time, and holds the carrier after six times as many checks in a row. Fewer checks would
- * not do, because on a busy machine a running thread may get no processor time for seconds.
+ * carrier holds the carrier if as many checks in a row find it waiting. Some threads count as
+ * running although they wait: in native code, or while another thread initializes a class. Such a
+ * thread uses no processor time, and holds the carrier after six times as many checks in a row.
+ * Fewer checks would not do, because on a busy machine a running thread may get no processor time
+ * for seconds.
  */
 final class StepWatchdog {
 

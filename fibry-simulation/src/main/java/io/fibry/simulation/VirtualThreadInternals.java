@@ -30,7 +30,7 @@ final class VirtualThreadInternals {
 
   /**
    * Reads the thread from a runnable of the JDK; null before the first use. Written and read by any
-   * thread, because all readers are equal.
+   * thread; a race is harmless, because all getters for one class are equal.
    */
   private static volatile @Nullable CapturedThread threadGetter;
 
@@ -69,7 +69,7 @@ final class VirtualThreadInternals {
     return !MONITOR_STATES.isEmpty() && MONITOR_STATES.contains((int) STATE.getVolatile(thread));
   }
 
-  /** Removes a thread that will never end from the JDK's list of threads, which would keep it. */
+  /** Removes a thread that will never end from the JDK's list, which would keep it in memory. */
   static void forget(Thread thread) {
     try {
       FORGET.invoke(thread);

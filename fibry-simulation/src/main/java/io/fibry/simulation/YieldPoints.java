@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Yield points inside a step, which find races between a read and a write. A bytecode tool inserts
  * a call of {@link #pass} before each use of state that threads share. The calls have an effect
- * only on threads of a simulation {@link Simulation.Options#withYieldPoints}. Thread-safe.
+ * only on simulated threads, and only with the option {@link Simulation.Options#withYieldPoints}.
+ * Thread-safe.
  */
 public final class YieldPoints {
   /**
@@ -26,7 +27,7 @@ public final class YieldPoints {
   /**
    * Called when a static initializer begins. Until it ends, the thread does not give way at yield
    * points, because other threads would wait for the class. Besides, the initializer runs once in a
-   * JVM, and not in each run.
+   * JVM, so later runs of a seed would not pass its yield points.
    */
   public static void beginInitializer() {
     changeDepth(1);

@@ -12,9 +12,9 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The agent comes into a JVM by its flag, or is attached; from a jar, or from a folder. */
+/** Tests that the agent is loaded by a flag or attached later, from a jar or from a folder. */
 class AttachJvmTest {
-  /** Attaches from several threads at once, while virtual threads are at work. */
+  /** Attaches the agent from several virtual threads at the same time. */
   static final class Program {
     public static void main(String[] args) throws Exception {
       try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -22,13 +22,13 @@ class AttachJvmTest {
           AgentAttacher.ensure();
           return null;
         };
-        for (var one : threads.invokeAll(List.of(attach, attach, attach))) one.get();
+        for (var future : threads.invokeAll(List.of(attach, attach, attach))) future.get();
       }
       System.out.println("simulated: " + Simulated.sleep());
     }
   }
 
-  /** Loaded after the agent. */
+  /** A class that is loaded after the agent. */
   private static final class Simulated {
     private static Duration sleep() throws Exception {
       return TinyMachine.play(() -> {
@@ -38,7 +38,7 @@ class AttachJvmTest {
     }
   }
 
-  /** Uses a class of the tap too early. */
+  /** Uses a class of the package tap before the agent is attached. */
   static final class TooEarly {
     public static void main(String[] args) {
       System.out.println(SimulatedMachine.class.getClassLoader() == null);
@@ -47,17 +47,17 @@ class AttachJvmTest {
   }
 
   @Test
-  void attachesToAJvmWithoutTheFlag() throws Exception {
+  void agentAttachesToJvmWithoutFlag() throws Exception {
     assertSimulates(Jvm.run(0, List.of(), Jvm.CLASS_PATH, Program.class));
   }
 
   @Test
-  void attachesTheJar(@TempDir Path folder) throws Exception {
+  void agentAttachesFromJar(@TempDir Path folder) throws Exception {
     assertSimulates(Jvm.run(0, List.of(), withJar(Jvm.jar(folder)), Program.class));
   }
 
   @Test
-  void theJarIsTheAgent(@TempDir Path folder) throws Exception {
+  void flagLoadsAgentFromJar(@TempDir Path folder) throws Exception {
     var jar = Jvm.jar(folder);
 
     var printed =
@@ -67,7 +67,7 @@ class AttachJvmTest {
   }
 
   @Test
-  void aJvmThatForbidsAgentsSaysWhatToDo() throws Exception {
+  void jvmThatForbidsAgentsNamesRemedy() throws Exception {
     var printed = Jvm.run(1, List.of("-XX:-EnableDynamicAgentLoading"), Jvm.CLASS_PATH, Program.class);
 
     assertTrue(printed.contains("the agent of fibry-simulation cannot be attached to this JVM: "), printed);
@@ -75,7 +75,7 @@ class AttachJvmTest {
   }
 
   @Test
-  void aJvmThatCannotBeReachedSaysWhatToDo() throws Exception {
+  void jvmWithoutAttachMechanismNamesRemedy() throws Exception {
     var printed = Jvm.run(1, List.of("-XX:+DisableAttachMechanism"), Jvm.CLASS_PATH, Program.class);
 
     assertTrue(printed.contains("start the JVM with -javaagent:<path of fibry-simulation.jar>"), printed);

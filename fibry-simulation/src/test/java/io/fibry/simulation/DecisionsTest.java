@@ -49,9 +49,9 @@ class DecisionsTest {
   @ParameterizedTest
   @ValueSource(strings = {"", "x", "4:1", "4:1=", "4:2=1,1=1", "4!fire", "4:1=1,"})
   void invalidReplayTextIsRefused(String text) {
-    var refused = assertThrows(IllegalArgumentException.class, () -> RunReplay.parse(text));
+    var refusal = assertThrows(IllegalArgumentException.class, () -> RunReplay.parse(text));
 
-    assertTrue(refused.getMessage().startsWith("'" + text + "' is not a run of a simulation; give what a failure"),
-        refused.getMessage());
+    assertTrue(refusal.getMessage().startsWith("'" + text + "' is not a run of a simulation; give what a failure"),
+        refusal.getMessage());
   }
 }

@@ -19,10 +19,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
-/** All that fails a run, with its text. */
+/** Tests all causes of a failed simulation, and the texts of the failures. */
 class FailuresTest {
 
-  private static SimulationFailure failure(Program program) {
+  private static SimulationFailure failureOf(Program program) {
     return assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withSeeds(20), program));
   }
 
@@ -33,11 +33,11 @@ class FailuresTest {
   @Test
   @Promise("29.16")
   void programExceptionFailsSimulation() {
-    var thrown = new IOException("no paper");
+    var exception = new IOException("no paper");
 
-    var failure = failure(sim -> { throw thrown; });
+    var failure = failureOf(sim -> { throw exception; });
 
-    assertSame(thrown, failure.getCause());
+    assertSame(exception, failure.getCause());
     assertText("seed 0 fails after ", failure);
     assertText("java.io.IOException: no paper", failure);
     assertText("again: -Dfibry.simulation=0:", failure);
@@ -46,8 +46,8 @@ class FailuresTest {
   @Test
   @Promise("29.16")
   void clientExceptionFailsSimulation() {
-    var failure = failure(sim -> {
-      sim.client("one", () -> { throw new IOException("no ink"); });
+    var failure = failureOf(sim -> {
+      sim.client("writer", () -> { throw new IOException("no ink"); });
       sim.join();
     });
 
@@ -57,7 +57,7 @@ class FailuresTest {
   @Test
   @Promise("29.16")
   void violatedInvariantFailsSimulation() {
-    var failure = failure(sim -> {
+    var failure = failureOf(sim -> {
       var count = new AtomicInteger();
       sim.assertAlways("fewer than three", () -> count.get() < 3);
       var counter = sim.scope().named("counter").newActor((String more) -> count.incrementAndGet());
@@ -70,17 +70,17 @@ class FailuresTest {
 
   @Test
   void throwingInvariantFailsSimulation() {
-    var failure = failure(sim -> {
-      sim.assertAlways("it can be looked at", () -> { throw new IllegalStateException("it is gone"); });
+    var failure = failureOf(sim -> {
+      sim.assertAlways("the invariant holds", () -> { throw new IllegalStateException("no state"); });
       sim.yieldPoint();
     });
 
-    assertText("java.lang.IllegalStateException: it is gone", failure);
+    assertText("java.lang.IllegalStateException: no state", failure);
   }
 
   @Test
   void unreachedConditionFailsSimulation() {
-    var failure = failure(sim -> sim.assertEventually("it rains", Duration.ofHours(1), () -> false));
+    var failure = failureOf(sim -> sim.assertEventually("it rains", Duration.ofHours(1), () -> false));
 
     assertText("java.lang.AssertionError: not within PT1H: it rains", failure);
   }
@@ -88,19 +88,19 @@ class FailuresTest {
   @Test
   @Promise("29.17")
   void deadlockFailsSimulation() {
-    var failure = failure(sim -> {
-      var one = new ReentrantLock();
-      var two = new ReentrantLock();
+    var failure = failureOf(sim -> {
+      var leftFork = new ReentrantLock();
+      var rightFork = new ReentrantLock();
       sim.client("first", () -> {
-        one.lock();
+        leftFork.lock();
         sim.yieldPoint();
-        two.lock();
+        rightFork.lock();
         return null;
       });
       sim.client("second", () -> {
-        two.lock();
+        rightFork.lock();
         sim.yieldPoint();
-        one.lock();
+        leftFork.lock();
         return null;
       });
       sim.join();
@@ -128,13 +128,13 @@ class FailuresTest {
   @Test
   @Promise("29.18")
   void leftoverThreadFailsSimulation() {
-    var failure = failure(sim -> {
-      var never = new CountDownLatch(1);
+    var failure = failureOf(sim -> {
+      var latch = new CountDownLatch(1);
       Thread.ofVirtual().name("forgotten").start(() -> {
         try {
-          never.await();
-        } catch (InterruptedException end) {
-          // it ends
+          latch.await();
+        } catch (InterruptedException interrupt) {
+          // The thread ends.
         }
       });
     });
@@ -153,7 +153,7 @@ class FailuresTest {
   void unjoinedClientIsNoLeftover() {
     Simulation.run(options -> options.withSeeds(20), sim -> {
       var actor = sim.scope().named("actor").newActorWithReturn((String message) -> message);
-      sim.client("one", () -> {
+      sim.client("asker", () -> {
         Thread.sleep(Duration.ofDays(1));
         return actor.ask("hello");
       });
@@ -163,26 +163,26 @@ class FailuresTest {
   @Test
   @Promise("29.18")
   void leftoverHandlerFailsSimulation() {
-    var failure = failure(sim -> {
-      var deaf = sim.scope().named("deaf").newActor((String go) -> {
+    var failure = failureOf(sim -> {
+      var clerk = sim.scope().named("clerk").newActor((String go) -> {
         while (true) {
           LockSupport.parkNanos(1_000_000_000);
           Thread.interrupted();
         }
       });
-      deaf.sendMessage("go");
+      clerk.sendMessage("go");
     });
 
-    assertText("when all scopes had closed, handlers still run: [deaf]", failure);
+    assertText("when all scopes had closed, handlers still run: [clerk]", failure);
   }
 
   @Test
   @Promise("29.18")
   void deadLetterFailsSimulationWhenForbidden() {
     Program program = sim -> {
-      var gone = sim.scope().named("gone").newActor((String message) -> {});
-      gone.close();
-      gone.sendMessage("hello");
+      var actor = sim.scope().named("actor").newActor((String message) -> {});
+      actor.close();
+      actor.sendMessage("hello");
     };
     Simulation.run(options -> options.withSeeds(20), program);
 
@@ -197,11 +197,11 @@ class FailuresTest {
   void unrepeatableRunFailsSimulation() {
     var runs = new AtomicInteger();
 
-    var failure = failure(sim -> {
+    var failure = failureOf(sim -> {
       for (int i = runs.incrementAndGet() % 7; i > 0; i--) Thread.sleep(1);
     });
 
-    assertText(" is not repeatable: two runs part at event ", failure);
+    assertText(" is not repeatable: two runs differ at event ", failure);
     assertText("\n    at ", failure);
     assertText("Something else than the seed decides what happens: ", failure);
   }
@@ -209,123 +209,126 @@ class FailuresTest {
   @Test
   @Promise("29.7")
   void wakeByOutsideThreadFailsSimulation() {
-    assertOutsideIsTold((sim, latch, outside) -> {
-      var waits = Thread.currentThread();
-      var holds = new AtomicBoolean();
-      var woken = new AtomicBoolean();
+    assertOutsideWakeFails((sim, latch, outside) -> {
+      var main = Thread.currentThread();
+      var isRunHeld = new AtomicBoolean();
+      var hasWoken = new AtomicBoolean();
       outside.execute(() -> {
-        while (!holds.get()) Thread.onSpinWait();
+        while (!isRunHeld.get()) Thread.onSpinWait();
         latch.countDown();
-        woken.set(true);
+        hasWoken.set(true);
       });
-      sim.client("holds the run until it has come", () -> {
-        while (waits.getState() != Thread.State.WAITING) Thread.yield();
-        holds.set(true);
-        while (!woken.get());
+      sim.client("holds the run until the latch is open", () -> {
+        while (main.getState() != Thread.State.WAITING) Thread.yield();
+        isRunHeld.set(true);
+        while (!hasWoken.get());
         return null;
       });
     });
   }
 
   /**
-   * All runs look like deadlocks; the run that is shown waits for the thread, which comes only
-   * then.
+   * Runs without a trace end as deadlocks here. The failed run is repeated with a trace for the
+   * failure's text. This run waits for threads from outside, and such a thread wakes main.
    */
   @Test
   @Promise("29.7")
   void lateWakeByOutsideThreadFailsSimulation() {
     var carrier = new AtomicReference<Thread>();
-    var latest = new AtomicReference<CountDownLatch>(); // of the run that began last
-    long before = SimulationRun.externalWaitNanos;
+    var latchOfLatestRun = new AtomicReference<CountDownLatch>();
+    long oldWaitNanos = SimulationRun.externalWaitNanos;
     SimulationRun.externalWaitNanos = Long.MAX_VALUE / 2;
     try {
-      assertOutsideIsTold((sim, latch, outside) -> {
-        latest.set(latch);
-        sim.assertAlways("its carrier is known", () -> {
+      assertOutsideWakeFails((sim, latch, outside) -> {
+        latchOfLatestRun.set(latch);
+        sim.assertAlways("the carrier is known", () -> {
           carrier.set(Thread.currentThread());
           return true;
         });
         outside.execute(() -> {
-          while (latest.get() == latch && !waitsForOthers(carrier.get())) Thread.onSpinWait();
-          if (latest.get() == latch) latch.countDown();
+          while (latchOfLatestRun.get() == latch && !waitsForOthers(carrier.get())) Thread.onSpinWait();
+          if (latchOfLatestRun.get() == latch) latch.countDown();
         });
       });
     } finally {
-      SimulationRun.externalWaitNanos = before;
+      SimulationRun.externalWaitNanos = oldWaitNanos;
     }
   }
 
-  /** The carrier of a run that is not shown never does. */
+  /** Returns whether the carrier waits for threads from outside, which only a traced run does. */
   private static boolean waitsForOthers(Thread carrier) {
     return carrier != null && carrier.getState() == Thread.State.TIMED_WAITING;
   }
 
-  /** Lets a thread from outside count down the latch that main waits for. */
-  private interface Beginning {
-    void begin(Simulation sim, CountDownLatch latch, Executor outside);
+  /** Makes a thread from outside count down the latch for which main waits. */
+  private interface OutsideWake {
+    void prepare(Simulation sim, CountDownLatch latch, Executor outside);
   }
 
-  /** The queue has no lock, which a thread of a run that is over could keep. */
-  private static void assertOutsideIsTold(Beginning beginning) {
+  /**
+   * Asserts that the failure names the thread from outside. The queue of its tasks is lock-free,
+   * because an abandoned thread of an earlier run could hold a lock forever.
+   */
+  private static void assertOutsideWakeFails(OutsideWake outsideWake) {
     var tasks = new ConcurrentLinkedQueue<Runnable>();
-    var over = new AtomicBoolean();
+    var isOver = new AtomicBoolean();
     Thread.ofPlatform().daemon().start(() -> {
-      while (!over.get()) {
+      while (!isOver.get()) {
         var task = tasks.poll();
         if (task == null) LockSupport.parkNanos(100_000);
         else task.run();
       }
     });
-    int before = SimulationCarrier.maxStepSeconds;
-    SimulationCarrier.maxStepSeconds = 3_600; // the thread from outside may get no processor for long
+    int oldMaxSeconds = SimulationCarrier.maxStepSeconds;
+    SimulationCarrier.maxStepSeconds = 3_600; // a busy machine may delay the outside thread
     try {
-      var failure = failure(sim -> {
+      var failure = failureOf(sim -> {
         var latch = new CountDownLatch(1);
-        beginning.begin(sim, latch, tasks::add);
+        outsideWake.prepare(sim, latch, tasks::add);
         latch.await();
       });
 
       assertText("a thread from outside the simulation woke main, which waited\n", failure);
     } finally {
-      SimulationCarrier.maxStepSeconds = before;
-      over.set(true);
+      SimulationCarrier.maxStepSeconds = oldMaxSeconds;
+      isOver.set(true);
     }
   }
 
   private static final CountDownLatch OPEN = new CountDownLatch(1);
 
-  /** Its initializer waits where no thread can be taken off its carrier. */
-  private static final class Blocked {
+  /** A class whose initializer waits, and so pins the waiting thread to its carrier. */
+  private static final class BlockingInitializer {
     static {
       try {
         OPEN.await();
-      } catch (InterruptedException end) {
-        // it ends
+      } catch (InterruptedException interrupt) {
+        // The thread ends.
       }
     }
 
     private static void touch() {}
   }
 
-  private static SimulationFailure held(int patience, Program program) {
-    int before = SimulationCarrier.maxStepSeconds;
+  private static SimulationFailure failureOfHeldCarrier(int maxStepSeconds, Program program) {
+    int oldMaxSeconds = SimulationCarrier.maxStepSeconds;
     SimulationFailure failure;
-    SimulationCarrier.maxStepSeconds = patience;
+    SimulationCarrier.maxStepSeconds = maxStepSeconds;
     try {
-      failure = failure(program);
+      failure = failureOf(program);
     } finally {
-      SimulationCarrier.maxStepSeconds = before;
+      SimulationCarrier.maxStepSeconds = oldMaxSeconds;
     }
     assertTrue(failure.getCause().getMessage().endsWith(" is here"), failure.getCause().getMessage());
-    Simulation.run(options -> options.withSeeds(20), sim -> sim.yieldPoint()); // the next one has another carrier
+    Simulation.run(options -> options.withSeeds(20), sim -> sim.yieldPoint()); // on another carrier
     return failure;
   }
 
   @Test
   @Promise("29.22")
   void waitThatHoldsCarrierFailsSimulation() {
-    var failure = held(2, sim -> {
-      sim.scope().named("holder").newActor((String go) -> Blocked.touch()).sendMessage("go");
+    var failure = failureOfHeldCarrier(2, sim -> {
+      sim.scope().named("holder").newActor((String go) -> BlockingInitializer.touch()).sendMessage("go");
     });
     OPEN.countDown();
 
@@ -335,32 +338,32 @@ class FailuresTest {
   @Test
   @Promise("29.22")
   void computationThatHoldsCarrierFailsSimulation() {
-    var end = new AtomicBoolean();
-    var failure = held(1, sim -> {
-      while (!end.get());
+    var isOver = new AtomicBoolean();
+    var failure = failureOfHeldCarrier(1, sim -> {
+      while (!isOver.get());
     });
-    end.set(true);
+    isOver.set(true);
 
     assertText(" has used 1 s of processor time in one step", failure);
   }
 
   @Test
-  void anInterruptEndsTheSearch() {
+  void interruptEndsSearch() {
     var runs = new AtomicInteger();
-    var searching = Thread.currentThread();
+    var searcher = Thread.currentThread();
 
-    var ended = assertThrows(CancellationException.class, () -> Simulation.run(sim -> {
-      if (runs.incrementAndGet() == 10) searching.interrupt();
+    var cancellation = assertThrows(CancellationException.class, () -> Simulation.run(sim -> {
+      if (runs.incrementAndGet() == 10) searcher.interrupt();
     }));
 
     assertTrue(Thread.interrupted());
     assertTrue(runs.get() < 15, runs + " runs");
-    assertTrue(ended.getMessage().startsWith("interrupted after "), ended.getMessage());
+    assertTrue(cancellation.getMessage().startsWith("interrupted after "), cancellation.getMessage());
   }
 
   @Test
   void nestedSimulationIsRefused() {
-    var failure = failure(sim -> Simulation.run(inner -> {}));
+    var failure = failureOf(sim -> Simulation.run(inner -> {}));
 
     assertEquals("a simulation inside a simulation; run one after the other", failure.getCause().getMessage());
   }

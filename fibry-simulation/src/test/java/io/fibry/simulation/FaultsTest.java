@@ -27,62 +27,62 @@ class FaultsTest {
   @Test
   @Promise("29.9")
   void killsAffectOnlyPermittedActors() {
-    var killed = new AtomicInteger();
+    var runsWithKill = new AtomicInteger();
 
     simulate(sim -> {
       var victim = sim.scope().named("victim").newActor((String message) -> {});
-      var other = sim.scope().named("other").newActor((String message) -> {});
+      var survivor = sim.scope().named("survivor").newActor((String message) -> {});
       sim.faults().withAllKinds().withKills(0.2, actor -> actor == victim);
       for (int i = 0; i < 10; i++) {
         victim.sendMessage("hello");
-        other.sendMessage("hello");
+        survivor.sendMessage("hello");
       }
-      assertEquals(false, other.onExit().isDone());
-      if (victim.onExit().isDone()) killed.incrementAndGet();
+      assertEquals(false, survivor.onExit().isDone());
+      if (victim.onExit().isDone()) runsWithKill.incrementAndGet();
     });
 
-    assertTrue(killed.get() > 100, killed + " of 201");
+    assertTrue(runsWithKill.get() > 100, runsWithKill + " of 201 runs");
   }
 
   @Test
   @Promise("29.9")
   void delaysKeepSenderOrder() {
-    var late = new AtomicInteger();
+    var runsWithDelay = new AtomicInteger();
 
     simulate(sim -> {
       sim.faults().withAllKinds().withDelays(0.3, Duration.ofSeconds(1));
-      var seen = new ArrayList<Integer>();
-      var actor = sim.scope().named("actor").newActor((Integer number) -> seen.add(number));
+      var received = new ArrayList<Integer>();
+      var actor = sim.scope().named("actor").newActor((Integer number) -> received.add(number));
       for (int i = 0; i < 10; i++) actor.sendMessage(i);
       actor.close();
-      assertEquals(List.of(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), seen);
-      if (sim.time().isPositive()) late.incrementAndGet();
+      assertEquals(List.of(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), received);
+      if (sim.time().isPositive()) runsWithDelay.incrementAndGet();
     });
 
-    assertTrue(late.get() > 100, late + " of 201");
+    assertTrue(runsWithDelay.get() > 100, runsWithDelay + " of 201 runs");
   }
 
   @Test
-  void stallsLetRequestsTimeOut() {
-    var late = new AtomicInteger();
+  void stallsMakeRequestsTimeOut() {
+    var timeouts = new AtomicInteger();
 
     simulate(sim -> {
       sim.faults().withAllKinds().withStalls(0.5, Duration.ofSeconds(10));
       var actor = sim.scope().named("actor").newActorWithReturn((Integer number) -> number);
       try {
         actor.ask(1, Duration.ofSeconds(5));
-      } catch (AskTimeoutException stalled) {
-        late.incrementAndGet();
+      } catch (AskTimeoutException timeout) {
+        timeouts.incrementAndGet();
       }
     });
 
-    assertTrue(late.get() > 10 && late.get() < 190, late + " of 201");
+    assertTrue(timeouts.get() > 10 && timeouts.get() < 190, timeouts + " of 201 runs");
   }
 
   @Test
-  void clocksJumpForwardAndBack() {
-    var ahead = new AtomicInteger();
-    var back = new AtomicInteger();
+  void clocksJumpForwardAndBackward() {
+    var forwardJumps = new AtomicInteger();
+    var backwardJumps = new AtomicInteger();
 
     simulate(sim -> {
       sim.faults().withAllKinds().withClockJumps(0.3, Duration.ofHours(1));
@@ -90,12 +90,12 @@ class FaultsTest {
       var wall = Instant.now();
       for (int i = 0; i < 5; i++) Thread.yield();
       assertTrue(System.nanoTime() >= nanos);
-      if (System.nanoTime() > nanos) ahead.incrementAndGet();
-      if (Instant.now().isBefore(wall)) back.incrementAndGet();
+      if (System.nanoTime() > nanos) forwardJumps.incrementAndGet();
+      if (Instant.now().isBefore(wall)) backwardJumps.incrementAndGet();
     });
 
-    assertTrue(ahead.get() > 20, ahead + " of 201");
-    assertTrue(back.get() > 20, back + " of 201");
+    assertTrue(forwardJumps.get() > 20, forwardJumps + " of 201 runs");
+    assertTrue(backwardJumps.get() > 20, backwardJumps + " of 201 runs");
   }
 
   @Test
@@ -112,54 +112,54 @@ class FaultsTest {
   @Promise("29.10")
   void askTimesOutDespiteFailedThreadStarts() {
     simulate(sim -> {
-      var never = new CountDownLatch(1);
-      var deaf = sim.scope().named("deaf").newActorWithReturn((String message) -> {
-        never.await();
+      var latch = new CountDownLatch(1);
+      var actor = sim.scope().named("actor").newActorWithReturn((String message) -> {
+        latch.await();
         return 1;
       });
-      deaf.sendMessageReturn("first");
+      actor.sendMessageReturn("first");
       sim.faults().withAllKinds().withFailedThreadStarts(0.2);
-      assertThrows(AskTimeoutException.class, () -> deaf.ask("second", Duration.ofSeconds(1)));
+      assertThrows(AskTimeoutException.class, () -> actor.ask("second", Duration.ofSeconds(1)));
       sim.faults().stop();
-      never.countDown();
+      latch.countDown();
     });
   }
 
   @Test
   void boundedMailboxesMayShrink() {
-    Set<Integer> rooms = new HashSet<>();
+    Set<Integer> capacities = new HashSet<>();
 
     simulate(sim -> {
       sim.faults().withAllKinds().withSmallMailboxes(0.7);
-      var never = new CountDownLatch(1);
-      var slow = sim.scope().named("slow").mailbox(Mailbox.bounded(5, Overflow.REJECT))
-          .newActor((Integer number) -> never.await());
-      slow.sendMessage(0);
+      var latch = new CountDownLatch(1);
+      var actor = sim.scope().named("slow").mailbox(Mailbox.bounded(5, Overflow.REJECT))
+          .newActor((Integer number) -> latch.await());
+      actor.sendMessage(0);
       Thread.sleep(1);
-      int taken = 0;
-      while (slow.sendMessage(taken + 1)) taken++;
-      rooms.add(taken);
-      never.countDown();
+      int accepted = 0;
+      while (actor.sendMessage(accepted + 1)) accepted++;
+      capacities.add(accepted);
+      latch.countDown();
     });
 
-    assertEquals(Set.of(1, 2, 3, 5), rooms);
+    assertEquals(Set.of(1, 2, 3, 5), capacities);
   }
 
   @Test
   @Promise("29.8")
-  void faultKindStrikesHalfTheRunsUnlessAlways() {
-    var struck = new AtomicInteger();
-    var always = new AtomicInteger();
+  void faultKindStrikesHalfOfRunsByDefault() {
+    var runsByDefault = new AtomicInteger();
+    var runsWithAllKinds = new AtomicInteger();
 
     simulate(sim -> {
       sim.faults().withSmallMailboxes(1);
-      if (sim.faults().mayStrike(FaultKind.MAILBOXES)) struck.incrementAndGet();
+      if (sim.faults().mayStrike(FaultKind.MAILBOXES)) runsByDefault.incrementAndGet();
       sim.faults().withAllKinds().withSmallMailboxes(1);
-      if (sim.faults().mayStrike(FaultKind.MAILBOXES)) always.incrementAndGet();
+      if (sim.faults().mayStrike(FaultKind.MAILBOXES)) runsWithAllKinds.incrementAndGet();
     });
 
-    assertTrue(struck.get() > 60 && struck.get() < 150, struck + " of some 210");
-    assertTrue(always.get() > 200, always + " of them");
+    assertTrue(runsByDefault.get() > 60 && runsByDefault.get() < 150, runsByDefault + " of about 210 runs");
+    assertTrue(runsWithAllKinds.get() > 200, runsWithAllKinds + " of about 210 runs");
   }
 
   @Test
@@ -169,7 +169,7 @@ class FaultsTest {
       sim.faults().withAllKinds().withStalls(0.9, Duration.ofSeconds(1)).withSmallMailboxes(1);
       Mailbox.bounded(10, Overflow.REJECT);
       Thread.sleep(1);
-      throw new IllegalStateException("it fails in any case");
+      throw new IllegalStateException("the program fails in each run");
     }));
 
     assertTrue(failure.replay().contains("!mailboxes"), failure.replay());

@@ -12,7 +12,7 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 
-/** A child JVM with the Java of this one, and without its agent. */
+/** Runs child JVMs with the Java version of this JVM, and without its agent. */
 public final class Jvm {
   /** The class path of this JVM. */
   public static final String CLASS_PATH = System.getProperty("java.class.path");
@@ -21,21 +21,21 @@ public final class Jvm {
 
   private Jvm() {}
 
-  /** Runs a program until it ends; returns what it printed. */
+  /** Runs a program until it ends, and returns its output. */
   public static String run(int exit, List<String> flags, String classPath, Class<?> main) {
     var arguments = new ArrayList<>(flags);
     arguments.addAll(List.of("-cp", classPath, main.getName()));
     return run(exit, arguments);
   }
 
-  /** Runs what its arguments say until it ends; returns what it printed. */
+  /** Runs a JVM with these arguments until it ends, and returns its output. */
   public static String run(int exit, List<String> arguments) {
     try (var child = Child.java(arguments)) {
-      return child.ended(exit);
+      return child.awaitExit(exit);
     }
   }
 
-  /** What Maven makes, as far as agent and module go. */
+  /** Builds a jar as Maven does, with the entries of the manifest for the agent and the module. */
   public static Path jar(Path folder) throws IOException {
     var jar = folder.resolve("a jar.jar");
     var manifest = new Manifest();

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A program that is a module, as the core is: it is simulated, too. */
+/** Tests that a program in a named module is simulated, too. */
 class ModulesJvmTest {
   private static final String PROGRAM = """
       package shop;
@@ -44,10 +44,10 @@ class ModulesJvmTest {
   @TempDir
   private Path folder;
 
-  /** Its agent needs a module of the JDK, which the flag brings along. */
+  /** The agent needs the JDK's module java.instrument, which {@code -javaagent} adds. */
   @Test
   @Promise("29.19")
-  void theSimulationIsAModule() throws Exception {
+  void simulationRunsAsModule() throws Exception {
     var jar = Jvm.jar(folder);
 
     assertSimulates(jar, "requires io.fibry.simulation; requires io.fibry.durable;", List.of(),
@@ -57,26 +57,26 @@ class ModulesJvmTest {
   /** The simulation is on the class path, as in tests of a modular project that Maven runs. */
   @Test
   @Promise("29.19")
-  void theSimulationIsOnTheClassPath() throws Exception {
+  void simulationRunsOnClassPath() throws Exception {
     var jar = Jvm.jar(folder);
 
     assertSimulates(jar, "", List.of("--add-reads", "shop=ALL-UNNAMED"), List.of());
   }
 
-  /** Where the agent attaches itself, which takes these flags, and where a flag names it. */
-  private void assertSimulates(Path jar, String requires, List<String> reads, List<String> attached)
+  /** Runs the program twice: the agent attaches itself with the flags, or -javaagent names it. */
+  private void assertSimulates(Path jar, String requires, List<String> readFlags, List<String> attachFlags)
       throws Exception {
     var module = Files.createDirectory(folder.resolve("module"));
     Files.writeString(folder.resolve("module-info.java"), "module shop { requires io.fibry; " + requires + " }");
     Files.writeString(folder.resolve("Shop.java"), PROGRAM);
     var classPath = Jvm.CLASS_PATH.replace(Jvm.CLASSES.toString(), jar.toString());
-    var paths = new ArrayList<>(List.of("--module-path", modules(module, jar), "--class-path", classPath));
-    paths.addAll(reads);
+    var paths = new ArrayList<>(List.of("--module-path", modulePath(module, jar), "--class-path", classPath));
+    paths.addAll(readFlags);
 
     javac(Stream.concat(paths.stream(), Stream.of("-d", module.toString(),
         folder.resolve("module-info.java").toString(), folder.resolve("Shop.java").toString())));
 
-    for (var flags : List.of(attached, List.of("-javaagent:" + jar, "-XX:-EnableDynamicAgentLoading"))) {
+    for (var flags : List.of(attachFlags, List.of("-javaagent:" + jar, "-XX:-EnableDynamicAgentLoading"))) {
       var arguments = new ArrayList<>(flags);
       arguments.addAll(paths);
       arguments.addAll(List.of("--module", "shop/shop.Shop"));
@@ -86,9 +86,9 @@ class ModulesJvmTest {
   }
 
   /**
-   * Returns the modules of the program, of the simulation, and of its libraries that have modules.
+   * Returns a module path of the program, the simulation, and the simulation's modular libraries.
    */
-  private static String modules(Path program, Path jar) {
+  private static String modulePath(Path program, Path jar) {
     var libraries = Stream.of(Jvm.CLASS_PATH.split(File.pathSeparator)).filter(
         part -> part.contains("fibry-core") || part.contains("fibry-durable") || part.contains("slf4j-api"));
     return Stream.concat(Stream.of(program.toString(), jar.toString()), libraries)
@@ -98,11 +98,11 @@ class ModulesJvmTest {
   private static void javac(Stream<String> arguments) {
     var tool = ToolProvider.findFirst("javac");
     assumeTrue(tool.isPresent(), "no javac in this Java runtime");
-    var said = new StringWriter();
+    var output = new StringWriter();
     int exit;
-    try (var out = new PrintWriter(said)) {
+    try (var out = new PrintWriter(output)) {
       exit = tool.get().run(out, out, arguments.toArray(String[]::new));
     }
-    assertEquals(0, exit, said::toString);
+    assertEquals(0, exit, output::toString);
   }
 }

@@ -20,14 +20,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class NetworkTest {
-  private static final InetAddress HERE = InetAddress.getLoopbackAddress();
+  private static final InetAddress LOCALHOST = InetAddress.getLoopbackAddress();
 
   private static void simulate(Simulation.Program program) {
     Simulation.run(options -> options.withSeeds(50), program);
   }
 
-  /** Sends back the bytes that it gets, until the end. */
-  private static ServerSocket echo(Simulation sim, SimulatedNode node) throws IOException {
+  /** Starts a server on the node that sends back all bytes it receives. */
+  private static ServerSocket startEcho(Simulation sim, SimulatedNode node) throws IOException {
     var listener = new ServerSocket[1];
     node.start("echo", () -> {
       listener[0] = new ServerSocket(0);
@@ -37,7 +37,7 @@ class NetworkTest {
           try (socket) {
             socket.getInputStream().transferTo(socket.getOutputStream());
           } catch (SocketException broken) {
-            // the client is gone
+            // The client has closed the connection.
           }
           return null;
         });
@@ -47,20 +47,20 @@ class NetworkTest {
     return listener[0];
   }
 
-  private static String talk(Socket socket, String text) throws IOException {
+  private static String sendAndReceive(Socket socket, String text) throws IOException {
     socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
     return new String(socket.getInputStream().readNBytes(text.length()), StandardCharsets.US_ASCII);
   }
 
   @Test
   @Promise("29.13")
-  void bytesArriveInOrderAndTakeTheirTime() {
+  void bytesArriveInOrderAfterLatency() {
     simulate(sim -> {
       sim.network().withLatency(Duration.ofMillis(10), Duration.ofMillis(100)).withFragmentation();
       var node = sim.node("server");
-      var server = echo(sim, node);
-      try (var socket = new Socket(HERE, server.getLocalPort())) {
-        assertEquals("hello, hello, hello", talk(socket, "hello, hello, hello"));
+      var server = startEcho(sim, node);
+      try (var socket = new Socket(LOCALHOST, server.getLocalPort())) {
+        assertEquals("hello, hello, hello", sendAndReceive(socket, "hello, hello, hello"));
       }
       assertTrue(sim.time().toMillis() >= 20, sim.time().toString());
       node.crash();
@@ -68,17 +68,17 @@ class NetworkTest {
   }
 
   @Test
-  void aPortWithoutAServerRefuses() {
+  void portWithoutServerRefusesConnection() {
     simulate(sim -> {
-      var refused = assertThrows(ConnectException.class, () -> new Socket(HERE, 4_711));
-      assertEquals("Connection refused", refused.getMessage());
+      var refusal = assertThrows(ConnectException.class, () -> new Socket(LOCALHOST, 4_711));
+      assertEquals("Connection refused", refusal.getMessage());
     });
   }
 
   @Test
-  void limitsOfSocketsFollowTheClock() {
+  void socketTimeoutsFollowSimulatedClock() {
     simulate(sim -> {
-      try (var server = new ServerSocket(0); var socket = new Socket(HERE, server.getLocalPort())) {
+      try (var server = new ServerSocket(0); var socket = new Socket(LOCALHOST, server.getLocalPort())) {
         server.setSoTimeout(5_000);
         server.accept();
         assertThrows(SocketTimeoutException.class, server::accept);
@@ -91,64 +91,64 @@ class NetworkTest {
 
   @Test
   @Promise("29.13")
-  void partedNodesHearNothingAndThenAllAtOnce() {
+  void partitionDelaysBytesUntilHealed() {
     simulate(sim -> {
-      var one = sim.node("one");
-      var two = sim.node("two");
-      var server = echo(sim, two);
-      var heard = new AtomicInteger();
-      one.start("client", () -> {
-        try (var socket = new Socket(HERE, server.getLocalPort())) {
-          assertEquals("one", talk(socket, "one"));
-          sim.network().partition(one, two);
+      var clientNode = sim.node("one");
+      var serverNode = sim.node("two");
+      var server = startEcho(sim, serverNode);
+      var received = new AtomicInteger();
+      clientNode.start("client", () -> {
+        try (var socket = new Socket(LOCALHOST, server.getLocalPort())) {
+          assertEquals("one", sendAndReceive(socket, "one"));
+          sim.network().partition(clientNode, serverNode);
           socket.setSoTimeout(60_000);
-          assertThrows(SocketTimeoutException.class, () -> talk(socket, "two"));
+          assertThrows(SocketTimeoutException.class, () -> sendAndReceive(socket, "two"));
           assertThrows(SocketTimeoutException.class,
-              () -> new Socket().connect(new InetSocketAddress(HERE, server.getLocalPort()), 1_000));
+              () -> new Socket().connect(new InetSocketAddress(LOCALHOST, server.getLocalPort()), 1_000));
           sim.network().heal();
           assertEquals("two", new String(socket.getInputStream().readNBytes(3), StandardCharsets.US_ASCII));
-          heard.incrementAndGet();
+          received.incrementAndGet();
         }
         return null;
       });
-      sim.assertEventually("heard", Duration.ofHours(1), () -> heard.get() == 1);
-      two.crash();
+      sim.assertEventually("the client has received all bytes", Duration.ofHours(1), () -> received.get() == 1);
+      serverNode.crash();
     });
   }
 
   @Test
   @Promise("29.13")
-  void connectionsToACrashedNodeAreSilentAndBreakWhenItIsBack() {
+  void connectionToCrashedNodeBreaksAfterRestart() {
     simulate(sim -> {
       var node = sim.node("server");
-      var server = echo(sim, node);
-      try (var socket = new Socket(HERE, server.getLocalPort())) {
-        assertEquals("one", talk(socket, "one"));
+      var server = startEcho(sim, node);
+      try (var socket = new Socket(LOCALHOST, server.getLocalPort())) {
+        assertEquals("one", sendAndReceive(socket, "one"));
         node.crash();
         socket.setSoTimeout(60_000);
-        assertThrows(SocketTimeoutException.class, () -> talk(socket, "two"));
+        assertThrows(SocketTimeoutException.class, () -> sendAndReceive(socket, "two"));
         node.restart();
-        assertThrows(SocketException.class, () -> talk(socket, "three"));
+        assertThrows(SocketException.class, () -> sendAndReceive(socket, "three"));
       }
     });
   }
 
   @Test
-  void cutsBreakConnections() {
-    var broken = new AtomicInteger();
+  void disconnectFaultBreaksConnections() {
+    var brokenConnections = new AtomicInteger();
     simulate(sim -> {
       sim.faults().withAllKinds();
       sim.network().withDisconnects(0.2);
       var node = sim.node("server");
-      var server = echo(sim, node);
-      try (var socket = new Socket(HERE, server.getLocalPort())) {
-        for (int i = 0; i < 3; i++) talk(socket, "hello");
-      } catch (SocketException cut) {
-        broken.incrementAndGet();
+      var server = startEcho(sim, node);
+      try (var socket = new Socket(LOCALHOST, server.getLocalPort())) {
+        for (int i = 0; i < 3; i++) sendAndReceive(socket, "hello");
+      } catch (SocketException disconnect) {
+        brokenConnections.incrementAndGet();
       }
       node.crash();
     });
-    assertTrue(broken.get() > 10 && broken.get() < 50, broken + " of 51");
+    assertTrue(brokenConnections.get() > 10 && brokenConnections.get() < 50, brokenConnections + " of 51 runs");
   }
 
   @Test
@@ -156,9 +156,9 @@ class NetworkTest {
     simulate(sim -> {
       sim.network().withLatency(Duration.ZERO, Duration.ofMillis(200)).withFragmentation();
       try (var server = HttpServer.open(sim.scope().anonymous(), 0,
-          HttpRoutes.none().text("GET /hello", exchange -> "hello"), same -> same)) {
+          HttpRoutes.none().text("GET /hello", exchange -> "hello"), options -> options)) {
         for (int i = 0; i < 3; i++) sim.client("browser" + i, () -> {
-          try (var socket = new Socket(HERE, server.port())) {
+          try (var socket = new Socket(LOCALHOST, server.port())) {
             socket.getOutputStream()
                 .write(
                     "GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
@@ -168,14 +168,14 @@ class NetworkTest {
           return null;
         });
         sim.join();
-        try (var silent = new Socket(HERE, server.port())) {
-          silent.getOutputStream().write("GET / HT".getBytes(StandardCharsets.US_ASCII));
-          long began = System.nanoTime();
-          silent.getInputStream().readAllBytes();
-          long seconds = Duration.ofNanos(System.nanoTime() - began).toSeconds();
+        try (var idleSocket = new Socket(LOCALHOST, server.port())) {
+          idleSocket.getOutputStream().write("GET / HT".getBytes(StandardCharsets.US_ASCII));
+          long start = System.nanoTime();
+          idleSocket.getInputStream().readAllBytes();
+          long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
           assertTrue(seconds >= 5 && seconds <= 60, seconds + " s");
         } catch (SocketException reset) {
-          // as good as an end
+          // A reset is as good as the end of the stream.
         }
       }
     });

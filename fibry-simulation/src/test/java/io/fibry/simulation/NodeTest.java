@@ -33,41 +33,41 @@ class NodeTest {
 
   @Test
   @Promise("29.11")
-  void aCrashEndsThreadsWithoutAWord() {
+  void crashEndsThreadsWithoutFinallyBlocks() {
     simulate(sim -> {
       var node = sim.node("one");
-      var wentOn = new AtomicBoolean();
+      var continued = new AtomicBoolean();
       node.start("program", () -> {
         try {
           Thread.sleep(1_000);
         } finally {
-          wentOn.set(true);
+          continued.set(true);
         }
         return null;
       });
       Thread.sleep(500);
       node.crash();
       Thread.sleep(1_000);
-      assertFalse(wentOn.get());
+      assertFalse(continued.get());
     });
   }
 
   @Test
   @Promise("29.11")
-  void aKillDoesNotStrikeWhatHasCrashed() {
+  void killSparesActorOfCrashedNode() {
     simulate(sim -> {
       var stopped = new AtomicBoolean();
-      var crashed = new AtomicBoolean();
-      sim.faults().withAllKinds().withKills(1, actor -> crashed.get() && actor.name().equals("gone"));
+      var hasCrashed = new AtomicBoolean();
+      sim.faults().withAllKinds().withKills(1, actor -> hasCrashed.get() && actor.name().equals("victim"));
       var node = sim.node("one");
-      var gone = node.openScope("scope").named("gone").initialState(Object::new).onStop(state -> stopped.set(true))
+      var victim = node.openScope("scope").named("victim").initialState(Object::new).onStop(state -> stopped.set(true))
           .newActor((Object state, String message) -> {});
-      var other = sim.scope().named("other").newActor((String message) -> {});
-      gone.sendMessage("begin");
+      var survivor = sim.scope().named("survivor").newActor((String message) -> {});
+      victim.sendMessage("begin");
       Thread.sleep(1);
       node.crash();
-      crashed.set(true);
-      other.sendMessage("hello");
+      hasCrashed.set(true);
+      survivor.sendMessage("hello");
       Thread.sleep(1_000);
       assertFalse(stopped.get());
     });
@@ -88,68 +88,68 @@ class NodeTest {
     });
   }
 
-  /** Its thread was started by one of that node. */
+  /** A thread of the crashed node has started the thread of the receiver. */
   @Test
-  void anActorElsewhereHandlesWhatACrashedNodeHasSent() {
+  void actorOutsideCrashedNodeHandlesItsMessage() {
     simulate(sim -> {
       var node = sim.node("one");
-      var got = new HashSet<String>();
+      var received = new HashSet<String>();
       var actor = sim.scope().named("actor").newActor((String message) -> {
         sim.yieldPoint();
-        got.add(message);
+        received.add(message);
       });
       node.start("sender", () -> actor.sendMessage("a"));
       while (sim.random().nextInt(4) > 0) sim.yieldPoint();
       node.crash();
       actor.sendMessage("b");
       assertTrue(sim.scope().awaitQuiescence(Duration.ofMinutes(1)));
-      assertTrue(got.contains("b"));
+      assertTrue(received.contains("b"));
     });
   }
 
-  /** The library starts a thread for it, and none for the actor elsewhere that was just sent to. */
+  /** The library starts a thread for the callback, but none for the outside actor. */
   @Test
   @Promise("29.11")
-  void aCallbackOfACrashedNodeDoesNotGoOn() {
+  void callbackOfCrashedNodeDoesNotContinue() {
     simulate(sim -> {
       var node = sim.node("one");
-      var wentOn = new AtomicBoolean();
-      var elsewhere = sim.scope().named("elsewhere").newActor((String message) -> {});
+      var continued = new AtomicBoolean();
+      var outsideActor = sim.scope().named("outside").newActor((String message) -> {});
       var actor = node.openScope("scope").named("actor").newActorWithReturn((String message) -> {
-        elsewhere.sendMessage("hello");
-        elsewhere.sendMessage("hello again"); // it has a thread by now
+        outsideActor.sendMessage("hello");
+        outsideActor.sendMessage("hello again"); // this actor already has a thread
         return message;
       });
       node.start("program", () -> actor.sendMessageReturn("a").thenRun(() -> {
         LockSupport.parkNanos(1_000_000_000);
-        wentOn.set(true);
+        continued.set(true);
       }));
       Thread.sleep(500);
       node.crash();
       Thread.sleep(1_000);
-      assertFalse(wentOn.get());
+      assertFalse(continued.get());
     });
   }
 
   @Test
-  void aNodeThatCrashesItselfDoesNotGoOn() {
+  void nodeCrashingItselfDoesNotContinue() {
     simulate(sim -> {
       var node = sim.node("one");
-      var wentOn = new AtomicBoolean();
+      var continued = new AtomicBoolean();
       node.start("program", () -> {
         node.crash();
-        wentOn.set(true);
+        continued.set(true);
         return null;
       });
       Thread.sleep(1);
-      assertFalse(wentOn.get());
+      assertFalse(continued.get());
     });
   }
 
   @Test
   @Promise("29.12")
-  void syncedDataSurvivesCrashAndRestMayBeLost() {
-    Set<Integer> seen = new HashSet<>();
+  void syncedDataSurvivesCrashAndUnsyncedMayBeLost() {
+    Set<Integer> unsyncedValues = new HashSet<>();
 
     simulate(sim -> {
       var node = sim.node("one");
@@ -161,17 +161,17 @@ class NodeTest {
       disk.write("file", 4, ByteBuffer.allocate(4).putInt(8).flip());
       node.crash();
 
-      var read = ByteBuffer.allocate(8);
-      node.restart().disk().read("file", 0, read);
-      assertEquals(7, read.getInt(0));
-      seen.add(read.getInt(4));
+      var bytes = ByteBuffer.allocate(8);
+      node.restart().disk().read("file", 0, bytes);
+      assertEquals(7, bytes.getInt(0));
+      unsyncedValues.add(bytes.getInt(4));
     });
 
-    assertEquals(Set.of(0, 8), seen);
+    assertEquals(Set.of(0, 8), unsyncedValues);
   }
 
   @Test
-  void aDiskFailsAsItIsToldUntilItsNodeCrashes() {
+  void diskFailsAsConfiguredUntilNodeCrashes() {
     simulate(sim -> {
       var node = sim.node("one");
       var disk = node.disk();
@@ -179,13 +179,13 @@ class NodeTest {
       disk.syncDirectory();
       node.failDiskOperations("sync"::equals);
       disk.write("file", 0, ByteBuffer.allocate(4).putInt(7).flip());
-      var failed = assertThrows(IOException.class, () -> disk.sync("file"));
-      assertEquals("made up: sync on the disk of one", failed.getMessage());
+      var failure = assertThrows(IOException.class, () -> disk.sync("file"));
+      assertEquals("made up: sync on the disk of one", failure.getMessage());
       node.crash();
 
-      var again = node.restart().disk();
-      again.write("file", 0, ByteBuffer.allocate(4).putInt(8).flip());
-      again.sync("file");
+      var newDisk = node.restart().disk();
+      newDisk.write("file", 0, ByteBuffer.allocate(4).putInt(8).flip());
+      newDisk.sync("file");
     });
   }
 
@@ -196,8 +196,8 @@ class NodeTest {
       assertThrows(IllegalStateException.class, node::restart);
       node.crash();
       node.crash();
-      var refused = assertThrows(IllegalStateException.class, () -> node.openScope("scope"));
-      assertEquals("node one has crashed; use the one that restart() returns", refused.getMessage());
+      var refusal = assertThrows(IllegalStateException.class, () -> node.openScope("scope"));
+      assertEquals("node one has crashed; use the one that restart() returns", refusal.getMessage());
       assertThrows(IllegalStateException.class, () -> node.start("program", () -> null));
       assertEquals("one", node.restart().name());
     });
@@ -225,7 +225,7 @@ class NodeTest {
 
   @Test
   @Promise("29.11")
-  void timersOfACrashedNodeAreGone() {
+  void timersOfCrashedNodeDoNotFire() {
     simulate(sim -> {
       var node = sim.node("one");
       var ticks = new HashSet<Long>();
@@ -238,9 +238,9 @@ class NodeTest {
     });
   }
 
-  /** Its actors never end, and its thread never continues. */
+  /** The crashed node's actors never end, and its thread never continues. */
   @Test
-  void aCrashedNodeKeepsNoStore() {
+  void storeOfCrashedNodeIsGarbageCollected() {
     record Count() implements Request<Count, Integer> {}
     var counter = Durable.kind("counter", Count.class).state(0).handler((n, count, context) -> {
       context.reply(count, n + 1);
@@ -250,34 +250,34 @@ class NodeTest {
 
     Runnable crash = () -> Simulation.run(options -> options.withSeeds(20), sim -> {
       var node = sim.node("one");
-      var counted = new CompletableFuture<Integer>();
+      var answer = new CompletableFuture<Integer>();
       node.start("program", () -> {
-        var store = FolderStore.open(node.disk(), options -> options); // its files have 64 MiB
+        var store = FolderStore.open(node.disk(), options -> options); // with files of 64 MiB
         stores.add(new WeakReference<>(store));
-        return counted.complete(counter.newActor(node.openScope("scope").named("counter"), store).ask(new Count()));
+        return answer.complete(counter.newActor(node.openScope("scope").named("counter"), store).ask(new Count()));
       });
-      assertEquals(1, counted.join());
+      assertEquals(1, answer.join());
       node.crash();
     });
     crash.run();
-    stores.clear(); // with an agent, the JVM keeps a thread that has loaded a class until it ends
+    stores.clear(); // with an agent, the JVM refers to threads that loaded classes until they end
     crash.run();
 
-    Patience.eventually("a store is kept", () -> { // for a moment, the carrier may have the run that is over
+    Patience.eventually("a store is still referenced", () -> { // the carrier may refer to the last run for a moment
       System.gc();
-      return stores.stream().allMatch(one -> one.refersTo(null));
+      return stores.stream().allMatch(store -> store.refersTo(null));
     });
   }
 
-  /** The index of a store has random fingerprints, which decide the order. */
+  /** The index of a store has random fingerprints, which decide the order of its actors. */
   @Test
-  void aStoreTellsOfItsActorsInTheSameOrderInTheSameRun() {
-    Set<List<String>> seen = new HashSet<>();
+  void replayedStoreListsItsActorsInTheSameOrder() {
+    Set<List<String>> orders = new HashSet<>();
 
     for (int i = 0; i < 3; i++) {
       var order = new ArrayList<String>();
       Simulation.run(options -> options.withReplay("7"), sim -> {
-        order.clear(); // of the run before, which is not shown
+        order.clear(); // a replay runs the program twice; only the second run counts
         try (var store = FolderStore.open(sim.node("one").disk(), options -> options.withSegmentBytes(4096))) {
           for (int actor = 0; actor < 20; actor++) {
             var message =
@@ -287,9 +287,9 @@ class NodeTest {
           store.forEachPending("kind", (actor, due) -> order.add(actor.key()));
         }
       });
-      seen.add(order);
+      orders.add(order);
     }
 
-    assertEquals(1, seen.size(), seen::toString);
+    assertEquals(1, orders.size(), orders::toString);
   }
 }

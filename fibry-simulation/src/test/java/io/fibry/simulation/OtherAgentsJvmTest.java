@@ -18,11 +18,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Programs are simulated though agents for coverage and for mocks change their classes, too. */
+/** Tests that programs are simulated even if agents for coverage and mocks change their classes. */
 class OtherAgentsJvmTest {
-  /** Final, so that a mock changes this class itself, after it was loaded. */
+  /** A final class: a mock of it changes the class itself, after it was loaded. */
   static final class Prices {
-    int of(String hat) throws InterruptedException {
+    int priceOf(String hat) throws InterruptedException {
       Thread.sleep(Duration.ofDays(1));
       return (int) Duration.ofNanos(System.nanoTime()).toDays() + hat.length();
     }
@@ -31,40 +31,40 @@ class OtherAgentsJvmTest {
   static final class Program {
     public static void main(String[] args) throws Exception {
       var summary = Simulation.run(options -> options.withSeeds(20), sim -> {
-        var mocked = mock(Prices.class);
-        when(mocked.of("hat")).thenReturn(30);
-        var shop = sim.scope().named("shop").newActorWithReturn((Prices prices) -> prices.of("hat"));
-        long began = System.nanoTime();
-        int price = shop.ask(mocked);
-        if (price != 30 || System.nanoTime() != began) throw new AssertionError("mocked: " + price);
-        int real = shop.ask(new Prices(), Duration.ofDays(2));
-        if (real < 3 || System.nanoTime() - began != Duration.ofDays(1).toNanos())
-          throw new AssertionError("real: " + real);
-        verify(mocked, times(1)).of("hat");
+        var mockedPrices = mock(Prices.class);
+        when(mockedPrices.priceOf("hat")).thenReturn(30);
+        var shop = sim.scope().named("shop").newActorWithReturn((Prices prices) -> prices.priceOf("hat"));
+        long start = System.nanoTime();
+        int price = shop.ask(mockedPrices);
+        if (price != 30 || System.nanoTime() != start) throw new AssertionError("mocked: " + price);
+        int realPrice = shop.ask(new Prices(), Duration.ofDays(2));
+        if (realPrice < 3 || System.nanoTime() - start != Duration.ofDays(1).toNanos())
+          throw new AssertionError("real: " + realPrice);
+        verify(mockedPrices, times(1)).priceOf("hat");
       });
       System.out.println(summary);
     }
   }
 
   /**
-   * Those that are not named attach themselves, later. The first two have ours before and after
-   * each other one, each by its flag and attached.
+   * Returns lists of agents in the order of their flags. Agents that a list omits attach themselves
+   * later. The first two lists suffice to load ours before and after each other agent.
    */
   static Stream<String> agents() {
-    var all = Stream.of("ours jacoco", "jacoco mockito", "jacoco", "jacoco mockito ours", "ours mockito jacoco");
-    return Soak.ON ? all : all.limit(2);
+    var lists = Stream.of("ours jacoco", "jacoco mockito", "jacoco", "jacoco mockito ours", "ours mockito jacoco");
+    return Soak.ON ? lists : lists.limit(2);
   }
 
   @ParameterizedTest
   @MethodSource("agents")
   @Promise("29.19")
-  void agentsOfOthersAndOursWorkTogether(String agents, @TempDir Path folder) throws Exception {
-    var covered = folder.resolve("covered.exec");
+  void otherAgentsAndOursWorkTogether(String agents, @TempDir Path folder) throws Exception {
+    var coverageFile = folder.resolve("covered.exec");
     var jar = Jvm.jar(folder);
     var flags = new ArrayList<String>();
     flags.add("-Dfibry.simulation.patience=60"); // the first mock takes seconds on a busy machine
     for (var agent : agents.split(" ")) flags.add("-javaagent:" + switch (agent) {
-      case "jacoco" -> library("org.jacoco.agent") + "=destfile=" + covered;
+      case "jacoco" -> library("org.jacoco.agent") + "=destfile=" + coverageFile;
       case "mockito" -> library("mockito-core");
       default -> jar.toString();
     });
@@ -72,10 +72,10 @@ class OtherAgentsJvmTest {
     var printed = Jvm.run(0, flags, Jvm.CLASS_PATH.replace(Jvm.CLASSES.toString(), jar.toString()), Program.class);
 
     assertTrue(printed.contains("21 runs in "), printed);
-    assertTrue(Files.readString(covered, StandardCharsets.ISO_8859_1).contains(name(Prices.class)), printed);
+    assertTrue(Files.readString(coverageFile, StandardCharsets.ISO_8859_1).contains(pathOf(Prices.class)), printed);
   }
 
-  private static String name(Class<?> type) {
+  private static String pathOf(Class<?> type) {
     return type.getName().replace('.', '/');
   }
 

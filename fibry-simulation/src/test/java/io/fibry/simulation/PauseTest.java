@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
-/** Nodes that are paused. */
+/** Tests what happens on a node while it is paused, and afterwards. */
 class PauseTest {
   private static final Duration PAUSE = Duration.ofSeconds(10);
 
@@ -26,8 +26,8 @@ class PauseTest {
     Simulation.run(options -> options.withSeeds(100), program);
   }
 
-  /** A thread of the node notes each second. */
-  private static List<Long> seconds(Simulation sim, SimulatedNode node) {
+  /** Starts a thread of the node that records the time each second; returns its records. */
+  private static List<Long> startTicks(Simulation sim, SimulatedNode node) {
     var seconds = new ArrayList<Long>();
     node.start("ticks", () -> {
       for (int i = 0; i < 3; i++) {
@@ -44,7 +44,7 @@ class PauseTest {
   void pausedNodeRunsNothingWhileClocksAdvance() {
     simulate(sim -> {
       var node = sim.node("one");
-      var seconds = seconds(sim, node);
+      var seconds = startTicks(sim, node);
       Thread.sleep(1_500);
 
       node.freeze(PAUSE);
@@ -90,7 +90,7 @@ class PauseTest {
   }
 
   @Test
-  void bytesWaitForAPausedNodeAndConnectionsStayOpen() {
+  void bytesAndConnectionsWaitForPausedNode() {
     simulate(sim -> {
       var node = sim.node("server");
       var port = new int[1];
@@ -102,20 +102,20 @@ class PauseTest {
           }
         }
       });
-      sim.assertEventually("it listens", Duration.ofSeconds(1), () -> port[0] != 0);
+      sim.assertEventually("the server listens", Duration.ofSeconds(1), () -> port[0] != 0);
 
       node.freeze(PAUSE);
-      var begun = sim.time();
+      var start = sim.time();
       try (var socket = new Socket(InetAddress.getLoopbackAddress(), port[0])) {
         socket.getOutputStream().write(7);
         assertEquals(7, socket.getInputStream().read());
       }
 
-      assertTrue(sim.time().minus(begun).compareTo(PAUSE.minusSeconds(1)) > 0, () -> sim.time().toString());
+      assertTrue(sim.time().minus(start).compareTo(PAUSE.minusSeconds(1)) > 0, () -> sim.time().toString());
     });
   }
 
-  /** In the order of a quiet machine, so that what became ready first goes first. */
+  /** Runs in the order of a quiet machine: the thread that became ready first runs first. */
   @Test
   @Promise("29.15")
   void pausedWorkResumesInDueOrder() {
@@ -143,7 +143,7 @@ class PauseTest {
   void crashEndsPause() {
     simulate(sim -> {
       var node = sim.node("one");
-      var seconds = seconds(sim, node);
+      var seconds = startTicks(sim, node);
       var actor = node.openScope("scope").named("actor").newActor((String message) -> seconds.add(0L));
       Thread.sleep(500);
       node.freeze(PAUSE);
@@ -151,19 +151,19 @@ class PauseTest {
       Thread.sleep(PAUSE.dividedBy(2));
 
       node.crash();
-      var again = seconds(sim, node.restart());
+      var secondsAfterRestart = startTicks(sim, node.restart());
       Thread.sleep(PAUSE);
 
       assertEquals(List.of(), seconds);
-      assertEquals(List.of(6L, 7L, 8L), again);
+      assertEquals(List.of(6L, 7L, 8L), secondsAfterRestart);
     });
   }
 
   @Test
-  void overlappingPausesEndWithTheLast() {
+  void overlappingPausesEndWithLatestEnd() {
     simulate(sim -> {
       var node = sim.node("one");
-      var seconds = seconds(sim, node);
+      var seconds = startTicks(sim, node);
       Thread.sleep(1);
       node.freeze(Duration.ofSeconds(5));
       node.freeze(Duration.ofSeconds(2));
@@ -175,62 +175,62 @@ class PauseTest {
   }
 
   @Test
-  void aNodeThatPausesItselfGoesOnAfterwards() {
+  void nodePausingItselfContinuesAfterPause() {
     simulate(sim -> {
       var node = sim.node("one");
-      var told = new ArrayList<Duration>();
+      var times = new ArrayList<Duration>();
       node.start("program", () -> {
         node.freeze(PAUSE);
-        return told.add(sim.time());
+        return times.add(sim.time());
       });
       Thread.sleep(PAUSE.plusMillis(1));
-      assertEquals(List.of(PAUSE), told);
+      assertEquals(List.of(PAUSE), times);
     });
   }
 
-  /** Its actor's thread is that of its sender. */
+  /** The strategy CALLER handles a message on the sender's thread. */
   @Test
-  void callerThreadStopsAtActorOfPausedNode() {
+  void senderWaitsForCallerActorOfPausedNode() {
     simulate(sim -> {
       var node = sim.node("one");
-      var told = new ArrayList<Duration>();
+      var times = new ArrayList<Duration>();
       var actor = node.openScope("scope").anonymous().strategy(Strategy.CALLER)
-          .newActor((String message) -> told.add(sim.time()));
+          .newActor((String message) -> times.add(sim.time()));
       node.freeze(PAUSE);
       actor.sendMessage("hello");
-      assertEquals(List.of(PAUSE), told);
+      assertEquals(List.of(PAUSE), times);
     });
   }
 
   @Test
-  void badPausesAreRefused() {
+  void invalidPausesAreRefused() {
     simulate(sim -> {
       var node = sim.node("one");
-      var zero = assertThrows(IllegalArgumentException.class, () -> node.freeze(Duration.ZERO));
-      assertEquals("a pause of PT0S; give more than zero", zero.getMessage());
+      var failure = assertThrows(IllegalArgumentException.class, () -> node.freeze(Duration.ZERO));
+      assertEquals("a pause of PT0S; give more than zero", failure.getMessage());
       assertThrows(IllegalArgumentException.class, () -> node.freeze(Duration.ofSeconds(-1)));
       node.crash();
-      var crashed = assertThrows(IllegalStateException.class, () -> node.freeze(PAUSE));
-      assertEquals("node one has crashed; use the one that restart() returns", crashed.getMessage());
+      var refusal = assertThrows(IllegalStateException.class, () -> node.freeze(PAUSE));
+      assertEquals("node one has crashed; use the one that restart() returns", refusal.getMessage());
     });
   }
 
   @Test
-  void aDeadlockIsFoundAfterAPause() {
+  void deadlockIsFoundAfterPause() {
     var failure = assertThrows(SimulationFailure.class, () -> simulate(sim -> {
       var node = sim.node("one");
-      var one = new ReentrantLock();
-      var two = new ReentrantLock();
+      var leftFork = new ReentrantLock();
+      var rightFork = new ReentrantLock();
       node.start("other", () -> {
-        one.lock();
+        leftFork.lock();
         Thread.sleep(5_000);
-        two.lock();
+        rightFork.lock();
         return null;
       });
-      two.lock();
+      rightFork.lock();
       Thread.sleep(1);
       node.freeze(PAUSE);
-      one.lock();
+      leftFork.lock();
     }));
 
     assertTrue(failure.getMessage().contains("deadlock: nothing can run, and nothing is due; these wait\n  main at "),
@@ -239,22 +239,22 @@ class PauseTest {
   }
 
   @Test
-  void aSeedWithPausesIsTheSameRunAgain() {
-    Set<List<String>> seen = new HashSet<>();
+  void seedWithPausesRepeatsItsRun() {
+    Set<List<String>> runs = new HashSet<>();
 
     for (int i = 0; i < 20; i++) {
       var events = new ArrayList<String>();
       Simulation.run(options -> options.withReplay("7"), sim -> {
-        events.clear(); // of the run before, which is not shown
-        talkWithPauses(sim, events);
+        events.clear(); // a replay runs the program twice; only the second run counts
+        sendWithPauses(sim, events);
       });
-      seen.add(events);
+      runs.add(events);
     }
 
-    assertEquals(1, seen.size(), seen::toString);
+    assertEquals(1, runs.size(), runs::toString);
   }
 
-  private static void talkWithPauses(Simulation sim, List<String> events) throws IOException, InterruptedException {
+  private static void sendWithPauses(Simulation sim, List<String> events) throws IOException, InterruptedException {
     for (var name : List.of("a", "b")) {
       var node = sim.node(name);
       var actor = node.openScope("scope").named(name).newActor((String message) -> {

@@ -22,17 +22,17 @@ import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
 
-/** Programs of users, each right, and once with a bug of its kind. */
+/** Programs as users write them. Each runs without a bug, or with the bug of its comment. */
 enum Programs {
-  /** The bug: a clerk who pays in first finds the money there before it is taken. */
+  /** The bug: a clerk adds the money to one account before taking it from the other. */
   BANK {
     @Override
-    void play(Simulation sim, boolean bug) throws Exception {
+    void run(Simulation sim, boolean bug) throws Exception {
       var books = List.of(new Account(), new Account());
       var accounts = new ArrayList<Actor<Order>>();
       for (var book : books) accounts.add(
           sim.scope().named("account" + accounts.size()).initialState(() -> book).newActor(Account::handle));
-      sim.assertAlways("no cent is made", () -> books.getFirst().cents + books.getLast().cents <= 200);
+      sim.assertAlways("no cent is created", () -> books.getFirst().cents + books.getLast().cents <= 200);
       for (int i = 0; i < 3; i++) {
         var from = accounts.get(i % 2);
         var to = accounts.get(1 - i % 2);
@@ -48,17 +48,17 @@ enum Programs {
     }
   },
 
-  /** The bug: two handlers read a number, ask, and write the next. */
+  /** The bug: handlers read a number, ask an actor, and only then write the increased number. */
   LOST_UPDATE {
     @Override
-    void play(Simulation sim, boolean bug) throws Exception {
+    void run(Simulation sim, boolean bug) throws Exception {
       var hits = new int[1];
-      var audit = sim.scope().named("audit").newActorWithReturn((Integer seen) -> seen);
+      var audit = sim.scope().named("audit").newActorWithReturn((Integer count) -> count);
       var workers = new ArrayList<Actor<String>>();
       for (int i = 0; i < 4; i++) workers.add(sim.scope().named("worker" + i).newActor((String go) -> {
-        int seen = hits[0];
-        audit.ask(seen);
-        hits[0] = bug ? seen + 1 : hits[0] + 1;
+        int hitsBefore = hits[0];
+        audit.ask(hitsBefore);
+        hits[0] = bug ? hitsBefore + 1 : hits[0] + 1;
       }));
       for (var worker : workers) worker.sendMessage("go");
       for (var worker : workers) worker.close();
@@ -66,10 +66,10 @@ enum Programs {
     }
   },
 
-  /** The bug: an asker that gives up tries again, although the first try was only slow. */
+  /** The bug: the shop repeats a request that timed out, and the bank charges the order twice. */
   TIME_OUT {
     @Override
-    void play(Simulation sim, boolean bug) {
+    void run(Simulation sim, boolean bug) {
       var charged = new TreeMap<String, Integer>();
       var bank = sim.scope().named("bank").newActor((Pay pay, ActorContext<Pay> context) -> {
         Thread.sleep(sim.random().nextInt(50) == 0 ? 1_500 : 20);
@@ -80,26 +80,26 @@ enum Programs {
         for (int tries = 1;; tries++) {
           try {
             return bank.ask(new Pay(order), Duration.ofSeconds(1));
-          } catch (AskTimeoutException late) {
+          } catch (AskTimeoutException timeout) {
             if (tries == 3) return "later";
           }
         }
       });
-      sim.assertAlways("nobody pays twice", () -> charged.values().stream().allMatch(times -> times == 1));
+      sim.assertAlways("no order is paid twice", () -> charged.values().stream().allMatch(times -> times == 1));
       for (int i = 0; i < 5; i++) shop.ask("order" + i);
       sim.scope().awaitQuiescence(Duration.ofMinutes(1));
     }
   },
 
-  /** The bug: after a failure behind the booking it is booked again. */
+  /** The bug: a request is booked again if the actor failed after the first booking. */
   RESTART {
     @Override
-    void play(Simulation sim, boolean bug) throws Exception {
-      var booked = new TreeMap<Integer, Integer>(); // outlives its actor
-      var door = new Object() {
+    void run(Simulation sim, boolean bug) throws Exception {
+      var booked = new TreeMap<Integer, Integer>(); // outlives the actor
+      var current = new Object() {
         Actor<Book> actor;
       };
-      Runnable open = () -> door.actor = sim.scope().anonymous()
+      Runnable startActor = () -> current.actor = sim.scope().anonymous()
           .onFailure(FailurePolicy.restart().withBackoff(Duration.ofMillis(10), Duration.ofSeconds(1)).withoutLog())
           .initialState(() -> booked)
           .newActor((TreeMap<Integer, Integer> books, Book book, ActorContext<Book> context) -> {
@@ -108,16 +108,16 @@ enum Programs {
             if (sim.random().nextInt(4) == 0) throw new IllegalStateException("no stamp");
             context.reply(book, true);
           });
-      open.run();
-      sim.faults().withKills(0.05, actor -> actor == door.actor);
-      sim.assertAlways("booked once", () -> booked.values().stream().allMatch(times -> times == 1));
+      startActor.run();
+      sim.faults().withKills(0.05, actor -> actor == current.actor);
+      sim.assertAlways("nothing is booked twice", () -> booked.values().stream().allMatch(times -> times == 1));
       for (int i = 0; i < 5; i++) {
-        for (boolean done = false; !done;) {
+        for (boolean isBooked = false; !isBooked;) {
           try {
-            done = door.actor.ask(new Book(i), Duration.ofSeconds(5));
-          } catch (ActorStoppedException gone) {
-            open.run();
-          } catch (IllegalStateException | AskTimeoutException again) {
+            isBooked = current.actor.ask(new Book(i), Duration.ofSeconds(5));
+          } catch (ActorStoppedException stopped) {
+            startActor.run();
+          } catch (IllegalStateException | AskTimeoutException failure) {
             Thread.sleep(1);
           }
         }
@@ -126,87 +126,87 @@ enum Programs {
     }
   },
 
-  /** The bug: the oldest message is dropped, and its sender was told that it was taken. */
+  /** The bug: the mailbox drops its oldest message, which it had accepted from the sender. */
   OVERLOAD {
     @Override
-    void play(Simulation sim, boolean bug) throws Exception {
+    void run(Simulation sim, boolean bug) throws Exception {
       var served = new int[1];
-      var taken = new int[1];
-      var slow = sim.scope().named("slow")
+      var accepted = new int[1];
+      var warehouse = sim.scope().named("slow")
           .mailbox(Mailbox.bounded(2, bug ? Overflow.DROP_OLDEST : Overflow.REJECT)).newActor((Integer number) -> {
             Thread.sleep(5);
             served[0]++;
           });
       var crew = Pools.fixed(sim.scope().named("crew"), 3)
-          .newActorWithReturn((Integer number) -> slow.sendMessage(number));
+          .newActorWithReturn((Integer number) -> warehouse.sendMessage(number));
       sim.faults().withSmallMailboxes(0.5).withFailedThreadStarts(0.03).withStalls(0.05, Duration.ofMillis(20));
       for (int client = 0; client < 4; client++) sim.client("client" + client, () -> {
-        for (int i = 0; i < 3; i++) if (crew.ask(i)) taken[0]++;
+        for (int i = 0; i < 3; i++) if (crew.ask(i)) accepted[0]++;
         return null;
       });
       sim.join();
-      sim.assertEventually("all that was taken is served", Duration.ofMinutes(1), () -> served[0] == taken[0]);
+      sim.assertEventually("all accepted messages are served", Duration.ofMinutes(1), () -> served[0] == accepted[0]);
     }
   },
 
   /** The bug: months have 31 days. */
   YEAR {
     @Override
-    void play(Simulation sim, boolean bug) throws Exception {
+    void run(Simulation sim, boolean bug) throws Exception {
       var reminded = new ArrayList<LocalDate>();
-      var tenant = sim.scope().named("tenant").newActor((LocalDate rent) -> reminded.add(rent));
-      var landlord = sim.scope().named("landlord").newActor((String look, ActorContext<String> context) -> {
+      var tenant = sim.scope().named("tenant").newActor((LocalDate rentDay) -> reminded.add(rentDay));
+      var landlord = sim.scope().named("landlord").newActor((String message, ActorContext<String> context) -> {
         var today = LocalDate.now(ZoneOffset.UTC);
         if (today.getDayOfMonth() == 1) tenant.sendMessage(today);
         var next = bug ? today.plusDays(31) : today.withDayOfMonth(1).plusMonths(1);
-        var until = Duration.between(Instant.now(), next.atStartOfDay(ZoneOffset.UTC).toInstant());
-        context.self().sendMessageLater("look", until);
+        var delay = Duration.between(Instant.now(), next.atStartOfDay(ZoneOffset.UTC).toInstant());
+        context.self().sendMessageLater("check", delay);
       });
-      landlord.sendMessage("look");
+      landlord.sendMessage("check");
       Thread.sleep(Duration.ofDays(364));
       landlord.askExit();
       assertEquals(12, reminded.size());
     }
   },
 
-  /** The bug: it answers before the entry is on disk. */
+  /** The bug: the actor replies before the entry is on disk. */
   JOURNAL {
     @Override
-    void play(Simulation sim, boolean bug) throws Exception {
+    void run(Simulation sim, boolean bug) throws Exception {
       new Journal(sim, bug).play();
     }
   },
 
-  /** The bug: two forks that are taken in any order. The ring goes through locks of the program. */
+  /** The bug: each philosopher first takes the left fork, so they may wait for each other. */
   PHILOSOPHERS {
     @Override
-    void play(Simulation sim, boolean bug) throws Exception {
+    void run(Simulation sim, boolean bug) throws Exception {
       var forks = List.of(new Semaphore(1), new Semaphore(1), new Semaphore(1));
       var table = sim.scope().named("table").newActor((String event) -> {});
-      var all = new ArrayList<Actor<String>>();
+      var philosophers = new ArrayList<Actor<String>>();
       for (int i = 0; i < 3; i++) {
         int left = i;
         int right = (i + 1) % 3;
         var first = forks.get(bug ? left : Math.min(left, right));
         var second = forks.get(bug ? right : Math.max(left, right));
-        all.add(sim.scope().named("philosopher" + i).newActor((String eat) -> {
+        philosophers.add(sim.scope().named("philosopher" + i).newActor((String eat) -> {
           first.acquire();
-          table.sendMessage("has one");
+          table.sendMessage("has a fork");
           second.acquire();
           table.sendMessage("eats");
           second.release();
           first.release();
         }));
       }
-      for (var one : all) one.sendMessage("eat");
-      for (var one : all) one.close();
+      for (var philosopher : philosophers) philosopher.sendMessage("eat");
+      for (var philosopher : philosophers) philosopher.close();
     }
   };
 
-  abstract void play(Simulation sim, boolean bug) throws Exception;
+  abstract void run(Simulation sim, boolean bug) throws Exception;
 
   Program program(boolean bug) {
-    return sim -> play(sim, bug);
+    return sim -> run(sim, bug);
   }
 
   sealed interface Order {}
@@ -237,16 +237,16 @@ enum Programs {
     }
   }
 
-  /** A counter that survives a power cut: a file of numbers, four bytes each. */
+  /** A counter that survives a power cut. It is stored in a file of numbers of four bytes each. */
   private static final class Journal {
     record Add(int number) implements Request<Add, Integer> {}
 
-    private static final int SIZE = 4096;
+    private static final int FILE_BYTES = 4096;
 
     private final Simulation sim;
     private final boolean bug;
     private SimulatedNode node;
-    private Actor<Add> actor; // null until it is made
+    private Actor<Add> actor; // null until the node has booted
 
     Journal(Simulation sim, boolean bug) {
       this.sim = sim;
@@ -256,8 +256,8 @@ enum Programs {
 
     void play() throws Exception {
       boot();
-      int known = 0;
-      int unknown = 0;
+      int confirmed = 0;
+      int uncertain = 0;
       for (int i = 0; i < 12; i++) {
         while (actor == null) Thread.sleep(1);
         if (sim.random().nextInt(6) == 0) sim.client("fate", () -> {
@@ -266,12 +266,12 @@ enum Programs {
           return null;
         });
         try {
-          int there = actor.ask(new Add(1), Duration.ofSeconds(1));
-          known++;
-          if (there < known || there > known + unknown)
-            throw new AssertionError(known + " known, " + unknown + " unknown, " + there + " there");
-        } catch (AskTimeoutException down) {
-          unknown++;
+          int count = actor.ask(new Add(1), Duration.ofSeconds(1));
+          confirmed++;
+          if (count < confirmed || count > confirmed + uncertain)
+            throw new AssertionError(count + " stored, " + confirmed + " confirmed, " + uncertain + " uncertain");
+        } catch (AskTimeoutException timeout) {
+          uncertain++;
           node.crash();
           node = node.restart();
           boot();
@@ -281,18 +281,18 @@ enum Programs {
 
     private void boot() {
       actor = null;
-      var machine = node;
-      machine.start("boot", () -> {
-        var disk = machine.disk();
+      var bootedNode = node;
+      bootedNode.start("boot", () -> {
+        var disk = bootedNode.disk();
         if (!disk.names().contains("log")) {
-          disk.create("log", SIZE);
+          disk.create("log", FILE_BYTES);
           disk.syncDirectory();
         }
-        var log = ByteBuffer.allocate(SIZE);
+        var log = ByteBuffer.allocate(FILE_BYTES);
         disk.read("log", 0, log);
-        int[] numbers = {0};
-        while (log.getInt(4 * numbers[0]) == 1) numbers[0]++;
-        return actor = machine.openScope("store").named("counter").initialState(() -> numbers)
+        int[] oldCount = {0};
+        while (log.getInt(4 * oldCount[0]) == 1) oldCount[0]++;
+        return actor = bootedNode.openScope("store").named("counter").initialState(() -> oldCount)
             .newActor((int[] count, Add add, ActorContext<Add> context) -> {
               disk.write("log", 4L * count[0], ByteBuffer.allocate(4).putInt(add.number()).flip());
               if (!bug) disk.sync("log");

@@ -10,13 +10,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ProgramsTest {
-  private static final int MOST = 200; // seeds until a bug is found
-  private static final int SEEDS = Soak.ON ? 1_000 : MOST;
+  private static final int MAX_SEEDS = 200; // the seeds in which each bug must be found
+  private static final int SEEDS = Soak.ON ? 1_000 : MAX_SEEDS;
 
   @ParameterizedTest
   @EnumSource
   @Promise("29.21")
-  void aProgramThatIsRightNeverFails(Programs program) {
+  void correctProgramNeverFails(Programs program) {
     var summary = Simulation.run(options -> options.withSeeds(SEEDS), program.program(false));
 
     assertEquals(SEEDS + 1, summary.runs());
@@ -25,20 +25,20 @@ class ProgramsTest {
 
   @Test
   @Promise("29.21")
-  void aThousandSeedsAreRunUnlessTold() {
+  void thousandSeedsAreRunByDefault() {
     assertEquals(1_001, Simulation.run(sim -> {}).runs());
   }
 
   @ParameterizedTest
   @EnumSource
   @Promise({"29.1", "29.3"})
-  void aBugIsFoundAndItsRunRepeated(Programs program) {
+  void bugIsFoundAndItsRunCanBeRepeated(Programs program) {
     var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(program.program(true)));
 
-    assertTrue(failure.seed() <= MOST, failure.getMessage());
-    var again = assertThrows(SimulationFailure.class,
+    assertTrue(failure.seed() <= MAX_SEEDS, failure.getMessage());
+    var repeatedFailure = assertThrows(SimulationFailure.class,
         () -> Simulation.run(options -> options.withReplay(failure.replay()), program.program(true)));
-    assertEquals(failure.replay(), again.replay());
-    assertEquals(failure.diagram(), again.diagram());
+    assertEquals(failure.replay(), repeatedFailure.replay());
+    assertEquals(failure.diagram(), repeatedFailure.diagram());
   }
 }

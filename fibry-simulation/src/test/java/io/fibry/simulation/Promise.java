@@ -3,7 +3,7 @@ package io.fibry.simulation;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Target;
 
-/** The promises of docs/semantics.md that a test shows: "29.4" is line 4 of section 29. */
+/** Names the promises of docs/semantics.md that a test checks: "29.4" is line 4 of section 29. */
 @Target(ElementType.METHOD)
 @interface Promise {
   String[] value();

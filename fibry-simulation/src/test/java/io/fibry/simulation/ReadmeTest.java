@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** {@link SnippetsTest} runs the code of README.md, which names all that there is. */
+/** Tests that {@link SnippetsTest} has the code of README.md, which names all public methods. */
 class ReadmeTest {
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
 
@@ -21,11 +21,11 @@ class ReadmeTest {
 
   @Test
   void readmeCodeIsRunByTest() throws Exception {
-    var run = unindented(Files.readString(Path.of("src/test/java/io/fibry/simulation/SnippetsTest.java")));
-    var shown = BLOCK.matcher(readme()).results().map(found -> found.group(1)).toList();
+    var testCode = unindented(Files.readString(Path.of("src/test/java/io/fibry/simulation/SnippetsTest.java")));
+    var blocks = BLOCK.matcher(readme()).results().map(match -> match.group(1)).toList();
 
-    assertEquals(3, shown.size());
-    assertEquals(List.of(), shown.stream().filter(block -> !run.contains(unindented(block))).toList());
+    assertEquals(3, blocks.size());
+    assertEquals(List.of(), blocks.stream().filter(block -> !testCode.contains(unindented(block))).toList());
   }
 
   private static String unindented(String code) {

@@ -43,8 +43,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Clocks, chance, sockets and mailboxes, seen by a simulated thread and by ordinary ones beside it,
- * which see the real machine.
+ * Tests clocks, random numbers, sockets and mailboxes. A simulated thread's calls reach the
+ * simulation, and calls of ordinary threads reach the real machine.
  */
 class RedirectedTest {
   private static final long YEAR_2030 = 1_893_456_000_000L;
@@ -52,27 +52,27 @@ class RedirectedTest {
   @Test
   @Promise("29.6")
   void redirectedClocksReadMachineTime() throws Exception {
-    var seen = TinyMachine.play(() -> List.of(System.nanoTime(), System.currentTimeMillis(), new Date().getTime(),
+    var times = TinyMachine.play(() -> List.of(System.nanoTime(), System.currentTimeMillis(), new Date().getTime(),
         Instant.now().toEpochMilli(), LocalDate.now(ZoneOffset.UTC).toString()));
 
-    assertEquals(List.of(0L, TinyMachine.EPOCH, TinyMachine.EPOCH, TinyMachine.EPOCH, "2026-01-01"), seen);
+    assertEquals(List.of(0L, TinyMachine.EPOCH, TinyMachine.EPOCH, TinyMachine.EPOCH, "2026-01-01"), times);
   }
 
   @Test
   @Promise({"29.6", "29.19"})
-  void ordinaryThreadsSeeTheRealClocks() throws Exception {
+  void ordinaryThreadsReadRealClocks() throws Exception {
     TinyMachine.play(() -> null);
 
-    for (var past : TinyMachine
-        .beside(() -> ProcessHandle.current().info().startInstant().orElseThrow().isAfter(Instant.now())))
-      assertFalse(past);
-    long before = System.nanoTime();
-    for (long nanos : TinyMachine.beside(System::nanoTime))
-      assertTrue(nanos - before >= 0 && System.nanoTime() - nanos >= 0);
+    for (var isBeforeStart : TinyMachine
+        .runOutside(() -> ProcessHandle.current().info().startInstant().orElseThrow().isAfter(Instant.now())))
+      assertFalse(isBeforeStart);
+    long start = System.nanoTime();
+    for (long nanos : TinyMachine.runOutside(System::nanoTime))
+      assertTrue(nanos - start >= 0 && System.nanoTime() - nanos >= 0);
   }
 
   @Test
-  void methodReferencesAreRedirectedToo() throws Exception {
+  void methodReferencesAreRedirected() throws Exception {
     assertEquals(0L, TinyMachine.play(() -> {
       Supplier<Long> clock = System::nanoTime;
       return clock.get();
@@ -80,20 +80,20 @@ class RedirectedTest {
   }
 
   @Test
-  void sleepingTakesNoRealTime() throws Exception {
-    var began = Instant.now();
+  void sleepTakesNoRealTime() throws Exception {
+    var start = Instant.now();
 
-    long seen = TinyMachine.play(() -> {
+    long millis = TinyMachine.play(() -> {
       Thread.sleep(Duration.ofDays(365));
       return System.currentTimeMillis();
     });
 
-    assertEquals(TinyMachine.EPOCH + Duration.ofDays(365).toMillis(), seen);
-    assertTrue(Instant.now().isBefore(began.plus(Duration.ofDays(1))));
+    assertEquals(TinyMachine.EPOCH + Duration.ofDays(365).toMillis(), millis);
+    assertTrue(Instant.now().isBefore(start.plus(Duration.ofDays(1))));
   }
 
   @Test
-  void timedWaitsEndByTheMachinesClock() throws Exception {
+  void timedWaitsEndByMachineClock() throws Exception {
     assertEquals(Duration.ofHours(3).toNanos(), TinyMachine.play(() -> {
       LockSupport.parkNanos(Duration.ofHours(1).toNanos());
       assertFalse(new CountDownLatch(1).await(1, TimeUnit.HOURS));
@@ -103,7 +103,7 @@ class RedirectedTest {
   }
 
   @Test
-  void spinningIsTold() throws Exception {
+  void spinsReachMachine() throws Exception {
     assertEquals(1L, TinyMachine.play(() -> {
       Thread.onSpinWait();
       return TinyMachine.machine().spins;
@@ -120,17 +120,17 @@ class RedirectedTest {
     assertEquals(uuid, TinyMachine.play(UUID::randomUUID));
     assertEquals(TinyMachine.play(() -> ThreadLocalRandom.current().nextLong()),
         TinyMachine.play(() -> ThreadLocalRandom.current().nextLong()));
-    Callable<List<Object>> secure = () -> {
+    Callable<List<Object>> drawSecure = () -> {
       var bytes = new byte[20];
       new SecureRandom().nextBytes(bytes);
       return List.of(new SecureRandom().nextLong(), new SecureRandom().nextInt(), new SecureRandom().nextInt(1_000),
           new BigInteger(bytes));
     };
-    assertEquals(TinyMachine.play(secure), TinyMachine.play(secure));
+    assertEquals(TinyMachine.play(drawSecure), TinyMachine.play(drawSecure));
   }
 
   @Test
-  void generatorsOfTheJdkAreSeededBeforeARun() throws Exception {
+  void jdkGeneratorsAreSeededBeforeRun() throws Exception {
     Callable<List<Object>> draw = () -> {
       RandomTap.reset(17);
       var list = new ArrayList<>(IntStream.range(0, 20).boxed().toList());
@@ -143,13 +143,13 @@ class RedirectedTest {
 
   @Test
   @Promise({"29.6", "29.19"})
-  void ordinaryThreadsDrawTheirOwnNumbers() throws Exception {
+  void ordinaryThreadsDrawDifferentNumbers() throws Exception {
     TinyMachine.play(() -> null);
 
-    assertEquals(2, TinyMachine.beside(UUID::randomUUID).stream().distinct().count());
-    assertEquals(2, TinyMachine.beside(() -> ThreadLocalRandom.current().nextLong()).stream().distinct().count());
-    assertEquals(2, TinyMachine.beside(Math::random).stream().distinct().count());
-    assertEquals(2, TinyMachine.beside(() -> new SecureRandom().nextLong()).stream().distinct().count());
+    assertEquals(2, TinyMachine.runOutside(UUID::randomUUID).stream().distinct().count());
+    assertEquals(2, TinyMachine.runOutside(() -> ThreadLocalRandom.current().nextLong()).stream().distinct().count());
+    assertEquals(2, TinyMachine.runOutside(Math::random).stream().distinct().count());
+    assertEquals(2, TinyMachine.runOutside(() -> new SecureRandom().nextLong()).stream().distinct().count());
   }
 
   @Test
@@ -164,7 +164,7 @@ class RedirectedTest {
 
     assertEquals("a simulated socket does not do this: connect", failure.getMessage());
     assertThrows(IOException.class, () -> TinyMachine.play(() -> new ServerSocket(0)));
-    for (var port : TinyMachine.beside(() -> {
+    for (var port : TinyMachine.runOutside(() -> {
       try (var socket = new ServerSocket(0)) {
         return socket.getLocalPort();
       }
@@ -173,13 +173,13 @@ class RedirectedTest {
 
   @Test
   @Promise("29.7")
-  void socketsThatWouldBeRealAreRefused() throws Exception {
+  void unsimulatedSocketsAreRefused() throws Exception {
     checkRefused("a channel or selector of java.nio", SocketChannel::open);
     checkRefused("a channel or selector of java.nio", Selector::open);
     checkRefused("a channel or selector of java.nio", HttpClient::newHttpClient);
     checkRefused("an asynchronous channel of java.nio", AsynchronousSocketChannel::open);
     checkRefused("a datagram socket", () -> new DatagramSocket(0));
-    for (var port : TinyMachine.beside(() -> {
+    for (var port : TinyMachine.runOutside(() -> {
       try (var socket = new DatagramSocket(0);
           var channel = ServerSocketChannel.open();
           var selector = Selector.open()) {
@@ -188,29 +188,29 @@ class RedirectedTest {
     })) assertTrue(port > 0);
   }
 
-  private static void checkRefused(String what, Callable<?> opening) {
-    var failure = assertThrows(UnsupportedOperationException.class, () -> TinyMachine.play(opening));
+  private static void checkRefused(String kind, Callable<?> open) {
+    var failure = assertThrows(UnsupportedOperationException.class, () -> TinyMachine.play(open));
     assertTrue(
-        failure.getMessage().startsWith("the simulated thread 'main' opens " + what + " at io.fibry.simulation."),
+        failure.getMessage().startsWith("the simulated thread 'main' opens " + kind + " at io.fibry.simulation."),
         failure.getMessage());
     assertTrue(failure.getMessage().endsWith("use java.net.Socket, or keep it out of the simulation"),
         failure.getMessage());
   }
 
   @Test
-  void boundedMailboxesOfUsersMayBeSmaller() throws Exception {
+  void machineLimitsBoundedMailboxes() throws Exception {
     assertEquals("bounded(1, REJECT)", TinyMachine.play(() -> Mailbox.bounded(8, Overflow.REJECT).toString()));
-    for (var mailbox : TinyMachine.beside(() -> Mailbox.bounded(8, Overflow.REJECT).toString()))
+    for (var mailbox : TinyMachine.runOutside(() -> Mailbox.bounded(8, Overflow.REJECT).toString()))
       assertEquals("bounded(8, REJECT)", mailbox);
   }
 
   @Test
-  void theCarrierSeesTheMachine() throws Exception {
+  void carrierRunsTasksWithinMachine() throws Exception {
     assertTrue(TinyMachine.play(() -> {
-      var seen = new CompletableFuture<Boolean>();
+      var isReached = new CompletableFuture<Boolean>();
       TinyMachine.machine()
-          .schedule(() -> seen.complete(TinyMachine.isSimulated() && System.currentTimeMillis() < YEAR_2030), 1);
-      return seen.get();
+          .schedule(() -> isReached.complete(TinyMachine.isSimulated() && System.currentTimeMillis() < YEAR_2030), 1);
+      return isReached.get();
     }));
   }
 }

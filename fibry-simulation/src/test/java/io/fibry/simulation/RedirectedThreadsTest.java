@@ -27,36 +27,36 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Threads, pools and futures, used by a simulated thread and by ordinary ones beside it, which see
- * the real machine.
+ * Tests threads, pools and futures. A simulated thread's calls reach the simulation, and calls of
+ * ordinary threads reach the JDK.
  */
 class RedirectedThreadsTest {
   @Test
   void threadIdsComeFromMachine() throws Exception {
-    assertEquals(TinyMachine.ID, TinyMachine.play(() -> Thread.currentThread().threadId()));
-    assertFalse(TinyMachine.beside(() -> Thread.currentThread().threadId()).contains(TinyMachine.ID));
+    assertEquals(TinyMachine.THREAD_ID, TinyMachine.play(() -> Thread.currentThread().threadId()));
+    assertFalse(TinyMachine.runOutside(() -> Thread.currentThread().threadId()).contains(TinyMachine.THREAD_ID));
   }
 
   @Test
   void simulatedThreadHashCodeDiffersFromThreadId() throws Exception {
-    assertNotEquals((int) TinyMachine.ID, TinyMachine.play(() -> Thread.currentThread().hashCode()));
+    assertNotEquals((int) TinyMachine.THREAD_ID, TinyMachine.play(() -> Thread.currentThread().hashCode()));
   }
 
   @Test
-  void virtualThreadsOfSimulatedOnesAreSimulated() throws Exception {
+  void virtualThreadStartedBySimulatedThreadIsSimulated() throws Exception {
     assertTrue(TinyMachine.play(() -> {
-      var seen = new AtomicReference<>(false);
-      Thread.startVirtualThread(() -> seen.set(TinyMachine.isSimulated())).join();
-      return seen.get();
+      var isSimulated = new AtomicReference<>(false);
+      Thread.startVirtualThread(() -> isSimulated.set(TinyMachine.isSimulated())).join();
+      return isSimulated.get();
     }));
   }
 
   private static final class Worker extends Thread {
-    private volatile boolean simulated;
+    private volatile boolean isSimulated;
 
     @Override
     public void run() {
-      simulated = TinyMachine.isSimulated() && Thread.currentThread().isVirtual();
+      isSimulated = TinyMachine.isSimulated() && Thread.currentThread().isVirtual();
     }
   }
 
@@ -70,12 +70,12 @@ class RedirectedThreadsTest {
       worker.join();
       assertFalse(worker.isAlive());
       assertEquals(Thread.State.TERMINATED, worker.getState());
-      return worker.simulated;
+      return worker.isSimulated;
     }));
   }
 
   @Test
-  void aPlatformThreadIsStartedOnce() throws Exception {
+  void platformThreadCanBeStartedOnce() throws Exception {
     TinyMachine.play(() -> {
       var thread = new Thread(() -> {});
       thread.start();
@@ -87,35 +87,35 @@ class RedirectedThreadsTest {
   @Test
   void platformThreadsAreInterruptedAndUnparked() throws Exception {
     assertEquals("interrupted, unparked", TinyMachine.play(() -> {
-      var seen = new AtomicReference<>("");
+      var events = new AtomicReference<>("");
       var thread = Thread.ofPlatform().start(() -> {
         try {
           Thread.sleep(Duration.ofDays(1));
         } catch (InterruptedException expected) {
-          seen.set("interrupted");
+          events.set("interrupted");
         }
         LockSupport.park();
-        seen.updateAndGet(text -> text + ", unparked");
+        events.updateAndGet(text -> text + ", unparked");
       });
       thread.interrupt();
       Thread.sleep(1);
       LockSupport.unpark(thread);
       assertTrue(thread.join(Duration.ofSeconds(1)));
-      return seen.get();
+      return events.get();
     }));
   }
 
   @Test
   void uncaughtExceptionReachesHandlerOfPlatformThread() throws Exception {
     assertEquals("on worker: no", TinyMachine.play(() -> {
-      var seen = new AtomicReference<String>();
+      var text = new AtomicReference<String>();
       var thread = new Thread(() -> {
         throw new IllegalStateException("no");
       }, "worker");
-      thread.setUncaughtExceptionHandler((on, failure) -> seen.set("on " + on.getName() + ": " + failure.getMessage()));
+      thread.setUncaughtExceptionHandler((on, failure) -> text.set("on " + on.getName() + ": " + failure.getMessage()));
       thread.start();
       thread.join();
-      return seen.get();
+      return text.get();
     }));
   }
 
@@ -124,40 +124,40 @@ class RedirectedThreadsTest {
   void ordinaryThreadsStartRealPlatformThreads() throws Exception {
     TinyMachine.play(() -> null);
 
-    for (var virtual : TinyMachine.beside(() -> {
-      var seen = new AtomicReference<>(true);
-      var thread = new Thread(() -> seen.set(Thread.currentThread().isVirtual()));
+    for (var isVirtual : TinyMachine.runOutside(() -> {
+      var result = new AtomicReference<>(true);
+      var thread = new Thread(() -> result.set(Thread.currentThread().isVirtual()));
       thread.start();
       thread.join();
-      return seen.get();
-    })) assertFalse(virtual);
+      return result.get();
+    })) assertFalse(isVirtual);
   }
 
   @Test
   void executorsHaveSimulatedThreads() throws Exception {
     assertEquals(List.of(true, true), TinyMachine.play(() -> {
-      try (var fixed = Executors.newFixedThreadPool(2); var timed = Executors.newScheduledThreadPool(1)) {
+      try (var fixed = Executors.newFixedThreadPool(2); var scheduled = Executors.newScheduledThreadPool(1)) {
         return List.of(fixed.submit(TinyMachine::isSimulated).get(),
-            timed.schedule(TinyMachine::isSimulated, 1, TimeUnit.DAYS).get());
+            scheduled.schedule(TinyMachine::isSimulated, 1, TimeUnit.DAYS).get());
       }
     }));
   }
 
   @Test
-  void theOldTimerIsSimulated() throws Exception {
-    if (Runtime.version().feature() < 24) return; // its wait would hold the carrier
+  void javaUtilTimerIsSimulated() throws Exception {
+    if (Runtime.version().feature() < 24) return; // before Java 24 the timer's wait would hold the carrier
     assertEquals(Duration.ofDays(1).toMillis(), TinyMachine.play(() -> {
-      var done = new CompletableFuture<Long>();
+      var firingTime = new CompletableFuture<Long>();
       var timer = new Timer();
       timer.schedule(new TimerTask() {
         @Override
         public void run() {
-          done.complete(System.currentTimeMillis() - TinyMachine.EPOCH);
+          firingTime.complete(System.currentTimeMillis() - TinyMachine.EPOCH);
         }
       }, Duration.ofDays(1).toMillis());
-      long at = done.get();
+      long millis = firingTime.get();
       timer.cancel();
-      return at;
+      return millis;
     }));
   }
 
@@ -166,12 +166,12 @@ class RedirectedThreadsTest {
   void futuresRunOnSimulatedThreads() throws Exception {
     assertTrue(TinyMachine.play(() -> CompletableFuture.supplyAsync(TinyMachine::isSimulated)
         .thenApplyAsync(first -> first && TinyMachine.isSimulated()).get()));
-    for (var simulated : TinyMachine.beside(() -> CompletableFuture.supplyAsync(TinyMachine::isSimulated).get()))
-      assertFalse(simulated);
+    for (var isSimulated : TinyMachine.runOutside(() -> CompletableFuture.supplyAsync(TinyMachine::isSimulated).get()))
+      assertFalse(isSimulated);
   }
 
   @Test
-  void ordinaryThreadsSeeTheCommonPoolAsDefault() throws Exception {
+  void ordinaryThreadsHaveCommonPoolAsDefaultExecutor() throws Exception {
     TinyMachine.play(() -> null);
 
     if (Runtime.version().feature() < 25 && ForkJoinPool.getCommonPoolParallelism() < 2) return;
@@ -181,20 +181,20 @@ class RedirectedThreadsTest {
   @Test
   void publishersRunOnSimulatedThreads() throws Exception {
     assertTrue(TinyMachine.play(() -> {
-      var seen = new CompletableFuture<Boolean>();
+      var isSimulated = new CompletableFuture<Boolean>();
       try (var publisher = new SubmissionPublisher<String>()) {
-        publisher.consume(item -> seen.complete(TinyMachine.isSimulated()));
+        publisher.consume(item -> isSimulated.complete(TinyMachine.isSimulated()));
         publisher.submit("item");
-        return seen.get();
+        return isSimulated.get();
       }
     }));
   }
 
   @Test
-  void futuresTimeOutByTheMachinesClock() throws Exception {
+  void futuresTimeOutByMachineClock() throws Exception {
     assertEquals(Duration.ofHours(3).toNanos(), TinyMachine.play(() -> {
-      var late = new CompletableFuture<String>().orTimeout(1, TimeUnit.HOURS);
-      var failure = assertThrows(ExecutionException.class, late::get);
+      var timedFuture = new CompletableFuture<String>().orTimeout(1, TimeUnit.HOURS);
+      var failure = assertThrows(ExecutionException.class, timedFuture::get);
       assertInstanceOf(TimeoutException.class, failure.getCause());
       assertEquals("late", new CompletableFuture<String>().completeOnTimeout("late", 1, TimeUnit.HOURS).get());
       var delayed = CompletableFuture.delayedExecutor(1, TimeUnit.HOURS);
@@ -210,20 +210,20 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  void aFutureThatIsDoneNeedsNoTimer() throws Exception {
+  void completedFutureCancelsItsTimer() throws Exception {
     assertEquals(List.of(1, 0), TinyMachine.play(() -> {
       var future = new CompletableFuture<String>().orTimeout(1, TimeUnit.HOURS);
-      int before = TinyMachine.machine().pending();
+      int pendingBefore = TinyMachine.machine().pendingTimers();
       future.complete("in time");
-      return List.of(before, TinyMachine.machine().pending());
+      return List.of(pendingBefore, TinyMachine.machine().pendingTimers());
     }));
   }
 
   @Test
-  void ordinaryFuturesTimeOutByTheRealClock() throws Exception {
+  void ordinaryFuturesTimeOutByRealClock() throws Exception {
     TinyMachine.play(() -> null);
 
-    for (var value : TinyMachine.beside(
+    for (var value : TinyMachine.runOutside(
         () -> new CompletableFuture<String>().completeOnTimeout("late", 1, TimeUnit.MILLISECONDS).get()))
       assertEquals("late", value);
     var future = new CompletableFuture<String>().orTimeout(1, TimeUnit.HOURS);
@@ -240,23 +240,24 @@ class RedirectedThreadsTest {
     assertTrue(failure.getMessage().startsWith("the simulated thread 'main' uses the common pool at "
         + RedirectedThreadsTest.class.getName()), failure.getMessage());
     assertTrue(failure.getMessage().contains("make the stream sequential"), failure.getMessage());
-    for (int sum : TinyMachine.beside(() -> IntStream.range(0, 100_000).parallel().map(i -> 1).sum()))
+    for (int sum : TinyMachine.runOutside(() -> IntStream.range(0, 100_000).parallel().map(i -> 1).sum()))
       assertEquals(100_000, sum);
   }
 
   @Test
   @Promise("29.7")
-  void theCommonPoolIsRefused() throws Exception {
+  void commonPoolIsRefused() throws Exception {
     var failure = assertThrows(UnsupportedOperationException.class,
         () -> TinyMachine.play(() -> ForkJoinPool.commonPool().submit(() -> 1)));
 
     assertTrue(failure.getMessage().contains("uses the common pool at " + RedirectedThreadsTest.class.getName()),
         failure.getMessage());
-    for (int one : TinyMachine.beside(() -> ForkJoinPool.commonPool().submit(() -> 1).get())) assertEquals(1, one);
+    for (int value : TinyMachine.runOutside(() -> ForkJoinPool.commonPool().submit(() -> 1).get()))
+      assertEquals(1, value);
   }
 
   @Test
-  void poolsOfWorkersAreRefused() throws Exception {
+  void forkJoinPoolIsRefused() throws Exception {
     try (var pool = new ForkJoinPool(1)) {
       var failure =
           assertThrows(UnsupportedOperationException.class, () -> TinyMachine.play(() -> pool.submit(() -> 1)));
@@ -266,21 +267,21 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  void aSimulatedThreadMayWakeAnOrdinaryOne() throws Exception {
-    var gate = new CountDownLatch(1);
-    var waits = Thread.ofVirtual().start(() -> {
+  void simulatedThreadMayWakeOrdinaryThread() throws Exception {
+    var latch = new CountDownLatch(1);
+    var waiter = Thread.ofVirtual().start(() -> {
       try {
-        gate.await();
-      } catch (InterruptedException stray) {
-        throw new IllegalStateException(stray);
+        latch.await();
+      } catch (InterruptedException interrupt) {
+        throw new IllegalStateException(interrupt);
       }
     });
 
     TinyMachine.play(() -> {
-      gate.countDown();
+      latch.countDown();
       return null;
     });
 
-    Patience.joined(waits);
+    Patience.awaitEnd(waiter);
   }
 }

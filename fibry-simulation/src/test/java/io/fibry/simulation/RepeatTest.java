@@ -20,27 +20,27 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A seed gives the same run each time, on all machines, on Java 21 and 25. */
+/** Tests that a seed gives the same run each time, on all machines, on Java 21 and 25. */
 class RepeatTest {
-  private static final int STEPS = 100; // an estimate that does not depend on a run
+  private static final int STEPS = 100; // the expected steps of a run; constant, because they influence the run
   private static final int REPEATS = Soak.ON ? 1_000 : 200;
   private static final int SEEDS = Soak.ON ? 300 : 60;
   private static final int RUNS = Soak.ON ? 10_000 : 2_000;
-  // of a histogram: number, instances, bytes, class
+  // a line of a histogram: number, instances, bytes, class
   private static final Pattern LINE = Pattern.compile("(?m)^ *\\d+: +(\\d+) +\\d+ +(\\S+)");
 
   /**
    * The hash of all correct runs of all programs. It may change with the library, the policies and
-   * the programs; then Java 21 and 25 must tell the same new one, and another one with the soak's
-   * seeds.
+   * the programs. In that case Java 21 and 25 must give the same new hash; the soak has more seeds,
+   * and so a hash of its own.
    */
   private static final long HASH = Soak.ON ? -7_060_158_657_290_840_693L : 3_694_633_721_539_215_973L;
 
-  private static RunOutcome run(Program program, RunReplay replay, boolean traced) {
+  private static RunOutcome run(Program program, RunReplay replay, boolean isTraced) {
     AgentAttacher.ensure();
     SimulationCarrier.lock();
     try {
-      return ProgramRun.of(program, Options.DEFAULT, replay, STEPS, RunEvents.disabled(), traced);
+      return ProgramRun.of(program, Options.DEFAULT, replay, STEPS, RunEvents.disabled(), isTraced);
     } finally {
       SimulationCarrier.unlock();
     }
@@ -48,7 +48,7 @@ class RepeatTest {
 
   @ParameterizedTest
   @EnumSource
-  void repeatsAreTheSame(Programs program) {
+  void repeatedRunsAreEqual(Programs program) {
     run(program.program(false), RunReplay.of(7), false);
     var first = run(program.program(false), RunReplay.of(7), false);
 
@@ -59,20 +59,20 @@ class RepeatTest {
   }
 
   @Test
-  void allJavasAndMachinesHaveTheSameRuns() {
-    long all = 17;
+  void runsAreEqualOnAllJavaVersionsAndMachines() {
+    long hash = 17;
     for (var program : Programs.values()) {
       run(program.program(false), RunReplay.of(0), false);
       for (long seed = 1; seed <= SEEDS; seed++)
-        all = all * 31 + run(program.program(false), RunReplay.of(seed), false).hash();
+        hash = hash * 31 + run(program.program(false), RunReplay.of(seed), false).hash();
     }
 
-    assertEquals(HASH, all);
+    assertEquals(HASH, hash);
   }
 
   @Test
   void runsLeaveNoObjectsBehind() {
-    Program stuck = sim -> {
+    Program stuckProgram = sim -> {
       var node = sim.node("node");
       node.openScope("scope").named("actor").newActor((String message) -> {}).sendMessage("hello");
       node.crash();
@@ -82,32 +82,32 @@ class RepeatTest {
       });
       sim.join();
     };
-    for (int i = 0; i < RUNS / 5; i++) assertNotNull(run(stuck, RunReplay.of(i), false).failure());
-    var before = instances();
-    before.putAll(instances()); // and what the counts are kept in
+    for (int i = 0; i < RUNS / 5; i++) assertNotNull(run(stuckProgram, RunReplay.of(i), false).failure());
+    var countsBefore = countInstances();
+    countsBefore.putAll(countInstances()); // a second count includes the objects of the first
 
-    for (int i = 0; i < RUNS; i++) run(stuck, RunReplay.of(i), false);
+    for (int i = 0; i < RUNS; i++) run(stuckProgram, RunReplay.of(i), false);
 
-    // some objects take two collections, and between them threads of the JVM that are late
-    if (Patience.comesTrue(() -> more(before).isEmpty())) return;
-    assertEquals(Map.of(), more(before), "one object of these is left by each run");
+    // some objects are freed only by a second collection, after late threads of the JVM have run
+    if (Patience.comesTrue(() -> growth(countsBefore).isEmpty())) return;
+    assertEquals(Map.of(), growth(countsBefore), "each run leaves an object of these classes behind");
   }
 
-  private static Map<String, Long> more(Map<String, Long> before) {
-    var more = instances();
-    more.replaceAll((type, count) -> count - before.getOrDefault(type, 0L));
-    more.values().removeIf(count -> count < RUNS / 2);
-    return more;
+  private static Map<String, Long> growth(Map<String, Long> countsBefore) {
+    var counts = countInstances();
+    counts.replaceAll((type, count) -> count - countsBefore.getOrDefault(type, 0L));
+    counts.values().removeIf(count -> count < RUNS / 2);
+    return counts;
   }
 
-  /** Returns the number of objects of each class, after a collection. */
-  private static Map<String, Long> instances() {
+  /** Returns the number of objects of each class, after a garbage collection. */
+  private static Map<String, Long> countInstances() {
     var histogram = histogram();
-    var instances = new HashMap<String, Long>();
+    var counts = new HashMap<String, Long>();
     LINE.matcher(histogram).results()
-        .forEach(line -> instances.merge(line.group(2), Long.valueOf(line.group(1)), Long::sum));
-    assertTrue(instances.containsKey(String.class.getName()), histogram);
-    return instances;
+        .forEach(line -> counts.merge(line.group(2), Long.valueOf(line.group(1)), Long::sum));
+    assertTrue(counts.containsKey(String.class.getName()), histogram);
+    return counts;
   }
 
   private static String histogram() {

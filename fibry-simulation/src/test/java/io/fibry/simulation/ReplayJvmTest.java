@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What a failure prints to repeat it repeats it in a JVM where nothing has run before. */
+/** Tests that the flag in a failure's text repeats the failure in a new JVM. */
 class ReplayJvmTest {
-  private static final Pattern AGAIN = Pattern.compile("again: (-Dfibry.simulation=\\S+)");
+  private static final Pattern REPLAY_FLAG = Pattern.compile("again: (-Dfibry.simulation=\\S+)");
 
   static final class Program {
     public static void main(String[] args) {
@@ -25,27 +25,27 @@ class ReplayJvmTest {
     return Jvm.run(0, List.of(flags), Jvm.CLASS_PATH, Program.class);
   }
 
-  private static String again(String printed) {
-    var found = AGAIN.matcher(printed);
-    assertTrue(found.find(), printed);
-    return found.group(1);
+  private static String replayFlag(String printed) {
+    var matcher = REPLAY_FLAG.matcher(printed);
+    assertTrue(matcher.find(), printed);
+    return matcher.group(1);
   }
 
   @Test
-  void theLineThatAFailurePrintsRepeatsIt() throws Exception {
+  void replayFlagRepeatsFailure() throws Exception {
     var first = run();
-    var second = run(again(first));
+    var second = run(replayFlag(first));
 
     assertTrue(second.contains("deadlock: nothing can run"), second);
-    assertEquals(again(first), again(second));
+    assertEquals(replayFlag(first), replayFlag(second));
     assertEquals(trace(first), trace(second));
   }
 
   @Test
-  void theNumberOfSeedsCanBeSaid() throws Exception {
-    var few = run("-Dfibry.simulation.seeds=3");
+  void numberOfSeedsCanBeSetByProperty() throws Exception {
+    var printed = run("-Dfibry.simulation.seeds=3");
 
-    assertTrue(few.contains("4 runs in 4 different orders"), few);
+    assertTrue(printed.contains("4 runs in 4 different orders"), printed);
   }
 
   private static List<String> trace(String printed) {

@@ -10,18 +10,18 @@ import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import org.junit.jupiter.api.Test;
 
-/** What a failure tells a person. */
+/** Tests the text and the diagram of a failure. */
 class ReportTest {
   private static final String STEP = "(?m)^ +\\d+ +0\\.000000 s  ";
 
-  private record Ask(String what) implements Request<Ask, Integer> {
+  private record Ask(String text) implements Request<Ask, Integer> {
     @Override
     public String toString() {
-      return "Ask[" + what + "]\nand more; much more #1";
+      return "Ask[" + text + "]\nand more; much more #1";
     }
   }
 
-  private static SimulationFailure failure() {
+  private static SimulationFailure failureOfTwoAsks() {
     return assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withReplay("0:"), sim -> {
       Actor<Ask> second = sim.scope().anonymous()
           .newActor((Ask ask, ActorContext<Ask> context) -> context.reply(ask, 1));
@@ -33,8 +33,8 @@ class ReportTest {
   }
 
   @Test
-  void messagesAnswersAndNotesAreShownInTheirOrder() {
-    var text = failure().getMessage().replaceAll(STEP, "").replaceFirst("after \\d+ steps", "after 9 steps");
+  void textShowsMessagesAnswersAndNotesInOrder() {
+    var text = failureOfTwoAsks().getMessage().replaceAll(STEP, "").replaceFirst("after \\d+ steps", "after 9 steps");
 
     assertEquals("""
         seed 0 fails after 9 steps
@@ -48,7 +48,7 @@ class ReportTest {
   }
 
   @Test
-  void failuresRestartsAndKillsAreShown() {
+  void textShowsFailuresRestartsAndKills() {
     var failure =
         assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withReplay("0:"), sim -> {
           sim.faults().withAllKinds().withKills(1, actor -> actor.name().equals("victim"));
@@ -84,20 +84,20 @@ class ReportTest {
           p1->>p2: Ask[hello] and more, much more  1
           p2-->>p1: answer
           p1-->>p0: answer
-        """, failure().diagram());
+        """, failureOfTwoAsks().diagram());
   }
 
   @Test
-  void threadOutOfTurnIsMarked() {
+  void textMarksThreadOutOfTurn() {
     var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(sim -> {
-      var last = new String[1];
-      var first = sim.scope().named("first").newActor((String text) -> last[0] = "first");
-      var second = sim.scope().named("second").newActor((String text) -> last[0] = "second");
+      var lastHandler = new String[1];
+      var first = sim.scope().named("first").newActor((String text) -> lastHandler[0] = "first");
+      var second = sim.scope().named("second").newActor((String text) -> lastHandler[0] = "second");
       first.sendMessage("hello");
       second.sendMessage("hello");
       first.close();
       second.close();
-      assertEquals("second", last[0]);
+      assertEquals("second", lastHandler[0]);
     }));
 
     assertTrue(failure.getMessage().contains("hello   <-- out of turn"), failure.getMessage());

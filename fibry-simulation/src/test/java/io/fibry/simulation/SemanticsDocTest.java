@@ -9,10 +9,10 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Every promise of the section on simulation has a test, and every {@link Promise} exists. */
+/** Tests that each promise on simulation has a test, and that each {@link Promise} exists. */
 class SemanticsDocTest {
   private static final Pattern LINE = Pattern.compile("(?m)^(\\d+)\\. ");
-  private static final Pattern SHOWN = Pattern.compile("@Promise\\(([^)]*)\\)");
+  private static final Pattern ANNOTATION = Pattern.compile("@Promise\\(([^)]*)\\)");
   private static final Pattern NUMBER = Pattern.compile("\"(29\\.\\d+)\"");
 
   @Test
@@ -20,14 +20,14 @@ class SemanticsDocTest {
     var section = Files.readString(Path.of("../docs/semantics.md")).split("\n## 29\\. ")[1].split("\n## ")[0];
     var promised = new TreeSet<String>();
     LINE.matcher(section).results().forEach(line -> promised.add("29." + line.group(1)));
-    var shown = new TreeSet<String>();
+    var tested = new TreeSet<String>();
     try (var files = Files.walk(Path.of("src/test/java"))) {
-      for (var file : files.filter(one -> one.toString().endsWith(".java")).toList())
-        SHOWN.matcher(Files.readString(file)).results().flatMap(found -> NUMBER.matcher(found.group(1)).results())
-            .forEach(number -> shown.add(number.group(1)));
+      for (var file : files.filter(path -> path.toString().endsWith(".java")).toList())
+        ANNOTATION.matcher(Files.readString(file)).results().flatMap(match -> NUMBER.matcher(match.group(1)).results())
+            .forEach(number -> tested.add(number.group(1)));
     }
 
     assertTrue(promised.size() > 10, promised.toString());
-    assertEquals(promised, shown);
+    assertEquals(promised, tested);
   }
 }

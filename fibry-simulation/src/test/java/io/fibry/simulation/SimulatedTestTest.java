@@ -16,7 +16,7 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
 class SimulatedTestTest {
   private static final AtomicInteger RUNS = new AtomicInteger();
 
-  /** Run by the tests below only. */
+  /** Test methods that only the tests below run. */
   static class Cases {
 
     @SimulatedTest(seeds = 10)
@@ -33,9 +33,9 @@ class SimulatedTestTest {
 
     @SimulatedTest(seeds = 10, deadLetters = false)
     void withADeadLetter(Simulation sim) {
-      var gone = sim.scope().named("gone").newActor((String message) -> {});
-      gone.close();
-      gone.sendMessage("hello");
+      var actor = sim.scope().named("actor").newActor((String message) -> {});
+      actor.close();
+      actor.sendMessage("hello");
     }
 
     @SimulatedTest(seeds = 300, policy = SchedulingPolicy.OLDEST_FIRST)
@@ -54,11 +54,11 @@ class SimulatedTestTest {
   }
 
   @Test
-  void aTestIsRunOnceForEachSeed() {
+  void testRunsOnceForEachSeed() {
     var summary = run("right", "org.junit.jupiter.api.TestInfo,io.fibry.simulation.Simulation");
 
     assertEquals(1, summary.getTestsSucceededCount(), () -> "" + summary.getFailures().getFirst().getException());
-    assertEquals(16, RUNS.get()); // 10, and 0 twice, and four of them again to see that they are repeatable
+    assertEquals(16, RUNS.get()); // 10 seeds, seed 0 twice, and four runs repeated as a check
   }
 
   @Test
@@ -71,7 +71,7 @@ class SimulatedTestTest {
   }
 
   @Test
-  void aDeadLetterFailsATestThatSaysSo() {
+  void deadLetterFailsTestWhenForbidden() {
     assertEquals(1, run("withADeadLetter", "io.fibry.simulation.Simulation").getTestsFailedCount());
   }
 

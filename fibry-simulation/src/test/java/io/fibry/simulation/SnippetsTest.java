@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The code in the Javadoc. */
+/** Runs the code of the Javadoc and of README.md. */
 class SnippetsTest {
 
   private record Shop(Actor<String> clerk, List<String> sold) {
@@ -41,7 +41,7 @@ class SnippetsTest {
   }
 
   @Test
-  void twoClerksSellTheSameHat() {
+  void raceOfTwoClerksIsFound() {
     var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(sim -> {
       var shop = Shop.open(sim.scope(), 2);
       var second = sim.scope().named("second").newActor((String customer) -> {
@@ -60,7 +60,7 @@ class SnippetsTest {
     assertTrue(failure.getMessage().contains("not always so: no hat is sold twice"), failure.getMessage());
   }
 
-  /** In README.md. */
+  /** Is shown in README.md. */
   @Test
   void faults() {
     Simulation.run(options -> options.withSeeds(200).withoutDeadLetters(), sim -> {

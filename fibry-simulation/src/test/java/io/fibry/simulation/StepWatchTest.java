@@ -7,71 +7,71 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.junit.jupiter.api.Test;
 
-/** Looks at a step, by a carrier whose processor time the test gives. */
+/** Tests the watchdog of steps with a carrier whose processor time the test sets. */
 class StepWatchTest {
   private static final long SECOND = 1_000_000_000;
 
-  private final StepWatchdog watch = new StepWatchdog(10);
-  private long processor = 77 * SECOND; // of the steps before
+  private final StepWatchdog watchdog = new StepWatchdog(10);
+  private long processorTime = 77 * SECOND; // begins with the time of earlier steps
   private long step = 1;
 
-  private StepWatchdog.StepVerdict look(long more, boolean waiting) {
-    processor += more;
-    return watch.check(step, processor, waiting);
+  private StepWatchdog.StepVerdict check(long moreTime, boolean isWaiting) {
+    processorTime += moreTime;
+    return watchdog.check(step, processorTime, isWaiting);
   }
 
-  private void goesOn(int looks, long more, boolean waiting) {
-    for (int i = 0; i < looks; i++) assertEquals(CONTINUES, look(more, waiting), "look " + i);
+  private void assertContinues(int checks, long moreTime, boolean isWaiting) {
+    for (int i = 0; i < checks; i++) assertEquals(CONTINUES, check(moreTime, isWaiting), "check " + i);
   }
 
   @Test
   @Promise("29.22")
   void stepContinuesUntilItsProcessorTimeIsUsed() {
-    goesOn(100, SECOND / 10, false);
+    assertContinues(100, SECOND / 10, false);
 
-    assertEquals(COMPUTES, look(SECOND / 10, false));
+    assertEquals(COMPUTES, check(SECOND / 10, false));
   }
 
   @Test
   @Promise("29.22")
   void stepWithoutProcessorForSecondsContinues() {
     for (int i = 0; i < 20; i++) {
-      goesOn(30, 0, false);
-      goesOn(1, 1, false);
+      assertContinues(30, 0, false);
+      assertContinues(1, 1, false);
     }
   }
 
   @Test
   @Promise("29.22")
   void stepSeenWaitingCountsAsWaiting() {
-    goesOn(10, 0, true);
+    assertContinues(10, 0, true);
 
-    assertEquals(WAITS, look(0, true));
+    assertEquals(WAITS, check(0, true));
   }
 
-  /** Such as in native code, or for a class that another thread initializes. */
+  /** Such a step is in native code, or waits for a class that another thread initializes. */
   @Test
   @Promise("29.22")
   void runningStepWithoutProcessorTimeCountsAsWaiting() {
-    goesOn(60, 0, false);
+    assertContinues(60, 0, false);
 
-    assertEquals(WAITS, look(0, false));
+    assertEquals(WAITS, check(0, false));
   }
 
-  /** Such as a loop that waits for a millisecond again and again. */
+  /** Such a step is a loop that waits for a millisecond again and again. */
   @Test
   void pollingStepCountsAsWaiting() {
-    goesOn(10, 1_000, true);
+    assertContinues(10, 1_000, true);
 
-    assertEquals(WAITS, look(1_000, true));
+    assertEquals(WAITS, check(1_000, true));
   }
 
   @Test
-  void nextStepIsMeasuredAnew() {
-    goesOn(10, SECOND / 2, true);
+  void nextStepStartsNewMeasurement() {
+    assertContinues(10, SECOND / 2, true);
 
     step++;
 
-    goesOn(10, SECOND / 2, true);
+    assertContinues(10, SECOND / 2, true);
   }
 }

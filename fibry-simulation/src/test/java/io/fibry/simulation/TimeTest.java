@@ -24,20 +24,20 @@ class TimeTest {
 
   @Test
   @Promise("29.4")
-  void timeStandsStillUnlessAllWait() {
+  void timeAdvancesOnlyWhenAllThreadsWait() {
     simulate(sim -> {
-      long before = System.nanoTime();
+      long start = System.nanoTime();
       for (int i = 0; i < 500; i++) sim.yieldPoint();
-      assertEquals(before, System.nanoTime());
+      assertEquals(start, System.nanoTime());
 
       Thread.sleep(Duration.ofDays(1));
-      assertEquals(Duration.ofDays(1).toNanos(), System.nanoTime() - before);
+      assertEquals(Duration.ofDays(1).toNanos(), System.nanoTime() - start);
       assertEquals(Duration.ofDays(1), sim.time());
     });
   }
 
   @Test
-  void theWallClockBeginsWithTheYear2026() {
+  void wallClockBeginsWithYear2026() {
     simulate(sim -> {
       assertEquals(Instant.parse("2026-01-01T00:00:00Z"), Instant.now());
       Thread.sleep(1_500);
@@ -48,34 +48,34 @@ class TimeTest {
 
   @Test
   @Promise("29.5")
-  void everyKindOfWaitFollowsTheClock() {
+  void allKindsOfWaitsFollowSimulatedClock() {
     simulate(sim -> {
-      long begin = System.nanoTime();
+      long start = System.nanoTime();
       Thread.sleep(Duration.ofHours(1));
-      assertEquals(1, Duration.ofNanos(System.nanoTime() - begin).toHours());
+      assertEquals(1, Duration.ofNanos(System.nanoTime() - start).toHours());
 
       assertEquals(false, new CountDownLatch(1).await(1, TimeUnit.HOURS));
-      assertEquals(2, Duration.ofNanos(System.nanoTime() - begin).toHours());
+      assertEquals(2, Duration.ofNanos(System.nanoTime() - start).toHours());
 
-      var late = new CompletableFuture<String>().completeOnTimeout("late", 1, TimeUnit.HOURS);
-      assertEquals("late", late.join());
-      assertEquals(3, Duration.ofNanos(System.nanoTime() - begin).toHours());
+      var completed = new CompletableFuture<String>().completeOnTimeout("late", 1, TimeUnit.HOURS);
+      assertEquals("late", completed.join());
+      assertEquals(3, Duration.ofNanos(System.nanoTime() - start).toHours());
 
-      var failed = new CompletableFuture<String>().orTimeout(1, TimeUnit.HOURS).handle((none, failure) -> failure);
-      assertEquals(TimeoutException.class, failed.join().getClass());
-      assertEquals(4, Duration.ofNanos(System.nanoTime() - begin).toHours());
+      var timedOut = new CompletableFuture<String>().orTimeout(1, TimeUnit.HOURS).handle((value, failure) -> failure);
+      assertEquals(TimeoutException.class, timedOut.join().getClass());
+      assertEquals(4, Duration.ofNanos(System.nanoTime() - start).toHours());
 
       try (var timer = Executors.newScheduledThreadPool(1)) {
         timer.schedule(() -> {}, 1, TimeUnit.HOURS).get();
       }
-      assertEquals(5, Duration.ofNanos(System.nanoTime() - begin).toHours());
+      assertEquals(5, Duration.ofNanos(System.nanoTime() - start).toHours());
     });
   }
 
-  /** Before, such a wait holds its carrier, and fails the run. */
+  /** Before Java 24, a wait in a monitor holds its carrier, and the run fails. */
   @EnabledForJreRange(min = JRE.JAVA_24)
   @Test
-  void aWaitInAMonitorFollowsTheClock() {
+  void monitorWaitFollowsSimulatedClock() {
     simulate(sim -> {
       var monitor = new Object();
       synchronized (monitor) {
@@ -87,7 +87,7 @@ class TimeTest {
 
   @Test
   @Promise("29.5")
-  void aLoopThatLooksAtTheClockEnds() {
+  void loopThatReadsClockEnds() {
     simulate(sim -> {
       long end = System.nanoTime() + 1_000_000;
       while (System.nanoTime() < end) {
@@ -97,34 +97,34 @@ class TimeTest {
 
   @Test
   @Promise("29.5")
-  void aLoopThatGivesWayEnds() {
+  void loopThatYieldsEnds() {
     simulate(sim -> {
-      var over = new AtomicBoolean();
-      sim.client("late", () -> {
+      var isOver = new AtomicBoolean();
+      sim.client("stopper", () -> {
         Thread.sleep(Duration.ofMinutes(1));
-        over.set(true);
+        isOver.set(true);
         return null;
       });
-      while (!over.get()) Thread.yield();
+      while (!isOver.get()) Thread.yield();
     });
   }
 
   @Test
-  void aLoopThatSpinsEnds() {
+  void loopThatSpinsEnds() {
     simulate(sim -> {
-      var over = new AtomicBoolean();
-      sim.client("late", () -> {
+      var isOver = new AtomicBoolean();
+      sim.client("stopper", () -> {
         Thread.sleep(10);
-        over.set(true);
+        isOver.set(true);
         return null;
       });
-      while (!over.get()) Thread.onSpinWait();
+      while (!isOver.get()) Thread.onSpinWait();
     });
   }
 
   @Test
   @Promise("29.5")
-  void timersOfActorsFollowTheClock() {
+  void actorTimersFollowSimulatedClock() {
     simulate(sim -> {
       var ticks = new AtomicInteger();
       var clock = sim.scope().named("clock").newActor((String tick) -> ticks.incrementAndGet());

@@ -20,33 +20,33 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * The smallest machine that simulates: threads run in the order in which they become ready, and
- * time jumps.
+ * A minimal simulated machine for tests. Threads run in the order in which they become ready, and
+ * time jumps to the next timer.
  */
 final class TinyMachine implements SimulatedMachine, SmallMailboxes.MailboxLimiter {
-  static final long EPOCH = 1_767_225_600_000L; // the first of January 2026
-  static final long ID = 4711;
+  static final long EPOCH = 1_767_225_600_000L; // the first of January 2026, in ms
+  static final long THREAD_ID = 4711;
 
   static final class Wire extends SocketBase {}
 
   private static final class Timer extends CompletableFuture<Void> {
-    private final long at;
+    private final long dueNanos;
     private final Runnable task;
 
-    private Timer(long at, Runnable task) {
-      this.at = at;
+    private Timer(long dueNanos, Runnable task) {
+      this.dueNanos = dueNanos;
       this.task = task;
     }
   }
 
   private final Queue<Runnable> ready = new ConcurrentLinkedQueue<>();
-  private final PriorityQueue<Timer> timers = new PriorityQueue<>(Comparator.comparingLong(timer -> timer.at));
+  private final PriorityQueue<Timer> timers = new PriorityQueue<>(Comparator.comparingLong(timer -> timer.dueNanos));
   private long now;
   long spins;
 
   private TinyMachine() {}
 
-  /** Runs a program on a simulated thread; returns what it returns. */
+  /** Runs a program on a simulated thread, and returns its result. */
   static <T> T play(Callable<T> program) throws Exception {
     AgentAttacher.ensure();
     var machine = new TinyMachine();
@@ -63,8 +63,8 @@ final class TinyMachine implements SimulatedMachine, SmallMailboxes.MailboxLimit
     }
   }
 
-  /** Returns the answers of a virtual and a platform thread outside of the simulation. */
-  static <T> List<T> beside(Callable<T> question) throws Exception {
+  /** Returns the results on a virtual and a platform thread, both outside of the simulation. */
+  static <T> List<T> runOutside(Callable<T> question) throws Exception {
     try (var virtual = Executors.newVirtualThreadPerTaskExecutor()) {
       return List.of(virtual.submit(question).get(), question.call());
     }
@@ -75,7 +75,7 @@ final class TinyMachine implements SimulatedMachine, SmallMailboxes.MailboxLimit
     return (TinyMachine) MachineLookup.machine();
   }
 
-  /** Whether this thread is. */
+  /** Returns whether this thread is simulated. */
   static boolean isSimulated() {
     return MachineLookup.machine() != null;
   }
@@ -98,12 +98,12 @@ final class TinyMachine implements SimulatedMachine, SmallMailboxes.MailboxLimit
   private void advance() {
     var first = timers.poll();
     if (first == null || first.isDone()) return;
-    now = Math.max(now, first.at);
+    now = Math.max(now, first.dueNanos);
     first.complete(null);
     first.task.run();
   }
 
-  int pending() {
+  int pendingTimers() {
     return (int) timers.stream().filter(timer -> !timer.isDone()).count();
   }
 
@@ -141,7 +141,7 @@ final class TinyMachine implements SimulatedMachine, SmallMailboxes.MailboxLimit
 
   @Override
   public long idOf(Thread thread) {
-    return ID;
+    return THREAD_ID;
   }
 
   @Override

@@ -17,7 +17,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The private parts of the JDK's virtual threads, and waits for the JVM's late wake-ups. */
+/**
+ * Tests the access to private members of the JDK's virtual threads, and that WakeUpBarrier waits
+ * until the JVM has woken all virtual threads.
+ */
 class VirtualThreadsTest {
   private static final int WAITERS = 20;
 
@@ -28,87 +31,88 @@ class VirtualThreadsTest {
 
   @Test
   void threadIsFoundByItsRunnable() {
-    var given = new ArrayDeque<Runnable>();
+    var runnables = new ArrayDeque<Runnable>();
 
-    var first = VirtualThreadInternals.builder(given::add).start(() -> {});
-    var second = VirtualThreadInternals.builder(given::add).name("second").start(Thread::yield);
+    var first = VirtualThreadInternals.builder(runnables::add).start(() -> {});
+    var second = VirtualThreadInternals.builder(runnables::add).name("second").start(Thread::yield);
 
-    assertSame(first, VirtualThreadInternals.of(given.removeFirst()));
-    var runnable = given.removeFirst();
+    assertSame(first, VirtualThreadInternals.of(runnables.removeFirst()));
+    var runnable = runnables.removeFirst();
     assertSame(second, VirtualThreadInternals.of(runnable));
     runnable.run();
-    assertSame(runnable, given.removeFirst());
+    assertSame(runnable, runnables.removeFirst());
   }
 
   @Test
   void threadWaitingForMonitorIsDetected() {
-    assumeTrue(Runtime.version().feature() >= 24, "before, it holds its carrier");
-    var given = new ConcurrentLinkedQueue<Runnable>();
+    assumeTrue(Runtime.version().feature() >= 24, "before Java 24 a thread that waits for a monitor holds its carrier");
+    var runnables = new ConcurrentLinkedQueue<Runnable>();
     var monitors = new Object[] {new Object()};
-    VirtualThreadInternals.builder(given::add).start(() -> hold(monitors, 0));
-    given.remove().run();
-    var owner = given.remove();
-    var waits = VirtualThreadInternals.builder(given::add).start(() -> hold(monitors, 0));
+    VirtualThreadInternals.builder(runnables::add).start(() -> hold(monitors, 0));
+    runnables.remove().run();
+    var owner = runnables.remove();
+    var waiter = VirtualThreadInternals.builder(runnables::add).start(() -> hold(monitors, 0));
 
-    assertFalse(VirtualThreadInternals.isWaitingForMonitor(waits));
-    given.remove().run();
-    assertTrue(VirtualThreadInternals.isWaitingForMonitor(waits));
+    assertFalse(VirtualThreadInternals.isWaitingForMonitor(waiter));
+    runnables.remove().run();
+    assertTrue(VirtualThreadInternals.isWaitingForMonitor(waiter));
     owner.run();
-    new MonitorBarrier().settle();
+    new WakeUpBarrier().settle();
 
-    given.remove().run();
-    assertFalse(VirtualThreadInternals.isWaitingForMonitor(waits));
+    runnables.remove().run();
+    assertFalse(VirtualThreadInternals.isWaitingForMonitor(waiter));
   }
 
-  /** A thread that holds all monitors lets them go at once. */
+  /** One thread holds all monitors, and releases them in one step. */
   @Test
-  void monitorWaitersAreReadyWhenSentinelIs() {
-    assumeTrue(Runtime.version().feature() >= 24, "before, the JVM wakes no virtual thread");
-    var sentinel = new MonitorBarrier();
+  void monitorWaitersAreReadyAfterBarrier() {
+    assumeTrue(Runtime.version().feature() >= 24, "before Java 24 the JVM wakes no virtual thread");
+    var barrier = new WakeUpBarrier();
     for (int round = 0; round < 50; round++) {
-      var given = new ConcurrentLinkedQueue<Runnable>();
+      var runnables = new ConcurrentLinkedQueue<Runnable>();
       var monitors = new Object[WAITERS];
       for (int i = 0; i < WAITERS; i++) monitors[i] = new Object();
-      VirtualThreadInternals.builder(given::add).start(() -> hold(monitors, 0));
-      given.remove().run();
-      var owner = given.remove();
+      VirtualThreadInternals.builder(runnables::add).start(() -> hold(monitors, 0));
+      runnables.remove().run();
+      var owner = runnables.remove();
       for (var monitor : monitors) {
-        VirtualThreadInternals.builder(given::add).start(() -> hold(new Object[] {monitor}, 0));
-        given.remove().run();
+        VirtualThreadInternals.builder(runnables::add).start(() -> hold(new Object[] {monitor}, 0));
+        runnables.remove().run();
       }
-      assertTrue(given.isEmpty());
+      assertTrue(runnables.isEmpty());
 
       owner.run();
-      sentinel.settle();
+      barrier.settle();
 
-      assertEquals(WAITERS, given.size());
-      while (!given.isEmpty()) given.remove().run();
+      assertEquals(WAITERS, runnables.size());
+      while (!runnables.isEmpty()) runnables.remove().run();
     }
   }
 
-  private static void hold(Object[] monitors, int from) {
-    if (from == monitors.length) {
+  /** Enters the monitors from this index on, and yields while it holds them. */
+  private static void hold(Object[] monitors, int first) {
+    if (first == monitors.length) {
       Thread.yield();
       return;
     }
-    synchronized (monitors[from]) {
-      hold(monitors, from + 1);
+    synchronized (monitors[first]) {
+      hold(monitors, first + 1);
     }
   }
 
   @Test
-  void aThreadThatIsForgottenIsGarbage() throws Exception {
-    var forgotten = forgotten();
+  void forgottenThreadIsGarbageCollected() throws Exception {
+    var reference = forgottenThread();
 
-    for (int i = 0; i < 100 && forgotten.get() != null; i++) System.gc();
+    for (int i = 0; i < 100 && reference.get() != null; i++) System.gc();
 
-    assertNull(forgotten.get());
+    assertNull(reference.get());
   }
 
-  private static WeakReference<Thread> forgotten() {
-    var given = new ArrayDeque<Runnable>();
-    var thread = VirtualThreadInternals.builder(given::add).start(LockSupport::park);
-    given.remove().run();
+  private static WeakReference<Thread> forgottenThread() {
+    var runnables = new ArrayDeque<Runnable>();
+    var thread = VirtualThreadInternals.builder(runnables::add).start(LockSupport::park);
+    runnables.remove().run();
     assertEquals(Thread.State.WAITING, thread.getState());
     VirtualThreadInternals.forget(thread);
     return new WeakReference<>(thread);

@@ -10,22 +10,22 @@ import java.time.Duration;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** Points that are written by hand here, and by a tool for bytecode elsewhere. */
+/** Tests yield points that are written by hand. Usually a tool inserts them into bytecode. */
 class YieldPointsTest {
-  private static final UnaryOperator<Options> FINE = options -> options.withSeeds(50).withYieldPoints();
+  private static final UnaryOperator<Options> WITH_YIELD_POINTS = options -> options.withSeeds(50).withYieldPoints();
 
   private static final class Counter {
     private int count;
 
     void add() {
       YieldPoints.pass();
-      int seen = count;
+      int oldCount = count;
       YieldPoints.pass();
-      count = seen + 1;
+      count = oldCount + 1;
     }
   }
 
-  private static Program both(Counter counter, Runnable add) {
+  private static Program addTwice(Counter counter, Runnable add) {
     return sim -> {
       counter.count = 0;
       for (int i = 0; i < 2; i++) sim.client("client" + i, () -> {
@@ -41,18 +41,18 @@ class YieldPointsTest {
   @Promise("29.20")
   void raceInsideStepIsFoundOnlyWithYieldPoints() {
     var counter = new Counter();
-    var program = both(counter, counter::add);
+    var program = addTwice(counter, counter::add);
 
     Simulation.run(options -> options.withSeeds(50), program);
-    var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(FINE, program));
-    var again = assertThrows(SimulationFailure.class,
-        () -> Simulation.run(options -> FINE.apply(options).withReplay(failure.replay()), program));
+    var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(WITH_YIELD_POINTS, program));
+    var repeatedFailure = assertThrows(SimulationFailure.class,
+        () -> Simulation.run(options -> WITH_YIELD_POINTS.apply(options).withReplay(failure.replay()), program));
 
     assertTrue(
-        failure.getMessage().contains("** client0 gives way in YieldPointsTest$Counter.add:2"),
+        failure.getMessage().contains("** client0 yields in YieldPointsTest$Counter.add:2"),
         failure.getMessage());
-    assertEquals(failure.replay(), again.replay());
-    assertEquals(failure.diagram(), again.diagram());
+    assertEquals(failure.replay(), repeatedFailure.replay());
+    assertEquals(failure.diagram(), repeatedFailure.diagram());
   }
 
   @Test
@@ -60,7 +60,7 @@ class YieldPointsTest {
   void staticInitializerHasNoYieldPoints() {
     var counter = new Counter();
 
-    Simulation.run(FINE, both(counter, () -> {
+    Simulation.run(WITH_YIELD_POINTS, addTwice(counter, () -> {
       YieldPoints.beginInitializer();
       counter.add();
       YieldPoints.endInitializer();
@@ -70,8 +70,8 @@ class YieldPointsTest {
   @Test
   @Promise("29.20")
   void yieldPointsTakeNoTime() {
-    Simulation.run(FINE, sim -> {
-      var late = sim.client("late", () -> {
+    Simulation.run(WITH_YIELD_POINTS, sim -> {
+      var sleeper = sim.client("sleeper", () -> {
         Thread.sleep(1);
         return null;
       });
@@ -81,7 +81,7 @@ class YieldPointsTest {
       });
       for (int i = 0; i < 10_000; i++) YieldPoints.pass();
       assertEquals(Duration.ZERO, sim.time());
-      late.join();
+      sleeper.join();
     });
   }
 
@@ -89,8 +89,8 @@ class YieldPointsTest {
   void outsideThreadsPassYieldPoints() {
     YieldPoints.pass();
     YieldPoints.endInitializer();
-    Simulation.run(FINE, sim -> {
-      sim.assertAlways("the carrier passes them", () -> {
+    Simulation.run(WITH_YIELD_POINTS, sim -> {
+      sim.assertAlways("the carrier passes yield points", () -> {
         YieldPoints.pass();
         return true;
       });

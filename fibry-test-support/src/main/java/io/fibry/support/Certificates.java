@@ -31,10 +31,10 @@ public final class Certificates {
    * @param algorithm EC, RSA or Ed25519
    */
   public static KeyStore of(String name, String algorithm) {
-    return CACHE.computeIfAbsent(name + "." + algorithm, key -> make(name, algorithm));
+    return CACHE.computeIfAbsent(name + "." + algorithm, cacheKey -> create(name, algorithm));
   }
 
-  private static KeyStore make(String name, String algorithm) {
+  private static KeyStore create(String name, String algorithm) {
     try {
       var folder = Files.createTempDirectory("certificates");
       var file = folder.resolve("keys.p12");
@@ -44,7 +44,7 @@ public final class Certificates {
           "PKCS12", "-storepass", new String(PASSWORD), "-validity", "3650"));
       if (algorithm.equals("RSA")) command.addAll(List.of("-keysize", "2048")); // a longer key would take seconds
       try (var keytool = Child.start(command)) {
-        keytool.ended(0);
+        keytool.awaitExit(0);
       }
       var keys = KeyStore.getInstance(file.toFile(), PASSWORD);
       Files.delete(file);
@@ -57,7 +57,7 @@ public final class Certificates {
     }
   }
 
-  /** Returns a context with the key of {@code own} that trusts {@code trusted}. */
+  /** Returns a context that has the key of {@code own} and trusts {@code trusted}. */
   public static SSLContext context(KeyStore own, KeyStore trusted) {
     try {
       var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
@@ -79,7 +79,7 @@ public final class Certificates {
     return authority;
   }
 
-  /** Returns the context of a server and of clients that trust it. */
+  /** Returns a context for a server and for clients that trust this server. */
   public static SSLContext context() {
     var server = of("server", "EC");
     return context(server, server);
@@ -101,7 +101,7 @@ public final class Certificates {
         + "-----\n";
   }
 
-  /** Connects to a port of localhost by the JDK's own TLS. */
+  /** Connects to a port of localhost with the TLS of the JDK. */
   public static SSLSocket connect(SSLContext context, int port, String... protocols) throws IOException {
     var socket = (SSLSocket) context.getSocketFactory().createSocket("localhost", port);
     socket.setSoTimeout((int) Patience.LONG.toMillis());

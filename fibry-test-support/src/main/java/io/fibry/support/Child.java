@@ -32,7 +32,7 @@ public final class Child implements AutoCloseable {
   private final Process process;
   private final Thread reader;
   private final List<String> lines = new ArrayList<>(); // guarded by itself
-  private int awaited; // the number of lines that awaitLine has passed; used by the test's thread
+  private int passedLines; // how many lines awaitLine has passed; used by the test's thread
 
   private Child(Process process) {
     this.process = process;
@@ -88,7 +88,7 @@ public final class Child implements AutoCloseable {
     }
   }
 
-  /** Returns all output until now. */
+  /** Returns the output that the process has written until now. */
   public String output() {
     return String.join("\n", lines());
   }
@@ -99,52 +99,52 @@ public final class Child implements AutoCloseable {
     }
   }
 
-  /** Waits for this line, after the line that was awaited last. */
+  /** Waits for this line, which must follow the line of the previous call. */
   public void awaitLine(String wanted) {
     awaitLine(wanted::equals);
   }
 
-  /** Waits for a line that passes the test, after the line that was awaited last; returns it. */
+  /** Waits for a line that passes the test, after the line of the previous call; returns it. */
   public String awaitLine(Predicate<String> wanted) {
-    progress("the wanted line did not come", () -> position(wanted) >= 0 || !reader.isAlive());
+    awaitProgress("the wanted line did not come", () -> position(wanted) >= 0 || !reader.isAlive());
     int position = position(wanted);
-    if (position < 0) throw new AssertionError("it ended without the wanted line; its output:\n" + output());
-    awaited = position + 1;
+    if (position < 0) throw new AssertionError("the process ended without the wanted line; its output:\n" + output());
+    passedLines = position + 1;
     return lines().get(position);
   }
 
   private int position(Predicate<String> wanted) {
     var output = lines();
-    for (int i = awaited; i < output.size(); i++)
+    for (int i = passedLines; i < output.size(); i++)
       if (wanted.test(output.get(i))) return i;
     return -1;
   }
 
   /** Waits until the process ends by itself, with this exit code; returns its whole output. */
-  public String ended(int exit) {
+  public String awaitExit(int exit) {
     int code = exitCode();
     if (code != exit)
-      throw new AssertionError("it ended with " + code + ", not " + exit + "; its output:\n" + output());
+      throw new AssertionError("the process ended with " + code + ", not " + exit + "; its output:\n" + output());
     return output();
   }
 
   /** Waits until the process ends by itself, and returns its exit code. */
   public int exitCode() {
-    progress("process " + process.pid() + " does not end", () -> !process.isAlive() && !reader.isAlive());
+    awaitProgress("process " + process.pid() + " does not end", () -> !process.isAlive() && !reader.isAlive());
     return process.exitValue();
   }
 
-  private void progress(String failure, BooleanSupplier fact) {
+  private void awaitProgress(String failure, BooleanSupplier fact) {
     try {
-      Patience.progress(failure, this::growth, fact);
+      Patience.progress(failure, this::progressMeasure, fact);
     } catch (AssertionError noProgress) {
-      var dump = process.isAlive() ? threads() : "";
+      var dump = process.isAlive() ? printThreads() : "";
       throw new AssertionError(noProgress.getMessage() + "\nits output:\n" + output() + dump, noProgress);
     }
   }
 
-  /** Sends SIGQUIT, at which a JVM prints its threads, and returns the lines printed since. */
-  private String threads() {
+  /** Sends SIGQUIT, at which a JVM prints its threads, and returns the lines printed afterwards. */
+  private String printThreads() {
     int lineCount = lines().size();
     if (!signal("QUIT")) return "";
     try {
@@ -156,8 +156,8 @@ public final class Child implements AutoCloseable {
     return String.join("\n", output.subList(lineCount, output.size()));
   }
 
-  /** Returns a sum of output lines and processor time (ms, with descendants), to see progress. */
-  private long growth() {
+  /** Returns the output lines plus the processor time (ms, with descendants): it shows progress. */
+  private long progressMeasure() {
     synchronized (lines) {
       return lines.size() + processorTime();
     }

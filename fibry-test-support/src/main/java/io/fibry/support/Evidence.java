@@ -21,26 +21,27 @@ import java.util.stream.Collectors;
 public final class Evidence {
   /** The folder for thread dumps and other files that explain failed tests. */
   public static final Path FOLDER = Path.of("target", "evidence").toAbsolutePath();
-  private static final int MAX_DUMPS = 20; // of one JVM, because one failure may cause a hundred others
+  private static final int MAX_DUMPS = 20; // for each JVM, because one failure may cause a hundred others
   private static final int MAX_THREADS = 40;
   private static final int MAX_FRAMES = 14;
-  private static final int MAX_LINES = 120; // of scopes
+  private static final int MAX_LINES = 120; // of the dump of scopes
   private static final AtomicInteger DUMPS = new AtomicInteger();
 
   private Evidence() {}
 
-  public static String seen() {
+  /** Dumps all threads to a file, and returns the description of this JVM's state. */
+  public static String describe() {
     if (DUMPS.incrementAndGet() > MAX_DUMPS) return "this JVM has dumped its threads " + MAX_DUMPS + " times already";
     try {
-      var threads = threads();
+      var threads = dumpThreads();
       return "the scopes, the locks and the threads:\n" + scopes() + locks() + fibryThreads(threads);
     } catch (IOException | RuntimeException | LinkageError failed) {
-      return "its threads could not be dumped: " + failed;
+      return "the threads of this JVM could not be dumped: " + failed;
     }
   }
 
-  /** Writes all threads of this JVM with their stacks to a file, and returns its text. */
-  private static String threads() throws IOException {
+  /** Writes the stacks of all threads of this JVM to a file, and returns the text of the file. */
+  private static String dumpThreads() throws IOException {
     Files.createDirectories(FOLDER);
     var file = FOLDER.resolve("threads-" + ProcessHandle.current().pid() + "-" + DUMPS.get() + ".txt");
     Files.deleteIfExists(file);
@@ -49,7 +50,7 @@ public final class Evidence {
     return Files.readString(file);
   }
 
-  /** Returns the threads of a dump that run code of Fibry. Empty lines separate its threads. */
+  /** Returns the threads of a dump that run code of Fibry. Empty lines separate the threads. */
   private static String fibryThreads(String dump) {
     var threads = Arrays.stream(dump.split("\n\\s*\n")).map(String::strip)
         .filter(thread -> thread.lines().skip(1).anyMatch(Evidence::isFibryFrame)).toList();

@@ -11,7 +11,7 @@ import java.lang.reflect.Proxy;
 public final class Intercepted {
   private Intercepted() {}
 
-  /** A call that has not reached the real object. */
+  /** A call that has reached the test's code, and not yet the real object. */
   @FunctionalInterface
   public interface Call {
     /** Calls the real object, and returns its result or throws its exception. */
@@ -25,8 +25,8 @@ public final class Intercepted {
      * Handles a call, and returns the result for the caller.
      *
      * @param method the called method
-     * @param arguments of the call; empty if it has none
-     * @param call passes the call on to the real object
+     * @param arguments the arguments of the call; empty if there are none
+     * @param call the call, which the code may pass on to the real object
      */
     Object handle(Method method, Object[] arguments, Call call) throws Throwable;
   }
@@ -34,10 +34,10 @@ public final class Intercepted {
   /**
    * Returns a proxy for an object.
    *
-   * @param <T> the interface of both
+   * @param <T> the interface of the proxy and of the object
    * @param type the interface
-   * @param real gets the calls that the code passes on
-   * @param code runs for all calls except {@code equals} and {@code hashCode}
+   * @param real the object that gets the calls that the code passes on
+   * @param code the code that runs for all calls except {@code equals} and {@code hashCode}
    */
   public static <T> T of(Class<T> type, T real, Code code) {
     return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type},
@@ -45,8 +45,8 @@ public final class Intercepted {
           case "hashCode" -> System.identityHashCode(proxy);
           case "equals" -> proxy == arguments[0];
           default -> {
-            var passed = arguments == null ? new Object[0] : arguments;
-            yield code.handle(method, passed, () -> pass(method, real, passed));
+            var notNullArguments = arguments == null ? new Object[0] : arguments;
+            yield code.handle(method, notNullArguments, () -> pass(method, real, notNullArguments));
           }
         }));
   }

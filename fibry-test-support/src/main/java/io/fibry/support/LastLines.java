@@ -12,13 +12,13 @@ import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
 /**
- * Adds the last lines that a failed test has printed or logged to its failure. The build writes the
- * other output of tests to files beside their reports.
+ * Adds the lines that a failed test has printed or logged last to the failure. The build writes all
+ * other output of tests to files beside the test reports.
  */
 public final class LastLines
     implements BeforeEachCallback, TestExecutionExceptionHandler, LifecycleMethodExecutionExceptionHandler {
   private static final int MAX_LINES = 120;
-  private static final int MAX_LINE_BYTES = 600; // the end of a longer line is cut off
+  private static final int MAX_LINE_BYTES = 600; // longer lines are cut off there
   private static final Deque<String> LINES = new ArrayDeque<>(); // guarded by itself
 
   static {
@@ -56,11 +56,11 @@ public final class LastLines
     }
   }
 
-  /** Carries the lines as a suppressed exception without a stack. */
-  private static final class Printed extends Throwable {
+  /** Shows the lines: a suppressed exception without a stack. */
+  private static final class LastLinesException extends Throwable {
     private static final long serialVersionUID = 1;
 
-    Printed(String lines) {
+    LastLinesException(String lines) {
       super(lines, null, false, false);
     }
 
@@ -79,7 +79,7 @@ public final class LastLines
 
   private static Throwable withLines(Throwable failure) {
     synchronized (LINES) {
-      if (!LINES.isEmpty()) failure.addSuppressed(new Printed(String.join("\n", LINES)));
+      if (!LINES.isEmpty()) failure.addSuppressed(new LastLinesException(String.join("\n", LINES)));
       LINES.clear();
     }
     return failure;

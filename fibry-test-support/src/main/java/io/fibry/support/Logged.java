@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Collects the lines that are logged while this is open; slf4j-simple writes to System.err. */
+/** Collects the lines that are logged until it is closed; slf4j-simple writes to System.err. */
 public final class Logged implements AutoCloseable {
   private static final Pattern ENTRY = Pattern.compile("(?m)^(?=\\[)"); // an entry begins with the name of its thread
 
@@ -24,11 +24,11 @@ public final class Logged implements AutoCloseable {
   }
 
   /**
-   * Returns the entries, each with its stack, that contain one of these texts. Give the names of
-   * the test's own actors and scopes, and parts of its class name, which is in stacks. The stream
+   * Returns the entries that contain one of these texts, each with its stack. Pass the names of the
+   * test's own actors and scopes, or a part of its class name, which is in stacks. The stream
    * belongs to the whole JVM, so actors that other tests left behind may write to it, too.
    */
-  public String about(String... texts) {
+  public String entriesAbout(String... texts) {
     return Stream.of(ENTRY.split(text())).filter(entry -> Stream.of(texts).anyMatch(entry::contains))
         .collect(Collectors.joining());
   }

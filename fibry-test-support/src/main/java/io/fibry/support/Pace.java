@@ -7,10 +7,10 @@ import java.util.concurrent.locks.LockSupport;
  * A clock for limits in tests. It runs slower where this JVM gets less processor time, so a limit
  * means the same amount of work on every machine.
  *
- * <p>A daemon thread does a known piece of work twice a second, and compares the time that it took
- * with {@link #WORK}. If it took five times as long, because other processes have the processors or
+ * <p>A daemon thread does a known piece of work twice a second, and compares its duration with
+ * {@link #WORK}. If it took five times as long, because other processes have the processors or
  * because the processor is slow, a second of the machine counts as 0.2 s here. The piece is longer
- * than a time slice of the operating system: a shorter one would be done before others get their
+ * than a time slice of the operating system: a shorter piece would end before others get their
  * turn. If the machine is suspended for a minute, that counts as one second.
  *
  * <p>The thread works only while the clock is read. It allocates nothing, so it also works where a
@@ -18,13 +18,13 @@ import java.util.concurrent.locks.LockSupport;
  * tests need that, because their threads and their time belong to the simulation.
  */
 public final class Pace {
-  /** How long, in ns, the known work takes on the machine for which the limits were chosen. */
+  /** The duration in ns of the known work on the machine for which the limits were chosen. */
   static final long WORK = TimeUnit.MILLISECONDS.toNanos(24);
   private static final int STEPS = 12_000_000;
   private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(480);
-  private static final long MAX_COUNTED = TimeUnit.SECONDS.toNanos(1); // of one measurement, such as after a suspension
-  private static final long MAX_UNREAD = TimeUnit.SECONDS.toNanos(5); // without readers: then the thread parks
-  static final boolean WALL = "wall".equals(System.getProperty("fibry.pace"));
+  private static final long MAX_COUNTED = TimeUnit.SECONDS.toNanos(1); // for each measurement, also after a suspension
+  private static final long MAX_UNREAD = TimeUnit.SECONDS.toNanos(5); // without readers for so long, the thread parks
+  static final boolean USES_WALL_CLOCK = "wall".equals(System.getProperty("fibry.pace"));
 
   private static volatile long total; // ns; written by the measuring thread
   private static volatile long lastRead = System.nanoTime(); // written by readers
@@ -35,48 +35,48 @@ public final class Pace {
 
   /** Returns the time in nanoseconds, counted at the speed of this machine, from any origin. */
   public static long nanoTime() {
-    if (WALL) return System.nanoTime();
+    if (USES_WALL_CLOCK) return System.nanoTime();
     lastRead = System.nanoTime();
-    var measuring = thread;
-    if (measuring == null) start();
-    else LockSupport.unpark(measuring);
+    var measurer = thread;
+    if (measurer == null) start();
+    else LockSupport.unpark(measurer);
     return total;
   }
 
   private static synchronized void start() {
     if (thread != null) return;
-    var measuring = new Thread(null, Pace::measure, "pace", 64 << 10);
-    measuring.setDaemon(true);
-    measuring.start();
-    thread = measuring;
+    var measurer = new Thread(null, Pace::measure, "pace", 64 << 10);
+    measurer.setDaemon(true);
+    measurer.start();
+    thread = measurer;
   }
 
   private static void measure() {
-    work(); // the JVM compiles it during this first run
-    for (long last = System.nanoTime();;) {
+    doWork(); // the JVM compiles it during this first run
+    for (long lastTime = System.nanoTime();;) {
       for (long pauseEnd = System.nanoTime() + PAUSE, remaining = PAUSE; remaining > 0;
           remaining = pauseEnd - System.nanoTime())
         LockSupport.parkNanos(remaining);
       long workStart = System.nanoTime();
-      work();
+      doWork();
       long now = System.nanoTime();
       double slowness = Math.max(1, (double) (now - workStart) / WORK);
-      total += (long) (Math.min(now - last, MAX_COUNTED) / slowness);
-      last = now;
+      total += (long) (Math.min(now - lastTime, MAX_COUNTED) / slowness);
+      lastTime = now;
       if (now - lastRead > MAX_UNREAD) {
         while (System.nanoTime() - lastRead > MAX_UNREAD) LockSupport.park();
-        last = System.nanoTime();
+        lastTime = System.nanoTime();
       }
     }
   }
 
-  static void work() {
-    long x = sink | 1;
+  static void doWork() {
+    long bits = sink | 1;
     for (int i = 0; i < STEPS; i++) {
-      x ^= x << 13;
-      x ^= x >>> 7;
-      x ^= x << 17;
+      bits ^= bits << 13;
+      bits ^= bits >>> 7;
+      bits ^= bits << 17;
     }
-    sink = x;
+    sink = bits;
   }
 }

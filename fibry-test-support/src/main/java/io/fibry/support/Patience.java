@@ -19,42 +19,42 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * The waits of all tests. A wait ends as soon as its fact is true. It fails after {@link #LONG},
- * which is counted at the speed of the machine ({@link Pace}). The failure shows the threads and
- * actors ({@link Evidence}).
+ * The waits of all tests. A wait ends as soon as its condition is true. It fails after
+ * {@link #LONG}, which is counted at the speed of the machine ({@link Pace}). The failure shows the
+ * threads and actors ({@link Evidence}).
  */
 public final class Patience {
-  /** For calls of the product whose limit must not be reached: {@code actor.ask(x, LONG)}. */
+  /** A limit for calls that must not time out in a test: {@code actor.ask(x, LONG)}. */
   public static final Duration LONG = Duration.ofSeconds(Integer.getInteger("fibry.patience", 60));
   private static final long FIRST_WAIT =
-      Pace.WALL ? LONG.toNanos() : Math.min(LONG.toNanos() / 2, TimeUnit.SECONDS.toNanos(5));
+      Pace.USES_WALL_CLOCK ? LONG.toNanos() : Math.min(LONG.toNanos() / 2, TimeUnit.SECONDS.toNanos(5));
   private static final int YIELDS = 1_000; // checks before the first pause
-  private static final long PAUSE = 100_000; // ns
-  private static final long SLICE = TimeUnit.MILLISECONDS.toNanos(100);
-  private static final long COUNT_PAUSE = TimeUnit.MILLISECONDS.toNanos(2);
+  private static final long PAUSE = 100_000; // ns between two checks of a fact
+  private static final long SLICE = TimeUnit.MILLISECONDS.toNanos(100); // one wait while Pace is used
+  private static final long COUNT_PAUSE = TimeUnit.MILLISECONDS.toNanos(2); // between two checks of `progress`
 
   private Patience() {}
 
-  /** Waits for at most so many nanoseconds, and returns whether the fact has come true. */
+  /** Waits at most for the given time, and returns whether the condition has come true. */
   private interface Slice {
     boolean await(long nanos) throws InterruptedException;
   }
 
   public static void await(CountDownLatch latch) {
-    waitFor(() -> "the latch was not counted down: " + latch.getCount() + " are left",
+    waitFor(() -> "the latch was not counted down: " + latch.getCount() + " more counts are missing",
         nanos -> latch.await(nanos, TimeUnit.NANOSECONDS), () -> -latch.getCount());
   }
 
   /** Waits until an actor has ended: {@code ended(actor::waitForExit)}. */
-  public static void ended(Predicate<Duration> waitForExit) {
+  public static void awaitEnd(Predicate<Duration> waitForExit) {
     waitFor(() -> "the actor did not end", nanos -> waitForExit.test(Duration.ofNanos(nanos)), () -> 0);
   }
 
-  public static void joined(Thread thread) {
+  public static void awaitEnd(Thread thread) {
     waitFor(() -> thread + " did not end", nanos -> thread.join(Duration.ofNanos(nanos)), () -> 0);
   }
 
-  public static void exited(Process process) {
+  public static void awaitExit(Process process) {
     waitFor(() -> process + " did not end", nanos -> process.waitFor(nanos, TimeUnit.NANOSECONDS), () -> 0);
   }
 
@@ -84,7 +84,7 @@ public final class Patience {
       try {
         future.get(nanos, TimeUnit.NANOSECONDS);
       } catch (ExecutionException | RuntimeException failed) {
-        // The future is cancelled or has failed; the caller asks it again.
+        // The future is cancelled or has failed; the caller calls get() itself.
       } catch (TimeoutException notYet) {
         return future.isDone();
       }
@@ -93,54 +93,54 @@ public final class Patience {
   }
 
   /** Waits for the next element of a queue, and returns it. */
-  public static <T> T next(BlockingQueue<T> queue) {
+  public static <T> T nextOf(BlockingQueue<T> queue) {
     var next = new AtomicReference<T>();
-    waitFor(() -> "nothing more came into the queue", nanos -> {
+    waitFor(() -> "no element came into the queue", nanos -> {
       next.set(queue.poll(nanos, TimeUnit.NANOSECONDS));
       return next.get() != null;
     }, () -> 0);
     return Objects.requireNonNull(next.get());
   }
 
-  public static void acquired(Semaphore semaphore) {
-    acquired(semaphore, 1);
+  public static void acquire(Semaphore semaphore) {
+    acquire(semaphore, 1);
   }
 
-  public static void acquired(Semaphore semaphore, int permits) {
+  public static void acquire(Semaphore semaphore, int permits) {
     waitFor(() -> permits + " permits were not released, only " + semaphore.availablePermits(),
         nanos -> semaphore.tryAcquire(permits, nanos, TimeUnit.NANOSECONDS), semaphore::availablePermits);
   }
 
-  public static void eventually(BooleanSupplier fact) {
-    eventually("it never came true", fact);
+  public static void eventually(BooleanSupplier condition) {
+    eventually("the condition never became true", condition);
   }
 
-  public static void eventually(String failure, BooleanSupplier fact) {
-    waitFor(() -> failure, polling(fact, PAUSE), () -> 0);
+  public static void eventually(String failure, BooleanSupplier condition) {
+    waitFor(() -> failure, polling(condition, PAUSE), () -> 0);
   }
 
-  /** Waits for a fact. The limit begins again whenever the count has changed. */
-  public static void progress(LongSupplier count, BooleanSupplier fact) {
-    progress("no progress", count, fact);
+  /** Waits for a condition. The limit begins again whenever the count has changed. */
+  public static void progress(LongSupplier count, BooleanSupplier condition) {
+    progress("no progress", count, condition);
   }
 
-  public static void progress(String failure, LongSupplier count, BooleanSupplier fact) {
-    waitFor(() -> failure, polling(fact, COUNT_PAUSE), count);
+  public static void progress(String failure, LongSupplier count, BooleanSupplier condition) {
+    waitFor(() -> failure, polling(condition, COUNT_PAUSE), count);
   }
 
-  /** Waits for a fact, and returns whether it has come true within {@link #LONG}. */
-  public static boolean comesTrue(BooleanSupplier fact) {
+  /** Waits for a condition, and returns whether it became true within {@link #LONG}. */
+  public static boolean comesTrue(BooleanSupplier condition) {
     try {
-      return await(polling(fact, PAUSE), () -> 0);
+      return await(polling(condition, PAUSE), () -> 0);
     } catch (InterruptedException interrupted) {
       throw new AssertionError("interrupted while waiting", interrupted);
     }
   }
 
-  private static Slice polling(BooleanSupplier fact, long pauseNanos) {
+  private static Slice polling(BooleanSupplier condition, long pauseNanos) {
     int[] checks = {0};
     return nanos -> {
-      for (long end = System.nanoTime() + nanos; !fact.getAsBoolean();) {
+      for (long end = System.nanoTime() + nanos; !condition.getAsBoolean();) {
         if (System.nanoTime() - end >= 0) return false;
         if (checks[0]++ < YIELDS) Thread.yield();
         else LockSupport.parkNanos(pauseNanos); // other threads need the processor
@@ -150,7 +150,7 @@ public final class Patience {
   }
 
   /** Waits until this thread is parked or blocked. */
-  public static void parked(Thread thread) {
+  public static void awaitParked(Thread thread) {
     eventually(thread + " did not wait", () -> isParked(thread));
   }
 
@@ -159,7 +159,7 @@ public final class Patience {
     return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
   }
 
-  /** Runs the code on a new virtual thread. The strategy CALLER handles its messages there. */
+  /** Runs the code on a new virtual thread. Actors of the strategy CALLER then run on it, too. */
   public static Thread startFiber(Runnable code) {
     return Thread.ofVirtual().start(code);
   }
@@ -184,11 +184,11 @@ public final class Patience {
     }
     long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
     throw new AssertionError("%s, after %d s at the speed of this machine (%d s by its clock); %s".formatted(
-        failure.get(), LONG.toSeconds(), seconds, Evidence.seen()));
+        failure.get(), LONG.toSeconds(), seconds, Evidence.describe()));
   }
 
   /**
-   * Waits in slices; returns false when the limit is over. Most waits are short, so the pace of the
+   * Waits in slices; returns false after the limit. Most waits are short, so the pace of the
    * machine is measured only after some seconds. The limit begins again whenever the count has
    * changed.
    */

@@ -33,15 +33,16 @@ import javax.lang.model.type.TypeMirror;
 import javax.tools.Diagnostic;
 import javax.tools.ToolProvider;
 
-/** Compiles sources, and finds the expressions whose raw text becomes part of a text. */
+/** Compiles sources, and finds each expression whose raw text becomes a part of another text. */
 final class RawTextSearch {
   private static final Set<String> SAFE_CLASSES = Set.of("io.fibry.text.Lines", "io.fibry.engine.jvm.MessageTexts");
   private static final Set<String> SAFE_METHODS = Set.of("shown", "asked", "describe", "describeRequest");
 
   /**
-   * Types of the JDK, or prefixes of their names, whose texts are one line and reveal no message.
+   * Names of JDK types, or prefixes of such names. The texts of these types have one line and
+   * reveal no message.
    */
-  private static final List<String> PLAIN = List.of("java.lang.Boolean", "java.lang.Byte", "java.lang.Short",
+  private static final List<String> PLAIN_TYPES = List.of("java.lang.Boolean", "java.lang.Byte", "java.lang.Short",
       "java.lang.Character", "java.lang.Integer", "java.lang.Long", "java.lang.Float", "java.lang.Double",
       "java.lang.String", "java.lang.Class", "java.lang.Thread", "java.lang.StackTraceElement", "java.lang.Void",
       "java.lang.reflect.", "java.math.", "java.net.Inet", "java.net.ServerSocket", "java.net.URI",
@@ -139,7 +140,7 @@ final class RawTextSearch {
       return super.visitMemberReference(reference, unused);
     }
 
-    /** Checks the arguments of a log call, except an exception without a {} of its own. */
+    /** Checks the arguments of a log call, except an exception that is logged with its stack. */
     private void checkLogCall(List<? extends ExpressionTree> arguments) {
       for (int i = 0; i < arguments.size(); i++) {
         boolean isLoggedWithStack = i == arguments.size() - 1 && isThrowable(typeOf(arguments.get(i)))
@@ -163,7 +164,7 @@ final class RawTextSearch {
           check(choice.getFalseExpression());
         }
         case LiteralTree literal -> {}
-        case BinaryTree sum -> {} // visited by itself
+        case BinaryTree sum -> {} // checked by visitBinary
         default -> {
           if (!isPlain(typeOf(expression))) addFinding(expression);
         }
@@ -203,7 +204,7 @@ final class RawTextSearch {
       if (!(type instanceof DeclaredType declared)) return false;
       var element = (TypeElement) declared.asElement();
       String name = element.getQualifiedName().toString();
-      if (element.getKind() == ElementKind.ENUM || PLAIN.stream().anyMatch(name::startsWith)) return true;
+      if (element.getKind() == ElementKind.ENUM || PLAIN_TYPES.stream().anyMatch(name::startsWith)) return true;
       if (isThrowable(type)) return false;
       if (name.startsWith("java.util.")) return !declared.getTypeArguments().isEmpty()
           && declared.getTypeArguments().stream().allMatch(this::isPlain);

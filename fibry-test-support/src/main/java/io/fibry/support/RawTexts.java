@@ -9,12 +9,12 @@ import java.util.Set;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * Finds code that puts the text of a user's object unchanged into another text. It checks
- * concatenations, log lines, {@code toString}, {@code String.valueOf} and {@code getMessage}. Line
- * breaks in such a text could forge log lines, and a scope may forbid that the contents of messages
- * are logged. {@code MessageTexts}, {@code Lines}, {@code shown} and {@code asked} prevent both, so
- * their arguments are not checked. User types are {@code Object}, type variables, exceptions, and
- * JDK types that are not known to be plain; the static type counts.
+ * Finds raw texts: code that puts the text of a user's object unchanged into another text. It
+ * checks concatenations, log lines, {@code toString}, {@code String.valueOf} and
+ * {@code getMessage}. Line breaks in such a text could forge log lines, and a scope may forbid that
+ * the contents of messages are logged. {@code MessageTexts}, {@code Lines}, {@code shown} and
+ * {@code asked} prevent both, so their arguments are not checked. User types are {@code Object},
+ * type variables, exceptions, and JDK types that are not known to be plain; the static type counts.
  */
 public final class RawTexts {
   private RawTexts() {}
@@ -22,16 +22,16 @@ public final class RawTexts {
   /**
    * Fails unless the main code of this module has exactly these raw texts.
    *
-   * @param reasons why a raw text is needed, by its place as {@link #in} returns it
+   * @param reasons the reason for each raw text; the key is its place as {@link #in} returns it
    */
   public static void check(Map<String, String> reasons) throws IOException {
     assertEquals(reasons.keySet(), in(Path.of("src/main/java")),
-        "write the text of a user's object by MessageTexts, Lines, shown or asked; or give a reason here");
+        "write the text of a user's object with MessageTexts, Lines, shown or asked, or add a reason to the test");
   }
 
   /**
-   * Returns each place as {@code File.java: expression}. If the runtime has no compiler, the test
-   * is skipped.
+   * Returns the place of each raw text as {@code File.java: expression}. Without a compiler, the
+   * test is skipped.
    *
    * @param sources the folder of a module's main code; this JVM must have the module's class path
    */

@@ -7,17 +7,17 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
 /**
- * A test that runs with {@code -Psoak} only, because it depends on the timing of the machine, for
- * example if it kills real processes. Its counterpart runs in each build, and chooses by a seed or
- * stops at named points.
+ * Marks a test that runs only with {@code -Psoak}, because it depends on the timing of the machine,
+ * for example if it kills real processes. Its counterpart runs in each build. Instead of timing,
+ * the counterpart uses choices by a seed, or stops threads at named points.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 @Tag("soak")
 public @interface Soak {
-  /** Whether this build runs with {@code -Psoak}: then other tests have more rounds, too. */
+  /** Whether this build runs with {@code -Psoak}, with which other tests have more rounds, too. */
   boolean ON = Boolean.getBoolean("fibry.soak");
 
-  /** Names the test of each build that checks the same: a class, or a class and a method. */
+  /** Names the test that checks the same in each build: a class, or a class and a method. */
   String counterpart();
 }

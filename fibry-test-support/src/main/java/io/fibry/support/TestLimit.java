@@ -9,9 +9,9 @@ import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 
 /**
- * The limit of every test: it may take {@code -Dfibry.test.minutes}, 5 by default, at the speed of
- * this machine ({@link Pace}). A test runs on a thread of its own, because an interrupt does not
- * end a busy loop. After the limit the thread is interrupted, and the test fails in any case.
+ * Limits each test to {@code -Dfibry.test.minutes}, 5 by default, at the speed of this machine
+ * ({@link Pace}). A test runs on its own thread, because an interrupt does not end a busy loop.
+ * After the limit the thread is interrupted, and the test fails in any case.
  */
 public final class TestLimit implements InvocationInterceptor {
   private static final Duration LIMIT = Duration.ofMinutes(Integer.getInteger("fibry.test.minutes", 5));
@@ -19,7 +19,7 @@ public final class TestLimit implements InvocationInterceptor {
   private static final long CHECK_INTERVAL = 250; // ms
   private static final long GRACE = 2_000; // ms, from the interrupt to the end of the test
 
-  /** Runs a test on its own thread, and holds its result or failure. */
+  /** Runs a test, and stores its result or failure for the thread that waits for it. */
   private static final class Run<T> implements Runnable {
     private final Invocation<T> invocation;
     private T value;
@@ -33,8 +33,8 @@ public final class TestLimit implements InvocationInterceptor {
     public void run() {
       try {
         value = invocation.proceed();
-      } catch (Throwable failed) {
-        failure = failed;
+      } catch (Throwable exception) {
+        failure = exception;
       }
     }
   }
@@ -56,7 +56,8 @@ public final class TestLimit implements InvocationInterceptor {
   }
 
   private static Throwable interruptLate(Thread thread, String name, Run<?> run) throws InterruptedException {
-    var failure = new AssertionError(name + " did not end in " + LIMIT.toMinutes() + " minutes; " + Evidence.seen());
+    var failure =
+        new AssertionError(name + " did not end in " + LIMIT.toMinutes() + " minutes; " + Evidence.describe());
     failure.setStackTrace(thread.getStackTrace());
     thread.interrupt();
     thread.join(GRACE);

@@ -22,31 +22,31 @@ class ChildTest {
     return ProcessHandle.of(process).map(ProcessHandle::isAlive).orElse(false);
   }
 
-  static final class Hangs {
+  static final class SleepingChild {
     public static void main(String[] args) {
       try (var child = shell("echo begun; exec sleep 1000")) {
-        child.ended(0);
+        child.awaitExit(0);
       }
     }
   }
 
-  /** Waits for a child that is busy for longer than the patience, and prints nothing. */
-  static final class Computes {
+  /** Waits for a child that computes for longer than the patience, and prints nothing. */
+  static final class ComputingChild {
     public static void main(String[] args) {
-      try (var child = Child.java(List.of(), Spins.class)) {
-        child.ended(0);
+      try (var child = Child.java(List.of(), Computation.class)) {
+        child.awaitExit(0);
       }
     }
   }
 
-  static final class Spins {
+  static final class Computation {
     public static void main(String[] args) {
       for (long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(3); System.nanoTime() < end;) Thread.onSpinWait();
     }
   }
 
-  /** Leaves a child behind, and says its number. */
-  static final class Leaves {
+  /** Starts a child, prints its process id, and ends before the child. */
+  static final class AbandonedChild {
     public static void main(String[] args) {
       var child = shell("exec sleep 1000");
       System.out.println(child.handle().pid());
@@ -54,13 +54,13 @@ class ChildTest {
   }
 
   @Test
-  void outputAndExitCodeAreThoseOfTheProgram() throws IOException {
+  void outputAndExitCodeComeFromProgram() throws IOException {
     try (var child = shell("echo one; echo two >&2; read line; echo $line; exit 3")) {
       child.awaitLine("two");
       child.input().write("three\n".getBytes(StandardCharsets.UTF_8));
       child.input().flush();
 
-      assertEquals("one\ntwo\nthree", child.ended(3));
+      assertEquals("one\ntwo\nthree", child.awaitExit(3));
     }
   }
 
@@ -74,15 +74,15 @@ class ChildTest {
   }
 
   @Test
-  void wrongExitCodeShowsTheOutput() {
+  void failureForWrongExitCodeShowsOutput() {
     try (var child = shell("echo the reason; exit 4")) {
-      var failure = assertThrows(AssertionError.class, () -> child.ended(0)).getMessage();
+      var failure = assertThrows(AssertionError.class, () -> child.awaitExit(0)).getMessage();
       assertTrue(failure.contains("ended with 4") && failure.contains("the reason"), failure);
     }
   }
 
   @Test
-  void closeKillsTheChildAndWhatItStarted() {
+  void closeKillsChildAndItsDescendants() {
     long grandchild;
     try (var child = shell("sleep 1000 & echo $!; wait")) {
       grandchild = Long.parseLong(child.awaitLine(line -> true));
@@ -91,46 +91,46 @@ class ChildTest {
   }
 
   @Test
-  void childThatDoesNothingIsGivenUp() {
-    try (var child = Child.java(List.of("-Dfibry.patience=1"), Hangs.class)) {
-      var text = child.ended(1);
+  void waitForIdleChildFails() {
+    try (var child = Child.java(List.of("-Dfibry.patience=1"), SleepingChild.class)) {
+      var text = child.awaitExit(1);
       assertTrue(text.contains("does not end") && text.contains("begun"), text);
     }
   }
 
   @Test
-  void childThatComputesIsWaitedFor() {
-    try (var child = Child.java(List.of("-Dfibry.patience=1"), Computes.class)) {
-      child.ended(0);
+  void waitForComputingChildContinues() {
+    try (var child = Child.java(List.of("-Dfibry.patience=1"), ComputingChild.class)) {
+      child.awaitExit(0);
     }
   }
 
   @Test
-  void childEndsWithTheJvmThatStartedIt() {
-    try (var child = Child.java(List.of(), Leaves.class)) {
-      long left = Long.parseLong(child.ended(0).strip());
-      Patience.eventually(() -> !isAlive(left));
+  void childEndsWithJvmThatStartedIt() {
+    try (var child = Child.java(List.of(), AbandonedChild.class)) {
+      long process = Long.parseLong(child.awaitExit(0).strip());
+      Patience.eventually(() -> !isAlive(process));
     }
   }
 
   @Test
-  void pausedChildUsesNoProcessorUntilItIsResumed() {
+  void pausedChildUsesNoProcessorUntilResumed() {
     try (var child = shell("while :; do :; done")) {
       child.pause();
-      Patience.eventually(() -> stood(child));
+      Patience.eventually(() -> isPaused(child));
       child.resume();
-      Patience.eventually(() -> !stood(child));
+      Patience.eventually(() -> !isPaused(child));
     }
   }
 
-  private static boolean stood(Child child) {
-    var before = child.handle().info().totalCpuDuration();
+  private static boolean isPaused(Child child) {
+    var timeBefore = child.handle().info().totalCpuDuration();
     LockSupport.parkNanos(50_000_000);
-    return before.equals(child.handle().info().totalCpuDuration());
+    return timeBefore.equals(child.handle().info().totalCpuDuration());
   }
 
   @Test
-  void programThatIsMissingIsNamed() {
+  void missingProgramIsReported() {
     assertFalse(assertThrows(UncheckedIOException.class, () -> Child.start(List.of("/no/such/program")))
         .getMessage().isEmpty());
   }

@@ -9,33 +9,33 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 class PaceTest {
-  /** Waits for some seconds of the machine; returns the time of this clock as a share of it. */
-  private static double share(int seconds) {
-    long pace = Pace.nanoTime(), machine = System.nanoTime();
-    while (System.nanoTime() - machine < TimeUnit.SECONDS.toNanos(seconds)) LockSupport.parkNanos(1_000_000);
-    return (double) (Pace.nanoTime() - pace) / (System.nanoTime() - machine);
+  /** Waits for these seconds of real time; returns the time of Pace divided by the real time. */
+  private static double measureSpeed(int seconds) {
+    long paceStart = Pace.nanoTime(), realStart = System.nanoTime();
+    while (System.nanoTime() - realStart < TimeUnit.SECONDS.toNanos(seconds)) LockSupport.parkNanos(1_000_000);
+    return (double) (Pace.nanoTime() - paceStart) / (System.nanoTime() - realStart);
   }
 
   @Test
-  void clockNeverRunsFasterThanTheMachine() {
-    share(1); // until the measuring thread has begun
-    assertTrue(share(2) < 1.7, "one look of half a second more at most");
+  void clockNeverRunsFasterThanRealTime() {
+    measureSpeed(1); // until the measuring thread has begun
+    assertTrue(measureSpeed(2) < 1.7, "Pace counted more than one measurement (half a second) too much");
   }
 
   @Test
-  void busyProcessorsSlowTheClock() {
+  void busyProcessorsSlowClock() {
     var stop = new AtomicBoolean();
-    var busy = new ArrayList<Thread>();
+    var threads = new ArrayList<Thread>();
     for (int i = 0; i < 4 * Runtime.getRuntime().availableProcessors(); i++)
-      busy.add(Thread.ofPlatform().daemon().start(() -> {
+      threads.add(Thread.ofPlatform().daemon().start(() -> {
         while (!stop.get()) Thread.onSpinWait();
       }));
     try {
       Patience.eventually("a second counts as a second beside four busy threads for each processor",
-          () -> share(1) < 0.8);
+          () -> measureSpeed(1) < 0.8);
     } finally {
       stop.set(true);
-      busy.forEach(Patience::joined);
+      threads.forEach(Patience::awaitEnd);
     }
   }
 }

@@ -14,10 +14,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class PatienceTest {
-  /** The patience of one second: it is a constant of the JVM. */
-  private static String failureInAJvm(Class<?> main) {
+  /** Runs a program that must fail, in a JVM whose patience is one second; returns its output. */
+  private static String failureInChildJvm(Class<?> main) {
     try (var child = Child.java(List.of("-Dfibry.patience=1"), main)) {
-      return child.ended(1);
+      return child.awaitExit(1);
     }
   }
 
@@ -27,64 +27,64 @@ class PatienceTest {
     }
   }
 
-  static final class ComesToNothing {
+  static final class RemainsFalse {
     public static void main(String[] args) {
       System.exit(Patience.comesTrue(() -> false) ? 0 : 1);
     }
   }
 
-  static final class Stuck {
+  static final class WaitsForLatch {
     public static void main(String[] args) {
       Patience.await(new CountDownLatch(3));
     }
   }
 
-  static final class Grows {
+  static final class ChangesCount {
     public static void main(String[] args) {
       var count = new AtomicInteger();
-      Patience.progress(() -> count.get() / 40, () -> count.getAndIncrement() == 1_600); // some seconds
+      Patience.progress(() -> count.get() / 40, () -> count.getAndIncrement() == 1_600); // takes some seconds
     }
   }
 
-  static final class GrowsNoMore {
+  static final class ConstantCount {
     public static void main(String[] args) {
-      Patience.progress("it stopped at 7", () -> 7, () -> false);
+      Patience.progress("the count stays 7", () -> 7, () -> false);
     }
   }
 
   @Test
   void failedWaitNamesExpectationAndObservation() {
-    var text = failureInAJvm(NeverTrue.class);
+    var text = failureInChildJvm(NeverTrue.class);
 
     assertTrue(text.contains("the door stayed shut, after 1 s at the speed of this machine"), text);
     assertTrue(text.contains("threads run code of Fibry"), text);
-    assertTrue(failureInAJvm(Stuck.class).contains("3 are left"));
+    assertTrue(failureInChildJvm(WaitsForLatch.class).contains("3 more counts are missing"));
   }
 
   @Test
-  void waitForAnOutcomeReturnsWhetherTheFactCameTrue() {
+  void comesTrueReturnsWhetherConditionBecameTrue() {
     assertTrue(Patience.comesTrue(() -> true));
-    assertEquals("", failureInAJvm(ComesToNothing.class));
+    assertEquals("", failureInChildJvm(RemainsFalse.class));
   }
 
   @Test
-  void waitLastsAsLongAsItsCountChanges() {
-    try (var child = Child.java(List.of("-Dfibry.patience=1"), Grows.class)) {
-      child.ended(0);
+  void waitContinuesWhileItsCountChanges() {
+    try (var child = Child.java(List.of("-Dfibry.patience=1"), ChangesCount.class)) {
+      child.awaitExit(0);
     }
-    assertTrue(failureInAJvm(GrowsNoMore.class).contains("it stopped at 7"));
+    assertTrue(failureInChildJvm(ConstantCount.class).contains("the count stays 7"));
   }
 
   @Test
-  void waitsReturnAsSoonAsTheFactIsTrue() throws InterruptedException {
+  void waitsReturnAsSoonAsConditionIsTrue() throws InterruptedException {
     var latch = new CountDownLatch(1);
     var thread = Patience.startFiber(() -> Patience.await(latch));
     latch.countDown();
-    Patience.joined(thread);
+    Patience.awaitEnd(thread);
     var queue = new LinkedBlockingQueue<>(List.of("next"));
-    assertEquals("next", Patience.next(queue));
+    assertEquals("next", Patience.nextOf(queue));
     var semaphore = new Semaphore(2);
-    Patience.acquired(semaphore, 2);
+    Patience.acquire(semaphore, 2);
     assertFalse(semaphore.tryAcquire());
     assertEquals(5, Patience.value(CompletableFuture.completedFuture(5)));
     var failed = CompletableFuture.failedFuture(new IllegalStateException("broken"));
@@ -92,7 +92,7 @@ class PatienceTest {
   }
 
   @Test
-  void futureWithTheWrongOutcomeIsToldAtOnce() {
+  void unexpectedOutcomeOfFutureFailsAtOnce() {
     var failed = CompletableFuture.failedFuture(new IllegalStateException("broken"));
 
     assertTrue(assertThrows(AssertionError.class, () -> Patience.value(failed)).getMessage().contains("broken"));

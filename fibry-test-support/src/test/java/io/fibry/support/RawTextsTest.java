@@ -10,7 +10,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Raw texts are found, and what is plain, or made safe, is not. */
+/** Tests that raw texts are found, and that plain or escaped texts are not. */
 class RawTextsTest {
   private static final String HEAD = """
       package io.fibry;
@@ -27,17 +27,17 @@ class RawTextsTest {
   @TempDir
   private Path folder;
 
-  private Set<String> foundIn(String code) throws IOException {
+  private Set<String> findingsIn(String code) throws IOException {
     Files.writeString(folder.resolve("Case.java"), HEAD + code + "\n}}");
     return RawTexts.in(folder);
   }
 
-  private void assertFound(String what, String code) throws IOException {
-    assertEquals(Set.of("Case.java: " + what), foundIn(code));
+  private void assertFound(String expression, String code) throws IOException {
+    assertEquals(Set.of("Case.java: " + expression), findingsIn(code));
   }
 
   @Test
-  void userTextIsFound() throws IOException {
+  void userTextsAreFound() throws IOException {
     assertFound("message", "text = \"a\" + message;");
     assertFound("key", "text = \"a\" + 1 + (key);");
     assertFound("failure", "text = \"a\"; text += failure;");
@@ -54,8 +54,8 @@ class RawTextsTest {
   }
 
   @Test
-  void harmlessTextIsNotFound() throws IOException {
-    assertEquals(Set.of(), foundIn("""
+  void harmlessTextsAreNotFound() throws IOException {
+    assertEquals(Set.of(), findingsIn("""
         text = "a" + 1 + 'c' + Color.RED + new Point(1, "") + List.of("a", "b") + null + this.shown(message);
         text = "a" + message.getClass() + Thread.currentThread() + java.time.Duration.ZERO;
         text = shown("a" + message);
@@ -66,7 +66,7 @@ class RawTextsTest {
 
   @Test
   void sourcesThatDoNotCompileAreRefused() throws IOException {
-    assertEquals(Set.of(), foundIn("")); // or no compiler is here
-    assertThrows(IllegalArgumentException.class, () -> foundIn("text = nothing;"));
+    assertEquals(Set.of(), findingsIn("")); // skips the test if there is no compiler
+    assertThrows(IllegalArgumentException.class, () -> findingsIn("text = nothing;"));
   }
 }

@@ -19,16 +19,16 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 class TestLimitTest {
-  private static final Class<?>[] LAUNCHED = {Fails.class, Waits.class, Deaf.class};
+  private static final Class<?>[] LAUNCHED = {Failing.class, Interrupted.class, IgnoresInterrupts.class};
   private static final String SECTION = "\n----\n";
 
-  private static String[] printed; // by each of these
+  private static String[] outputs; // the output of each launched class
 
   /** Runs the tests of some classes, and prints how they failed. */
   static final class Launched {
     public static void main(String[] args) throws ClassNotFoundException {
       for (var name : args) launch(name);
-      System.exit(0); // a deaf test is left alone
+      System.exit(0); // also ends the thread of a test that ignores interrupts
     }
 
     private static void launch(String name) throws ClassNotFoundException {
@@ -45,7 +45,7 @@ class TestLimitTest {
   }
 
   @Disabled("launched in a JVM of its own")
-  static final class Deaf {
+  static final class IgnoresInterrupts {
     @Test
     void neverEnds() {
       while (true) {
@@ -56,7 +56,7 @@ class TestLimitTest {
   }
 
   @Disabled("launched in a JVM of its own")
-  static final class Waits {
+  static final class Interrupted {
     @Test
     void waitsForNothing() throws InterruptedException {
       new CountDownLatch(1).await();
@@ -69,50 +69,50 @@ class TestLimitTest {
   }
 
   @Disabled("launched in a JVM of its own")
-  static final class Fails {
+  static final class Failing {
     @Test
     void first() {
-      System.out.println("a line of the first test");
-      throw new IllegalStateException("the first failure");
+      System.out.println("a line of the failing test");
+      throw new IllegalStateException("the only failure");
     }
   }
 
-  /** Runs all classes in one JVM, since its start is most of the work. */
+  /** Runs all classes in one JVM, because its start takes most of the time. */
   @BeforeAll
   static void launch() {
     try (var child = Child.java(List.of("-Dfibry.test.minutes=0"), Launched.class,
         Stream.of(LAUNCHED).map(Class::getName).toArray(String[]::new))) {
-      printed = child.ended(0).split(SECTION);
+      outputs = child.awaitExit(0).split(SECTION);
     }
   }
 
-  private static String launched(Class<?> test) {
-    return printed[List.of(LAUNCHED).indexOf(test)];
+  private static String outputOf(Class<?> test) {
+    return outputs[List.of(LAUNCHED).indexOf(test)];
   }
 
   @Test
-  void loopThatIgnoresInterruptsFailsItsTest() {
-    var text = launched(Deaf.class);
+  void loopIgnoringInterruptsFailsItsTest() {
+    var text = outputOf(IgnoresInterrupts.class);
 
     assertTrue(text.contains("neverEnds() did not end in 0 minutes"), text);
-    assertTrue(text.contains("TestLimitTest$Deaf.neverEnds"), text);
+    assertTrue(text.contains("TestLimitTest$IgnoresInterrupts.neverEnds"), text);
     assertTrue(text.contains("failed: 1"), text);
   }
 
   @Test
   void waitingTestIsInterruptedAndTidiesUp() {
-    var text = launched(Waits.class);
+    var text = outputOf(Interrupted.class);
 
     assertTrue(text.contains("Suppressed: java.lang.InterruptedException"), text);
     assertTrue(text.contains("tidied up"), text);
   }
 
   @Test
-  void failureBringsTheLinesOfItsTest() {
-    var text = launched(Fails.class);
+  void failureContainsLastLinesOfItsTest() {
+    var text = outputOf(Failing.class);
 
-    assertTrue(text.contains("the first failure"), text);
-    assertTrue(text.contains("the last lines of this test:\na line of the first test"), text);
+    assertTrue(text.contains("the only failure"), text);
+    assertTrue(text.contains("the last lines of this test:\na line of the failing test"), text);
   }
 
   @Test

@@ -18,12 +18,15 @@ import java.util.function.Consumer;
  * A disk in memory whose power can be cut, for stores that must survive power cuts. Synced data
  * survives. Other data may survive in part: each sector has the content of its last sync or of any
  * later write. Each creation, renaming or deletion of a file since the last {@link #syncDirectory}
- * has happened or not. A sync that fails does not try its sectors again, as on Linux: only another
- * write and another sync make them durable. Thread-safe.
+ * survives or is lost. After a failed sync, another sync does not write the same sectors again, as
+ * on Linux. Only another write and then a sync make them durable. Thread-safe.
  * {@snippet class="io.fibry.test.CrashDiskTest" region="disk"}
  */
 public final class CrashDisk implements StorageDirectory {
-  /** The content of a file. Before and after a renaming two names lead to the same content. */
+  /**
+   * The content of a file. Until the next syncDirectory, the old and the new name of a renamed file
+   * lead to the same content.
+   */
   private static final class FileContent {
     private SparseFile synced;
     private SparseFile current;
@@ -43,7 +46,7 @@ public final class CrashDisk implements StorageDirectory {
    */
   private record NameChange(String name, FileContent content, String from) {
     void apply(TreeMap<String, FileContent> names) {
-      if (from != null && names.remove(from) != content) return; // the old name does not lead to this file
+      if (from != null && names.remove(from) != content) return; // an earlier change was lost
       if (content == null) names.remove(name);
       else names.put(name, content);
     }
@@ -52,7 +55,7 @@ public final class CrashDisk implements StorageDirectory {
   // all fields are guarded by this object's monitor
   private final TreeMap<String, FileContent> syncedNames = new TreeMap<>();
   private final TreeMap<String, FileContent> names = new TreeMap<>();
-  private final List<NameChange> changes = new ArrayList<>();
+  private final List<NameChange> changes = new ArrayList<>(); // since the last syncDirectory, oldest first
   private Consumer<String> beforeOperation = operation -> {};
   private Runnable afterStep = () -> {};
 
@@ -204,7 +207,7 @@ public final class CrashDisk implements StorageDirectory {
 
   /**
    * Calls {@code use} with each disk that a power cut may leave. If there are more than
-   * {@code maxDisks}, it gets that many random disks instead.
+   * {@code maxDisks} such disks, calls {@code use} with that many random disks instead.
    *
    * @param maxDisks the maximum number of calls
    * @param seed of the random choice
@@ -223,7 +226,7 @@ public final class CrashDisk implements StorageDirectory {
     for (long i = 0; i < count; i++) use.accept(image(new DigitChooser(i)));
   }
 
-  /** Reads a number as mixed-radix digits, each a choice: number i makes the i-th combination. */
+  /** Makes choices from the mixed-radix digits of a number: number i gives the i-th combination. */
   private static final class DigitChooser implements Chooser {
     private long remaining;
 

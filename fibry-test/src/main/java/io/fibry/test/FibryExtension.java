@@ -40,7 +40,7 @@ public final class FibryExtension implements ParameterResolver, AfterEachCallbac
   /**
    * Returns an extension whose scopes have these options, for {@code @RegisterExtension}.
    *
-   * @param options changes the root's options; the clock stays manual
+   * @param options changes the options of a test's scope; the clock stays manual
    * @return a changed copy
    */
   public FibryExtension withOptions(UnaryOperator<ActorScope.Options> options) {

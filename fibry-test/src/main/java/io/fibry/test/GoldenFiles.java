@@ -70,7 +70,7 @@ public final class GoldenFiles {
     }
     if (!unknownFields.isEmpty()) throw new AssertionError("stored bytes like " + sample + " have " + unknownFields
         + ", which the types no longer have: an actor whose state has them would not store it again."
-        + "\nTell the " + codec + " that they are gone, with evolution.ignoreRemoved(..), or take the change back.");
+        + "\nTell the " + codec + " that they are removed, with evolution.ignoreRemoved(..), or take the change back.");
   }
 
   /** Returns the codec's samples that the codec can decode, and that the folder lacks. */
@@ -85,7 +85,10 @@ public final class GoldenFiles {
     return missingSamples;
   }
 
-  /** Returns why the codec refuses bytes of the right form, such as by a record's constructor. */
+  /**
+   * Returns why the codec refuses a sample of its own, for example if a record's constructor
+   * throws.
+   */
   private static Optional<String> refusal(TypeCodec<?> codec, byte[] bytes) {
     try {
       codec.decode(bytes);

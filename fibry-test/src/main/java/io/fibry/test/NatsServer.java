@@ -142,7 +142,7 @@ public final class NatsServer implements AutoCloseable {
     }
   }
 
-  /** Tries to start again, up to 20 times, if another program has taken a port meanwhile. */
+  /** Starts, at most 20 times, until no other program has taken a port meanwhile. */
   private static <T> T retryIfPortTaken(Supplier<T> start) {
     for (int attempt = 1;; attempt++) try {
       return start.get();
@@ -245,7 +245,7 @@ public final class NatsServer implements AutoCloseable {
     boolean passes() throws IOException, InterruptedException;
   }
 
-  /** Waits until a check passes. The time-out begins again while the server uses processor time. */
+  /** Waits until a check passes. The time-out begins again if the server used processor time. */
   private void await(String problem, ServerCheck check) {
     long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
     for (var lastCpuTime = Duration.ZERO; !passesUninterrupted(check);) {
@@ -338,11 +338,11 @@ public final class NatsServer implements AutoCloseable {
     try (var threads = Files.newDirectoryStream(Path.of("/proc/" + process.pid() + "/task"))) {
       for (var thread : threads) {
         var stat = Files.readString(thread.resolve("stat"));
-        if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') return true; // the state is behind the name
+        if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') return true; // the state follows `(name)`
       }
       return false;
     } catch (IOException unreadable) {
-      return Files.exists(Path.of("/proc/" + process.pid())); // a thread has just ended
+      return Files.exists(Path.of("/proc/" + process.pid())); // a thread just ended; the caller checks again
     }
   }
 
@@ -354,7 +354,7 @@ public final class NatsServer implements AutoCloseable {
   private void signal(String name) {
     try {
       int code = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
-      if (code != 0) throw new IllegalStateException("no signal " + name + " to nats-server: code " + code);
+      if (code != 0) throw new IllegalStateException("kill -" + name + " of " + this + " ended with " + code);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     } catch (InterruptedException interrupt) {

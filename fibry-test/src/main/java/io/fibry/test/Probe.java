@@ -24,8 +24,8 @@ import java.util.function.Predicate;
  * {@snippet class="io.fibry.test.SnippetsTest" region="probe"}
  *
  * <p>If no {@link #answer} is set for a request, the request fails with
- * {@link io.fibry.NoReplyException}. The probe waits for a message at most 5 s of real time, or
- * {@code -Dfibry.test.limit} seconds.
+ * {@link io.fibry.NoReplyException}. The probe waits for a message at most 5 s of real time by
+ * default, or {@code -Dfibry.test.limit} seconds.
  *
  * @param <M> the messages
  */
@@ -181,7 +181,8 @@ public final class Probe<M> {
   }
 
   /**
-   * Waits until the scope is quiet, and checks that the test has taken all messages.
+   * Waits until no message is queued in the scope and no handler runs, and checks that the test has
+   * taken all messages.
    *
    * @throws AssertionError if a message was not taken, or the scope does not become quiet
    */

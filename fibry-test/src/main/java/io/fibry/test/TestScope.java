@@ -47,7 +47,7 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Opens a scope with virtual threads. Their work is done when {@link #assertQuiet} returns.
+   * Opens a scope whose actors run on virtual threads. {@link #assertQuiet} waits for their work.
    *
    * @return an open scope
    */
@@ -56,8 +56,8 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Opens a scope with actors on the sender's thread. Their work is done when {@code sendMessage}
-   * returns.
+   * Opens a scope whose actors run on the sender's thread. When {@code sendMessage} returns, the
+   * message is handled.
    *
    * @return an open scope
    */
@@ -69,7 +69,7 @@ public final class TestScope implements ActorScope {
    * Opens a scope with these options; the clock stays manual.
    *
    * @param name not blank; need not be unique
-   * @param options changes the root's options with {@link Strategy#FIBER}
+   * @param options changes the defaults: the options of the root scope with {@link Strategy#FIBER}
    * @return an open scope
    */
   public static TestScope open(String name, UnaryOperator<Options> options) {
@@ -93,19 +93,19 @@ public final class TestScope implements ActorScope {
    * a restart or the end of a wait sets in between.
    * {@snippet class="io.fibry.test.SnippetsTest" region="backoff"}
    *
-   * @param by the time to move, zero or more
+   * @param duration the time to move, zero or more
    * @throws AssertionError if the scope does not become quiet at the end, or always sets new timers
    */
-  public void advance(Duration by) {
-    if (Objects.requireNonNull(by, "by").isNegative())
-      throw new IllegalArgumentException("time cannot go back by " + format(by) + "; give zero or more");
-    long end = clock.nanoTime() + TimeUnit.NANOSECONDS.convert(by);
+  public void advance(Duration duration) {
+    if (Objects.requireNonNull(duration, "duration").isNegative())
+      throw new IllegalArgumentException("time cannot go back by " + format(duration) + "; give zero or more");
+    long end = clock.nanoTime() + TimeUnit.NANOSECONDS.convert(duration);
     boolean quiet = scope.awaitQuiescence(limit);
     for (int steps = 0; isDueUntil(end); steps++) {
       if (steps == MAX_STEPS) throw new AssertionError("scope '" + name() + "' still sets timers after " + MAX_STEPS
-          + " steps within " + format(by) + ", so that never ends:\n" + scope.dump());
+          + " steps within " + format(duration) + ", so that never ends:\n" + scope.dump());
       clock.advance(clock.untilNext().orElse(Duration.ZERO));
-      quiet = quiet && scope.awaitQuiescence(limit); // a waiting handler costs one limit, not one a step
+      quiet = quiet && scope.awaitQuiescence(limit); // after one time-out no step waits again
     }
     clock.advance(Duration.ofNanos(Math.max(0, end - clock.nanoTime())));
     assertQuiet();
@@ -206,7 +206,7 @@ public final class TestScope implements ActorScope {
     }
   }
 
-  /** Moves the clock when the limit in real time is over, because the test itself waits. */
+  /** Moves the clock after the limit in real time, because the test's thread waits in close. */
   private void driveClock(CountDownLatch ended, Duration limit, Runnable atLimit) {
     try {
       if (ended.await(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS)) return;

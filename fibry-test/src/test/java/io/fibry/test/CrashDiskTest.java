@@ -69,10 +69,10 @@ class CrashDiskTest {
     disk.write("file", 511, ByteBuffer.wrap(new byte[] {1, 1}));
     disk.write("file", 511, ByteBuffer.wrap(new byte[] {2}));
 
-    var seen = new HashSet<String>();
-    disk.forEachCrashState(100, 1, image -> seen.add(contents(image)));
+    var contents = new HashSet<String>();
+    disk.forEachCrashState(100, 1, image -> contents.add(contents(image)));
 
-    assertEquals(Set.of("00", "01", "10", "11", "20", "21"), seen);
+    assertEquals(Set.of("00", "01", "10", "11", "20", "21"), contents);
     disk.sync("file");
     assertEquals("21", contents(disk.cutPower(1)));
   }
@@ -86,19 +86,19 @@ class CrashDiskTest {
     disk.write("file", size - 1, ByteBuffer.wrap(new byte[] {7}));
     disk.sync("file");
 
-    var left = disk.cutPower(1);
+    var diskAfterCut = disk.cutPower(1);
     var end = ByteBuffer.allocate(10);
-    left.read("file", size - 3, end);
+    diskAfterCut.read("file", size - 3, end);
 
-    assertEquals(size, left.size("file"));
+    assertEquals(size, diskAfterCut.size("file"));
     assertEquals(ByteBuffer.wrap(new byte[] {0, 0, 7}), end.flip());
-    var thrown = assertThrows(IndexOutOfBoundsException.class,
-        () -> left.write("file", size - 1, ByteBuffer.allocate(2)));
-    assertEquals("2 bytes at 68719476735 do not fit into a file of 68719476736", thrown.getMessage());
+    var failure = assertThrows(IndexOutOfBoundsException.class,
+        () -> diskAfterCut.write("file", size - 1, ByteBuffer.allocate(2)));
+    assertEquals("2 bytes at 68719476735 do not fit into a file of 68719476736", failure.getMessage());
   }
 
   @Test
-  void truncatedBytesAreGone() throws IOException {
+  void truncatedBytesAreZero() throws IOException {
     var disk = CrashDisk.empty();
     disk.create("file", 2_000);
     disk.write("file", 0, ByteBuffer.wrap("x".repeat(2_000).getBytes(StandardCharsets.US_ASCII)));
@@ -124,16 +124,16 @@ class CrashDiskTest {
   }
 
   @Test
-  void unsyncedNamesMayBeOld() throws IOException {
+  void unsyncedRenameMayBeLost() throws IOException {
     var disk = CrashDisk.empty();
     disk.create("a", 1);
     disk.syncDirectory();
     disk.rename("a", "b");
     disk.create("c", 1);
 
-    var seen = new HashSet<String>();
-    disk.forEachCrashState(100, 1, image -> seen.add(image.names().toString()));
+    var names = new HashSet<String>();
+    disk.forEachCrashState(100, 1, image -> names.add(image.names().toString()));
 
-    assertEquals(Set.of("[a]", "[b]", "[a, c]", "[b, c]"), seen);
+    assertEquals(Set.of("[a]", "[b]", "[a, c]", "[b, c]"), names);
   }
 }

@@ -34,22 +34,22 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** Each nested class is a test class as a user would write it; the tests here run it. */
+/** Runs nested classes, which are test classes as a user writes them, through JUnit's launcher. */
 class FibryExtensionTest {
-  private static final Duration SHORT = Duration.ofMillis(20); // for a close that fails
-  // added by the nested tests, read here
-  private static final Queue<Object> SEEN = new ConcurrentLinkedQueue<>();
-  // a new one for each test here; handlers wait for it
+  private static final Duration SHORT = Duration.ofMillis(20); // limit of a close that is to fail
+  // added by the nested tests, read by the outer tests
+  private static final Queue<Object> RECORDED = new ConcurrentLinkedQueue<>();
+  // replaced before each outer test; handlers wait for it
   private static volatile CompletableFuture<Void> gate;
 
   @BeforeEach
-  void begin() {
-    SEEN.clear();
+  void prepare() {
+    RECORDED.clear();
     gate = new CompletableFuture<>();
   }
 
   @AfterEach
-  void openTheGate() {
+  void openGate() {
     gate.complete(null);
   }
 
@@ -60,10 +60,10 @@ class FibryExtensionTest {
     return listener.getSummary();
   }
 
-  private static void succeeds(int number, Class<?> tests) {
+  private static void assertAllSucceed(int count, Class<?> tests) {
     var summary = run(tests);
     assertEquals(List.of(), summary.getFailures().stream().map(failure -> failure.getException().toString()).toList());
-    assertEquals(number, summary.getTestsSucceededCount());
+    assertEquals(count, summary.getTestsSucceededCount());
   }
 
   private static Throwable failureOf(Class<?> tests) {
@@ -76,65 +76,65 @@ class FibryExtensionTest {
     assertTrue(failure.getMessage().contains(part), () -> "'" + part + "' is not in: " + failure.getMessage());
   }
 
-  private static Actor<String> failing(ActorScope scope) {
+  private static Actor<String> failingActor(ActorScope scope) {
     return scope.named("kitchen").onFailure(FailurePolicy.resume().withoutLog()).newActor((String message) -> {
       throw new IllegalStateException("planned");
     });
   }
 
   @ExtendWith(FibryExtension.class)
-  static class HaveParameters {
-    private TestScope before;
+  static class TakeScopes {
+    private TestScope scopeBefore;
 
     @BeforeEach
     void before(TestScope scope) {
-      before = scope;
+      scopeBefore = scope;
     }
 
     @Test
     void testTakesScopeAndClock(ActorScope scope, ManualScheduler clock) {
-      assertSame(before, scope);
-      assertSame(before.clock(), clock);
-      SEEN.add(scope);
+      assertSame(scopeBefore, scope);
+      assertSame(scopeBefore.clock(), clock);
+      RECORDED.add(scope);
     }
 
     @Test
     void testTakesScope(TestScope scope) {
-      SEEN.add(scope);
+      RECORDED.add(scope);
     }
 
     @Test
     void testTakesNoParameters() {
-      SEEN.add("a test that makes nothing");
+      RECORDED.add("a test without parameters");
     }
   }
 
   @Test
-  void aTestHasOneScopeAndAnotherTestAnother() {
-    succeeds(3, HaveParameters.class);
+  void eachTestHasItsOwnScope() {
+    assertAllSucceed(3, TakeScopes.class);
 
-    var scopes = SEEN.stream().filter(seen -> seen instanceof TestScope).toList();
+    var scopes = RECORDED.stream().filter(entry -> entry instanceof TestScope).toList();
     assertNotSame(scopes.getFirst(), scopes.getLast());
   }
 
   @ExtendWith(FibryExtension.class)
-  static class LeaveAnIdleActor {
+  static class LeaveIdleActor {
     @Test
     void test(TestScope scope) {
-      SEEN.add(scope.anonymous().newActor((String message) -> SEEN.add(message)));
+      RECORDED.add(scope.anonymous().newActor((String message) -> RECORDED.add(message)));
     }
   }
 
   @Test
-  void anIdleActorIsEndedAndIsNoLeak() {
-    succeeds(1, LeaveAnIdleActor.class);
+  void idleActorIsEndedAndIsNoLeak() {
+    assertAllSucceed(1, LeaveIdleActor.class);
 
-    var actor = assertInstanceOf(Exitable.class, SEEN.peek());
+    var actor = assertInstanceOf(Exitable.class, RECORDED.peek());
     assertTrue(actor.onExit().isDone());
   }
 
   @ExtendWith(FibryExtension.class)
-  static class LeaveAnActorAtWork {
+  static class LeaveBusyActor {
     @Test
     void test(TestScope scope) {
       scope.limit = SHORT;
@@ -144,115 +144,115 @@ class FibryExtensionTest {
 
   @Test
   void interruptedActorIsReportedAsLeak() {
-    var failure = failureOf(LeaveAnActorAtWork.class);
+    var failure = failureOf(LeaveBusyActor.class);
 
     assertContains("scope 'test(TestScope)' did not end by itself within " + TestScope.format(SHORT), failure);
     assertContains("clerk (FIBER)", failure);
   }
 
   @ExtendWith(FibryExtension.class)
-  static class LeaveAThread {
+  static class LeaveBusyThread {
     @Test
     void test(TestScope scope) {
-      var waits = new CountDownLatch(1);
+      var handlerStart = new CountDownLatch(1);
       scope.named("clerk").strategy(Strategy.THREAD).newActor((String message) -> {
-        waits.countDown();
+        handlerStart.countDown();
         gate.join();
       }).sendMessage("wait");
-      Patience.await(waits);
+      Patience.await(handlerStart);
       scope.limit = SHORT;
     }
   }
 
   @Test
   void handlerIgnoringInterruptIsReportedWithActorName() {
-    assertContains("handlers that still run: [clerk]", failureOf(LeaveAThread.class));
+    assertContains("handlers that still run: [clerk]", failureOf(LeaveBusyThread.class));
   }
 
-  static class LeaveADeadLetter {
+  static class LeaveDeadLetter {
     @RegisterExtension
     static final FibryExtension FIBRY = new FibryExtension().withoutDeadLetters();
 
     @Test
     void test(TestScope scope) {
-      failing(scope).sendMessage("soup");
+      failingActor(scope).sendMessage("soup");
     }
   }
 
   @Test
-  void aDeadLetterIsAFailureIfTheExtensionRefusesThem() {
-    assertContains("[dead letter to 'kitchen', FAILED: \"soup\"]", failureOf(LeaveADeadLetter.class));
+  void deadLetterFailsTestWhenForbidden() {
+    assertContains("[dead letter to 'kitchen', FAILED: \"soup\"]", failureOf(LeaveDeadLetter.class));
   }
 
-  static class AskForTheirDeadLetter {
+  static class ExpectDeadLetter {
     @RegisterExtension
     static final FibryExtension FIBRY = new FibryExtension().withoutDeadLetters();
 
     @Test
     void test(TestScope scope) {
-      failing(scope).sendMessage("soup");
+      failingActor(scope).sendMessage("soup");
       scope.assertDeadLetter(Reason.FAILED, "soup");
     }
   }
 
   @Test
-  void anExpectedDeadLetterIsNoFailure() {
-    succeeds(1, AskForTheirDeadLetter.class);
+  void expectedDeadLetterIsNoFailure() {
+    assertAllSucceed(1, ExpectDeadLetter.class);
   }
 
   @ExtendWith(FibryExtension.class)
-  static class DoNotMind {
+  static class PermitDeadLetters {
     @Test
     void test(TestScope scope) {
-      failing(scope).sendMessage("soup");
+      failingActor(scope).sendMessage("soup");
     }
   }
 
   @Test
   void deadLettersAreNoFailureByDefault() {
-    succeeds(1, DoNotMind.class);
+    assertAllSucceed(1, PermitDeadLetters.class);
   }
 
-  static class RunOnTheCaller {
+  static class RunOnCaller {
     @RegisterExtension
     static final FibryExtension FIBRY = new FibryExtension().withOptions(o -> o.withStrategy(Strategy.CALLER));
 
     @Test
     void test(TestScope scope) {
-      scope.anonymous().newActor((String message) -> SEEN.add(Thread.currentThread())).sendMessage("now");
-      assertEquals(List.of(Thread.currentThread()), List.copyOf(SEEN));
+      scope.anonymous().newActor((String message) -> RECORDED.add(Thread.currentThread())).sendMessage("now");
+      assertEquals(List.of(Thread.currentThread()), List.copyOf(RECORDED));
     }
   }
 
   @Test
-  void theOptionsAreThoseOfTheScope() {
-    succeeds(1, RunOnTheCaller.class);
+  void extensionOptionsApplyToScope() {
+    assertAllSucceed(1, RunOnCaller.class);
   }
 
-  static class FailByThemselves {
+  static class FailWithOwnFailure {
     @RegisterExtension
     static final FibryExtension FIBRY = new FibryExtension().withoutDeadLetters();
 
     @Test
     void test(TestScope scope) {
-      failing(scope).sendMessage("soup");
-      fail("its own");
+      failingActor(scope).sendMessage("soup");
+      fail("the test's own failure");
     }
   }
 
   @Test
   void failingTestKeepsItsOwnFailure() {
-    var failure = failureOf(FailByThemselves.class);
+    var failure = failureOf(FailWithOwnFailure.class);
 
-    assertEquals("its own", failure.getMessage());
+    assertEquals("the test's own failure", failure.getMessage());
     assertEquals(0, failure.getSuppressed().length);
   }
 
   @ExtendWith(FibryExtension.class)
-  static class AskForTooMuch {
+  static class TakeScopeForAllTests {
     @BeforeAll
     static void before(TestScope scope) {
-      SEEN.add(scope);
+      RECORDED.add(scope);
     }
 
     @Test
@@ -260,8 +260,8 @@ class FibryExtensionTest {
   }
 
   @Test
-  void aScopeForManyTestsIsRefused() {
-    var failure = assertInstanceOf(ParameterResolutionException.class, failureOf(AskForTooMuch.class));
+  void scopeForSeveralTestsIsRefused() {
+    var failure = assertInstanceOf(ParameterResolutionException.class, failureOf(TakeScopeForAllTests.class));
 
     assertContains("a scope belongs to one test", failure);
   }

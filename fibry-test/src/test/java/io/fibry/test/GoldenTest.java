@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class GoldenTest {
-  /** The types of one version each. */
+  /** The event types of the first version. Second and Third are later versions. */
   static final class First {
     sealed interface Event {}
 
@@ -44,7 +44,7 @@ class GoldenTest {
   @TempDir
   private Path folder;
 
-  private AssertionError failure(TypeCodec<?> codec) {
+  private AssertionError checkFailure(TypeCodec<?> codec) {
     return assertThrows(AssertionError.class, () -> GoldenFiles.check(codec, folder));
   }
 
@@ -53,54 +53,54 @@ class GoldenTest {
     var first = Codec.of(First.Event.class);
 
     assertEquals("the types have no samples yet. Look at " + folder + ", and commit it: its schema.txt is new, and "
-        + "[Closed-1-v1.cbor, Deposited-1-v1.cbor]", failure(first).getMessage());
+        + "[Closed-1-v1.cbor, Deposited-1-v1.cbor]", checkFailure(first).getMessage());
     GoldenFiles.check(first, folder);
     assertEquals(first.schema(), Files.readString(folder.resolve("schema.txt")));
 
     var second = Codec.of(Second.Event.class);
     assertEquals("the types have changed; old bytes can be read. Look at " + folder + ", and commit it: its "
-        + "schema.txt is new, and [Deposited-1-v2.cbor]", failure(second).getMessage());
+        + "schema.txt is new, and [Deposited-1-v2.cbor]", checkFailure(second).getMessage());
     GoldenFiles.check(second, folder);
   }
 
   @Test
   void goldenCheckFailsWhenOldBytesAreUnreadable() {
-    failure(Codec.of(First.Event.class));
+    checkFailure(Codec.of(First.Event.class));
 
-    String text = failure(Codec.of(Third.Event.class)).getMessage();
+    String text = checkFailure(Codec.of(Third.Event.class)).getMessage();
 
     assertTrue(text.contains("Deposited-1-v1.cbor can no longer be read: Event.Deposited: field currency of Deposited"
         + " is missing"), text);
     assertTrue(text.contains("evolution.readOld(..)"), text);
-    failure(Codec.of(Third.Event.class)); // for ever
+    checkFailure(Codec.of(Third.Event.class)); // the second check fails, too
   }
 
   @Test
   void oldFormMakesOldBytesReadable() {
-    failure(Codec.of(First.Event.class));
+    checkFailure(Codec.of(First.Event.class));
     var third = Codec.of(Third.Event.class, forms -> forms.readOld("Deposited", First.Deposited.class,
         old -> new Third.Deposited(old.cents(), "EUR")));
 
-    failure(third);
+    checkFailure(third);
     GoldenFiles.check(third, folder);
   }
 
-  /** A record far inside. */
-  static final class Deep {
+  /** Records nested four levels deep. The two classes below change the innermost record. */
+  static final class Original {
     record Leaf(long size) {}
     record Twig(List<Leaf> leaves, Optional<Leaf> best) {}
     record Branch(Map<String, Twig> twigs) {}
     record Tree(List<Branch> branches, List<Tree> near, List<Tree> far) {}
   }
 
-  static final class Other {
+  static final class OtherFieldType {
     record Leaf(String size) {}
     record Twig(List<Leaf> leaves, Optional<Leaf> best) {}
     record Branch(Map<String, Twig> twigs) {}
     record Tree(List<Branch> branches, List<Tree> near, List<Tree> far) {}
   }
 
-  static final class Fewer {
+  static final class RemovedField {
     record Leaf() {}
     record Twig(List<Leaf> leaves, Optional<Leaf> best) {}
     record Branch(Map<String, Twig> twigs) {}
@@ -109,10 +109,10 @@ class GoldenTest {
 
   @Test
   void deeplyNestedChangeIsRefused() {
-    failure(Codec.of(Deep.Tree.class));
-    GoldenFiles.check(Codec.of(Deep.Tree.class), folder);
+    checkFailure(Codec.of(Original.Tree.class));
+    GoldenFiles.check(Codec.of(Original.Tree.class), folder);
 
-    String text = failure(Codec.of(Other.Tree.class)).getMessage();
+    String text = checkFailure(Codec.of(OtherFieldType.Tree.class)).getMessage();
 
     assertTrue(text.contains("can no longer be read: Tree.Tree."), text);
     assertTrue(text.contains(".size: "), text);
@@ -120,26 +120,26 @@ class GoldenTest {
 
   @Test
   void removedFieldMustBeDeclared() {
-    failure(Codec.of(Deep.Tree.class));
+    checkFailure(Codec.of(Original.Tree.class));
 
-    String text = failure(Codec.of(Fewer.Tree.class)).getMessage();
+    String text = checkFailure(Codec.of(RemovedField.Tree.class)).getMessage();
     assertTrue(text.contains("have [field 'size' of Leaf], which the types no longer have"), text);
     assertTrue(text.contains("evolution.ignoreRemoved(..)"), text);
 
-    var named = Codec.of(Fewer.Tree.class, forms -> forms.ignoreRemoved(Fewer.Leaf.class, "size"));
-    assertTrue(failure(named).getMessage().contains("the types have changed; old bytes can be read"));
+    var named = Codec.of(RemovedField.Tree.class, forms -> forms.ignoreRemoved(RemovedField.Leaf.class, "size"));
+    assertTrue(checkFailure(named).getMessage().contains("the types have changed; old bytes can be read"));
     GoldenFiles.check(named, folder);
   }
 
   @Test
   void missingSamplesAreAddedOnce() throws IOException {
-    var codec = Codec.of(Deep.Tree.class);
-    failure(codec);
+    var codec = Codec.of(Original.Tree.class);
+    checkFailure(codec);
     try (var files = Files.list(folder)) {
-      for (var file : files.filter(one -> !one.endsWith("schema.txt")).skip(1).toList()) Files.delete(file);
+      for (var file : files.filter(path -> !path.endsWith("schema.txt")).skip(1).toList()) Files.delete(file);
     }
 
-    assertTrue(failure(codec).getMessage().contains("the types have some samples that were missing"));
+    assertTrue(checkFailure(codec).getMessage().contains("the types have some samples that were missing"));
     GoldenFiles.check(codec, folder);
   }
 

@@ -22,51 +22,51 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The README of a module is true: its code is run by the tests, its program also as a module that
- * requires ours.
+ * Tests that the README of a module is true: the module's tests contain its code, and its program
+ * also runs as a module that requires the tested module.
  */
 public abstract class ModularReadme {
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
   private static final Pattern PRINTS = Pattern.compile("// prints (.*)");
-  private static final Pattern NOT_THEIRS =
+  private static final Pattern TEST_LIBRARIES =
       Pattern.compile("test-classes|junit|fibry-test|simple|jspecify|opentest|apiguardian");
 
   @TempDir
   Path folder;
 
-  private final String tested; // the package of the tests, and the name of our module
-  private final String program; // its class
-  private final String module; // that it is here
-  private final int blocks;
-  private final String more;
+  private final String testedModule; // also the package of its tests
+  private final String programClass; // the class of the README's program
+  private final String module; // the module of the program
+  private final int blockCount;
+  private final String moduleLines;
 
   /**
-   * About a module.
+   * Creates the tests of a module's README.
    *
-   * @param tested its name, and that of the package of its tests
-   * @param program the class of its README
-   * @param blocks that the README has
-   * @param more lines of the program's module
+   * @param testedModule the name of the module and of the package of its tests
+   * @param programClass the class of the README's program
+   * @param blockCount how many blocks of Java the README has
+   * @param moduleLines further lines for the module descriptor of the program
    */
-  protected ModularReadme(String tested, String program, int blocks, String more) {
-    this.tested = tested;
-    this.program = program;
-    this.module = program.toLowerCase(Locale.ROOT);
-    this.blocks = blocks;
-    this.more = more;
+  protected ModularReadme(String testedModule, String programClass, int blockCount, String moduleLines) {
+    this.testedModule = testedModule;
+    this.programClass = programClass;
+    this.module = programClass.toLowerCase(Locale.ROOT);
+    this.blockCount = blockCount;
+    this.moduleLines = moduleLines;
   }
 
   private String source(String type) throws Exception {
-    return Files.readString(Path.of("src/test/java", tested.split("\\.")).resolve(type + ".java"));
+    return Files.readString(Path.of("src/test/java", testedModule.split("\\.")).resolve(type + ".java"));
   }
 
   @Test
   void readmeCodeIsRunByTest() throws Exception {
-    var run = unindented(source(program) + source("JavadocSnippetsTest"));
-    var shown = BLOCK.matcher(Files.readString(Path.of("README.md"))).results().map(found -> found.group(1)).toList();
+    var run = unindented(source(programClass) + source("JavadocSnippetsTest"));
+    var blocks = BLOCK.matcher(Files.readString(Path.of("README.md"))).results().map(match -> match.group(1)).toList();
 
-    assertEquals(blocks, shown.size());
-    assertEquals(List.of(), shown.stream().filter(block -> !run.contains(unindented(block))).toList());
+    assertEquals(blockCount, blocks.size());
+    assertEquals(List.of(), blocks.stream().filter(block -> !run.contains(unindented(block))).toList());
   }
 
   private static String unindented(String code) {
@@ -76,52 +76,53 @@ public abstract class ModularReadme {
   @Test
   void readmeProgramRunsAsModule() throws Exception {
     Files.writeString(folder.resolve("module-info.java"),
-        "module " + module + " {\n  requires " + tested + ";\n  exports " + module + ";\n" + more + "}\n");
-    Files.writeString(folder.resolve(program + ".java"),
-        source(program).replace("package " + tested + ";", "package " + module + ";\nimport " + tested + ".*;")
-            .replace("{@link ReadmeTest}", "").replace("\nclass " + program, "\npublic class " + program));
+        "module " + module + " {\n  requires " + testedModule + ";\n  exports " + module + ";\n" + moduleLines + "}\n");
+    Files.writeString(folder.resolve(programClass + ".java"),
+        source(programClass)
+            .replace("package " + testedModule + ";", "package " + module + ";\nimport " + testedModule + ".*;")
+            .replace("{@link ReadmeTest}", "").replace("\nclass " + programClass, "\npublic class " + programClass));
 
     javac("--release", "21", "-Xlint:all,-missing-explicit-ctor", "-Werror", "--module-path", modulePath(), "-d",
         folder.toString(),
-        folder.resolve("module-info.java").toString(), folder.resolve(program + ".java").toString());
+        folder.resolve("module-info.java").toString(), folder.resolve(programClass + ".java").toString());
 
-    assertEquals(PRINTS.matcher(source(program)).results().map(found -> found.group(1)).toList(), printed());
+    assertEquals(PRINTS.matcher(source(programClass)).results().map(match -> match.group(1)).toList(), runProgram());
   }
 
-  /** What a user has: not our tests, nor what only they need. */
+  /** Returns the class path of a user: without this module's tests and the libraries for tests. */
   private static String modulePath() {
-    var all = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-    return String.join(File.pathSeparator, Stream.of(all.split(File.pathSeparator))
-        .filter(part -> !NOT_THEIRS.matcher(Path.of(part).getFileName().toString()).find()).distinct().toList());
+    var classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    return String.join(File.pathSeparator, Stream.of(classPath.split(File.pathSeparator))
+        .filter(part -> !TEST_LIBRARIES.matcher(Path.of(part).getFileName().toString()).find()).distinct().toList());
   }
 
   private static void javac(String... arguments) {
     var tool = ToolProvider.findFirst("javac");
     assumeTrue(tool.isPresent(), "no javac in this Java runtime");
-    var said = new StringWriter();
+    var output = new StringWriter();
     int exit;
-    try (var out = new PrintWriter(said)) {
+    try (var out = new PrintWriter(output)) {
       exit = tool.get().run(out, out, arguments);
     }
-    assertEquals(0, exit, said::toString);
+    assertEquals(0, exit, output::toString);
   }
 
-  /** The lines that the program prints, in a layer of modules of its own. */
-  private List<String> printed() throws Exception {
+  /** Runs the program in its own module layer, and returns the lines that it prints. */
+  private List<String> runProgram() throws Exception {
     var paths = Stream.concat(Stream.of(folder), Stream.of(modulePath().split(File.pathSeparator)).map(Path::of))
         .toArray(Path[]::new);
     var boot = ModuleLayer.boot();
     var modules = boot.configuration().resolve(ModuleFinder.of(paths), ModuleFinder.of(), Set.of(module));
     var layer = boot.defineModulesWithOneLoader(modules, ClassLoader.getPlatformClassLoader());
-    var main = layer.findLoader(module).loadClass(module + "." + program).getMethod("main", String[].class);
-    var before = System.out;
-    var printed = new ByteArrayOutputStream();
-    try (var out = new PrintStream(printed, true, UTF_8)) {
+    var main = layer.findLoader(module).loadClass(module + "." + programClass).getMethod("main", String[].class);
+    var oldOut = System.out;
+    var output = new ByteArrayOutputStream();
+    try (var out = new PrintStream(output, true, UTF_8)) {
       System.setOut(out);
       main.invoke(null, (Object) new String[0]);
     } finally {
-      System.setOut(before);
+      System.setOut(oldOut);
     }
-    return printed.toString(UTF_8).lines().toList();
+    return output.toString(UTF_8).lines().toList();
   }
 }

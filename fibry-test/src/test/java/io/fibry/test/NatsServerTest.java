@@ -15,20 +15,20 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A nats-server whose port another program has. */
+/** Tests starts of a nats-server whose chosen port is used by another program. */
 class NatsServerTest {
   @TempDir
   Path folder;
 
   @BeforeEach
-  void find() {
-    boolean there = NatsServer.find().isPresent();
-    if (!there && "required".equals(System.getProperty("fibry.nats"))) throw new AssertionError("no nats-server");
-    assumeTrue(there, "no nats-server");
+  void requireServer() {
+    boolean isInstalled = NatsServer.find().isPresent();
+    if (!isInstalled && "required".equals(System.getProperty("fibry.nats"))) throw new AssertionError("no nats-server");
+    assumeTrue(isInstalled, "no nats-server");
   }
 
-  /** A port that no program has, as far as one can know. */
-  private static int free() {
+  /** Returns a port that no program used a moment ago. */
+  private static int freePort() {
     try (var socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
       return socket.getLocalPort();
     } catch (IOException failure) {
@@ -37,35 +37,35 @@ class NatsServerTest {
   }
 
   /**
-   * Returns first the taken port, and then others, because another program may take one of them,
-   * too.
+   * Returns the taken port at the first call. Later calls return other ports, because another
+   * program may take one of these, too.
    */
-  private static List<Integer> ports(int taken, List<Integer> tried) {
-    tried.add(tried.isEmpty() ? taken : free());
-    return List.of(tried.getLast(), free());
+  private static List<Integer> ports(int takenPort, List<Integer> triedPorts) {
+    triedPorts.add(triedPorts.isEmpty() ? takenPort : freePort());
+    return List.of(triedPorts.getLast(), freePort());
   }
 
   @Test
-  void serverWhosePortIsTakenStartsAtAnother() throws Exception {
-    try (var taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
-      var tried = new ArrayList<Integer>();
-      try (var server = NatsServer.start(folder, "", () -> ports(taken.getLocalPort(), tried))) {
-        assertEquals("nats://127.0.0.1:" + tried.getLast(), server.url());
+  void serverStartsAtAnotherPortIfPortIsTaken() throws Exception {
+    try (var occupiedSocket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+      var triedPorts = new ArrayList<Integer>();
+      try (var server = NatsServer.start(folder, "", () -> ports(occupiedSocket.getLocalPort(), triedPorts))) {
+        assertEquals("nats://127.0.0.1:" + triedPorts.getLast(), server.url());
       }
-      assertTrue(tried.size() > 1);
+      assertTrue(triedPorts.size() > 1);
     }
   }
 
-  /** It answers as the own one would. */
+  /** The foreign server answers exactly as the server of the test would. */
   @Test
   void foreignServerIsNotMistakenForOwn() throws Exception {
-    try (var other = NatsServer.start(folder.resolve("other"))) {
-      int taken = Integer.parseInt(other.url().replaceAll(".*:", ""));
-      var tried = new ArrayList<Integer>();
-      try (var server = NatsServer.start(folder.resolve("own"), "", () -> ports(taken, tried))) {
-        assertEquals("nats://127.0.0.1:" + tried.getLast(), server.url());
+    try (var foreignServer = NatsServer.start(folder.resolve("other"))) {
+      int takenPort = Integer.parseInt(foreignServer.url().replaceAll(".*:", ""));
+      var triedPorts = new ArrayList<Integer>();
+      try (var server = NatsServer.start(folder.resolve("own"), "", () -> ports(takenPort, triedPorts))) {
+        assertEquals("nats://127.0.0.1:" + triedPorts.getLast(), server.url());
       }
-      assertTrue(tried.size() > 1);
+      assertTrue(triedPorts.size() > 1);
     }
   }
 }

@@ -30,8 +30,8 @@ class ProbeTest {
     return assertThrows(AssertionError.class, expectation::run).getMessage();
   }
 
-  /** The failure of an expectation that waits in vain, for a short time only. */
-  private static String failureInVain(TestScope scope, Runnable expectation) {
+  /** Returns the failure of an expectation that waits in vain, with a short limit. */
+  private static String failureAfterWait(TestScope scope, Runnable expectation) {
     scope.limit = SHORT;
     try {
       return failureOf(expectation);
@@ -45,13 +45,13 @@ class ProbeTest {
   }
 
   @Test
-  void messagesAreAnsweredOneAfterTheOther(TestScope scope) {
+  void probeReturnsMessagesInOrder(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
     post.actor().sendMessages(List.of(new Letter("Ada"), new Letter("Bob"), new Letter("Eve")));
 
     assertEquals(new Letter("Ada"), post.next());
     assertEquals(new Letter("Bob"), post.expect(new Letter("Bob")));
-    assertEquals(new Letter("Eve"), post.expect("somebody", mail -> mail instanceof Letter));
+    assertEquals(new Letter("Eve"), post.expect("a letter", mail -> mail instanceof Letter));
     post.expectNothing();
     assertEquals(List.of(new Letter("Ada"), new Letter("Bob"), new Letter("Eve")), post.messages());
   }
@@ -59,14 +59,14 @@ class ProbeTest {
   @Test
   void probeWaitsForLaterMessage(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
-    var begun = new CompletableFuture<Void>();
+    var gate = new CompletableFuture<Void>();
     var postman = scope.anonymous().newActor((String to) -> {
-      begun.join();
+      gate.join();
       post.actor().sendMessage(new Letter(to));
     });
     postman.sendMessage("Ada");
 
-    begun.completeAsync(() -> null);
+    gate.completeAsync(() -> null);
 
     post.expect(new Letter("Ada"));
   }
@@ -86,13 +86,13 @@ class ProbeTest {
   }
 
   @Test
-  void probeFailureSaysHowLongItWaited(TestScope scope) {
+  void probeFailureNamesWaitingTime(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
 
     assertContains(
         "probe 'post' wanted Letter[to=Ada] and got nothing within " + TestScope.format(SHORT)
             + "; all messages so far: []",
-        failureInVain(scope, () -> post.expect(new Letter("Ada"))));
+        failureAfterWait(scope, () -> post.expect(new Letter("Ada"))));
     assertContains("wanted a message and got nothing within 1 ms",
         failureOf(() -> post.next(Duration.ofMillis(1))));
   }
@@ -121,7 +121,7 @@ class ProbeTest {
     var gate = new CompletableFuture<Void>();
     scope.named("postman").newActor((String to) -> gate.join()).sendMessage("Ada");
 
-    var text = failureInVain(scope, post::expectNothing);
+    var text = failureAfterWait(scope, post::expectNothing);
 
     gate.complete(null);
     assertContains("got no certainty within " + TestScope.format(SHORT), text);
@@ -132,8 +132,8 @@ class ProbeTest {
   void probeReturnsDefinedAnswers(TestScope scope) {
     Probe<Mail> post = Probe.<Mail>of(scope, "post").answer(Count.class, count -> 3);
 
-    int three = post.actor().ask(new Count());
-    assertEquals(3, three);
+    int answer = post.actor().ask(new Count());
+    assertEquals(3, answer);
 
     post.answer(Count.class, count -> {
       throw new IOException("on strike");
@@ -165,8 +165,8 @@ class ProbeTest {
     var length =
         words.recordedBy(scope.anonymous().protocol(String.class)).newActorWithReturn((String word) -> word.length());
 
-    int five = length.ask("actor");
-    assertEquals(5, five);
+    int answer = length.ask("actor");
+    assertEquals(5, answer);
 
     words.expect("actor");
   }

@@ -8,17 +8,17 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** {@link SnippetsTest} runs the code of README.md. */
+/** Tests that {@link SnippetsTest} contains the code of README.md. */
 class ReadmeTest {
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
 
   @Test
   void readmeCodeIsRunByTest() throws Exception {
-    var run = unindented(Files.readString(Path.of("src/test/java/io/fibry/test/SnippetsTest.java")));
-    var shown = BLOCK.matcher(Files.readString(Path.of("README.md"))).results().map(found -> found.group(1)).toList();
+    var testCode = unindented(Files.readString(Path.of("src/test/java/io/fibry/test/SnippetsTest.java")));
+    var blocks = BLOCK.matcher(Files.readString(Path.of("README.md"))).results().map(match -> match.group(1)).toList();
 
-    assertEquals(4, shown.size());
-    assertEquals(List.of(), shown.stream().filter(block -> !run.contains(unindented(block))).toList());
+    assertEquals(4, blocks.size());
+    assertEquals(List.of(), blocks.stream().filter(block -> !testCode.contains(unindented(block))).toList());
   }
 
   private static String unindented(String code) {

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Runs the regions that the Javadoc shows. */
+/** Runs the regions of code that the Javadoc shows. */
 class SnippetsTest {
 
   @Test

@@ -31,31 +31,31 @@ class TestScopeTest {
 
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final CompletableFuture<Void> gate = new CompletableFuture<>();
-  private final CountDownLatch waits = new CountDownLatch(1);
+  private final CountDownLatch handlerStart = new CountDownLatch(1);
 
   @AfterEach
-  void openTheGate() {
+  void openGate() {
     gate.complete(null);
   }
 
-  /** Its handler waits at the gate, and can be interrupted. */
-  private Actor<String> waiting(TestScope scope) {
+  /** Creates an actor whose handler waits for the gate, and can be interrupted. */
+  private Actor<String> waitingActor(TestScope scope) {
     return scope.named("clerk").newActor((String message) -> {
-      waits.countDown();
+      handlerStart.countDown();
       gate.get();
     });
   }
 
-  /** Its handler waits at the gate, and ignores interrupts. */
-  private Actor<String> deaf(TestScope scope) {
+  /** Creates an actor whose handler waits for the gate, and ignores interrupts. */
+  private Actor<String> uninterruptibleActor(TestScope scope) {
     return scope.named("clerk").newActor((String message) -> {
-      waits.countDown();
+      handlerStart.countDown();
       gate.join();
     });
   }
 
-  private static Actor<String> failing(ActorBuilder<Object> how) {
-    return how.onFailure(FailurePolicy.resume().withoutLog()).newActor((String message) -> {
+  private static Actor<String> failingActor(ActorBuilder<Object> builder) {
+    return builder.onFailure(FailurePolicy.resume().withoutLog()).newActor((String message) -> {
       throw new IllegalStateException("planned");
     });
   }
@@ -64,8 +64,8 @@ class TestScopeTest {
     return assertThrows(AssertionError.class, assertion::run).getMessage();
   }
 
-  /** The failure of an assertion that waits in vain, for a short time only. */
-  private static String failureInVain(TestScope scope, Runnable assertion) {
+  /** Returns the failure of an assertion that waits in vain, with a short limit. */
+  private static String failureAfterWait(TestScope scope, Runnable assertion) {
     scope.limit = SHORT;
     try {
       return failureOf(assertion);
@@ -100,37 +100,37 @@ class TestScopeTest {
 
   @Test
   void testScopeAlwaysUsesManualScheduler() {
-    var seven = Mailbox.bounded(7, Overflow.REJECT);
-    try (var scope = TestScope.open("mine", o -> o.withScheduler(Scheduler.system()).withMailbox(seven))) {
+    var mailbox = Mailbox.bounded(7, Overflow.REJECT);
+    try (var scope = TestScope.open("mine", o -> o.withScheduler(Scheduler.system()).withMailbox(mailbox))) {
       assertEquals("mine", scope.name());
       assertSame(scope.clock(), BlockBuilder.of(scope.anonymous()).scheduler());
-      assertSame(seven, BlockBuilder.of(scope.anonymous()).mailbox());
+      assertSame(mailbox, BlockBuilder.of(scope.anonymous()).mailbox());
     }
   }
 
   @Test
   void testScopeActsLikeOrdinaryScope() {
-    Actor<String> below;
+    Actor<String> deepActor;
     try (var scope = TestScope.fibers()) {
       var clerk = scope.named("clerk").protocol(String.class).newActor((String message) -> {});
-      below = scope.openScope("below").openScope("deeper", o -> o).anonymous()
+      deepActor = scope.openScope("nested").openScope("deeper", o -> o).anonymous()
           .newActor((String message) -> log.add(message));
-      below.sendMessage("hello");
+      deepActor.sendMessage("hello");
 
       assertEquals(Optional.of(clerk), scope.find("clerk", String.class));
       assertTrue(scope.awaitQuiescence(TestScope.LIMIT));
       assertEquals(1, scope.report().handled());
       assertContains("clerk", scope.dump());
     }
-    assertTrue(below.onExit().isDone());
+    assertTrue(deepActor.onExit().isDone());
   }
 
   @Test
   void assertQuietFailureShowsStateOfEachActor() {
     try (var scope = TestScope.fibers()) {
-      waiting(scope).sendMessage("wait");
+      waitingActor(scope).sendMessage("wait");
 
-      var text = failureInVain(scope, scope::assertQuiet);
+      var text = failureAfterWait(scope, scope::assertQuiet);
 
       assertContains("scope 'test' did not become quiet within " + TestScope.format(SHORT), text);
       assertContains("clerk (FIBER)", text);
@@ -141,7 +141,7 @@ class TestScopeTest {
   @Test
   void assertNoDeadLettersFailureNamesDeadLetters() {
     try (var scope = TestScope.fibers()) {
-      failing(scope.named("kitchen")).sendMessage("soup");
+      failingActor(scope.named("kitchen")).sendMessage("soup");
 
       var failure = assertThrows(AssertionError.class, scope::assertNoDeadLetters);
 
@@ -153,9 +153,9 @@ class TestScopeTest {
   }
 
   @Test
-  void anExpectedDeadLetterIsNoFailure() {
+  void expectedDeadLetterIsNoFailure() {
     try (var scope = TestScope.fibers()) {
-      failing(scope.openScope("below").anonymous()).sendMessage("soup");
+      failingActor(scope.openScope("nested").anonymous()).sendMessage("soup");
 
       var letter = scope.assertDeadLetter(Reason.FAILED, "soup");
 
@@ -168,7 +168,7 @@ class TestScopeTest {
   @Test
   void equalDeadLettersAreCountedSeparately() {
     try (var scope = TestScope.fibers()) {
-      var kitchen = failing(scope.anonymous());
+      var kitchen = failingActor(scope.anonymous());
       kitchen.sendMessages(List.of("soup", "soup"));
 
       scope.assertDeadLetter(Reason.FAILED, "soup");
@@ -182,7 +182,7 @@ class TestScopeTest {
   @Test
   void assertDeadLetterFailureNamesActualDeadLetters() {
     try (var scope = TestScope.fibers()) {
-      failing(scope.named("kitchen")).sendMessage("soup");
+      failingActor(scope.named("kitchen")).sendMessage("soup");
 
       var text = failureOf(() -> scope.assertDeadLetter(Reason.REJECTED, "soup"));
 
@@ -207,11 +207,11 @@ class TestScopeTest {
   @Test
   void closeFailsWhenActorHadToBeInterrupted() {
     var scope = TestScope.open("test", options -> options.withKillGrace(Patience.LONG));
-    var clerk = waiting(scope);
+    var clerk = waitingActor(scope);
     clerk.sendMessage("wait");
-    Patience.await(waits);
+    Patience.await(handlerStart);
 
-    var text = failureInVain(scope, scope::close);
+    var text = failureAfterWait(scope, scope::close);
 
     assertContains("scope 'test' did not end by itself within " + TestScope.format(SHORT), text);
     assertContains("handlers that still run: []; before the interrupt:\n", text);
@@ -222,33 +222,33 @@ class TestScopeTest {
   @Test
   void closeNamesHandlerIgnoringInterrupt() {
     var scope = TestScope.fibers();
-    deaf(scope).sendMessage("wait");
-    Patience.await(waits);
+    uninterruptibleActor(scope).sendMessage("wait");
+    Patience.await(handlerStart);
 
-    assertContains("handlers that still run: [clerk]", failureInVain(scope, scope::close));
+    assertContains("handlers that still run: [clerk]", failureAfterWait(scope, scope::close));
   }
 
   @Test
   void closeNamesActorKilledEarlier() {
     var scope = TestScope.open("test", o -> o.withKillGrace(Duration.ZERO));
-    var begun = new CompletableFuture<Void>();
+    var clerkStart = new CompletableFuture<Void>();
     var clerk = scope.named("clerk").newActor((String message) -> {
-      begun.complete(null);
+      clerkStart.complete(null);
       gate.join();
     });
     clerk.sendMessage("wait");
-    begun.join();
+    clerkStart.join();
     clerk.kill();
     scope.clock().advance(Duration.ZERO);
     clerk.waitForExit();
 
-    assertContains("handlers that still run: [clerk]", failureInVain(scope, scope::close));
+    assertContains("handlers that still run: [clerk]", failureAfterWait(scope, scope::close));
   }
 
   @Test
   void closeWithinLimitReportsUndeliveredMessages() {
     var scope = TestScope.fibers();
-    var clerk = waiting(scope);
+    var clerk = waitingActor(scope);
     clerk.sendMessages(List.of("wait", "never begun"));
 
     var report = scope.closeWithin(Duration.ofMillis(1));

@@ -24,7 +24,8 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 /**
- * An actor that waits for the clock is quiet, and a step runs everything that is due until its end.
+ * Tests that an actor waiting for the clock counts as quiet, and that one call of advance runs
+ * everything that becomes due in its time.
  */
 class VirtualTimeTest {
   private static final int RUNS = 50;
@@ -39,18 +40,18 @@ class VirtualTimeTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private ActorWithReturn<String, String> failingUntil(int good) {
+  private ActorWithReturn<String, String> actorFailingUntil(int firstGoodTry) {
     return scope.anonymous()
         .onFailure(FailurePolicy.restart().withBackoff(SECOND, SECOND.multipliedBy(100)).withoutLog())
         .newActorWithReturn(message -> {
-          if (tries.incrementAndGet() < good) throw new IllegalStateException("planned");
+          if (tries.incrementAndGet() < firstGoodTry) throw new IllegalStateException("planned");
           return message;
         });
   }
 
   @RepeatedTest(RUNS)
   void restartingActorIsQuietAndContinuesOnAdvance() {
-    var actor = failingUntil(2);
+    var actor = actorFailingUntil(2);
     assertThrows(IllegalStateException.class, () -> actor.ask("fails"));
     var answer = actor.sendMessageReturn("waits");
 
@@ -62,7 +63,7 @@ class VirtualTimeTest {
 
   @RepeatedTest(RUNS)
   void singleAdvanceCoversAllRestarts() {
-    var actor = failingUntil(5);
+    var actor = actorFailingUntil(5);
     for (int i = 0; i < 6; i++) actor.sendMessage("message " + i);
 
     scope.advance(SECOND.multipliedBy(100));
@@ -99,7 +100,7 @@ class VirtualTimeTest {
   @RepeatedTest(RUNS)
   void idleEntityIsPassivatedDuringAdvance() {
     Entities<String, String> carts = Entities.open(scope.anonymous(), Duration.ofMinutes(1),
-        (how, key) -> how.initialState(() -> key).onStop(log::add).newActor((String state, String message) -> {}));
+        (cart, key) -> cart.initialState(() -> key).onStop(log::add).newActor((String state, String message) -> {}));
     carts.actor("ada").sendMessage("milk");
 
     scope.advance(SECOND.multipliedBy(50));
@@ -121,14 +122,14 @@ class VirtualTimeTest {
     assertEquals(List.of("tick later", "tick later", "tick later"), log);
   }
 
-  private record Slow(CompletableFuture<String> answer) implements Request<Slow, String> {}
+  private record Question(CompletableFuture<String> answer) implements Request<Question, String> {}
 
   @RepeatedTest(RUNS)
-  void unansweredReplyWhenTimesOutDuringAdvance() {
-    var promising = scope.anonymous()
-        .newActor((Slow slow, ActorContext<Slow> context) -> context.replyWhen(slow, slow.answer()));
+  void uncompletedReplyWhenTimesOutDuringAdvance() {
+    var receiver = scope.anonymous()
+        .newActor((Question ask, ActorContext<Question> context) -> context.replyWhen(ask, ask.answer()));
     ActorWithReturn<String, String> asker =
-        scope.anonymous().newActorWithReturn(text -> promising.ask(new Slow(new CompletableFuture<>()), SECOND));
+        scope.anonymous().newActorWithReturn(text -> receiver.ask(new Question(new CompletableFuture<>()), SECOND));
     var answer = asker.sendMessageReturn("ask");
 
     scope.assertQuiet();
@@ -140,9 +141,9 @@ class VirtualTimeTest {
 
   @RepeatedTest(RUNS)
   void receiveTimesOutDuringAdvance() throws ExecutionException, InterruptedException {
-    ActorWithReturn<Object, String> choosy = scope.anonymous().mailbox(Mailbox.unbounded().selective())
+    ActorWithReturn<Object, String> selectiveActor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActorWithReturn((message, context) -> context.receive(String.class, any -> true, SECOND).orElse("none"));
-    var answer = choosy.sendMessageReturn(1);
+    var answer = selectiveActor.sendMessageReturn(1);
 
     scope.assertQuiet();
     scope.advance(SECOND);
@@ -151,7 +152,7 @@ class VirtualTimeTest {
   }
 
   @Test
-  void sleepingHandlerFollowsClockAndIsInterruptedByKill() {
+  void sleepingHandlerFollowsClockAndEndsWithKill() {
     var actor =
         scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((String message) -> {
           scope.clock().sleepUntil(SECOND.toNanos());
@@ -165,22 +166,22 @@ class VirtualTimeTest {
     scope.advance(Duration.ofNanos(1));
     assertEquals("first", first.getNow("nothing"));
 
-    var late = scope.anonymous().newActorWithReturn((String message) -> {
+    var sleeper = scope.anonymous().newActorWithReturn((String message) -> {
       scope.clock().sleepUntil(Long.MAX_VALUE / 2);
       return message;
     });
-    var never = late.sendMessageReturn("never");
+    var answer = sleeper.sendMessageReturn("second");
     scope.assertQuiet();
-    late.kill();
-    assertThrows(ExecutionException.class, never::get);
-    late.waitForExit();
+    sleeper.kill();
+    assertThrows(ExecutionException.class, answer::get);
+    sleeper.waitForExit();
     scope.assertQuiet();
   }
 
   @Test
-  void badInputIsRefused() {
+  void invalidTimeIsRefused() {
     assertEquals("time cannot go back by -1000 ms; give zero or more",
         assertThrows(IllegalArgumentException.class, () -> scope.advance(SECOND.negated())).getMessage());
-    assertEquals("by", assertThrows(NullPointerException.class, () -> scope.advance(null)).getMessage());
+    assertEquals("duration", assertThrows(NullPointerException.class, () -> scope.advance(null)).getMessage());
   }
 }

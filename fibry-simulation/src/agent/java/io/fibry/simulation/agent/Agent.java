@@ -13,8 +13,9 @@ import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 
 /**
- * The Java agent of a simulation. It opens internal packages of the JDK, and redirects calls to
- * clocks, random numbers, threads and sockets.
+ * The Java agent of a simulation. It opens internal packages of the JDK to the tap, which is the
+ * package {@code io.fibry.simulation.tap}. Calls that use clocks, random numbers, threads and
+ * sockets are redirected to the tap.
  */
 public final class Agent {
   /**

@@ -23,7 +23,8 @@ public final class AgentAttacher {
   /**
    * Attaches the agent, unless it is attached already.
    *
-   * @throws IllegalStateException if it cannot be attached; the text names another way
+   * @throws IllegalStateException if it cannot be attached; the text names another way to start the
+   * agent
    * @throws UnsupportedOperationException if this JDK lacks what a simulation needs
    */
   public static synchronized void ensure() {

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
  * One row of {@link RedirectTable}: a call of a method, or a read of a static field, becomes a call
  * of a static method.
  *
- * @param jdkVersions the versions of the JDK that have the method
+ * @param jdkVersions the versions of the JDK that have the method or field
  * @param owner the name of the class that declares the method or field, with slashes
  * @param name the name of the method or field
  * @param descriptor the descriptor of the method or field; only a method's begins with a

@@ -144,8 +144,8 @@ final class RedirectTable {
    * Returns the row that redirects a reference, or null if it is not redirected.
    *
    * @param patchedClass the class whose code has the reference
-   * @param threadTypes finds subclasses of Thread, because a call of {@code start} may name one as
-   * owner
+   * @param threadTypes finds subclasses of Thread, because a call of {@code start} may name a
+   * subclass as its owner
    */
   Redirect find(String patchedClass, String owner, String name, String descriptor, ThreadTypes threadTypes) {
     var row = rows.get(key(owner, name, descriptor));
@@ -155,7 +155,8 @@ final class RedirectTable {
 
   private Redirect findForThreadSubclass(String owner, String name, String descriptor, ThreadTypes threadTypes) {
     var row = rows.get(key(THREAD, name, descriptor));
-    // a static method of Thread, such as onSpinWait, keeps its descriptor
+    // only for instance methods: the target of a static method, such as onSpinWait, has the same
+    // descriptor
     return row != null && !row.targetDescriptor().equals(descriptor) && threadTypes.isThread(owner) ? row : null;
   }
 

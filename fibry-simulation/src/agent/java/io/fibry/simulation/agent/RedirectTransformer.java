@@ -16,7 +16,7 @@ final class RedirectTransformer implements ClassFileTransformer {
   private static final String SIMULATION_PACKAGE = "io/fibry/simulation/";
 
   private final RedirectTable redirects;
-  /** One entry for each class loader but the boot loader; guarded by its own monitor. */
+  /** One entry for each class loader but the boot loader; guarded by the map's monitor. */
   private final Map<ClassLoader, ThreadTypes> threadTypes = new WeakHashMap<>();
   private final ThreadTypes bootThreadTypes = new ThreadTypes(null);
 

@@ -63,7 +63,8 @@ public final class JdkInternals {
   }
 
   /**
-   * Needed because a lookup finds no field of a hidden class, such as a lambda's class, by name.
+   * Returns the getter of a field. A lookup by name would find no field of a hidden class, such as
+   * a lambda's class.
    */
   private static MethodHandle getter(java.lang.reflect.Field field) throws IllegalAccessException {
     field.setAccessible(true);

@@ -15,16 +15,16 @@ import java.util.List;
 import java.util.jar.JarFile;
 import org.junit.jupiter.api.Test;
 
-/** All classes that there are can be patched, and the JVM's verifier accepts them. */
+/** Tests that all classes can be patched, and that the JVM's verifier accepts them. */
 class PatcherTest {
   private static final Path BASE = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules/java.base");
 
-  /** Links, and so verifies, classes that the agent changes: a VerifyError ends it. */
+  /** Links classes that the agent changes, which verifies them. A VerifyError ends the program. */
   static final class Program {
     public static void main(String[] args) throws Exception {
       AgentAttacher.ensure();
       int linked = 0;
-      for (var name : names()) if (links(name)) linked++;
+      for (var name : names()) if (canLink(name)) linked++;
       System.out.println("linked " + linked);
     }
 
@@ -45,13 +45,13 @@ class PatcherTest {
       }
     }
 
-    /** Returns false if the class needs another class that is not here. */
-    private static boolean links(String name) {
+    /** Returns false if the class needs another class that is missing. */
+    private static boolean canLink(String name) {
       try {
         Class.forName(name.replace('/', '.'), false, Program.class.getClassLoader()).getDeclaredMethods();
         return true;
-      } catch (VerifyError refused) {
-        throw refused;
+      } catch (VerifyError failure) {
+        throw failure;
       } catch (LinkageError | ClassNotFoundException missing) {
         return false;
       }
@@ -59,15 +59,15 @@ class PatcherTest {
   }
 
   @Test
-  void allClassesOfTheJdkCanBePatched() throws IOException {
+  void allClassesOfJdkCanBePatched() throws IOException {
     var redirects = RedirectTable.of(RedirectTable.ALL_ROWS, Runtime.version().feature());
-    var ancestry = new ThreadTypes(null);
+    var types = new ThreadTypes(null);
     int patched = 0;
     var names = classes(BASE);
 
     for (var name : names) {
       byte[] bytes = Files.readAllBytes(BASE.resolve(name + ".class"));
-      if (ClassPatcher.patch(bytes, redirects, ancestry) != null) patched++;
+      if (ClassPatcher.patch(bytes, redirects, types) != null) patched++;
     }
 
     assertTrue(names.size() > 5_000, "only " + names.size() + " classes");
@@ -75,18 +75,18 @@ class PatcherTest {
   }
 
   @Test
-  void theVerifierAcceptsAllClasses() throws Exception {
+  void verifierAcceptsAllClasses() throws Exception {
     var agent = Path.of("target/agent.jar").toAbsolutePath();
 
     var printed = Jvm.run(0, List.of("-Xverify:all", "-javaagent:" + agent), Jvm.CLASS_PATH, Program.class);
 
-    var last = printed.substring(printed.lastIndexOf("linked ")).strip();
-    assertTrue(Integer.parseInt(last.substring(7)) > 2_000, printed);
+    var summary = printed.substring(printed.lastIndexOf("linked ")).strip();
+    assertTrue(Integer.parseInt(summary.substring(7)) > 2_000, printed);
     assertFalse(printed.contains("leaves the class"), printed);
   }
 
   @Test
-  void aClassWithoutRedirectedCallsStaysAsItIs() throws IOException {
+  void classWithoutRedirectedCallsIsUnchanged() throws IOException {
     var redirects = RedirectTable.of(RedirectTable.ALL_ROWS, Runtime.version().feature());
 
     assertEquals(null, ClassPatcher.patch(Files.readAllBytes(BASE.resolve("java/lang/Runnable.class")), redirects,
@@ -94,13 +94,13 @@ class PatcherTest {
   }
 
   @Test
-  void threadsAreKnownByTheirSuperclasses() {
-    var ancestry = new ThreadTypes(PatcherTest.class.getClassLoader());
+  void threadTypesAreFoundBySuperclasses() {
+    var types = new ThreadTypes(PatcherTest.class.getClassLoader());
 
-    assertTrue(ancestry.isThread("java/util/concurrent/ForkJoinWorkerThread"));
-    assertFalse(ancestry.isThread("java/lang/Process"));
-    assertFalse(ancestry.isThread("of/another/World"));
-    assertFalse(ancestry.isThread("[Ljava/lang/Thread;"));
+    assertTrue(types.isThread("java/util/concurrent/ForkJoinWorkerThread"));
+    assertFalse(types.isThread("java/lang/Process"));
+    assertFalse(types.isThread("of/another/World"));
+    assertFalse(types.isThread("[Ljava/lang/Thread;"));
   }
 
   private static List<String> classes(Path root) throws IOException {

@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The table fits the JDK and the methods that it names, or says what is missing. */
+/** Tests that all targets in the table exist, and that members missing in the JDK are reported. */
 class RedirectsTest {
   private static final int JAVA = Runtime.version().feature();
 
@@ -21,7 +21,7 @@ class RedirectsTest {
   }
 
   @Test
-  void eachTargetIsThere() throws Exception {
+  void eachTargetMethodExists() throws Exception {
     for (var row : RedirectTable.ALL_ROWS) {
       var target = Class.forName(row.targetClass().replace('/', '.'));
       assertTrue(
@@ -34,7 +34,7 @@ class RedirectsTest {
   }
 
   @Test
-  void aMethodThatTheJdkLacksIsNamed() {
+  void missingJdkMethodIsNamed() {
     var failure = assertThrows(UnsupportedOperationException.class,
         () -> RedirectTable.of(List.of(row("java/lang/VirtualThread", "leave", "()V")), JAVA));
 
@@ -43,7 +43,7 @@ class RedirectsTest {
   }
 
   @Test
-  void aFieldThatTheJdkLacksIsNamed() {
+  void missingJdkFieldIsNamed() {
     var failure = assertThrows(UnsupportedOperationException.class,
         () -> RedirectTable.of(List.of(row("java/lang/Nowhere", "planner", "J")), JAVA));
 
@@ -52,14 +52,14 @@ class RedirectsTest {
   }
 
   @Test
-  void aRowForAnotherJdkIsLeftOut() {
+  void rowForAnotherJdkIsIgnored() {
     var other = JAVA == 21 ? JdkVersions.JAVA_25_OR_LATER : JdkVersions.JAVA_21;
 
     RedirectTable.of(List.of(new Redirect(other, "java/lang/Nowhere", "planner", "J", "", "", "", type -> true)), JAVA);
   }
 
   @Test
-  void versionsBetweenTheSupportedOnesAreRefused() {
+  void unsupportedJavaVersionIsRefused() {
     var failure = assertThrows(UnsupportedOperationException.class, () -> RedirectTable.of(RedirectTable.ALL_ROWS, 23));
 
     assertEquals("cannot simulate on Java 23: run on Java 21 or 25", failure.getMessage());

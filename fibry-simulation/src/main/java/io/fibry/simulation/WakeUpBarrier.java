@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Used by the carrier only, between two steps.
  */
-final class MonitorBarrier implements Executor {
+final class WakeUpBarrier implements Executor {
   private final Object monitor = new Object();
   private final Semaphore wakeUps = new Semaphore(0);
   /**
