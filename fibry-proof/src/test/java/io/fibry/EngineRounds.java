@@ -15,7 +15,7 @@ public final class EngineRounds {
   public static void chaos(Simulation simulation) throws Exception {
     var episode = new ChaosEpisode(simulation.random().split(), STRATEGIES);
     Seeds.disturb(simulation);
-    episode.play();
+    episode.run();
   }
 
   public static void stress(Simulation simulation) throws Exception {
@@ -33,9 +33,9 @@ public final class EngineRounds {
   }
 
   /**
-   * Most starts of threads fail, and are tried again a millisecond later. Meanwhile the end of an
-   * ask hands its actor's drain out again, which may succeed, so that the actor has handled it and
-   * been woken by a message before the earlier attempt is repeated.
+   * Makes most starts of threads fail; they are repeated a millisecond later. Meanwhile the end of
+   * an ask activates its actor's drain again. If that succeeds, the actor may have handled the ask
+   * and been woken by a message before the earlier start is repeated.
    */
   public static void threadless(Simulation simulation) throws InterruptedException {
     simulation.faults().withAllKinds().withFailedThreadStarts(0.5).withDelays(0.3, Duration.ofMillis(2)).withStalls(0.1,
@@ -54,7 +54,7 @@ public final class EngineRounds {
   private static void askBriefly(ActorWithReturn<Integer, Integer> actor, Duration limit) {
     try {
       actor.ask(0, limit);
-    } catch (AskTimeoutException late) { // as most are
+    } catch (AskTimeoutException timeout) { // most asks time out
     }
   }
 

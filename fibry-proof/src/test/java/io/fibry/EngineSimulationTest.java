@@ -3,7 +3,7 @@ package io.fibry;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The rounds of the engine's stress tests, each in an order that a seed decides. */
+/** Simulates the rounds of the engine's stress tests. */
 @Tag("simulated")
 class EngineSimulationTest {
 

@@ -12,11 +12,13 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Runs the races of src/main/java, each in JVMs of its own. They may take as long as they need: a
- * race that hangs is ended by jcstress, and has failed.
+ * Runs the races of src/main/java, each in its own JVMs. They have no time limit here: jcstress
+ * ends a race that hangs, and reports it as failed.
  */
 class JcstressTest {
-  /** jcstress also exits with 0 where it found no race, or could run none. */
+  /**
+   * The expected result, because jcstress also exits with 0 if it found no race, or could run none.
+   */
   private static final Pattern PASSED =
       Pattern.compile("Results: ([1-9]\\d*) planned; \\1 passed, 0 failed, 0 soft errs, 0 hard errs");
   private static final List<String> NATIVE = List.of("--enable-native-access=ALL-UNNAMED"); // silences a warning

@@ -17,61 +17,65 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Code that gives threads to actors, ends waits or ends actors has no lambda that is linked when it
- * is first needed. The JDK links a lambda in Java code; if there is no memory for that, it may note
- * the failure, and the lambda fails for ever. A retry of a retry then never comes.
+ * Tests that code that gives threads to actors, ends waits or ends actors has no lambda that is
+ * linked when it is first needed. The JDK links a lambda in Java code. If there is no memory for
+ * that, the JDK may record the failure, and the lambda fails for ever. A failed retry would then
+ * never be repeated.
  */
 class LambdaLinkingRulesTest {
-  /** Waits of the user, texts, and what has another way where it fails. */
+  /**
+   * Methods that may have lambdas: waits of a user, texts, and code that can continue if a lambda
+   * fails.
+   */
   private static final Set<String> ALLOWED = Set.of(
       "cell/ActorBehavior$10.handle", // an answer that is a future
-      "cell/HandlerContext.receive", "cell/HandlerContext.replyWhen", // called by a handler, whose failure it is
-      "cell/ExitSignal.publicFuture", // makes a future for a user
-      "cell/PublicExitFuture.defaultExecutor", // the same
-      "cell/PublicExitFuture.notifyCallbacks", // tells on this thread, where it fails
-      "cell/ColdState.hasDueTimer", "cell/ColdState.stashedCount", // figures
+      "cell/HandlerContext.receive", "cell/HandlerContext.replyWhen", // called by a handler, which gets the failure
+      "cell/ExitSignal.publicFuture", // creates a future for a user
+      "cell/PublicExitFuture.defaultExecutor", // creates a future for a user
+      "cell/PublicExitFuture.notifyCallbacks", // notifies on the current thread if a lambda fails
+      "cell/ColdState.hasDueTimer", "cell/ColdState.stashedCount", // statistics
       "cell/FailureHandler.restart", "cell/FailureHandler.report", // in simulations only
       "cell/Watches.watch", // called by a handler
       "jvm/GuaranteedStart.watch", // in simulations only
       "jvm/DaemonThreads.unstarted", "jvm/EngineThreads.starter", // called by initializers
       "jvm/StackTraces.of", "jvm/MessageTexts.describeBounded", // texts
       "message/AnswerFuture.completeAsync", // called by a user
-      "message/Deadline.awaitByClock", // by a clock that a test moves
+      "message/Deadline.awaitByClock", // with a clock that a test advances
       "message/RequestFuture.awaitResult", "message/RequestFuture.awaitCallbacks", // for a user that cancels
       "message/RequestFuture.cancelUnlessBegun", "message/WaitCycle.exception", "message/WaitCycle.failOneWait");
 
-  /** Breaks the rule. */
-  static final class Late {
+  /** A class that breaks the rule. */
+  static final class RuleBreaker {
     static Supplier<String> linked(String text) {
       return () -> text;
     }
   }
 
   @Test
-  void nothingIsLinkedWhenItIsFirstNeeded() throws IOException {
-    var found = new TreeSet<String>();
-    for (var part : Set.of("cell", "jvm", "message")) {
-      var folder = Path.of("..", "fibry-core", "target", "classes", "io", "fibry", "engine", part);
+  void noLambdaIsLinkedWhenItIsFirstNeeded() throws IOException {
+    var methods = new TreeSet<String>();
+    for (var name : Set.of("cell", "jvm", "message")) {
+      var folder = Path.of("..", "fibry-core", "target", "classes", "io", "fibry", "engine", name);
       try (var files = Files.list(folder)) {
-        for (var file : files.filter(one -> one.toString().endsWith(".class")).toList())
-          collect(new ClassReader(Files.readAllBytes(file)), found);
+        for (var file : files.filter(path -> path.toString().endsWith(".class")).toList())
+          collect(new ClassReader(Files.readAllBytes(file)), methods);
       }
     }
 
-    assertEquals(new TreeSet<>(ALLOWED), found);
+    assertEquals(new TreeSet<>(ALLOWED), methods);
   }
 
   @Test
   void lambdaIsFound() throws IOException {
-    var found = new TreeSet<String>();
+    var methods = new TreeSet<String>();
 
-    collect(new ClassReader(Late.class.getName()), found);
+    collect(new ClassReader(RuleBreaker.class.getName()), methods);
 
-    assertTrue(found.toString().contains("Late.linked"), found::toString);
+    assertTrue(methods.toString().contains("RuleBreaker.linked"), methods::toString);
   }
 
-  /** Those outside of initializers. */
-  private static void collect(ClassReader type, Set<String> found) {
+  /** Collects the methods that link lambdas, except initializers. */
+  private static void collect(ClassReader type, Set<String> methods) {
     String name = type.getClassName().replace("io/fibry/engine/", "");
     type.accept(new ClassVisitor(Opcodes.ASM9) {
       @Override
@@ -80,8 +84,9 @@ class LambdaLinkingRulesTest {
         if (method.startsWith("<")) return null;
         return new MethodVisitor(Opcodes.ASM9) {
           @Override
-          public void visitInvokeDynamicInsn(String called, String type, Handle bootstrap, Object... arguments) {
-            if (bootstrap.getOwner().equals("java/lang/invoke/LambdaMetafactory")) found.add(name + "." + method);
+          public void visitInvokeDynamicInsn(String interfaceMethod, String type, Handle bootstrap,
+              Object... arguments) {
+            if (bootstrap.getOwner().equals("java/lang/invoke/LambdaMetafactory")) methods.add(name + "." + method);
           }
         };
       }

@@ -12,12 +12,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Single promises that accounts do not show, each at the moment at which it is hard to keep: while
- * others end, cancel, restart or replace.
+ * Checks single promises that the simulations of accounts do not cover, each while it is hard to
+ * keep: while other threads end, cancel, restart or replace.
  */
 final class PromisesRound {
-  private static final Duration SOON = Duration.ofMinutes(1);
-  private static final Duration LONG = Duration.ofHours(3);
+  private static final Duration EXIT_LIMIT = Duration.ofMinutes(1);
+  private static final Duration THREE_HOURS = Duration.ofHours(3);
 
   record Work(int number) implements Request<Work, Integer> {}
 
@@ -32,23 +32,23 @@ final class PromisesRound {
   void play() throws Exception {
     simulation.faults().withStalls(0.05, Duration.ofMillis(5)).withDelays(0.05, Duration.ofMillis(5));
     switch (random.nextInt(11)) {
-      case 0 -> anEndDoesNotWaitForARestart();
-      case 1 -> aRestartBringsANewState();
-      case 2 -> whatWasStashedIsNotLost();
-      case 3 -> watchersAreTold();
-      case 4 -> aPromiseFailsAtTheEnd();
-      case 5 -> onlyTheLastTimerOfAKeyGoesOff();
-      case 6 -> anAskEndsAtItsLimit();
-      case 7 -> aStopHookRunsOnce();
-      case 8 -> askersOfAnActorThatIsCutOffAreTold();
-      case 9 -> aSenderThatGivesUpLetsTheNextOneIn();
-      default -> aCancelledRequestGivesItsRoomBack();
+      case 0 -> exitDoesNotWaitForRestart();
+      case 1 -> restartCreatesNewState();
+      case 2 -> stashedMessagesAreNotLost();
+      case 3 -> watchersAreNotified();
+      case 4 -> promisedReplyFailsWhenActorEnds();
+      case 5 -> onlyLastTimerOfKeyFires();
+      case 6 -> askFailsAtItsLimit();
+      case 7 -> stopHookRunsOnce();
+      case 8 -> askersOfAbandonedActorAreNotified();
+      case 9 -> cancelledSenderLetsNextSenderIn();
+      default -> cancelledRequestFreesItsCapacity();
     }
   }
 
   private Strategy strategy() {
-    var all = List.of(Strategy.FIBER, Strategy.RESIDENT_FIBER, Strategy.THREAD);
-    return all.get(random.nextInt(all.size()));
+    var strategies = List.of(Strategy.FIBER, Strategy.RESIDENT_FIBER, Strategy.THREAD);
+    return strategies.get(random.nextInt(strategies.size()));
   }
 
   private void end(Actor<?> actor) {
@@ -60,8 +60,8 @@ final class PromisesRound {
   }
 
   /**
-   * Refuses threads once the actors exist, because an actor that gets no thread at its birth is not
-   * made.
+   * Refuses some thread starts. Called after the actors exist, because an actor that gets no thread
+   * at its creation fails.
    */
   private void refuseThreads() {
     simulation.faults().withFailedThreadStarts(0.05);
@@ -71,13 +71,13 @@ final class PromisesRound {
     Thread.sleep(Duration.ofNanos(1 + random.nextInt(micros * 1_000)));
   }
 
-  private static void check(boolean holds, String what) {
-    if (!holds) throw new AssertionError(what);
+  private static void check(boolean isKept, String message) {
+    if (!isKept) throw new AssertionError(message);
   }
 
-  private void anEndDoesNotWaitForARestart() throws Exception {
+  private void exitDoesNotWaitForRestart() throws Exception {
     var actor = simulation.scope().named("failing").strategy(strategy())
-        .onFailure(FailurePolicy.restart().withBackoff(LONG, LONG).withoutLog()).initialState(Object::new)
+        .onFailure(FailurePolicy.restart().withBackoff(THREE_HOURS, THREE_HOURS).withoutLog()).initialState(Object::new)
         .onStop(state -> Thread.sleep(1)).newActor((Object state, Integer number) -> {
           throw new IllegalStateException("planned");
         });
@@ -87,22 +87,22 @@ final class PromisesRound {
     boolean kill = random.nextBoolean();
     if (kill) actor.kill();
     else actor.askExit();
-    check(actor.waitForExit(SOON), "its end waits for the pause before a restart");
+    check(actor.waitForExit(EXIT_LIMIT), "the exit waits for the backoff before a restart");
   }
 
-  private void aRestartBringsANewState() throws Exception {
-    var begun = new int[1];
+  private void restartCreatesNewState() throws Exception {
+    var starts = new int[1];
     var sum = new int[1];
-    var wrong = new ArrayList<String>();
+    var errors = new ArrayList<String>();
     var actor = simulation.scope().named("counter").strategy(strategy())
         .onFailure((random.nextBoolean() ? FailurePolicy.restart()
             : FailurePolicy.restart().withBackoff(Duration.ofMillis(1), Duration.ofMillis(4))).withoutLog())
         .initialState(() -> {
-          begun[0]++;
+          starts[0]++;
           sum[0] = 0;
           return new int[1];
         }).newActor((int[] state, Integer number) -> {
-          if (state[0] != sum[0]) wrong.add(state[0] + " in a state that should have " + sum[0]);
+          if (state[0] != sum[0]) errors.add(state[0] + " in a state whose sum should be " + sum[0]);
           if (number % 4 == 0) {
             sum[0] = 0;
             throw new IllegalStateException("planned");
@@ -122,29 +122,30 @@ final class PromisesRound {
     if (random.nextBoolean()) simulation.join();
     else pause(10_000);
     end(actor);
-    check(actor.waitForExit(SOON), "it does not end");
-    check(wrong.isEmpty(), wrong.toString());
+    check(actor.waitForExit(EXIT_LIMIT), "the actor does not end");
+    check(errors.isEmpty(), errors.toString());
   }
 
-  private void whatWasStashedIsNotLost() throws Exception {
-    var done = new ArrayList<Integer>();
-    var open = new boolean[1];
-    var failing = new boolean[] {random.nextBoolean()};
+  private void stashedMessagesAreNotLost() throws Exception {
+    var handled = new ArrayList<Integer>();
+    var isOpen = new boolean[1];
+    var mayFail = new boolean[] {random.nextBoolean()};
     var actor = simulation.scope().named("door").strategy(strategy()).mailbox(Mailbox.unbounded().selective())
         .onFailure(FailurePolicy.restart().withoutLog()).initialState(Object::new)
         .newActor((Object state, Work work, ActorContext<Work> context) -> {
           if (work.number() == 0) {
-            boolean fails = failing[0];
-            boolean shut = !open[0];
-            failing[0] = false;
-            open[0] = true;
-            if (fails) throw new IllegalStateException("planned"); // the restart brings the stash back
-            if (shut) context.unstash();
-          } else if (!open[0]) {
+            boolean fails = mayFail[0];
+            boolean wasClosed = !isOpen[0];
+            mayFail[0] = false;
+            isOpen[0] = true;
+            // The restart returns the stashed messages to the mailbox
+            if (fails) throw new IllegalStateException("planned");
+            if (wasClosed) context.unstash();
+          } else if (!isOpen[0]) {
             context.stash();
             return;
           }
-          done.add(work.number());
+          handled.add(work.number());
           context.reply(work, work.number());
         });
     refuseThreads();
@@ -162,19 +163,19 @@ final class PromisesRound {
     actor.sendMessage(new Work(0));
     simulation.join();
     for (var answer : answers) answer.get(1, TimeUnit.MINUTES);
-    check(done.stream().filter(number -> number > 0).distinct().count() == 9, "handled were " + done);
+    check(handled.stream().filter(number -> number > 0).distinct().count() == 9, "handled: " + handled);
   }
 
-  private void watchersAreTold() throws Exception {
-    var told = new int[4];
+  private void watchersAreNotified() throws Exception {
+    var notices = new int[4];
     var actor = simulation.scope().named("watched").strategy(strategy()).newActor((Integer number) -> Thread.sleep(1));
     actor.sendMessage(1);
     var watchers = new ArrayList<Actor<Object>>();
-    for (int i = 0; i < told.length; i++) {
-      int me = i;
-      watchers.add(simulation.scope().named("watcher" + i).newActor((Object news, ActorContext<Object> context) -> {
-        if (news.equals("watch")) context.watch(actor, reason -> reason);
-        else told[me]++;
+    for (int i = 0; i < notices.length; i++) {
+      int index = i;
+      watchers.add(simulation.scope().named("watcher" + i).newActor((Object message, ActorContext<Object> context) -> {
+        if (message.equals("watch")) context.watch(actor, reason -> reason);
+        else notices[index]++;
       }));
     }
     refuseThreads();
@@ -185,61 +186,64 @@ final class PromisesRound {
     pause(2_000);
     end(actor);
     simulation.join();
-    simulation.assertEventually("each is told of the end", SOON, () -> List.of(told[0], told[1], told[2], told[3])
-        .equals(List.of(1, 1, 1, 1)));
+    simulation.assertEventually("each watcher is notified of the end", EXIT_LIMIT,
+        () -> List.of(notices[0], notices[1], notices[2], notices[3]).equals(List.of(1, 1, 1, 1)));
   }
 
-  private void aPromiseFailsAtTheEnd() throws Exception {
+  private void promisedReplyFailsWhenActorEnds() throws Exception {
     var actor =
         simulation.scope().named("promising").strategy(strategy()).newActor((Work work, ActorContext<Work> context) -> {
           context.replyWhen(work, new CompletableFuture<>());
         });
     refuseThreads();
-    var told = toldOfTheEnd(actor, () -> Thread.sleep(Duration.ofNanos(1 + simulation.random().nextInt(1_000_000))));
+    var failedAsks =
+        countStoppedAsks(actor, () -> Thread.sleep(Duration.ofNanos(1 + simulation.random().nextInt(1_000_000))));
     pause(1_000);
     end(actor);
-    simulation.assertEventually("each asker is told of the end", SOON, () -> told[0] == 3);
+    simulation.assertEventually("each ask fails at the end", EXIT_LIMIT, () -> failedAsks[0] == 3);
   }
 
   private interface Pause {
-    void take() throws InterruptedException;
+    void run() throws InterruptedException;
   }
 
   /**
-   * Three clients ask after a pause each; counts the clients that are told that the actor has
+   * Three clients ask after a pause each. Returns the count of asks that fail because the actor has
    * ended.
    */
-  private int[] toldOfTheEnd(Actor<Work> actor, Pause before) {
-    var told = new int[1];
+  private int[] countStoppedAsks(Actor<Work> actor, Pause pause) {
+    var failedAsks = new int[1];
     for (int i = 0; i < 3; i++) simulation.client("client" + i, () -> {
-      before.take();
+      pause.run();
       try {
-        actor.ask(new Work(1), LONG);
+        actor.ask(new Work(1), THREE_HOURS);
       } catch (ActorStoppedException stopped) {
-        told[0]++;
+        failedAsks[0]++;
       }
       return null;
     });
-    return told;
+    return failedAsks;
   }
 
-  private void onlyTheLastTimerOfAKeyGoesOff() throws Exception {
-    var seen = new ArrayList<Integer>();
-    var actor = simulation.scope().named("alarm").strategy(strategy()).newActor((Integer number) -> seen.add(number));
+  private void onlyLastTimerOfKeyFires() throws Exception {
+    var received = new ArrayList<Integer>();
+    var actor =
+        simulation.scope().named("alarm").strategy(strategy()).newActor((Integer number) -> received.add(number));
     refuseThreads();
     for (int i = 1; i < 6; i++) {
       actor.sendMessageLater("key", i, Duration.ofSeconds(1));
       pause(1_000);
     }
-    check(simulation.time().compareTo(Duration.ofMillis(900)) > 0 || seen.isEmpty(), "early: " + seen);
+    check(simulation.time().compareTo(Duration.ofMillis(900)) > 0 || received.isEmpty(), "fired early: " + received);
     Thread.sleep(5_000);
-    if (simulation.time().compareTo(Duration.ofMillis(6_000)) < 0) check(seen.equals(List.of(5)), "went off: " + seen);
+    if (simulation.time().compareTo(Duration.ofMillis(6_000)) < 0)
+      check(received.equals(List.of(5)), "fired: " + received);
   }
 
-  private void aCancelledRequestGivesItsRoomBack() throws Exception {
+  private void cancelledRequestFreesItsCapacity() throws Exception {
     var actor = simulation.scope().named("slow").strategy(strategy()).mailbox(Mailbox.bounded(2, Overflow.REJECT))
         .newActor((Work work, ActorContext<Work> context) -> {
-          if (work.number() == 0) Thread.sleep(LONG);
+          if (work.number() == 0) Thread.sleep(THREE_HOURS);
           context.reply(work, work.number());
         });
     refuseThreads();
@@ -248,76 +252,76 @@ final class PromisesRound {
     Thread.sleep(100);
     var first = actor.sendMessageReturn(new Work(1));
     var second = actor.sendMessageReturn(new Work(2));
-    check(!first.isDone() && !second.isDone(), "there was no room: " + first + ", " + second);
+    check(!first.isDone() && !second.isDone(), "requests were refused: " + first + ", " + second);
     (random.nextBoolean() ? first : second).cancel(true);
-    check(actor.sendMessage(new Work(3)), "there is no room, though a request was taken back");
+    check(actor.sendMessage(new Work(3)), "the mailbox is full though a request was cancelled");
     actor.kill();
   }
 
-  private void anAskEndsAtItsLimit() throws Exception {
+  private void askFailsAtItsLimit() throws Exception {
     var actor = simulation.scope().named("deaf").strategy(strategy())
-        .newActor((Work work, ActorContext<Work> context) -> Thread.sleep(LONG));
+        .newActor((Work work, ActorContext<Work> context) -> Thread.sleep(THREE_HOURS));
     refuseThreads();
-    var told = new int[1];
+    var timeouts = new int[1];
     for (int i = 0; i < 3; i++) simulation.client("client" + i, () -> {
       try {
         actor.ask(new Work(1), Duration.ofSeconds(1));
-      } catch (AskTimeoutException late) {
-        told[0]++;
+      } catch (AskTimeoutException timeout) {
+        timeouts[0]++;
       }
       return null;
     });
-    simulation.assertEventually("each asker is told that it is late", SOON, () -> told[0] == 3);
+    simulation.assertEventually("each ask times out", EXIT_LIMIT, () -> timeouts[0] == 3);
     actor.kill();
   }
 
-  private void aStopHookRunsOnce() throws Exception {
-    var stopped = new int[1];
+  private void stopHookRunsOnce() throws Exception {
+    var hookRuns = new int[1];
     var actor = simulation.scope().named("leaving").strategy(strategy()).initialState(Object::new).onStop(state -> {
-      stopped[0]++;
+      hookRuns[0]++;
       Thread.sleep(1);
     }).newActor((Object state, Integer number) -> {});
     refuseThreads();
     actor.sendMessage(1);
-    boolean atOnce = random.nextBoolean();
+    boolean withoutPause = random.nextBoolean();
     for (int i = 0; i < 3; i++) simulation.client("client" + i, () -> {
-      if (!atOnce) Thread.sleep(Duration.ofNanos(1 + simulation.random().nextInt(2_000_000)));
+      if (!withoutPause) Thread.sleep(Duration.ofNanos(1 + simulation.random().nextInt(2_000_000)));
       actor.sendPoisonPill();
       return null;
     });
     simulation.join();
-    check(actor.waitForExit(SOON), "it does not end");
+    check(actor.waitForExit(EXIT_LIMIT), "the actor does not end");
     Thread.sleep(1_000);
-    check(stopped[0] == 1, "its stop hook ran " + stopped[0] + " times");
+    check(hookRuns[0] == 1, "the stop hook ran " + hookRuns[0] + " times");
   }
 
-  private void askersOfAnActorThatIsCutOffAreTold() throws Exception {
-    var patience = SOON.multipliedBy(3);
+  private void askersOfAbandonedActorAreNotified() throws Exception {
+    var end = EXIT_LIMIT.multipliedBy(3);
     var actor =
         simulation.scope().named("stubborn").strategy(strategy()).newActor((Work work, ActorContext<Work> context) -> {
-          while (simulation.time().compareTo(patience) < 0) {
+          while (simulation.time().compareTo(end) < 0) {
             try {
               Thread.sleep(1_000);
             } catch (InterruptedException ignored) {
-              // it does not obey
+              // the handler ignores interrupts
             }
           }
         });
     refuseThreads();
-    var told = toldOfTheEnd(actor, () -> {});
+    var failedAsks = countStoppedAsks(actor, () -> {});
     pause(1_000);
     actor.kill();
-    simulation.assertEventually("each asker is told that it was cut off", SOON, () -> told[0] == 3);
+    simulation.assertEventually("each ask fails after the kill", EXIT_LIMIT, () -> failedAsks[0] == 3);
   }
 
-  private void aSenderThatGivesUpLetsTheNextOneIn() throws Exception {
+  private void cancelledSenderLetsNextSenderIn() throws Exception {
     var actor = simulation.scope().named("full").strategy(strategy()).mailbox(Mailbox.bounded(3, Overflow.BLOCK))
-        .newActor((Integer number) -> Thread.sleep(LONG));
+        .newActor((Integer number) -> Thread.sleep(THREE_HOURS));
     refuseThreads();
     actor.sendMessage(1);
     Thread.sleep(1_000);
     actor.sendMessages(List.of(2, 3));
-    var tooLarge = simulation.client("too large", () -> {
+    var tooLargeSender = simulation.client("too large", () -> {
       try {
         return actor.sendMessages(List.of(4, 5));
       } catch (CancellationException interrupted) {
@@ -325,11 +329,11 @@ final class PromisesRound {
       }
     });
     Thread.sleep(1_000);
-    var entered = new boolean[1];
-    simulation.client("small", () -> entered[0] = actor.sendMessage(6));
+    var accepted = new boolean[1];
+    simulation.client("small", () -> accepted[0] = actor.sendMessage(6));
     if (random.nextBoolean()) pause(1_000);
-    tooLarge.interrupt();
-    simulation.assertEventually("the next sender has room", SOON, () -> entered[0]);
+    tooLargeSender.interrupt();
+    simulation.assertEventually("the next message is accepted", EXIT_LIMIT, () -> accepted[0]);
     actor.kill();
   }
 }

@@ -3,7 +3,7 @@ package io.fibry;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Promises that the accounts of the other rounds do not show. */
+/** Simulates promises that the accounts of the other rounds do not show. */
 @Tag("simulated")
 class PromisesSimulationTest {
 

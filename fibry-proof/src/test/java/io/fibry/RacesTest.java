@@ -9,23 +9,26 @@ import java.nio.file.Path;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** jcstress silently leaves out a race of more threads than the machine has processors. */
+/**
+ * Tests that no race needs more than two threads, because jcstress silently skips races of more
+ * threads than the machine has processors.
+ */
 class RacesTest {
   private static final Path SOURCES = Path.of("src/main/java");
 
   @Test
   void everyRaceRunsOnTwoProcessors() throws IOException {
-    var actors = new TreeMap<String, Integer>();
+    var actorCounts = new TreeMap<String, Integer>();
     try (var files = Files.walk(SOURCES)) {
-      for (var file : files.filter(one -> one.toString().endsWith(".java")).toList()) {
+      for (var file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
         String code = Files.readString(file);
         if (code.contains("@JCStressTest"))
-          actors.put(file.getFileName().toString(), code.split("@Actor\\R").length - 1);
+          actorCounts.put(file.getFileName().toString(), code.split("@Actor\\R").length - 1);
       }
     }
 
-    assertFalse(actors.isEmpty());
-    actors.values().removeIf(count -> count == 2);
-    assertEquals(new TreeMap<>(), actors);
+    assertFalse(actorCounts.isEmpty());
+    actorCounts.values().removeIf(count -> count == 2);
+    assertEquals(new TreeMap<>(), actorCounts);
   }
 }

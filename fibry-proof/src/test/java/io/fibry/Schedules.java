@@ -23,80 +23,88 @@ import org.jetbrains.lincheck.jvm.agent.LincheckInstrumentation;
 
 /**
  * Runs code under many schedules. Model checking runs one thread at a time, with the same choices
- * in each run, and fails if no thread can continue. It knows only platform threads, and memory in
- * which every write is visible at once: jcstress covers the rest.
+ * in each run, and fails if no thread can continue. It supports only platform threads, and a memory
+ * in which every write is visible at once; jcstress covers the other cases.
  */
 public final class Schedules {
-  private static final int RECURSION = 64; // the guarded queue goes 24 deep on purpose
-  private static final int LOOPS = 200; // the wait for a link takes up to 96 turns before it parks
-  // ms of an invocation: model checking finds hangs by its bounds, and by threads that all wait
-  private static final long NEVER = TimeUnit.DAYS.toMillis(1);
+  private static final int MAX_RECURSION = 64; // the guarded queue recurses 24 levels deep on purpose
+  private static final int MAX_LOOPS = 200; // the wait for a link takes up to 96 turns before it parks
+  // Limit of an invocation in ms: model checking detects hangs by its bounds, and by threads that
+  // all wait
+  private static final long INVOCATION_LIMIT = TimeUnit.DAYS.toMillis(1);
 
-  // Scope's counters are the JDK's
-  private static final ManagedStrategyGuarantee NO_RACE =
+  // The counters of Scope are classes of the JDK
+  private static final ManagedStrategyGuarantee IGNORED_SCOPE =
       ManagedStrategyGuaranteeKt.forClasses(Scope.class.getName()).allMethods().ignore();
-  private static final ManagedStrategyGuarantee VERDICT =
+  private static final ManagedStrategyGuarantee IGNORED_WITNESS =
       ManagedStrategyGuaranteeKt.forClasses(Witness.class.getName()).methods("<init>", "enter", "number", "note",
           "check", "checkOne", "checkRequest", "requestsFailedBecause", "failure").ignore();
-  // the JDK may start a carrier for a fiber; Lincheck would take it for a thread of the test, and
-  // wait for it
-  private static final ManagedStrategyGuarantee NO_CARRIER =
+  // The JDK may start a carrier for a fiber. Lincheck would take the carrier for a thread of the
+  // test, and wait for it
+  private static final ManagedStrategyGuarantee IGNORED_FIBER_START =
       ManagedStrategyGuaranteeKt.forClasses(EngineThreads.class.getName()).methods("startFiber").ignore();
 
-  private static Runnable shared; // see start
+  private static Runnable sharedCode; // a static field; see start
 
   private Schedules() {}
 
-  /** A build tries a sixth of the schedules, and the soak many times as many. */
-  private static int times(int asked) {
-    return Soak.ON ? 140 * asked : (asked + 5) / 6;
-  }
-
-  /** Those of the library: a schedule would wait for the end of threads that it starts. */
-  private static void startThreads() {
-    var actor = ActorSystem.anonymous().newActor(message -> {});
-    var told = actor.onExit().thenRun(() -> {});
-    actor.close();
-    told.join();
+  /**
+   * Returns the number of schedules to try: a sixth in a build, and many times the number in a
+   * soak.
+   */
+  private static int scaledCount(int schedules) {
+    return Soak.ON ? 140 * schedules : (schedules + 5) / 6;
   }
 
   /**
-   * Runs scenarios of the operations of a class, which validates the final state; results are
-   * ignored.
+   * Starts threads of the library before the check, because a schedule would wait for the end of
+   * threads that it starts.
    */
-  public static void modelCheck(Class<?> operations, int threads, int each, int scenarios, int schedules) {
+  private static void startThreads() {
+    var actor = ActorSystem.anonymous().newActor(message -> {});
+    var exit = actor.onExit().thenRun(() -> {});
+    actor.close();
+    exit.join();
+  }
+
+  /**
+   * Runs scenarios of the operations of a class, which validates the final state. Results of the
+   * operations are ignored.
+   */
+  public static void modelCheck(Class<?> operations, int threads, int operationsPerThread, int scenarios,
+      int schedules) {
     startThreads();
     instrument();
-    new ModelCheckingOptions().recursionBound(RECURSION).loopBound(LOOPS).iterations(scenarios)
-        .invocationsPerIteration(times(schedules)).threads(threads).actorsPerThread(each).actorsBefore(0)
-        .actorsAfter(0).invocationTimeout$lincheck(NEVER).verifier(EpsilonVerifier.class).analyzeStdLib$lincheck(false)
-        .addGuarantee(NO_RACE).addGuarantee(NO_CARRIER).addGuarantee(VERDICT).check(operations);
+    new ModelCheckingOptions().recursionBound(MAX_RECURSION).loopBound(MAX_LOOPS).iterations(scenarios)
+        .invocationsPerIteration(scaledCount(schedules)).threads(threads).actorsPerThread(operationsPerThread)
+        .actorsBefore(0).actorsAfter(0).invocationTimeout$lincheck(INVOCATION_LIMIT)
+        .verifier(EpsilonVerifier.class).analyzeStdLib$lincheck(false)
+        .addGuarantee(IGNORED_SCOPE).addGuarantee(IGNORED_FIBER_START).addGuarantee(IGNORED_WITNESS).check(operations);
   }
 
   /** Runs the operations on real threads, at full speed. */
   public static void stress(Class<?> operations, int scenarios, int runs) {
     removeInstrumentation();
-    new StressOptions().iterations(scenarios).invocationsPerIteration(times(runs)).threads(3).actorsPerThread(2)
-        .actorsBefore(0).actorsAfter(0).invocationTimeout$lincheck(NEVER).verifier(EpsilonVerifier.class)
+    new StressOptions().iterations(scenarios).invocationsPerIteration(scaledCount(runs)).threads(3).actorsPerThread(2)
+        .actorsBefore(0).actorsAfter(0).invocationTimeout$lincheck(INVOCATION_LIMIT).verifier(EpsilonVerifier.class)
         .check(operations);
   }
 
   /**
-   * Runs code that starts threads. Lincheck's public method has a recursion bound that is too low
-   * for the guarded queue, and mistakes a slow invocation for a hung one; otherwise this does the
-   * same.
+   * Runs code that starts threads. This replaces Lincheck's public method, whose recursion bound is
+   * too low for the guarded queue, and which takes a slow invocation for a hung one.
    */
   public static void modelCheck(int schedules, Runnable code) {
     startThreads();
     instrument();
-    var configuration = new ModelCheckingOptions().recursionBound(RECURSION).loopBound(LOOPS)
-        .invocationTimeout$lincheck(NEVER).analyzeStdLib$lincheck(false).addGuarantee(NO_CARRIER)
+    var configuration = new ModelCheckingOptions().recursionBound(MAX_RECURSION).loopBound(MAX_LOOPS)
+        .invocationTimeout$lincheck(INVOCATION_LIMIT).analyzeStdLib$lincheck(false).addGuarantee(IGNORED_FIBER_START)
         .createTestConfigurations(code.getClass());
     trackEvents("enableThreadLocalEventTracking");
     try {
       LincheckInstrumentation.INSTANCE.ensureObjectIsTransformed(code);
       try (var strategy = strategy(configuration, code)) {
-        var failure = StrategyKt.runIteration(strategy, times(schedules), new NoExceptionVerifier());
+        var failure = StrategyKt.runIteration(strategy, scaledCount(schedules), new NoExceptionVerifier());
         if (failure != null) throw new LincheckAssertionError(failure);
       }
     } finally {
@@ -106,8 +114,8 @@ public final class Schedules {
 
   /**
    * Instruments classes for model checking, once for all checks. Lincheck itself would instrument
-   * them again for each check, which takes seconds. It leaves the classes alone if the JVM was
-   * started with its agent, so it is told that this was so.
+   * them again for each check, which takes seconds. It does not do so if the JVM was started with
+   * Lincheck's agent. This method makes Lincheck assume that.
    */
   private static void instrument() {
     var agent = LincheckInstrumentation.INSTANCE;
@@ -117,7 +125,10 @@ public final class Schedules {
     setAttachment(JavaAgentAttachType.STATIC);
   }
 
-  /** Real threads need other instructions, which Lincheck adds and removes. */
+  /**
+   * Removes the instrumentation, because real threads need other instructions, which Lincheck adds
+   * and removes.
+   */
   private static void removeInstrumentation() {
     var agent = LincheckInstrumentation.INSTANCE;
     if (agent.getJavaAgentAttachType() != JavaAgentAttachType.STATIC) return;
@@ -130,8 +141,8 @@ public final class Schedules {
       var field = LincheckInstrumentation.class.getDeclaredField("javaAgentAttachType");
       field.setAccessible(true);
       field.set(null, type);
-    } catch (ReflectiveOperationException changed) {
-      throw new AssertionError("Lincheck no longer has the field javaAgentAttachType", changed);
+    } catch (ReflectiveOperationException incompatible) {
+      throw new AssertionError("Lincheck no longer has the field javaAgentAttachType", incompatible);
     }
   }
 
@@ -141,26 +152,28 @@ public final class Schedules {
           Lincheck.class.getDeclaredMethod("createStrategy", ManagedCTestConfiguration.class, Runnable.class);
       create.setAccessible(true);
       return (Strategy) create.invoke(Lincheck.INSTANCE, configuration, code);
-    } catch (ReflectiveOperationException changed) {
-      throw new AssertionError("Lincheck makes its strategies otherwise now", changed);
-    }
-  }
-
-  /** Calls a method of the boot class loader's, where the compiler does not find it. */
-  private static void trackEvents(String method) {
-    try {
-      Class.forName("sun.nio.ch.lincheck.Injections", true, null).getMethod(method).invoke(null);
-    } catch (ReflectiveOperationException changed) {
-      throw new AssertionError("Lincheck has no method " + method + " now", changed);
+    } catch (ReflectiveOperationException incompatible) {
+      throw new AssertionError("Lincheck no longer has the method createStrategy", incompatible);
     }
   }
 
   /**
-   * Lincheck switches threads only at objects that it knows to be shared. What a lambda captures is
-   * not, until the lambda is in a static field.
+   * Calls a method of Lincheck's class in the boot class loader, which the compiler does not find.
+   */
+  private static void trackEvents(String method) {
+    try {
+      Class.forName("sun.nio.ch.lincheck.Injections", true, null).getMethod(method).invoke(null);
+    } catch (ReflectiveOperationException incompatible) {
+      throw new AssertionError("Lincheck no longer has the method " + method, incompatible);
+    }
+  }
+
+  /**
+   * Starts a thread. Lincheck switches threads only at objects that it knows to be shared. Objects
+   * that a lambda captures become shared only when the lambda is in a static field.
    */
   public static Thread start(Runnable code) {
-    shared = code;
+    sharedCode = code;
     var thread = new Thread(code);
     thread.start();
     return thread;

@@ -17,29 +17,29 @@ import org.jetbrains.lincheck.LincheckAssertionError;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The proofs can fail: plain races are found, in the few schedules of an ordinary build. */
+/** Tests that the model checker finds plain races within the few schedules of an ordinary build. */
 @Tag("lincheck")
 class SchedulesTest {
   private static final int SCHEDULES = 40;
 
   private static final class Counter {
-    int plain;
-    volatile boolean taken;
+    int count;
+    volatile boolean isTaken;
 
     void add() {
-      plain++;
+      count++;
     }
 
     boolean take() {
-      if (taken) return false;
-      return taken = true;
+      if (isTaken) return false;
+      return isTaken = true;
     }
   }
 
-  private static void assertFound(Class<? extends LincheckFailure> kind, Runnable code) {
-    var found = assertThrows(LincheckAssertionError.class, () -> Schedules.modelCheck(SCHEDULES, code));
+  private static void assertFound(Class<? extends LincheckFailure> failureType, Runnable code) {
+    var error = assertThrows(LincheckAssertionError.class, () -> Schedules.modelCheck(SCHEDULES, code));
 
-    assertInstanceOf(kind, found.getFailure$lincheck());
+    assertInstanceOf(failureType, error.getFailure$lincheck());
   }
 
   private static void assertRace(Runnable code) {
@@ -47,39 +47,39 @@ class SchedulesTest {
   }
 
   @Test
-  void aLostUpdateIsFound() {
+  void lostUpdateIsFound() {
     assertRace(() -> {
       var counter = new Counter();
-      var other = Schedules.start(counter::add);
+      var thread = Schedules.start(counter::add);
       counter.add();
-      Schedules.join(other);
+      Schedules.join(thread);
 
-      assertEquals(2, counter.plain);
+      assertEquals(2, counter.count);
     });
   }
 
   @Test
-  void aCheckThatIsTooOldIsFound() {
+  void raceOfCheckAndWriteIsFound() {
     assertRace(() -> {
       var counter = new Counter();
-      var taken = new boolean[2];
-      var other = Schedules.start(() -> taken[0] = counter.take());
-      taken[1] = counter.take();
-      Schedules.join(other);
+      var results = new boolean[2];
+      var thread = Schedules.start(() -> results[0] = counter.take());
+      results[1] = counter.take();
+      Schedules.join(thread);
 
-      assertTrue(taken[0] ^ taken[1]);
+      assertTrue(results[0] ^ results[1]);
     });
   }
 
-  /** Without a clock: no invocation has a limit of time. */
+  /** Finds the deadlock without a clock: no invocation has a time limit. */
   @Test
   void deadlockIsFound() {
     assertFound(ManagedDeadlockFailure.class, () -> {
-      var one = new Object();
-      var two = new Object();
-      var other = Schedules.start(() -> lock(two, one));
-      lock(one, two);
-      Schedules.join(other);
+      var firstLock = new Object();
+      var secondLock = new Object();
+      var thread = Schedules.start(() -> lock(secondLock, firstLock));
+      lock(firstLock, secondLock);
+      Schedules.join(thread);
     });
   }
 
@@ -95,7 +95,7 @@ class SchedulesTest {
   void endlessLoopIsFound() {
     assertFound(ManagedLivelockFailure.class, () -> {
       var counter = new Counter();
-      while (!counter.taken);
+      while (!counter.isTaken);
     });
   }
 
@@ -106,12 +106,12 @@ class SchedulesTest {
       Schedules.join(Schedules.start(counter::add));
       counter.add();
 
-      assertEquals(2, counter.plain);
+      assertEquals(2, counter.count);
     });
   }
 
-  /** Where no carrier is free, a fiber that a schedule starts makes the JDK start a carrier. */
-  static final class StartsACarrier {
+  /** A program in which a fiber makes the JDK start a carrier, because no carrier is free. */
+  static final class CarrierStarter {
     public static void main(String[] args) {
       Schedules.modelCheck(1, () -> {}); // instruments the classes while the processors are free
       Thread.ofPlatform().daemon().start(() -> occupyAll());
@@ -121,8 +121,8 @@ class SchedulesTest {
     }
 
     private static void occupyAll() {
-      for (long busy = 0;; LockSupport.parkNanos(100_000))
-        for (; busy < carriers(); busy++) Thread.startVirtualThread(() -> {
+      for (long started = 0;; LockSupport.parkNanos(100_000))
+        for (; started < carriers(); started++) Thread.startVirtualThread(() -> {
           while (true) Thread.onSpinWait();
         });
     }
@@ -134,11 +134,11 @@ class SchedulesTest {
   }
 
   @Test
-  void scheduleDoesNotWaitForACarrier() {
+  void scheduleDoesNotWaitForCarrier() {
     try (var child = Child.java(List.of("-Djdk.virtualThreadScheduler.parallelism=16",
         "-XX:+EnableDynamicAgentLoading", "-XX:+IgnoreUnrecognizedVMOptions",
-        "--sun-misc-unsafe-memory-access=allow", "-Xshare:off"), StartsACarrier.class)) {
-      assertTrue(child.ended(0).endsWith("checked"), child.output());
+        "--sun-misc-unsafe-memory-access=allow", "-Xshare:off"), CarrierStarter.class)) {
+      assertTrue(child.awaitExit(0).endsWith("checked"), child.output());
     }
   }
 }

@@ -12,37 +12,37 @@ import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 
 /**
- * The number of runs of a simulated test. A build plays a sixth of the number that is asked for, on
- * each machine, which takes seconds of processor time; a soak plays as many as an hour permits.
- * Each build begins with another seed, and a failure prints how to repeat its run.
+ * Runs a program with many seeds. A build runs a sixth of the requested number, on each machine,
+ * which takes seconds of processor time; a soak runs as many as possible in an hour. Each build
+ * begins with another seed, and a failure prints how to repeat its run.
  */
 public final class Seeds {
   private Seeds() {}
 
-  /** Simulates a program, and prints what was seen. */
-  public static void play(String what, int seeds, Simulation.Program program) {
-    play(what, seeds, options -> options, program);
+  /** Simulates a program, and prints a summary. */
+  public static void play(String name, int seeds, Simulation.Program program) {
+    play(name, seeds, options -> options, program);
   }
 
-  /** Plays the program while threads of the library give way at fine points. */
-  public static void playFinely(String what, int seeds, Simulation.Program program) {
+  /** Simulates the program while threads of the library yield at yield points. */
+  public static void playWithYieldPoints(String name, int seeds, Simulation.Program program) {
     YieldPointAgent.require();
-    play("fine " + what, seeds, Options::withYieldPoints, program);
+    play("with yield points: " + name, seeds, Options::withYieldPoints, program);
   }
 
-  private static void play(String what, int seeds, UnaryOperator<Options> mode, Simulation.Program program) {
-    long first = Long.getLong("fibry.seed", System.currentTimeMillis() << 20);
-    long begun = processorTime();
-    var seen = Simulation.run(options -> {
-      var changed = mode.apply(options).withFirstSeed(first);
-      return Soak.ON ? changed.withSeeds(Integer.MAX_VALUE).withTimeLimit(Duration.ofHours(1))
-          : changed.withSeeds((seeds + 5) / 6);
+  private static void play(String name, int seeds, UnaryOperator<Options> change, Simulation.Program program) {
+    long firstSeed = Long.getLong("fibry.seed", System.currentTimeMillis() << 20);
+    long start = processorTime();
+    var summary = Simulation.run(options -> {
+      var seedOptions = change.apply(options).withFirstSeed(firstSeed);
+      return Soak.ON ? seedOptions.withSeeds(Integer.MAX_VALUE).withTimeLimit(Duration.ofHours(1))
+          : seedOptions.withSeeds((seeds + 5) / 6);
     }, program);
-    double seconds = (processorTime() - begun) / 1e9;
-    System.out.printf("%s: %s; %,.1f s of processor time, from seed %d%n", what, seen, seconds, first);
+    double seconds = (processorTime() - start) / 1e9;
+    System.out.printf("%s: %s; %,.1f s of processor time, from seed %d%n", name, summary, seconds, firstSeed);
   }
 
-  /** In ns, of this JVM. */
+  /** Returns the processor time of this JVM in ns. */
   private static long processorTime() {
     return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
   }
@@ -54,14 +54,15 @@ public final class Seeds {
   }
 
   /**
-   * Injects delays only, for rounds that make actors meanwhile: without a thread none can be made.
+   * Injects delays only, for rounds that create actors meanwhile, which would fail without a
+   * thread.
    */
   public static void delay(Simulation simulation) {
     simulation.faults().withStalls(0.02, Duration.ofMillis(50)).withDelays(0.02, Duration.ofMillis(5));
   }
 
-  public static <T> T any(SplittableRandom random, List<T> all) {
-    return all.get(random.nextInt(all.size()));
+  public static <T> T any(SplittableRandom random, List<T> values) {
+    return values.get(random.nextInt(values.size()));
   }
 
   public static Strategy anyStrategy(SplittableRandom random) {

@@ -3,22 +3,24 @@ package io.fibry;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The rounds of the engine; its threads give way also between two accesses to what they share. */
+/**
+ * Simulates the rounds of the engine, whose threads also yield between two accesses to shared data.
+ */
 @Tag("yield-points")
 class YieldPointEngineTest {
 
   @Test
   void everyMessageHasOneOutcome() {
-    Seeds.playFinely("stress", 200, EngineRounds::stress);
+    Seeds.playWithYieldPoints("stress", 200, EngineRounds::stress);
   }
 
   @Test
   void senderResultsMatchHandledMessages() {
-    Seeds.playFinely("oracle", 100, EngineRounds::oracle);
+    Seeds.playWithYieldPoints("oracle", 100, EngineRounds::oracle);
   }
 
   @Test
   void promisesAreKeptDespiteConcurrentEndCancelOrReplace() {
-    Seeds.playFinely("promises", 1_000, EngineRounds::promises);
+    Seeds.playWithYieldPoints("promises", 1_000, EngineRounds::promises);
   }
 }

@@ -10,8 +10,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZZ_Result;
 
 /**
- * A handler ends its call while the limit of the call expires. Results: the two calls of {@code
- * end} returned true, and the interrupt flag of the thread was set afterwards.
+ * A handler ends its call while the limit of the call expires. Results: the values that two calls
+ * of {@code end} returned, and whether the interrupt flag of the thread was set afterwards.
  */
 @JCStressTest
 @Outcome(id = "false, false, false", expect = ACCEPTABLE, desc = "the call ended before the limit")
@@ -23,10 +23,10 @@ public class LimitAgainstEnd {
 
   @Actor
   public void handler(ZZZ_Result result) {
-    var own = new InterruptibleCall(Thread.currentThread());
-    call = own;
-    result.r1 = own.end();
-    result.r2 = own.end();
+    var ownCall = new InterruptibleCall(Thread.currentThread());
+    call = ownCall;
+    result.r1 = ownCall.end();
+    result.r2 = ownCall.end();
     for (int i = 0; i < 20 && !result.r3; i++) result.r3 = Thread.currentThread().isInterrupted();
     Thread.interrupted();
   }

@@ -12,8 +12,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * A thread uses an entity while the sweeper passivates it. A user that entered (1) hands over its
- * message before the pill. The sweeper sees that message. Both use plain fields. A user that finds
- * the entity gone (0) uses its next life. Results: the use, the passivation.
+ * message before the pill, and the sweeper sees that message. Both use plain fields. A user that
+ * finds the entity gone (0) uses its next incarnation. Results: the use, the passivation.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "used, and therefore not passivated")
@@ -24,10 +24,10 @@ import org.openjdk.jcstress.infra.results.II_Result;
 public class UseAgainstPassivation {
   private final Entity<String, String> entity = new Entity<>("key", 0);
   private boolean pillSent; // written by the sweeper, after it has set GONE
-  private int handed; // 1: the user has handed over a message
+  private int messageCount; // 1 after the user has handed over a message
   private int used;
   private int swept;
-  private int seen; // the sweeper's reading of `handed`
+  private int seenCount; // the value of `messageCount` that the sweeper read
 
   public UseAgainstPassivation() {
     entity.leave(0);
@@ -37,22 +37,22 @@ public class UseAgainstPassivation {
   public void user() {
     if (!entity.enter()) return;
     used = pillSent ? 2 : 1;
-    handed = 1;
+    messageCount = 1;
     entity.leave(1);
   }
 
   @Actor
   public void sweeper() {
-    long word = entity.useState();
-    if (Entity.isUsed(word) || !entity.passivate(word)) return;
+    long useState = entity.useState();
+    if (Entity.isUsed(useState) || !entity.passivate(useState)) return;
     pillSent = true;
-    seen = handed;
+    seenCount = messageCount;
     swept = 1;
   }
 
   @Arbiter
   public void verdict(II_Result result) {
     result.r1 = used;
-    result.r2 = swept == 1 && seen != handed ? 2 : swept;
+    result.r2 = swept == 1 && seenCount != messageCount ? 2 : swept;
   }
 }

@@ -7,24 +7,27 @@ import io.fibry.Schedules;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Three threads want the lock; no one waits for ever, also if one is interrupted. */
+/**
+ * Tests that of three threads that want the lock no thread waits for ever, even if one is
+ * interrupted.
+ */
 @Tag("lincheck")
 class StackSafeLockTest {
   private static final int SCHEDULES = 1_300;
 
   /** Plain fields, which the lock must protect. */
-  private static final class Room {
+  private static final class LockedFields {
     final StackSafeLock lock = new StackSafeLock(false);
-    private boolean taken;
-    private boolean shared;
+    private boolean isLocked;
+    private boolean isShared;
     private int visits;
 
     void visit() {
       lock.acquire();
-      shared |= taken;
-      taken = true;
+      isShared |= isLocked;
+      isLocked = true;
       visits++;
-      taken = false;
+      isLocked = false;
       lock.close();
     }
   }
@@ -32,33 +35,33 @@ class StackSafeLockTest {
   @Test
   void everyThreadEntersAloneAndEventually() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var room = new Room();
+      var fields = new LockedFields();
 
-      var one = Schedules.start(room::visit);
-      var two = Schedules.start(room::visit);
-      room.visit();
-      Schedules.join(one, two);
+      var firstThread = Schedules.start(fields::visit);
+      var secondThread = Schedules.start(fields::visit);
+      fields.visit();
+      Schedules.join(firstThread, secondThread);
 
-      assertFalse(room.shared, "two had the lock");
-      assertEquals(3, room.visits);
+      assertFalse(fields.isShared, "two threads had the lock");
+      assertEquals(3, fields.visits);
     });
   }
 
   @Test
-  void anInterruptHoldsUpNobody() {
+  void interruptedThreadDelaysNoOtherThread() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var room = new Room();
+      var fields = new LockedFields();
 
-      var one = Schedules.start(() -> {
-        room.visit();
-        room.visit();
+      var firstThread = Schedules.start(() -> {
+        fields.visit();
+        fields.visit();
       });
-      one.interrupt();
-      room.visit();
-      Schedules.join(one);
+      firstThread.interrupt();
+      fields.visit();
+      Schedules.join(firstThread);
 
-      assertFalse(room.shared, "two had the lock");
-      assertEquals(3, room.visits);
+      assertFalse(fields.isShared, "two threads had the lock");
+      assertEquals(3, fields.visits);
     });
   }
 }

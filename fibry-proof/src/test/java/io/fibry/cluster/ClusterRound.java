@@ -27,48 +27,53 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * Three nodes that have {@link Ledgers}, and a fourth that sends to them on a bad network, while
- * they crash, are paused, leave and are cut off. Then the network heals, and every ledger must
- * answer. In one round of three they only leave and come, so keys only move, and nothing may be
- * lost.
+ * Three nodes host {@link Ledgers}, and a fourth node sends messages to these on a bad network,
+ * while nodes crash, are paused, leave and are cut off. The network heals at the end, and every
+ * ledger must answer. In a third of the rounds nodes only leave and join: then keys only move, and
+ * no message may be lost.
  */
 final class ClusterRound {
   private static final int NODES = 3;
   private static final int KEYS = 6;
-  private static final int KEYS_THAT_MOVE = 2; // fewer keys, so that several messages to one key are in the network
+  private static final int MOVING_KEYS = 2; // several messages to the same key must be in flight
   private static final int SENDS = 150;
-  private static final int PAUSE = 200; // ms between two of them, at most
+  private static final int PAUSE = 200; // max ms between two sends
   private static final Duration LIMIT = Duration.ofSeconds(4); // of a request
-  private static final Duration STANDS = Duration.ofSeconds(6); // a thread, in the midst of a turn, say
+  // A thread may be delayed so long, also in the middle of a turn
+  private static final Duration THREAD_DELAY = Duration.ofSeconds(6);
   private static final Duration LEASE = Duration.ofSeconds(3);
-  private static final Duration LONG_LEASE = Duration.ofSeconds(30); // its signs take most of a quiet round
-  private static final Duration HEALING = Duration.ofSeconds(12); // pauses end, leases are over, parts have moved
-  // For so long homes recognize duplicates by their ids
-  private static final Duration FORGETTING = Duration.ofSeconds(11);
-  private static final Duration MOVING = Duration.ofSeconds(5);
-  private static final Duration LOOKING = Duration.ofSeconds(65); // homes look once a minute at what waits at the store
-  private static final Duration LONG = Duration.ofMinutes(2);
+  // Shorter leases would fill a quiet round with heartbeats
+  private static final Duration LONG_LEASE = Duration.ofSeconds(30);
+  // Until pauses and leases have ended, and partitions have moved
+  private static final Duration HEALING_TIME = Duration.ofSeconds(12);
+  // How long owners recognize duplicates by their ids
+  private static final Duration DUPLICATE_LIMIT = Duration.ofSeconds(11);
+  private static final Duration MOVE_TIME = Duration.ofSeconds(5);
+  // Longer than the minute between two checks of the store by couriers
+  private static final Duration COURIER_WAIT = Duration.ofSeconds(65);
+  private static final Duration MAX_WAIT = Duration.ofMinutes(2);
 
-  /** A machine, and what runs on it. */
-  private final class Home {
+  /** A node that hosts ledgers. */
+  private final class LedgerNode {
     private final Machine machine;
-    private Cluster cluster; // null: it is joining
-    private boolean left;
+    private Cluster cluster; // null while the node joins
+    private boolean hasLeft;
 
-    Home(String name) {
-      this.machine = machine(name, options -> onlyMoves ? options : options.withDeadLetters(history::diedAtHome));
+    LedgerNode(String name) {
+      this.machine =
+          machine(name, options -> onlyMoves ? options : options.withDeadLetters(history::deadLetterAtOwner));
       machine.node().start("join", () -> {
         while (cluster == null) join();
         return null;
       });
     }
 
-    /** Tries as often as necessary. */
+    /** Joins the cluster; called again until it succeeds. */
     private void join() throws InterruptedException {
       Cluster joined = null;
       try {
         joined = ClusterRound.this.join(machine);
-        new Ledgers(machine.name(), history).begin(joined, machine.scope());
+        new Ledgers(machine.name(), history).host(joined, machine.scope());
         cluster = joined;
       } catch (TransportException | IllegalStateException | RequestException failed) {
         if (joined != null) joined.close();
@@ -81,7 +86,7 @@ final class ClusterRound {
         while (cluster == null) Thread.sleep(100);
         cluster.close();
         machine.scope().close();
-        left = true;
+        hasLeft = true;
         return null;
       });
     }
@@ -94,22 +99,23 @@ final class ClusterRound {
   private final RemoteNetwork network;
   private final History history = new History();
   private final Machine front;
-  private final List<Home> homes = new ArrayList<>();
-  private final List<long[]> transfers = new ArrayList<>(); // a turn, and the message that it sends
+  private final List<LedgerNode> ledgerNodes = new ArrayList<>();
+  // Ids of a message that moves, and of the message that it sends
+  private final List<long[]> transfers = new ArrayList<>();
   private Entities<String, Message> plain;
-  private Entities<String, Message> kept;
+  private Entities<String, Message> durable;
   private Actor<Message> named;
-  private int started;
-  private int open; // senders that wait until their message is stored
-  private long ids;
+  private int startedNodes;
+  private int openRequests; // requests and sends that have not ended
+  private long lastId;
 
   ClusterRound(Simulation simulation) {
     this.simulation = simulation;
     this.random = simulation.random().split();
     this.onlyMoves = random.nextInt(3) == 0;
-    this.keys = onlyMoves ? KEYS_THAT_MOVE : KEYS;
+    this.keys = onlyMoves ? MOVING_KEYS : KEYS;
     this.network = new RemoteNetwork(random.split(), simulation.scope().openScope("servers"), random.nextBoolean());
-    this.front = machine("front", options -> options.withDeadLetters(history::died));
+    this.front = machine("front", options -> options.withDeadLetters(history::deadLetter));
   }
 
   private Machine machine(String name, UnaryOperator<ActorScope.Options> options) {
@@ -124,16 +130,17 @@ final class ClusterRound {
   }
 
   private void start() {
-    homes.add(new Home("n" + ++started));
+    ledgerNodes.add(new LedgerNode("n" + ++startedNodes));
   }
 
   void play() throws InterruptedException {
     for (int i = 0; i < NODES; i++) start();
     var sender = join(front);
     plain = sender.entities("plain", Message.class);
-    kept = sender.entities(Ledgers.KEPT);
+    durable = sender.entities(Ledgers.KEPT);
     named = sender.actor("named", Message.class);
-    simulation.assertEventually("all have joined", LONG, () -> homes.stream().allMatch(home -> home.cluster != null));
+    simulation.assertEventually("all nodes have joined", MAX_WAIT,
+        () -> ledgerNodes.stream().allMatch(node -> node.cluster != null));
 
     begin();
     int disturbances = (1 + random.nextInt(5)) * (onlyMoves ? 2 : 1);
@@ -145,48 +152,49 @@ final class ClusterRound {
     }
     network.heal();
     simulation.faults().stop();
-    Thread.sleep(onlyMoves ? MOVING : HEALING);
-    simulation.assertEventually("all have an end", LONG, () -> open == 0);
-    if (areMissing()) Thread.sleep(LOOKING);
+    Thread.sleep(onlyMoves ? MOVE_TIME : HEALING_TIME);
+    simulation.assertEventually("all requests have ended", MAX_WAIT, () -> openRequests == 0);
+    if (areTransfersMissing()) Thread.sleep(COURIER_WAIT);
     check();
-    end(List.copyOf(homes));
+    endAll(List.copyOf(ledgerNodes));
     sender.close();
   }
 
-  /** Each leaves what the others have, or all crash, which takes less time. */
-  private void end(List<Home> all) throws InterruptedException {
+  /** Ends all nodes: they leave one after the other, or all crash, which takes less time. */
+  private void endAll(List<LedgerNode> nodes) throws InterruptedException {
     boolean leave = random.nextInt(4) == 0;
-    for (var home : all)
-      if (leave) home.leave();
-      else home.machine.crash();
-    if (leave) simulation.assertEventually("all have left", LONG, () -> all.stream().allMatch(home -> home.left));
+    for (var node : nodes)
+      if (leave) node.leave();
+      else node.machine.crash();
+    if (leave) simulation.assertEventually("all nodes have left", MAX_WAIT,
+        () -> nodes.stream().allMatch(node -> node.hasLeft));
   }
 
   private void begin() throws InterruptedException {
     if (onlyMoves) return;
-    if (random.nextBoolean()) Thread.sleep(FORGETTING);
-    network.become(Odds.any(random));
-    simulation.faults().withDelays(0.001, STANDS);
+    if (random.nextBoolean()) Thread.sleep(DUPLICATE_LIMIT);
+    network.setOdds(Odds.any(random));
+    simulation.faults().withDelays(0.001, THREAD_DELAY);
   }
 
   private void disturb() {
-    var some = homes.get(random.nextInt(homes.size()));
+    var node = ledgerNodes.get(random.nextInt(ledgerNodes.size()));
     var time = Duration.ofMillis(50 + random.nextInt(6_000));
     switch (onlyMoves ? random.nextInt(2) : random.nextInt(7)) {
       case 0 -> {
-        homes.remove(some);
-        some.leave();
+        ledgerNodes.remove(node);
+        node.leave();
         start();
       }
       case 1 -> start();
       case 2 -> {
-        homes.remove(some);
-        some.machine.crash();
-        history.crashed(some.machine.name());
+        ledgerNodes.remove(node);
+        node.machine.crash();
+        history.crashed(node.machine.name());
         start();
       }
-      case 3 -> some.machine.pause(time);
-      case 4 -> some.machine.cut(time);
+      case 3 -> node.machine.pause(time);
+      case 4 -> node.machine.cut(time);
       case 5 -> front.pause(time.dividedBy(3));
       default -> front.cut(time.dividedBy(3));
     }
@@ -196,67 +204,67 @@ final class ClusterRound {
 
   private void send() {
     String key = "k" + random.nextInt(keys);
-    long id = ++ids;
+    long id = ++lastId;
     switch (random.nextInt(8)) {
       case 0 -> ask(id, "plain Add to " + key, "", plain.actor(key), new Add(id));
       case 1 -> tell(id, "plain Tell to " + key, plain.actor(key));
       case 2 -> ask(id, "plain Add to named", "", named, new Add(id));
       case 3 -> tell(id, "plain Tell to named", named);
-      case 4 -> ask(id, "kept Add to " + key, key, kept.actor(key), new Add(id));
-      case 5 -> keep(id, "kept Tell to " + key, kept.actor(key));
+      case 4 -> ask(id, "kept Add to " + key, key, durable.actor(key), new Add(id));
+      case 5 -> storeMessage(id, "kept Tell to " + key, durable.actor(key));
       case 6 -> {
-        long other = ++ids;
-        String to = "k" + random.nextInt(keys);
-        transfers.add(new long[] {id, other});
-        ask(id, "kept Move from " + key + " to " + to, key, kept.actor(key), new Move(id, to, other));
+        long sentId = ++lastId;
+        String receiver = "k" + random.nextInt(keys);
+        transfers.add(new long[] {id, sentId});
+        ask(id, "kept Move from " + key + " to " + receiver, key, durable.actor(key), new Move(id, receiver, sentId));
       }
-      default -> ask(0, "kept Read of " + key, key, kept.actor(key), new Read());
+      default -> ask(0, "kept Read of " + key, key, durable.actor(key), new Read());
     }
   }
 
-  private <Q extends Message> void ask(long id, String what, String key, Actor<Message> actor,
+  private <Q extends Message> void ask(long id, String description, String key, Actor<Message> actor,
       Request<Q, Long> request) {
-    if (id != 0) history.sent(id, what);
-    long begun = System.nanoTime();
-    open++;
+    if (id != 0) history.sent(id, description);
+    long start = System.nanoTime();
+    openRequests++;
     actor.sendMessageReturn(request, LIMIT).whenComplete((count, failure) -> {
-      open--;
-      if (failure == null && !key.isEmpty()) history.answered(id, key, begun, System.nanoTime(), count);
+      openRequests--;
+      if (failure == null && !key.isEmpty()) history.answered(id, key, start, System.nanoTime(), count);
       if (id != 0) history.ended(id, failure == null ? End.DONE : History.end(failure));
     });
   }
 
-  private void tell(long id, String what, Actor<Message> actor) {
-    history.sent(id, what);
-    history.ended(id, End.DONE); // until it is a dead letter
-    if (!actor.sendMessage(new Tell(id))) history.died(id, End.UNKNOWN);
+  private void tell(long id, String description, Actor<Message> actor) {
+    history.sent(id, description);
+    history.ended(id, End.DONE); // unless it becomes a dead letter
+    if (!actor.sendMessage(new Tell(id))) history.deadLetter(id, End.UNKNOWN);
   }
 
-  private void keep(long id, String what, Actor<Message> actor) {
-    history.sent(id, what);
-    open++;
+  private void storeMessage(long id, String description, Actor<Message> actor) {
+    history.sent(id, description);
+    openRequests++;
     simulation.client("keeps", () -> {
       history.ended(id, actor.sendMessage(new Tell(id)) ? End.DONE : End.UNKNOWN);
-      open--;
+      openRequests--;
       return null;
     });
   }
 
-  // ---- what must hold
+  // ---- checks
 
   private Map<String, List<Long>> ledgers() {
     var ledgers = new HashMap<String, List<Long>>();
-    for (int i = 0; i < keys; i++) ledgers.put("k" + i, kept.actor("k" + i).ask(new All(), LIMIT).ids());
+    for (int i = 0; i < keys; i++) ledgers.put("k" + i, durable.actor("k" + i).ask(new All(), LIMIT).ids());
     return ledgers;
   }
 
-  private static Set<Long> ids(Map<String, List<Long>> ledgers) {
+  private static Set<Long> idsOf(Map<String, List<Long>> ledgers) {
     return ledgers.values().stream().flatMap(List::stream).collect(Collectors.toSet());
   }
 
-  private boolean areMissing() {
-    var stored = ids(ledgers());
-    return transfers.stream().anyMatch(one -> stored.contains(one[0]) && !stored.contains(one[1]));
+  private boolean areTransfersMissing() {
+    var stored = idsOf(ledgers());
+    return transfers.stream().anyMatch(ids -> stored.contains(ids[0]) && !stored.contains(ids[1]));
   }
 
   private void check() {
@@ -265,8 +273,8 @@ final class ClusterRound {
     history.checkPlain();
     history.checkDurable(ledgers);
     history.checkOrder();
-    var stored = ids(ledgers);
-    for (var one : transfers) history.checkTransfer(one[0], one[1], stored);
+    var stored = idsOf(ledgers);
+    for (var ids : transfers) history.checkTransfer(ids[0], ids[1], stored);
     if (onlyMoves) history.checkMoves(stored);
     assertEquals(List.of(), history.faults());
   }

@@ -4,7 +4,7 @@ import io.fibry.Seeds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Nodes of a cluster on a bad network, each round by a seed. */
+/** Simulates the nodes of a cluster on a bad network. */
 @Tag("simulated")
 class ClusterSimulationTest {
 

@@ -24,29 +24,29 @@ import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 
 /**
- * Ledgers in a folder of one machine, on which their clients run, too. It crashes a few times, also
- * while it starts. Afterwards no turn that was acknowledged is lost or stored twice, and the
- * messages and reminders of turns have come.
+ * Tests ledgers in a folder store of one machine, on which their clients also run. The machine
+ * crashes a few times, perhaps while it starts. Afterwards no acknowledged turn is lost or stored
+ * twice, and the messages and reminders of turns have arrived.
  */
 final class DurableRound {
   private static final int KEYS = 3;
   private static final int CLIENTS = 2;
-  private static final int EACH = 12;
+  private static final int SENDS = 12;
   private static final Duration IDLE = Duration.ofSeconds(1);
-  private static final Duration LONG = Duration.ofMinutes(3); // until all has come that waits at the store
+  private static final Duration DELIVERY_TIME = Duration.ofMinutes(3); // until all pending messages have been handled
 
-  /** A turn, and the message that is a part of it. */
-  private record Part(long turn, long message) {}
+  /** The ids of a turn and of a message that the turn sends. */
+  private record TurnMessage(long turn, long message) {}
 
   private final Simulation simulation;
   private final SplittableRandom random;
   private final History history = new History();
-  private final List<Part> parts = new ArrayList<>();
+  private final List<TurnMessage> turnMessages = new ArrayList<>();
   private SimulatedNode node;
   private FolderStore store;
-  private Entities<String, Message> ledgers; // null: the machine is starting
-  private int busy; // clients
-  private long ids;
+  private Entities<String, Message> ledgers; // null while the machine starts
+  private int activeClients;
+  private long lastId;
 
   DurableRound(Simulation simulation) {
     this.simulation = simulation;
@@ -62,20 +62,20 @@ final class DurableRound {
       for (int points = random.nextInt(150); points > 0; points--) simulation.yieldPoint();
       if (random.nextBoolean()) Thread.sleep(random.nextInt(5_000));
       node.crash();
-      for (long id = 1; id <= ids; id++) if (isOpen(id)) history.ended(id, End.UNKNOWN);
+      for (long id = 1; id <= lastId; id++) if (isOpen(id)) history.ended(id, End.UNKNOWN);
       node = node.restart();
     }
     start();
-    simulation.assertEventually("the clients are through", LONG, () -> ledgers != null && busy == 0);
+    simulation.assertEventually("the clients have ended", DELIVERY_TIME, () -> ledgers != null && activeClients == 0);
     simulation.faults().stop();
-    Thread.sleep(LONG);
+    Thread.sleep(DELIVERY_TIME);
     check();
     ledgers.close();
     store.close();
   }
 
   private boolean isOpen(long id) {
-    return history.isOpen(id) && parts.stream().noneMatch(part -> part.message == id);
+    return history.isOpen(id) && turnMessages.stream().noneMatch(turnMessage -> turnMessage.message == id);
   }
 
   private void start() {
@@ -83,10 +83,10 @@ final class DurableRound {
     node.start("start", () -> {
       store = FolderStore.open(node.disk(), options -> options.withSegmentBytes(4_096));
       ledgers = Ledgers.KEPT.entities(node.openScope("bank").anonymous(), store, IDLE);
-      busy = CLIENTS;
+      activeClients = CLIENTS;
       for (int i = 0; i < CLIENTS; i++) {
-        var own = random.split();
-        Thread.ofVirtual().start(() -> work(own));
+        var clientRandom = random.split();
+        Thread.ofVirtual().start(() -> work(clientRandom));
       }
       return null;
     });
@@ -94,55 +94,55 @@ final class DurableRound {
 
   // ---- a client
 
-  private void work(SplittableRandom own) {
-    for (int i = 0; i < EACH; i++) send(own);
-    busy--;
+  private void work(SplittableRandom clientRandom) {
+    for (int i = 0; i < SENDS; i++) send(clientRandom);
+    activeClients--;
   }
 
-  private void send(SplittableRandom own) {
-    String key = "k" + own.nextInt(KEYS);
+  private void send(SplittableRandom clientRandom) {
+    String key = "k" + clientRandom.nextInt(KEYS);
     var ledger = ledgers.actor(key);
-    long id = ++ids;
-    switch (own.nextInt(6)) {
+    long id = ++lastId;
+    switch (clientRandom.nextInt(6)) {
       case 0, 1 -> ask(id, key, ledger, new Add(id));
-      case 2, 3 -> keep(id, key, ledger);
-      case 4 -> ask(id, key, ledger, new Move(id, "k" + own.nextInt(KEYS), part(id)));
-      default -> ask(id, key, ledger, new Remind(id, part(id)));
+      case 2, 3 -> storeMessage(id, key, ledger);
+      case 4 -> ask(id, key, ledger, new Move(id, "k" + clientRandom.nextInt(KEYS), newTurnMessage(id)));
+      default -> ask(id, key, ledger, new Remind(id, newTurnMessage(id)));
     }
   }
 
-  private long part(long turn) {
-    long message = ++ids;
-    parts.add(new Part(turn, message));
+  private long newTurnMessage(long turn) {
+    long message = ++lastId;
+    turnMessages.add(new TurnMessage(turn, message));
     return message;
   }
 
   private <Q extends Message> void ask(long id, String key, Actor<Message> ledger, Request<Q, Long> request) {
     history.sent(id, "kept " + request + " to " + key);
-    long begun = System.nanoTime();
+    long start = System.nanoTime();
     try {
       long count = ledger.ask(request);
-      history.answered(id, key, begun, System.nanoTime(), count);
+      history.answered(id, key, start, System.nanoTime(), count);
       history.ended(id, End.DONE);
     } catch (Exception failure) {
       history.ended(id, End.UNKNOWN);
     }
   }
 
-  private void keep(long id, String key, Actor<Message> ledger) {
+  private void storeMessage(long id, String key, Actor<Message> ledger) {
     history.sent(id, "kept Tell to " + key);
     history.ended(id, ledger.sendMessage(new Tell(id)) ? End.DONE : End.UNKNOWN);
   }
 
-  // ---- the accounts
+  // ---- checks
 
   private void check() {
-    var all = new HashMap<String, List<Long>>();
-    for (int i = 0; i < KEYS; i++) all.put("k" + i, ledgers.actor("k" + i).ask(new All()).ids());
-    history.checkDurable(all);
+    var ledgerIds = new HashMap<String, List<Long>>();
+    for (int i = 0; i < KEYS; i++) ledgerIds.put("k" + i, ledgers.actor("k" + i).ask(new All()).ids());
+    history.checkDurable(ledgerIds);
     history.checkOrder();
-    var stored = all.values().stream().flatMap(List::stream).collect(Collectors.toSet());
-    for (var part : parts) history.checkTransfer(part.turn, part.message, stored);
+    var stored = ledgerIds.values().stream().flatMap(List::stream).collect(Collectors.toSet());
+    for (var turnMessage : turnMessages) history.checkTransfer(turnMessage.turn, turnMessage.message, stored);
     assertEquals(List.of(), history.faults());
   }
 }

@@ -4,7 +4,7 @@ import io.fibry.Seeds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Durable actors on a machine that crashes at any moment, each round by a seed. */
+/** Simulates durable actors on a machine that crashes at any moment. */
 @Tag("simulated")
 class DurableSimulationTest {
 

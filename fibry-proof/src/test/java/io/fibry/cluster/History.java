@@ -18,71 +18,76 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.ToLongFunction;
 
 /**
- * The requests, answers, messages and handled messages of a run, and the promises about them.
- * Thread-safe.
+ * Records the requests, answers, messages and handled messages of a run, and checks the promises
+ * about them. Thread-safe.
  */
 final class History {
-  /** How a request, or a message, ended, as its sender knows. */
+  /** The outcome of a request or a message, as far as its sender knows. */
   enum End {
     DONE, UNKNOWN, NOT_HANDLED
   }
 
-  /** An answer of a durable actor: how much it had handled. */
-  private record Seen(String key, long begun, long ended, long count) {}
+  /** An answer of a durable actor; the count says how many messages the actor had handled. */
+  private record Answer(String key, long start, long ended, long count) {}
 
   static final String NAMED = "named"; // all nodes share its messages
 
-  private final Map<Long, String> sent = new ConcurrentHashMap<>(); // ids: what
+  private final Map<Long, String> descriptions = new ConcurrentHashMap<>(); // by id
   private final Map<Long, End> ends = new ConcurrentHashMap<>();
-  private final Set<Long> endedWithNode = ConcurrentHashMap.newKeySet(); // in a mailbox
-  private final Map<Long, Integer> handled = new ConcurrentHashMap<>(); // by actors that keep nothing
-  private final Map<String, Map<Long, Long>> places = new ConcurrentHashMap<>(); // of answered ids, by key
-  private final Map<String, Queue<Long>> orders = new ConcurrentHashMap<>(); // of what these handled, by key
-  private final Map<String, String> homes = new ConcurrentHashMap<>(); // the node of each ledger that lives now, by key
-  private final Set<String> twice = ConcurrentHashMap.newKeySet(); // lived at two homes at once
-  private final ConcurrentLinkedQueue<Seen> seen = new ConcurrentLinkedQueue<>();
-  private final List<String> faults = new ArrayList<>();
+  // Messages in mailboxes of nodes that crashed or moved their actors
+  private final Set<Long> endedWithNode = ConcurrentHashMap.newKeySet();
+  private final Map<Long, Integer> handled = new ConcurrentHashMap<>(); // by actors without a store
+  private final Map<String, Map<Long, Long>> positions = new ConcurrentHashMap<>(); // positions of answered ids, by key
+  private final Map<String, Queue<Long>> handledIds = new ConcurrentHashMap<>(); // in their order, by key
+  private final Map<String, String> owners = new ConcurrentHashMap<>(); // the node of each active ledger, by key
+  private final Set<String> duplicates = ConcurrentHashMap.newKeySet(); // ledgers that were active on two nodes at once
+  private final ConcurrentLinkedQueue<Answer> answers = new ConcurrentLinkedQueue<>();
+  private final List<String> errors = new ArrayList<>();
 
-  // ---- what happens
+  // ---- events
 
-  void sent(long id, String what) {
-    sent.put(id, what);
+  void sent(long id, String description) {
+    descriptions.put(id, description);
   }
 
-  void ended(long id, End how) {
-    var before = ends.put(id, how);
-    if (before != null) fail(id, "ended twice, " + before + " and " + how);
+  void ended(long id, End end) {
+    var previous = ends.put(id, end);
+    if (previous != null) fail(id, "ended twice, " + previous + " and " + end);
   }
 
-  /** A message that was accepted may become a dead letter. */
-  void died(long id, End how) {
-    ends.put(id, how);
+  /** Called when an accepted message becomes a dead letter. */
+  void deadLetter(long id, End end) {
+    ends.put(id, end);
   }
 
-  /** At the sender's node. */
-  void died(DeadLetter letter) {
+  /** Called for a dead letter at the sender's node. */
+  void deadLetter(DeadLetter letter) {
     if (letter.message() instanceof RemoteOutbox.LostMessage lost && lost.tell().message() instanceof Tell tell)
-      died(tell.id(), end(lost.reason()));
+      deadLetter(tell.id(), end(lost.reason()));
   }
 
-  /** At a home that lost its keys while the message was in a mailbox. */
-  void diedAtHome(DeadLetter letter) {
+  /** Called for a dead letter at a node that lost the key while the message was in a mailbox. */
+  void deadLetterAtOwner(DeadLetter letter) {
     if (letter.message() instanceof Tell tell) endedWithNode.add(tell.id());
   }
 
-  /** Messages in the mailboxes of a node end with it, and nobody tells their senders. */
+  /**
+   * Called when a node crashes: messages in its mailboxes end with it, without notice to their
+   * senders.
+   */
   void crashed(String node) {
-    homes.values().removeIf(node::equals);
-    sent.forEach((id, what) -> {
-      String actor = what.substring(what.lastIndexOf(' ') + 1);
-      if (what.startsWith("plain Tell") && !handled.containsKey(id) && !homes.containsKey(actor)) endedWithNode.add(id);
+    owners.values().removeIf(node::equals);
+    descriptions.forEach((id, description) -> {
+      String actor = description.substring(description.lastIndexOf(' ') + 1);
+      if (description.startsWith("plain Tell") && !handled.containsKey(id) && !owners.containsKey(actor))
+        endedWithNode.add(id);
     });
   }
 
   static End end(Throwable failure) {
     return switch (failure) {
-      case UnreachableException far when far.outcome() == Outcome.NOT_DONE -> End.NOT_HANDLED;
-      case MailboxFullException full -> End.NOT_HANDLED;
+      case UnavailableException unreachable when unreachable.outcome() == Outcome.NOT_DONE -> End.NOT_HANDLED;
+      case MailboxFullException failed -> End.NOT_HANDLED;
       default -> End.UNKNOWN;
     };
   }
@@ -93,116 +98,118 @@ final class History {
 
   void handled(String key, long id) {
     handled.merge(id, 1, Integer::sum);
-    orders.computeIfAbsent(key, none -> new ConcurrentLinkedQueue<>()).add(id);
+    handledIds.computeIfAbsent(key, absent -> new ConcurrentLinkedQueue<>()).add(id);
   }
 
-  /** An entity that keeps nothing. */
-  void lives(String key, String node) {
-    var other = homes.put(key, node);
-    if (other != null && !other.equals(node)) twice.add(key + " at " + other + " and " + node);
+  /** Called when an entity without a store becomes active. */
+  void entityActivated(String key, String node) {
+    var previous = owners.put(key, node);
+    if (previous != null && !previous.equals(node)) duplicates.add(key + " on " + previous + " and " + node);
   }
 
-  void livesNoMore(String key, String node) {
-    homes.remove(key, node);
+  void entityEnded(String key, String node) {
+    owners.remove(key, node);
   }
 
-  void answered(long id, String key, long begun, long ended, long count) {
-    if (id != 0) places.computeIfAbsent(key, none -> new ConcurrentHashMap<>()).put(id, count);
-    seen.add(new Seen(key, begun, ended, count));
+  void answered(long id, String key, long start, long ended, long count) {
+    if (id != 0) positions.computeIfAbsent(key, absent -> new ConcurrentHashMap<>()).put(id, count);
+    answers.add(new Answer(key, start, ended, count));
   }
 
-  private synchronized void fail(long id, String why) {
-    faults.add("#" + id + " " + sent.getOrDefault(id, "?") + ": " + why);
+  private synchronized void fail(long id, String error) {
+    errors.add("#" + id + " " + descriptions.getOrDefault(id, "?") + ": " + error);
   }
 
-  // ---- what must hold
+  // ---- checks
 
   /** Checks all requests and messages to actors without a store. */
   void checkPlain() {
     handled.forEach((id, times) -> {
       if (times > 1) fail(id, "was handled " + times + " times");
-      if (ends.get(id) == End.NOT_HANDLED) fail(id, "was handled, and its sender was told that it was not");
+      if (ends.get(id) == End.NOT_HANDLED) fail(id, "was handled, although its sender was notified of the opposite");
     });
-    sent.forEach((id, what) -> {
-      if (!what.startsWith("plain")) return;
-      if (isOpen(id)) fail(id, "has no end");
+    descriptions.forEach((id, description) -> {
+      if (!description.startsWith("plain")) return;
+      if (isOpen(id)) fail(id, "has no outcome");
       else if (ends.get(id) == End.DONE && !handled.containsKey(id) && !endedWithNode.contains(id))
-        fail(id, "is done, and was never handled");
+        fail(id, "is done, but was never handled");
     });
   }
 
   /** Checks the final states of durable actors, by key. */
   void checkDurable(Map<String, List<Long>> ledgers) {
-    var all = new HashMap<Long, String>();
+    var keysById = new HashMap<Long, String>();
     ledgers.forEach((key, ids) -> {
-      Set<Long> once = new HashSet<>();
+      Set<Long> uniqueIds = new HashSet<>();
       for (var id : ids) {
-        if (!once.add(id)) fail(id, "is stored twice at " + key);
-        all.put(id, key);
-        if (ends.get(id) == End.NOT_HANDLED) fail(id, "is stored, and its sender was told that it was not handled");
+        if (!uniqueIds.add(id)) fail(id, "is stored twice at " + key);
+        keysById.put(id, key);
+        if (ends.get(id) == End.NOT_HANDLED)
+          fail(id, "is stored, although its sender was notified that it was not handled");
       }
-      places.getOrDefault(key, Map.of()).forEach((id, place) -> {
-        if (place > ids.size() || ids.get((int) (place - 1)) != (long) id)
-          fail(id, "was answered as number " + place + " of " + key + ", which has " + ids);
+      positions.getOrDefault(key, Map.of()).forEach((id, position) -> {
+        if (position > ids.size() || ids.get((int) (position - 1)) != (long) id)
+          fail(id, "was answered as number " + position + " of " + key + ", which has " + ids);
       });
     });
-    sent.forEach((id, what) -> {
-      if (!what.startsWith("kept")) return;
-      if (isOpen(id)) fail(id, "has no end");
-      else if (ends.get(id) == End.DONE && !all.containsKey(id)) fail(id, "is done, and is not stored");
+    descriptions.forEach((id, description) -> {
+      if (!description.startsWith("kept")) return;
+      if (isOpen(id)) fail(id, "has no outcome");
+      else if (ends.get(id) == End.DONE && !keysById.containsKey(id)) fail(id, "is done, but is not stored");
     });
   }
 
-  /** A turn and the message that it sends are both there, or neither. */
-  void checkTransfer(long from, long to, Set<Long> stored) {
-    if (stored.contains(from) != stored.contains(to))
-      fail(from, stored.contains(from) ? "its message is missing" : "its message is there, and its turn is not");
+  /** Checks that a turn and the message that it sends are both stored, or neither. */
+  void checkTransfer(long turnId, long messageId, Set<Long> stored) {
+    if (stored.contains(turnId) != stored.contains(messageId))
+      fail(turnId, stored.contains(turnId) ? "its message is missing"
+          : "its message is stored, but its turn is missing");
   }
 
-  /** A request that is sent after an answer sees no less than that said. */
+  /** Checks that a request that is sent after an answer gets no smaller count. */
   void checkOrder() {
-    var byKey = new TreeMap<String, List<Seen>>();
-    seen.forEach(one -> byKey.computeIfAbsent(one.key, none -> new ArrayList<>()).add(one));
-    byKey.forEach((key, all) -> {
-      for (var late : all) for (var early : all)
-        if (early.ended < late.begun && early.count > late.count)
-          fail(0, key + " said " + early.count + " at " + early.ended + ", and " + late.count + " to what was asked at "
-              + late.begun);
+    var byKey = new TreeMap<String, List<Answer>>();
+    answers.forEach(answer -> byKey.computeIfAbsent(answer.key, absent -> new ArrayList<>()).add(answer));
+    byKey.forEach((key, answersOfKey) -> {
+      for (var second : answersOfKey) for (var first : answersOfKey)
+        if (first.ended < second.start && first.count > second.count)
+          fail(0, key + " said " + first.count + " at " + first.ended + ", and " + second.count
+              + " to what was asked at " + second.start);
     });
   }
 
   /**
-   * Checks runs in which nodes only leave and join: a key has one home at a time, no message is
-   * lost, and all keep their order.
+   * Checks runs in which nodes only leave and join: a key has one owner at a time, no message is
+   * lost, and messages keep their order.
    */
   void checkMoves(Set<Long> stored) {
-    for (var one : twice) fail(0, one + ": lived there at once");
-    sent.forEach((id, what) -> {
-      if (!what.endsWith(NAMED) && ends.get(id) != End.DONE && !stored.contains(id))
+    for (var ledger : duplicates) fail(0, ledger + ": active on both at once");
+    descriptions.forEach((id, description) -> {
+      if (!description.endsWith(NAMED) && ends.get(id) != End.DONE && !stored.contains(id))
         fail(id, "is lost: " + ends.get(id));
     });
-    orders.forEach((key, ids) -> {
-      if (!key.equals(NAMED)) checkRising(ids, id -> id);
+    handledIds.forEach((key, ids) -> {
+      if (!key.equals(NAMED)) checkIncreasing(ids, id -> id);
     });
-    places.values().forEach(of -> checkRising(new TreeMap<>(of).keySet(), of::get));
+    positions.values().forEach(byId -> checkIncreasing(new TreeMap<>(byId).keySet(), byId::get));
   }
 
-  private void checkRising(Collection<Long> ids, ToLongFunction<Long> by) {
-    long last = 0;
+  private void checkIncreasing(Collection<Long> ids, ToLongFunction<Long> position) {
+    long previous = 0;
     for (var id : ids) {
-      if (by.applyAsLong(id) < last) fail(id, "was not handled in the order in which all were sent");
-      last = by.applyAsLong(id);
+      if (position.applyAsLong(id) < previous) fail(id, "was not handled in the order of sending");
+      previous = position.applyAsLong(id);
     }
   }
 
   synchronized List<String> faults() {
-    return List.copyOf(faults);
+    return List.copyOf(errors);
   }
 
   @Override
   public String toString() {
     var counts = new TreeMap<End, Integer>();
     ends.values().forEach(end -> counts.merge(end, 1, Integer::sum));
-    return sent.size() + " sent, " + counts;
+    return descriptions.size() + " sent, " + counts;
   }
 }

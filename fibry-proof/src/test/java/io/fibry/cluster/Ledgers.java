@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The actors of a node: entities that keep nothing, durable ones, each with a ledger, and an actor
+ * The actors of a node: entities without a store, durable entities with a ledger each, and an actor
  * with a name. Thread-safe.
  */
 record Ledgers(String node, History history) {
@@ -27,28 +27,29 @@ record Ledgers(String node, History history) {
   record All() implements Message, Request<All, Ledger> {}
   record Ledger(List<Long> ids) {
     Ledger with(long id) {
-      var all = new ArrayList<>(ids);
-      all.add(id);
-      return new Ledger(all);
+      var newIds = new ArrayList<>(ids);
+      newIds.add(id);
+      return new Ledger(newIds);
     }
   }
 
   static final Durable<Message> KEPT = Durable.kind("kept", Message.class).storeMessages(1_000)
-      .state(new Ledger(List.of())).handler(Ledgers::keep);
-  static final Duration LATER = Duration.ofSeconds(3);
-  private static final Duration IDLE = Duration.ofSeconds(2); // so that actors sleep and wake, too
+      .state(new Ledger(List.of())).handler(Ledgers::handleDurable);
+  static final Duration REMINDER_DELAY = Duration.ofSeconds(3);
+  // Short, so that actors are also passivated and loaded again
+  private static final Duration IDLE = Duration.ofSeconds(2);
 
-  void begin(Cluster cluster, ActorScope scope) {
-    cluster.host("plain", Message.class, scope.anonymous(), IDLE, this::birth);
+  void host(Cluster cluster, ActorScope scope) {
+    cluster.host("plain", Message.class, scope.anonymous(), IDLE, this::create);
     cluster.host(KEPT, scope.anonymous(), IDLE);
     Actor<Message> actor = scope.anonymous()
         .newActor((Message message, ActorContext<Message> context) -> handle("named", message, context));
     cluster.expose("named", Message.class, actor);
   }
 
-  private Actor<Message> birth(ActorBuilder<Object> how, String key) {
-    history.lives(key, node);
-    return how.initialState(() -> key).onStop(state -> history.livesNoMore(key, node)).newActor(
+  private Actor<Message> create(ActorBuilder<Object> builder, String key) {
+    history.entityActivated(key, node);
+    return builder.initialState(() -> key).onStop(state -> history.entityEnded(key, node)).newActor(
         (String state, Message message, ActorContext<Message> context) -> handle(key, message, context));
   }
 
@@ -60,11 +61,11 @@ record Ledgers(String node, History history) {
       }
       case Tell tell -> history.handled(key, tell.id);
       case Read read -> context.reply(read, 0L);
-      default -> throw new IllegalStateException(message + " is for others");
+      default -> throw new IllegalStateException(message + " is not for these actors");
     }
   }
 
-  private static Ledger keep(Ledger ledger, Message message, DurableContext<Message> context) {
+  private static Ledger handleDurable(Ledger ledger, Message message, DurableContext<Message> context) {
     return switch (message) {
       case Add add -> {
         context.reply(add, ledger.ids.size() + 1L);
@@ -81,7 +82,7 @@ record Ledgers(String node, History history) {
         yield ledger.with(move.id);
       }
       case Remind remind -> {
-        context.setReminder("of " + remind.id, new Tell(remind.other), LATER);
+        context.setReminder("of " + remind.id, new Tell(remind.other), REMINDER_DELAY);
         context.reply(remind, ledger.ids.size() + 1L);
         yield ledger.with(remind.id);
       }
@@ -89,8 +90,8 @@ record Ledgers(String node, History history) {
         context.reply(read, (long) ledger.ids.size());
         yield ledger;
       }
-      case All all -> {
-        context.reply(all, ledger);
+      case All request -> {
+        context.reply(request, ledger);
         yield ledger;
       }
     };

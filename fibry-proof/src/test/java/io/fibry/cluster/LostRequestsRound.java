@@ -15,29 +15,32 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * Requests whose handlers take longer than a lease, and whose limits are far longer. Nodes join and
- * leave meanwhile, so that keys move. In two rounds of three nodes also crash or are cut off, and
- * messages are lost. No request waits for its limit; in the other rounds none is lost, either.
+ * Sends requests whose handlers take longer than a lease, and whose limits are far longer. Nodes
+ * join and leave meanwhile, so that keys move. In two thirds of the rounds nodes also crash or are
+ * cut off, and messages are lost. No request waits for its limit; in the other rounds no request is
+ * lost either.
  */
 final class LostRequestsRound {
   record Work(long id, long millis) implements Request<Work, Long> {}
 
   private static final int KEYS = 12;
-  private static final int PARTS = 4;
+  private static final int PARTITIONS = 4;
   private static final int REQUESTS = 40;
-  private static final int PAUSE = 1_000; // ms between two of them, at most
-  private static final int WORK = 5_000; // ms, at most
+  private static final int PAUSE = 1_000; // max ms between two requests
+  private static final int WORK_TIME = 5_000; // max ms that a request takes
   private static final int MOVES = 4;
   private static final Duration LEASE = Duration.ofSeconds(3);
-  private static final Duration DELAYS = Duration.ofSeconds(1); // of a claim or an answer, on a slow network
+  // Delay of a claim or an answer on a slow network
+  private static final Duration NETWORK_DELAY = Duration.ofSeconds(1);
   private static final Duration LIMIT = Duration.ofHours(1);
-  private static final Duration LONG = Duration.ofMinutes(2); // requests to one key wait for each other
+  // Long, because requests to one key wait for each other
+  private static final Duration MAX_WAIT = Duration.ofMinutes(2);
 
-  private final class Home {
+  private final class Host {
     private final Machine machine;
-    private Cluster cluster; // null: it is joining, or has left
+    private Cluster cluster; // null while the node joins, and after it has left
 
-    Home(String name) {
+    Host(String name) {
       machine = machine(name);
       machine.node().start("join", () -> {
         while (cluster == null) join();
@@ -45,14 +48,14 @@ final class LostRequestsRound {
       });
     }
 
-    /** Tries as often as necessary. */
+    /** Joins the cluster; called again until it succeeds. */
     private void join() throws InterruptedException {
       Cluster joined = null;
       try {
         joined = LostRequestsRound.this.join(machine);
         joined.host("place", Work.class, machine.scope().anonymous(), Duration.ofHours(1),
             (builder, key) -> builder.newActor((Work work, ActorContext<Work> context) -> {
-              begun.put(work.id(), this);
+              handlers.put(work.id(), this);
               Thread.sleep(work.millis());
               context.reply(work, work.id());
             }));
@@ -75,13 +78,13 @@ final class LostRequestsRound {
   private final SplittableRandom random;
   private final boolean onlyMoves;
   private final RemoteNetwork network;
-  private final List<Home> homes = new ArrayList<>();
-  private final Map<Long, Home> begun = new HashMap<>(); // where a request was last handled, by id
-  private final Map<Long, Long> mustEnd = new HashMap<>(); // its home has crashed
-  private final Map<Long, Long> ended = new HashMap<>(); // when; by id
-  private final List<String> faults = new ArrayList<>();
-  private int started;
-  private boolean sent; // all
+  private final List<Host> hosts = new ArrayList<>();
+  private final Map<Long, Host> handlers = new HashMap<>(); // the host that handled a request last, by id
+  private final Map<Long, Long> deadlines = new HashMap<>(); // latest ends of requests whose host has crashed, by id
+  private final Map<Long, Long> endTimes = new HashMap<>(); // by id
+  private final List<String> errors = new ArrayList<>();
+  private int startedHosts;
+  private boolean areAllSent; // whether all requests were sent
 
   LostRequestsRound(Simulation simulation) {
     this.simulation = simulation;
@@ -96,81 +99,86 @@ final class LostRequestsRound {
   }
 
   private Cluster join(Machine machine) {
-    return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withPartitions(PARTS)
+    return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withPartitions(PARTITIONS)
         .withLease(LEASE).withSettleTime(Duration.ofMillis(300)).withScope(machine.scope().openScope("program")));
   }
 
   private void start() throws InterruptedException {
-    var home = new Home("n" + ++started);
-    homes.add(home);
-    simulation.assertEventually("it has joined", LONG, () -> home.cluster != null);
+    var host = new Host("n" + ++startedHosts);
+    hosts.add(host);
+    simulation.assertEventually("the host has joined", MAX_WAIT, () -> host.cluster != null);
   }
 
-  /** {@return the broken promises} */
+  /** {@return descriptions of the broken promises} */
   List<String> play() throws InterruptedException {
     start();
     start();
     var front = join(machine("front"));
-    var places = front.entities("place", Work.class);
-    simulation.assertEventually("it knows the homes", LONG, () -> front.members().size() == 3);
-    var own = random.split();
-    simulation.client("asker", () -> ask(places, own));
-    if (!onlyMoves) network.become(new Odds(random.nextInt(10), random.nextInt(20), 0));
+    var entities = front.entities("place", Work.class);
+    simulation.assertEventually("the asking node knows both hosts", MAX_WAIT, () -> front.members().size() == 3);
+    var askerRandom = random.split();
+    simulation.client("asker", () -> ask(entities, askerRandom));
+    if (!onlyMoves) network.setOdds(new Odds(random.nextInt(10), random.nextInt(20), 0));
     for (int i = 0; i < MOVES; i++) {
       Thread.sleep(random.nextInt(REQUESTS * PAUSE / 2 / MOVES));
       disturb();
     }
-    simulation.assertEventually("all is sent", LONG, () -> sent);
+    simulation.assertEventually("all requests were sent", MAX_WAIT, () -> areAllSent);
     network.heal();
-    simulation.assertEventually("all requests have an end", LONG, () -> ended.size() == REQUESTS);
-    mustEnd.forEach((id, time) -> {
-      if (ended.get(id) - time > 0) faults.add(id + " ended " + (ended.get(id) - time) / 1_000_000 + " ms too late");
+    simulation.assertEventually("all requests have ended", MAX_WAIT, () -> endTimes.size() == REQUESTS);
+    deadlines.forEach((id, time) -> {
+      if (endTimes.get(id) - time > 0)
+        errors.add(id + " ended " + (endTimes.get(id) - time) / 1_000_000 + " ms too late");
     });
-    for (var home : homes) home.machine.crash();
+    for (var host : hosts) host.machine.crash();
     front.close();
-    return faults;
+    return errors;
   }
 
   private void disturb() throws InterruptedException {
-    if (homes.size() < 3) {
+    if (hosts.size() < 3) {
       start();
       return;
     }
-    var some = homes.get(random.nextInt(homes.size()));
+    var disturbedHost = hosts.get(random.nextInt(hosts.size()));
     switch (onlyMoves ? 0 : random.nextInt(3)) {
       case 0 -> {
-        homes.remove(some);
-        some.leave();
-        simulation.assertEventually("it has left", LONG, () -> some.cluster == null);
+        hosts.remove(disturbedHost);
+        disturbedHost.leave();
+        simulation.assertEventually("the host has left", MAX_WAIT, () -> disturbedHost.cluster == null);
       }
       case 1 -> {
-        homes.remove(some);
-        some.machine.crash();
-        long end = System.nanoTime() + LEASE.plus(DELAYS).toNanos();
-        begun.forEach((id, home) -> {
-          if (home == some && !ended.containsKey(id)) mustEnd.put(id, end);
+        hosts.remove(disturbedHost);
+        disturbedHost.machine.crash();
+        long end = System.nanoTime() + LEASE.plus(NETWORK_DELAY).toNanos();
+        handlers.forEach((id, host) -> {
+          if (host == disturbedHost && !endTimes.containsKey(id)) deadlines.put(id, end);
         });
       }
-      default -> some.machine.cut(Duration.ofMillis(random.nextInt(2 * (int) LEASE.toMillis())));
+      default -> disturbedHost.machine.cut(Duration.ofMillis(random.nextInt(2 * (int) LEASE.toMillis())));
     }
   }
 
-  private Object ask(Entities<String, Work> places, SplittableRandom own) throws InterruptedException {
+  private Object ask(Entities<String, Work> entities, SplittableRandom askerRandom) throws InterruptedException {
     for (long i = 1; i <= REQUESTS; i++) {
       long id = i;
-      places.actor("k" + own.nextInt(KEYS)).sendMessageReturn(new Work(id, own.nextInt(WORK)), LIMIT)
-          .whenComplete((same, failure) -> {
-            ended.put(id, System.nanoTime());
-            if (failure != null && !mayFail(failure)) faults.add(id + ": " + failure);
+      entities.actor("k" + askerRandom.nextInt(KEYS))
+          .sendMessageReturn(new Work(id, askerRandom.nextInt(WORK_TIME)), LIMIT)
+          .whenComplete((result, failure) -> {
+            endTimes.put(id, System.nanoTime());
+            if (failure != null && !mayFail(failure)) errors.add(id + ": " + failure);
           });
-      Thread.sleep(own.nextInt(PAUSE));
+      Thread.sleep(askerRandom.nextInt(PAUSE));
     }
-    return sent = true;
+    return areAllSent = true;
   }
 
-  /** A home that gives its keys away has ten seconds for what waits, and then ends its actors. */
+  /**
+   * Returns whether a request may fail so. A host that gives its keys away has ten seconds for
+   * waiting requests, and then ends its actors.
+   */
   private boolean mayFail(Throwable failure) {
     return failure instanceof ActorStoppedException || failure instanceof RemoteFailureException
-        || !onlyMoves && failure instanceof UnreachableException;
+        || !onlyMoves && failure instanceof UnavailableException;
   }
 }

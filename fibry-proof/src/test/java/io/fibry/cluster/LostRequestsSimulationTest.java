@@ -7,7 +7,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Requests to nodes that crash, are cut off, or move their keys, each round by a seed. */
+/** Simulates requests to nodes that crash, are cut off, or move their keys. */
 @Tag("simulated")
 class LostRequestsSimulationTest {
 

@@ -8,13 +8,13 @@ import java.time.Duration;
 final class Machine {
   private final SimulatedNode node;
   private final ActorScope scope;
-  private boolean crashed;
+  private boolean isCrashed;
   private long cutUntil;
-  private long newsFrom;
+  private long newsTime;
   private long pausedUntil;
-  private long paused;
+  private long totalPause;
 
-  /** @param scope of that node */
+  /** @param scope a scope on the node */
   Machine(SimulatedNode node, ActorScope scope) {
     this.node = node;
     this.scope = scope;
@@ -33,50 +33,50 @@ final class Machine {
   }
 
   void crash() {
-    crashed = true;
+    isCrashed = true;
     node.crash();
   }
 
   void pause(Duration time) {
-    if (crashed) return;
+    if (isCrashed) return;
     long now = System.nanoTime();
     long end = Math.max(pausedUntil, now + time.toNanos());
-    paused += end - Math.max(pausedUntil, now);
+    totalPause += end - Math.max(pausedUntil, now);
     pausedUntil = end;
     node.freeze(time);
   }
 
-  /** {@return how long all pauses so far take, also the current one, in nanoseconds} */
-  long paused() {
-    return paused;
+  /** {@return the duration of all pauses so far, also of the current pause, in nanoseconds} */
+  long totalPause() {
+    return totalPause;
   }
 
-  /** The longest of several cuts counts. */
+  /** Cuts the machine off from the network; the longest of several cuts counts. */
   void cut(Duration time) {
     cutUntil = Math.max(cutUntil, System.nanoTime() + time.toNanos());
   }
 
   void heal() {
     cutUntil = System.nanoTime();
-    newsFrom = cutUntil;
+    newsTime = cutUntil;
   }
 
   boolean isCrashed() {
-    return crashed;
+    return isCrashed;
   }
 
-  /** Messages that it has just sent are lost, too. */
+  /** Returns whether the machine is cut off; messages that it has just sent are lost, too. */
   boolean isCut() {
-    return crashed || cutUntil - System.nanoTime() > 0;
+    return isCrashed || cutUntil - System.nanoTime() > 0;
   }
 
-  /** No news of the table get here before. */
+  /** Delays news of the table to this machine by at least this time. */
   void delayNews(Duration time) {
-    newsFrom = Math.max(newsFrom, System.nanoTime() + time.toNanos());
+    newsTime = Math.max(newsTime, System.nanoTime() + time.toNanos());
   }
 
-  /** {@return how long no news get here, in nanoseconds} */
-  long untilNews() {
-    return Math.max(newsFrom, cutUntil) - System.nanoTime();
+  /** {@return the time until news of the table arrive here, in nanoseconds} */
+  long timeUntilNews() {
+    return Math.max(newsTime, cutUntil) - System.nanoTime();
   }
 }

@@ -26,42 +26,42 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
 /**
- * Two nodes own durable ledgers, and a third one asks them. An owner is paused for about as long as
- * its lease, and resumes, while turns are being stored. No turn is lost or stored twice, and no
- * answer is stale. The askers are quick when a lease ends, and when an owner resumes.
+ * Two nodes own durable ledgers, and a third node asks them. An owner is paused for about as long
+ * as its lease, and resumes, while turns are being stored. No turn is lost or stored twice, and no
+ * answer is stale. Askers send at short intervals while a lease ends and while an owner resumes.
  * The wall clock of the servers may be set forward, too.
  */
 final class PausedOwnersRound {
   private static final int OWNERS = 2;
   private static final int ASKERS = 3;
-  private static final int PARTS = 8;
-  private static final int QUICK = 6; // ms between two requests, at most
-  private static final int SLOW = 600;
-  private static final int TURN = 15; // ms, at most
-  private static final Duration LATE_NEWS = Duration.ofSeconds(1); // the lease must do without them
+  private static final int PARTITIONS = 8;
+  private static final int QUICK_PAUSE = 6; // max ms between two requests of a quick asker
+  private static final int SLOW_PAUSE = 600;
+  private static final int TURN_TIME = 15; // max ms that a turn takes
+  private static final Duration NEWS_DELAY = Duration.ofSeconds(1); // a lease must work without news of the table
   private static final Duration LEASE = Duration.ofSeconds(4);
-  private static final Duration AROUND = Duration.ofMillis(20); // so long askers are quick
+  private static final Duration QUICK_TIME = Duration.ofMillis(20); // askers are quick before and after a pause
   private static final Duration STEP = Duration.ofMillis(50);
-  private static final Duration LIMIT = Duration.ofMillis(600); // of a request
-  private static final Duration LONG = Duration.ofMinutes(2);
+  private static final Duration ASK_LIMIT = Duration.ofMillis(600); // of a request
+  private static final Duration MAX_WAIT = Duration.ofMinutes(2);
 
   /** A fault that the checks must find. */
   enum Planted {
-    NONE, CLOCKS_STOP, // of owners, while these are paused
-    READS_ARE_CACHED, // an owner answers them by what it had stored itself
-    EXPIRY_IS_AN_END // others do not wait for the lease of an owner whose entry a server drops
+    NONE, CLOCKS_STOP, // the clocks of owners stop while the owners are paused
+    READS_ARE_CACHED, // an owner answers reads from a cache of its own writes
+    EXPIRY_IS_AN_END // other nodes do not wait for the end of a lease whose entry a server drops
   }
 
-  /** A clock and its timers, which stop while the machine is paused. */
+  /** A clock with timers, which stop while the machine is paused. */
   private record StoppingClock(Machine machine) implements Scheduler {
     @Override
     public long nanoTime() {
-      return System.nanoTime() - machine.paused();
+      return System.nanoTime() - machine.totalPause();
     }
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-      return begin(delay, task);
+      return scheduleOnce(delay, task);
     }
 
     @Override
@@ -71,22 +71,22 @@ final class PausedOwnersRound {
 
     @Override
     public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
-      var last = new Timer[1];
-      last[0] = begin(initial, new Runnable() {
+      var timer = new Timer[1];
+      timer[0] = scheduleOnce(initial, new Runnable() {
         @Override
         public void run() {
           task.run();
-          last[0] = begin(delay, this);
+          timer[0] = scheduleOnce(delay, this);
         }
       });
-      return () -> last[0].cancel();
+      return () -> timer[0].cancel();
     }
 
-    private Timer begin(Duration delay, Runnable task) {
+    private Timer scheduleOnce(Duration delay, Runnable task) {
       long due = nanoTime() + delay.toNanos();
       return Scheduler.system().schedule(delay, () -> {
-        long left = due - nanoTime();
-        if (left > 0) begin(Duration.ofNanos(left), task);
+        long remaining = due - nanoTime();
+        if (remaining > 0) scheduleOnce(Duration.ofNanos(remaining), task);
         else task.run();
       });
     }
@@ -101,16 +101,17 @@ final class PausedOwnersRound {
   private final boolean newsAreLate;
   private final History history = new History();
   private final List<Machine> owners = new ArrayList<>();
-  private final List<String> keys = new ArrayList<>(); // one of each owner
-  private final List<String> forks = new ArrayList<>(); // of histories at the store
+  private final List<String> keys = new ArrayList<>(); // one key of each owner
+  private final List<String> turnErrors = new ArrayList<>(); // turns that the store has in the wrong order
   private Entities<String, Message> ledgers;
-  private final Map<String, Long> asked = new HashMap<>(); // last requests that were answered, by key
-  private int joined; // owners
-  private boolean isQuick; // askers
-  private boolean isReading; // askers, and nothing else
-  private boolean over;
-  private int asking; // askers that have not ended
-  private long ids;
+  // Time at which the last answered request was sent, by key
+  private final Map<String, Long> lastAnswered = new HashMap<>();
+  private int joinedOwners; // owners that have joined
+  private boolean isQuick; // askers pause only shortly
+  private boolean isReading; // askers send only reads
+  private boolean isOver;
+  private int activeAskers; // askers that have not ended
+  private long lastId;
 
   PausedOwnersRound(Simulation simulation, Planted fault) {
     this.simulation = simulation;
@@ -118,7 +119,7 @@ final class PausedOwnersRound {
     this.fault = fault;
     this.newsAreLate = random.nextInt(4) > 0;
     this.network = new RemoteNetwork(random.split(), simulation.scope().openScope("servers"), random.nextBoolean());
-    if (fault == Planted.EXPIRY_IS_AN_END) network.takeExpiryForAnEnd();
+    if (fault == Planted.EXPIRY_IS_AN_END) network.plantExpiryFault();
   }
 
   private Machine machine(String name) {
@@ -128,106 +129,107 @@ final class PausedOwnersRound {
 
   private Cluster join(Machine machine) {
     var clock = new StoppingClock(machine);
-    boolean stops = fault == Planted.CLOCKS_STOP && !machine.name().equals("asking");
-    var scope = machine.scope().openScope("program", options -> stops ? options.withScheduler(clock) : options);
+    boolean clockStops = fault == Planted.CLOCKS_STOP && !machine.name().equals("asking");
+    var scope = machine.scope().openScope("program", options -> clockStops ? options.withScheduler(clock) : options);
     return Cluster.join("simulated", network, options -> {
-      var all =
-          options.withNode(machine.name()).withPartitions(PARTS).withLease(LEASE).withSettleTime(Duration.ofMillis(300))
-              .withScope(scope).withAskLimit(LIMIT);
-      return stops ? all.withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())) : all;
+      var nodeOptions =
+          options.withNode(machine.name()).withPartitions(PARTITIONS).withLease(LEASE)
+              .withSettleTime(Duration.ofMillis(300)).withScope(scope).withAskLimit(ASK_LIMIT);
+      return clockStops ? nodeOptions.withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())) : nodeOptions;
     });
   }
 
-  /** {@return the promises that were broken} */
+  /** {@return descriptions of the broken promises} */
   List<String> play() throws InterruptedException {
-    var asking = join(machine("asking"));
-    for (int i = 1; i <= OWNERS; i++) begin(machine("n" + i));
-    ledgers = asking.entities(kind(new HashMap<>()));
-    simulation.assertEventually("both own ledgers", LONG, () -> joined == OWNERS);
-    for (var owner : owners) keys.add(keyOf(owner.name(), asking));
-    network.become(random.nextInt(3) == 0 ? new Odds(0, 10, 10) : Odds.NONE);
+    var askingNode = join(machine("asking"));
+    for (int i = 1; i <= OWNERS; i++) startOwner(machine("n" + i));
+    ledgers = askingNode.entities(kind(new HashMap<>()));
+    simulation.assertEventually("both nodes own ledgers", MAX_WAIT, () -> joinedOwners == OWNERS);
+    for (var owner : owners) keys.add(keyOf(owner.name(), askingNode));
+    network.setOdds(random.nextInt(3) == 0 ? new Odds(0, 10, 10) : Odds.NONE);
     for (int i = 0; i < ASKERS; i++) {
-      var own = random.split();
-      this.asking++;
-      simulation.client("asker" + i, () -> ask(own));
+      var askerRandom = random.split();
+      activeAskers++;
+      simulation.client("asker" + i, () -> ask(askerRandom));
     }
     for (int pauses = 1 + random.nextInt(3); pauses > 0; pauses--) {
       if (random.nextInt(3) == 0) dropLeases();
       pause(owners.get(random.nextInt(OWNERS)));
     }
     network.heal();
-    over = true;
-    simulation.assertEventually("the askers have ended", LONG, () -> this.asking == 0);
+    isOver = true;
+    simulation.assertEventually("the askers have ended", MAX_WAIT, () -> activeAskers == 0);
     check();
-    for (var one : owners) one.crash();
-    asking.close();
-    forks.addAll(history.faults());
-    return forks;
+    for (var owner : owners) owner.crash();
+    askingNode.close();
+    turnErrors.addAll(history.faults());
+    return turnErrors;
   }
 
-  /** A key whose owner is a certain node. */
+  /** Returns a key that the node owns. */
   private static String keyOf(String node, Cluster cluster) {
     return Stream.iterate(0, i -> i + 1).map(i -> "k" + i)
         .filter(key -> PartitionAssignment
-            .preferredNode("kept", PartitionAssignment.partitionOf(key, PARTS), cluster.members())
+            .preferredNode("kept", PartitionAssignment.partitionOf(key, PARTITIONS), cluster.members())
             .filter(node::equals).isPresent())
         .findFirst().orElseThrow();
   }
 
-  private void begin(Machine machine) {
+  private void startOwner(Machine machine) {
     owners.add(machine);
     var kind = kind(new HashMap<>());
     machine.node().start("join", () -> {
       join(machine).host(kind, machine.scope().anonymous(), Duration.ofMinutes(5));
-      return ++joined;
+      return ++joinedOwners;
     });
   }
 
   /**
-   * Until others have its keys, and a little longer; or for about as long as its lease. It may also
-   * be cut off meanwhile, as servers drop what a paused machine does not read.
+   * Pauses the owner until requests for all keys are answered, and a little longer, or for about as
+   * long as its lease. The owner may also be cut off meanwhile, because servers drop messages that
+   * a paused machine does not read.
    */
   private void pause(Machine owner) throws InterruptedException {
     Thread.sleep(random.nextInt(500));
     boolean isShort = random.nextInt(4) == 0;
     boolean isCut = random.nextBoolean();
-    isQuick = !isCut; // no turn in flight, which would be refused: then the owner would read the store again
-    Thread.sleep(AROUND);
-    long begun = System.nanoTime();
-    long end = begun + LEASE.plusMillis(random.nextInt(-1_000, 1_000)).toNanos();
-    while (isShort ? System.nanoTime() < end : !isTaken(begun)) {
-      hold(owner, STEP, isCut);
-      isQuick &= System.nanoTime() - begun < AROUND.toNanos();
+    isQuick = !isCut; // if cut: no turn in flight, because a refused turn makes the owner read the store again
+    Thread.sleep(QUICK_TIME);
+    long start = System.nanoTime();
+    long end = start + LEASE.plusMillis(random.nextInt(-1_000, 1_000)).toNanos();
+    while (isShort ? System.nanoTime() < end : !areAllAnswered(start)) {
+      pauseFor(owner, STEP, isCut);
+      isQuick &= System.nanoTime() - start < QUICK_TIME.toNanos();
     }
     isQuick = true;
-    hold(owner, STEP.plusMillis(random.nextInt(100)), isCut);
+    pauseFor(owner, STEP.plusMillis(random.nextInt(100)), isCut);
     isReading = isCut;
-    hold(owner, AROUND, false);
+    pauseFor(owner, QUICK_TIME, false);
     Thread.sleep(STEP.multipliedBy(2));
     isReading = false;
     isQuick = false;
   }
 
-  /** The wall clock of the servers is set forward while owners live, or before one is paused. */
+  /** Sets the wall clock of the servers forward while owners run, or before an owner is paused. */
   private void dropLeases() throws InterruptedException {
     isQuick = true;
-    Thread.sleep(AROUND);
+    Thread.sleep(QUICK_TIME);
     network.dropLeases("simulated");
     Thread.sleep(random.nextInt(1_000));
     isQuick = false;
   }
 
-  /** Until then, and a step longer. */
-  private void hold(Machine owner, Duration time, boolean isCut) throws InterruptedException {
+  /** Pauses the owner for the given time and one step longer, and returns after the given time. */
+  private void pauseFor(Machine owner, Duration time, boolean isCut) throws InterruptedException {
     owner.pause(time.plus(STEP));
     if (isCut) owner.cut(time);
-    if (newsAreLate) owner.delayNews(time.plus(LATE_NEWS));
+    if (newsAreLate) owner.delayNews(time.plus(NEWS_DELAY));
     Thread.sleep(time);
   }
 
-  /** All keys were answered to what was asked since then. */
-  private boolean isTaken(long since) {
-    return asked.size() == OWNERS && asked.values().stream().allMatch(at -> at > since);
+  /** Returns whether requests for all keys were answered that were sent after the given time. */
+  private boolean areAllAnswered(long since) {
+    return lastAnswered.size() == OWNERS && lastAnswered.values().stream().allMatch(time -> time > since);
   }
 
   // ---- the actors
@@ -246,15 +248,15 @@ final class PausedOwnersRound {
       case AddOnce add -> context.reply(add, add(cache, add.id(), context));
       case Read read -> context.reply(read,
           fault == Planted.READS_ARE_CACHED ? cache.getOrDefault(context.key(), count) : count);
-      case All all -> context.reply(all, ledger);
-      default -> throw new IllegalStateException(message + " is for others");
+      case All request -> context.reply(request, ledger);
+      default -> throw new IllegalStateException(message + " is not for ledgers");
     }
   }
 
-  /** It takes its time, so that pauses begin in the midst of it. */
+  /** Sleeps before it persists, so that pauses begin in the middle of it. */
   private long add(Map<String, Long> cache, long id, EventContext<Ledger, Added, Message> context)
       throws InterruptedException {
-    Thread.sleep(random.nextInt(TURN));
+    Thread.sleep(random.nextInt(TURN_TIME));
     long count = context.persist(new Added(id)).ids().size();
     cache.put(context.key(), count);
     return count;
@@ -262,44 +264,45 @@ final class PausedOwnersRound {
 
   // ---- askers
 
-  private Object ask(SplittableRandom own) throws InterruptedException {
-    while (!over) {
-      String key = keys.get(own.nextInt(OWNERS));
-      long begun = System.nanoTime();
-      switch (own.nextInt(4) + (isReading ? 2 : 0)) {
+  private Object ask(SplittableRandom askerRandom) throws InterruptedException {
+    while (!isOver) {
+      String key = keys.get(askerRandom.nextInt(OWNERS));
+      long start = System.nanoTime();
+      switch (askerRandom.nextInt(4) + (isReading ? 2 : 0)) {
         case 0 -> {
-          long id = sent("kept Add to " + key);
-          history.ended(id, asked(id, key, new Add(id), begun));
+          long id = newId("kept Add to " + key);
+          history.ended(id, request(id, key, new Add(id), start));
         }
         case 1 -> {
-          long id = sent("kept AddOnce to " + key);
+          long id = newId("kept AddOnce to " + key);
           var add = new AddOnce("once " + id, id);
-          while (asked(id, key, add, begun) != End.DONE) Thread.sleep(QUICK);
+          while (request(id, key, add, start) != End.DONE) Thread.sleep(QUICK_PAUSE);
           history.ended(id, End.DONE);
         }
-        default -> asked(0, key, new Read(), begun);
+        default -> request(0, key, new Read(), start);
       }
-      for (long end = System.nanoTime() + own.nextInt(SLOW) * 1_000_000L; !isQuick && System.nanoTime() < end;)
+      for (long end = System.nanoTime() + askerRandom.nextInt(SLOW_PAUSE) * 1_000_000L;
+          !isQuick && System.nanoTime() < end;)
         Thread.sleep(STEP);
-      Thread.sleep(own.nextInt(QUICK));
+      Thread.sleep(askerRandom.nextInt(QUICK_PAUSE));
     }
-    asking--;
+    activeAskers--;
     return null;
   }
 
-  private long sent(String what) {
-    long id = ++ids;
-    history.sent(id, what);
+  private long newId(String description) {
+    long id = ++lastId;
+    history.sent(id, description);
     return id;
   }
 
-  private <Q extends Message> End asked(long id, String key, Request<Q, Long> request, long begun) {
-    long now = System.nanoTime();
+  private <Q extends Message> End request(long id, String key, Request<Q, Long> request, long start) {
+    long sent = System.nanoTime();
     try {
       Actor<Message> ledger = ledgers.actor(key);
-      long count = ledger.ask(request, LIMIT);
-      asked.merge(key, now, Math::max);
-      history.answered(id, key, begun, System.nanoTime(), count);
+      long count = ledger.ask(request, ASK_LIMIT);
+      lastAnswered.merge(key, sent, Math::max);
+      history.answered(id, key, start, System.nanoTime(), count);
       return End.DONE;
     } catch (RequestException | RemoteFailureException failure) {
       return History.end(failure);
@@ -307,29 +310,29 @@ final class PausedOwnersRound {
   }
 
   private void check() throws InterruptedException {
-    var all = new HashMap<String, List<Long>>();
-    for (var key : keys) all.put(key, read(key));
-    history.checkDurable(all);
+    var idsByKey = new HashMap<String, List<Long>>();
+    for (var key : keys) idsByKey.put(key, read(key));
+    history.checkDurable(idsByKey);
     history.checkOrder();
     checkTurns();
   }
 
-  /** The turns of each key are one row. */
+  /** Checks that the numbers of the turns of each key increase. */
   private void checkTurns() throws InterruptedException {
-    var last = new HashMap<String, Long>();
+    var lastTurns = new HashMap<String, Long>();
     try (var turns = network.store().history("kept", "")) {
       for (var page = turns.poll(); !page.isEmpty(); page = turns.poll()) for (var turn : page) {
-        Long before = last.put(turn.key(), turn.number());
-        if (before != null && turn.number() <= before)
-          forks.add("turn " + turn.number() + " of " + turn.key() + " is behind turn " + before);
+        Long previous = lastTurns.put(turn.key(), turn.number());
+        if (previous != null && turn.number() <= previous)
+          turnErrors.add("turn " + turn.number() + " of " + turn.key() + " is behind turn " + previous);
       }
     }
   }
 
-  /** An owner whose turn another one has refused may say so once. */
+  /** Repeats a read that fails, because an owner whose turn was refused may report that once. */
   private List<Long> read(String key) throws InterruptedException {
-    for (long end = System.nanoTime() + LONG.toNanos();;) try {
-      return ledgers.actor(key).ask(new All(), LIMIT).ids();
+    for (long end = System.nanoTime() + MAX_WAIT.toNanos();;) try {
+      return ledgers.actor(key).ask(new All(), ASK_LIMIT).ids();
     } catch (RequestException | RemoteFailureException failure) {
       if (System.nanoTime() > end) throw failure;
       Thread.sleep(100);

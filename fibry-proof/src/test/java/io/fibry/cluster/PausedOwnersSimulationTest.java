@@ -11,15 +11,12 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Owners of durable actors that are paused for longer than their lease, while turns are in flight,
- * each round by a seed.
- */
+/** Pauses owners of durable actors for longer than their lease, while turns are in flight. */
 @Tag("simulated")
 class PausedOwnersSimulationTest {
 
   @Test
-  void pausedOwnersLoseNothingAndAnswerNothingStale() {
+  void pausedOwnersLoseNoTurnAndGiveNoStaleAnswer() {
     Seeds.play("paused owners", 30,
         simulation -> assertEquals(List.of(), new PausedOwnersRound(simulation, Planted.NONE).play()));
   }
@@ -30,22 +27,25 @@ class PausedOwnersSimulationTest {
   }
 
   @Test
-  void turnsOfTwoOwnersAreFound() {
+  void concurrentTurnsOfTwoOwnersAreFound() {
     assertFinds(Planted.CLOCKS_STOP, "is stored twice");
   }
 
   @Test
-  void takersThatDoNotWaitForALeaseAreFound() {
+  void nodesThatDoNotWaitForLeaseAreFound() {
     assertFinds(Planted.EXPIRY_IS_AN_END, "is stored twice");
   }
 
-  /** Once it is found, a run does nothing, so most of the seeds take no time. */
+  /**
+   * Checks that a round finds the planted fault. After that the runs do nothing, so most seeds take
+   * no time.
+   */
   private static void assertFinds(Planted fault, String text) {
-    var faults = new ArrayList<String>();
+    var errors = new ArrayList<String>();
     Simulation.run(options -> options.withSeeds(300), simulation -> {
-      if (faults.stream().noneMatch(one -> one.contains(text)))
-        faults.addAll(new PausedOwnersRound(simulation, fault).play());
+      if (errors.stream().noneMatch(error -> error.contains(text)))
+        errors.addAll(new PausedOwnersRound(simulation, fault).play());
     });
-    assertTrue(faults.stream().anyMatch(one -> one.contains(text)), faults::toString);
+    assertTrue(errors.stream().anyMatch(error -> error.contains(text)), errors::toString);
   }
 }

@@ -14,17 +14,17 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A {@link MemoryNetwork} on a machine of its own: messages of nodes to it take time, keep their
- * order, and are lost while a node is cut off or has crashed. It may also be bad for all nodes:
- * then messages are slow or lost, answers do not come, connections break, and nodes are paused
- * while they wait. For threads of a simulation.
+ * A {@link MemoryNetwork} on a machine of its own, for threads of a simulation. Messages of nodes
+ * to it take time and keep their order. They are lost while a node is cut off or has crashed. In a
+ * round with faults, messages of all nodes may also be slow or lost, answers may not arrive,
+ * connections may break, and waiting nodes may be paused.
  */
 final class RemoteNetwork implements ClusterNetwork {
-  private static final int QUICK = 4; // ms, at most
-  private static final int SLOW = 550;
-  private static final int STILL = 6_000;
+  private static final int QUICK_DELAY = 4; // max ms of a quick message
+  private static final int SLOW_DELAY = 550;
+  private static final int MAX_PAUSE = 6_000;
 
-  /** How bad it is, of a thousand each. */
+  /** The probabilities of faults, in thousandths. */
   record Odds(int lost, int slow, int unknown) {
     static final Odds NONE = new Odds(0, 0, 0);
 
@@ -39,13 +39,15 @@ final class RemoteNetwork implements ClusterNetwork {
   private final List<MemoryNetwork> networks = new ArrayList<>(List.of(MemoryNetwork.create())); // by server
   private final Map<String, Machine> machines = new LinkedHashMap<>(); // by node
   private final Map<String, List<RemoteQueue.Taking>> takings = new HashMap<>(); // by the subject of the queue
-  private final ReentrantLock turn = new ReentrantLock();
-  private final Map<String, NodeState> nodes = new HashMap<>(); // that watches were told of, by key
+  private final ReentrantLock serverLock = new ReentrantLock();
+  private final Map<String, NodeState> nodeStates = new HashMap<>(); // the node states that watches have read, by key
   private Odds odds = Odds.NONE;
-  private boolean expiryIsAnEnd;
-  private int latestLearning = 1; // ms, exclusive
+  private boolean endsLifeAtExpiry;
+  private int maxRouteDelay = 1; // exclusive bound, in ms
 
-  /** @param storeIsApart a node that is cut off still reaches it, so it must fence */
+  /**
+   * @param storeIsApart whether a node that is cut off still reaches the store, which must fence it
+   */
   RemoteNetwork(SplittableRandom random, ActorScope servers, boolean storeIsApart) {
     this.random = random;
     this.servers = servers;
@@ -53,13 +55,16 @@ final class RemoteNetwork implements ClusterNetwork {
   }
 
   /**
-   * Adds servers. Machines are at them in turns, so that messages go over routes.
+   * Adds servers, to which the machines are assigned in turns, so that messages go over routes
+   * between servers.
    *
-   * @param latest after this time a server knows what is subscribed at another one, in milliseconds
+   * @param count how many servers are added
+   * @param maxDelay after this time in milliseconds a server knows the subscriptions at another
+   * server
    */
-  void addServers(int more, int latest) {
-    for (int i = 0; i < more; i++) networks.add(MemoryNetwork.create());
-    latestLearning = latest;
+  void addServers(int count, int maxDelay) {
+    for (int i = 0; i < count; i++) networks.add(MemoryNetwork.create());
+    maxRouteDelay = maxDelay;
   }
 
   Machine add(Machine machine) {
@@ -67,7 +72,7 @@ final class RemoteNetwork implements ClusterNetwork {
     return machine;
   }
 
-  void become(Odds odds) {
+  void setOdds(Odds odds) {
     this.odds = odds;
   }
 
@@ -76,7 +81,7 @@ final class RemoteNetwork implements ClusterNetwork {
     machines.values().forEach(Machine::heal);
   }
 
-  /** The wall clock of the servers is set forward: they drop all entries that have a lease. */
+  /** Sets the wall clock of the servers forward: they drop all entries that have a lease. */
   void dropLeases(String app) {
     toServers().add(delay(), () -> {
       var server = networks.getFirst().openTransport();
@@ -85,29 +90,33 @@ final class RemoteNetwork implements ClusterNetwork {
     });
   }
 
-  /** Plants a fault: nodes take a life for over when its entry is dropped, and do not wait. */
-  void takeExpiryForAnEnd() {
-    expiryIsAnEnd = true;
+  /**
+   * Plants a fault: nodes consider a life ended when its entry is dropped, and do not wait for the
+   * end of its lease.
+   */
+  void plantExpiryFault() {
+    endsLifeAtExpiry = true;
   }
 
-  /** {@return what a watch tells of an entry} */
-  ClusterTransport.Entry told(ClusterTransport.Entry entry) {
-    if (!expiryIsAnEnd) return entry;
-    var node = entry.value().isEmpty() ? nodes.get(entry.key()) : null;
-    if (entry.key().contains(".node.")) NodeState.of(entry).ifPresent(one -> nodes.put(entry.key(), one));
-    return node == null ? entry
-        : new ClusterTransport.Entry(entry.key(), Optional.of(new NodeState(node.member(), node.ended(), node.lease(),
-            Optional.of("its entry was dropped")).bytes()), entry.version());
+  /** {@return an entry as a watch gets it} */
+  ClusterTransport.Entry asSeenByWatch(ClusterTransport.Entry entry) {
+    if (!endsLifeAtExpiry) return entry;
+    var state = entry.value().isEmpty() ? nodeStates.get(entry.key()) : null;
+    if (entry.key().contains(".node."))
+      NodeState.of(entry).ifPresent(newState -> nodeStates.put(entry.key(), newState));
+    return state == null ? entry
+        : new ClusterTransport.Entry(entry.key(), Optional.of(new NodeState(state.member(), state.ended(),
+            state.lease(), Optional.of("its entry was dropped")).bytes()), entry.version());
   }
 
   @Override
   public ClusterTransport connect(String app, String node) {
-    int own = List.copyOf(machines.keySet()).indexOf(node) % networks.size();
-    return new Remote(this, machines.get(node),
-        new Routes(this, networks.stream().map(MemoryNetwork::openTransport).toList(), own));
+    int server = List.copyOf(machines.keySet()).indexOf(node) % networks.size();
+    return new RemoteMachineTransport(this, machines.get(node),
+        new Routes(this, networks.stream().map(MemoryNetwork::openTransport).toList(), server));
   }
 
-  /** {@return the store, without a way to it} */
+  /** {@return the store itself, without delays} */
   Store store() {
     return networks.getFirst().openTransport().store();
   }
@@ -115,59 +124,60 @@ final class RemoteNetwork implements ClusterNetwork {
   // ---- for connections
 
   /**
-   * {@return a way to the servers, which do one thing at a time} Threads that wait for monitors
-   * of theirs would make each step of a run slow.
+   * {@return a line to the servers, which do one thing at a time}. The lock of the line replaces
+   * monitors of the servers. Threads that wait for monitors would make each step of a run slow.
    */
-  Line toServers() {
-    return new Line(servers, turn);
+  DelayedLine toServers() {
+    return new DelayedLine(servers, serverLock);
   }
 
-  /** {@return the takers of a queue's pieces, on all machines} For the servers. */
-  List<RemoteQueue.Taking> takings(String subject) {
-    return takings.computeIfAbsent(subject, none -> new ArrayList<>());
+  /** {@return the subscriptions of all machines to a queue} Used by the servers. */
+  List<RemoteQueue.Taking> subscriptions(String subject) {
+    return takings.computeIfAbsent(subject, absent -> new ArrayList<>());
   }
 
-  boolean storeIsApart() {
+  boolean isStoreSeparate() {
     return storeIsApart;
   }
 
-  boolean loses() {
+  boolean mayLose() {
     return happens(odds.lost);
   }
 
-  /** An answer does not come, or a connection breaks. */
+  /** Returns whether an answer is lost, or a connection breaks. */
   boolean isUnknown() {
     return happens(odds.unknown);
   }
 
   void mayPause(Machine machine) {
-    if (happens(odds.unknown)) machine.pause(Duration.ofMillis(1 + random.nextInt(STILL)));
+    if (happens(odds.unknown)) machine.pause(Duration.ofMillis(1 + random.nextInt(MAX_PAUSE)));
   }
 
-  private boolean happens(int of1000) {
-    return of1000 > 0 && random.nextInt(1_000) < of1000;
+  private boolean happens(int thousandths) {
+    return thousandths > 0 && random.nextInt(1_000) < thousandths;
   }
 
-  /** A node that is cut off may know it. */
-  boolean knows() {
+  /** Returns whether a node that is cut off knows it. */
+  boolean isCutKnown() {
     return random.nextBoolean();
   }
 
-  /** {@return how long a message takes, in nanoseconds} */
+  /** {@return the time that a message takes, in nanoseconds} */
   long delay() {
-    return 1_000_000L * (happens(odds.slow) ? random.nextInt(50, SLOW) : random.nextInt(QUICK));
+    return 1_000_000L * (happens(odds.slow) ? random.nextInt(50, SLOW_DELAY) : random.nextInt(QUICK_DELAY));
   }
 
-  /** {@return how long it takes until another server knows of a subscription, in nanoseconds} */
-  long learning() {
-    return 1_000_000L * random.nextInt(latestLearning);
+  /** {@return the time until another server knows of a subscription, in nanoseconds} */
+  long subscriptionDelay() {
+    return 1_000_000L * random.nextInt(maxRouteDelay);
   }
 
   /**
-   * {@return how long news of the table take} A message that is not slow arrives before news of
-   * later changes. Otherwise keys move while messages to them lose their place in the order.
+   * {@return the time that news of the table take} A message that is not slow arrives before news
+   * of later changes. Otherwise keys could move while messages to them are in flight, and the
+   * messages would lose their order.
    */
   long delayOfNews() {
-    return 1_000_000L * QUICK + delay();
+    return 1_000_000L * QUICK_DELAY + delay();
   }
 }

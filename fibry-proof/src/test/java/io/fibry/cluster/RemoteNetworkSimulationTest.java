@@ -16,11 +16,11 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The network of {@link ClusterRound} keeps what every engine promises. */
+/** Tests that the network of {@link ClusterRound} keeps the promises that every transport keeps. */
 @Tag("simulated")
 class RemoteNetworkSimulationTest {
-  private static final Duration CUT = Duration.ofSeconds(5);
-  private static final Duration LONG = Duration.ofSeconds(10);
+  private static final Duration CUT_TIME = Duration.ofSeconds(5);
+  private static final Duration LONG_TIME = Duration.ofSeconds(10);
 
   private static void simulate(Simulation.Program program) {
     Simulation.run(options -> options.withSeeds(50), program);
@@ -36,7 +36,7 @@ class RemoteNetworkSimulationTest {
   }
 
   @Test
-  void newsKeepTheirOrderThoughACutIsHealed() {
+  void newsKeepOrderWhenCutIsHealed() {
     simulate(sim -> {
       var network = network(sim);
       var machine = machine(sim, network, "reader");
@@ -44,13 +44,13 @@ class RemoteNetworkSimulationTest {
       var versions = new ArrayList<Long>();
       try (var reader = network.connect("bank", "reader"); var writer = network.connect("bank", "writer")) {
         reader.watch("fb.", entry -> versions.add(entry.version()));
-        network.become(new Odds(0, 1_000, 0)); // all is slow
-        machine.cut(CUT);
+        network.setOdds(new Odds(0, 1_000, 0)); // all messages are slow
+        machine.cut(CUT_TIME);
         writer.delete("fb.x", writer.create("fb.x", new byte[0], ClusterTransport.FOREVER).orElseThrow());
         Thread.sleep(150);
 
         network.heal();
-        Thread.sleep(LONG);
+        Thread.sleep(LONG_TIME);
 
         assertEquals(List.of(1L, 2L), versions);
       }
@@ -58,23 +58,24 @@ class RemoteNetworkSimulationTest {
   }
 
   @Test
-  void messagesKeepTheirOrderAndComeNoMoreAfterTheEnd() {
+  void messagesKeepOrderAndStopAfterUnsubscribing() {
     simulate(sim -> {
       var network = network(sim);
       machine(sim, network, "reader");
       machine(sim, network, "writer");
-      var got = new ArrayList<String>();
+      var received = new ArrayList<String>();
       try (var reader = network.connect("bank", "reader"); var writer = network.connect("bank", "writer")) {
-        network.become(new Odds(0, 500, 0));
-        var all = reader.subscribe("fb.y", Optional.empty(), wire -> got.add(wire.header("n").orElseThrow()));
-        for (int i = 0; i < 10; i++) writer.publish(WireMessage.to("fb.y", Map.of("n", "" + i), new byte[0]));
-        Thread.sleep(LONG);
+        network.setOdds(new Odds(0, 500, 0));
+        var subscription = reader.subscribe("fb.y", Optional.empty(),
+            wire -> received.add(wire.header("n").orElseThrow()));
+        for (int i = 0; i < 10; i++) writer.publish(WireMessage.oneWay("fb.y", Map.of("n", "" + i), new byte[0]));
+        Thread.sleep(LONG_TIME);
 
-        all.close();
-        writer.publish(WireMessage.to("fb.y", Map.of("n", "late"), new byte[0]));
-        Thread.sleep(LONG);
+        subscription.close();
+        writer.publish(WireMessage.oneWay("fb.y", Map.of("n", "late"), new byte[0]));
+        Thread.sleep(LONG_TIME);
 
-        assertEquals(List.of("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"), got);
+        assertEquals(List.of("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"), received);
       }
     });
   }
@@ -85,14 +86,14 @@ class RemoteNetworkSimulationTest {
       var network = network(sim);
       machine(sim, network, "writer");
       try (var writer = network.connect("bank", "writer")) {
-        network.become(new Odds(0, 0, 1_000));
-        var lost =
+        network.setOdds(new Odds(0, 0, 1_000));
+        var failure =
             assertThrows(TransportException.class, () -> writer.create("fb.x", new byte[0], ClusterTransport.FOREVER));
-        assertEquals(Failure.UNKNOWN, lost.failure());
+        assertEquals(Failure.UNKNOWN, failure.failure());
 
         network.heal();
 
-        assertEquals(Optional.of(1L), writer.get("fb.x").map(ClusterTransport.Entry::version)); // it was done
+        assertEquals(Optional.of(1L), writer.get("fb.x").map(ClusterTransport.Entry::version)); // the entry was created
       }
     });
   }

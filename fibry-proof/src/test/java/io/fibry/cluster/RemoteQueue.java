@@ -14,26 +14,28 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * A queue of a {@link RemoteNetwork}, as a machine sees it. The servers give a piece to others when
- * the machine that has it sends no heartbeat for a while, and give none to a machine that is
- * silent. For threads of a simulation.
+ * A queue of a {@link RemoteNetwork}, as a machine sees it; for threads of a simulation. If the
+ * machine of an item sends no heartbeat for a while, the servers give the item to others. A silent
+ * machine gets no new items.
  */
 final class RemoteQueue implements ClusterTransport.Queue {
-  static final Duration GIVEN_UP = Duration.ofSeconds(15); // without a heartbeat
-  private static final Duration SILENT = Duration.ofSeconds(5); // such a machine gets no more pieces
-  private static final Duration BEAT = Duration.ofSeconds(2);
+  // After this time without a heartbeat the servers release a machine's items
+  static final Duration HEARTBEAT_LIMIT = Duration.ofSeconds(15);
+  // A machine that is silent for longer gets no more items
+  private static final Duration SILENCE_LIMIT = Duration.ofSeconds(5);
+  private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(2);
 
-  private final Remote remote;
+  private final RemoteMachineTransport remote;
   private final Machine machine;
   private final ClusterTransport.Queue servers;
-  private final List<Taking> all; // of all machines; used by the servers
+  private final List<Taking> takings; // the subscriptions of all machines; used by the servers
 
-  /** @param all the takings of this queue, of all machines */
-  RemoteQueue(Remote remote, Machine machine, ClusterTransport.Queue servers, List<Taking> all) {
+  /** @param takings the subscriptions of all machines to this queue */
+  RemoteQueue(RemoteMachineTransport remote, Machine machine, ClusterTransport.Queue servers, List<Taking> takings) {
     this.remote = remote;
     this.machine = machine;
     this.servers = servers;
-    this.all = all;
+    this.takings = takings;
   }
 
   @Override
@@ -45,8 +47,8 @@ final class RemoteQueue implements ClusterTransport.Queue {
   }
 
   @Override
-  public List<ClusterTransport.PendingWork> list(long from, int most) {
-    return remote.call("list", () -> servers.list(from, most));
+  public List<ClusterTransport.PendingWork> list(long from, int maxItems) {
+    return remote.call("list", () -> servers.list(from, maxItems));
   }
 
   @Override
@@ -60,157 +62,157 @@ final class RemoteQueue implements ClusterTransport.Queue {
   }
 
   @Override
-  public Subscription take(int most, Consumer<ClusterTransport.WorkItem> worker) {
-    var taking = new Taking(most, worker);
+  public Subscription take(int maxItems, Consumer<ClusterTransport.WorkItem> worker) {
+    var taking = new Taking(maxItems, worker);
     return remote.call("take", () -> {
-      all.add(taking);
+      takings.add(taking);
       return taking;
-    }).begin();
+    }).start();
   }
 
-  /** The pieces that one machine takes. */
+  /** The subscription of one machine to the queue. */
   final class Taking implements Subscription {
-    private final int most;
+    private final int maxItems;
     private final Consumer<ClusterTransport.WorkItem> worker;
-    private final Consumer<Runnable> back;
-    private final Set<Taken> hands = new LinkedHashSet<>(); // used by the machine
-    private final Actor<String> beats; // on the machine
+    private final Consumer<Runnable> toMachine;
+    private final Set<HeldItem> heldItems = new LinkedHashSet<>(); // used by the machine
+    private final Actor<String> heartbeats; // on the machine
     private boolean closed; // used by the machine
-    // the last heartbeats; used by the servers
-    private final Map<ClusterTransport.WorkItem, Long> out = new LinkedHashMap<>();
-    private Subscription open; // null if it gets no pieces; used by the servers
-    private int opened; // pieces at once; used by the servers
-    private boolean ended; // used by the servers
-    private long heard; // used by the servers
+    // The time of the last heartbeat of each item; used by the servers
+    private final Map<ClusterTransport.WorkItem, Long> lastHeartbeats = new LinkedHashMap<>();
+    private Subscription serverSubscription; // null if the machine gets no items; used by the servers
+    private int openedItems; // max items at once; used by the servers
+    private boolean hasEnded; // used by the servers
+    private long lastHeartbeat; // time of the last heartbeat; used by the servers
 
-    private Taking(int most, Consumer<ClusterTransport.WorkItem> worker) {
-      this.most = most;
+    private Taking(int maxItems, Consumer<ClusterTransport.WorkItem> worker) {
+      this.maxItems = maxItems;
       this.worker = worker;
-      this.back = remote.back(new Line(machine.scope()));
-      this.beats = machine.scope().anonymous().newActor((String tick) -> beat());
+      this.toMachine = remote.toMachine(new DelayedLine(machine.scope()));
+      this.heartbeats = machine.scope().anonymous().newActor((String tick) -> sendHeartbeat());
     }
 
     // ---- on the machine
 
-    private Taking begin() {
-      beats.sendMessage("first");
-      beats.sendMessageEvery("beat", BEAT);
+    private Taking start() {
+      heartbeats.sendMessage("first");
+      heartbeats.sendMessageEvery("beat", HEARTBEAT_INTERVAL);
       return this;
     }
 
-    private void beat() {
-      if (remote.isClosed() || (closed && hands.isEmpty())) {
-        beats.sendPoisonPill();
+    private void sendHeartbeat() {
+      if (remote.isClosed() || (closed && heldItems.isEmpty())) {
+        heartbeats.sendPoisonPill();
         return;
       }
-      var inHand = hands.stream().map(Taken::piece).toList();
-      boolean last = closed;
-      leave(() -> hear(inHand, last));
+      var items = heldItems.stream().map(HeldItem::item).toList();
+      boolean isLast = closed;
+      sendIfConnected(() -> onHeartbeat(items, isLast));
     }
 
-    private void leave(Runnable code) {
+    private void sendIfConnected(Runnable code) {
       try {
         remote.send(code);
       } catch (TransportException cut) {
-        // the servers do without it
+        // the servers release the items after a while
       }
     }
 
-    private void arrive(ClusterTransport.WorkItem piece) {
-      var taken = new Taken(this, piece);
-      hands.add(taken);
-      if (closed) taken.release(Duration.ZERO);
-      else worker.accept(taken);
+    private void onArrival(ClusterTransport.WorkItem item) {
+      var heldItem = new HeldItem(this, item);
+      heldItems.add(heldItem);
+      if (closed) heldItem.release(Duration.ZERO);
+      else worker.accept(heldItem);
     }
 
-    private boolean isDone(ClusterTransport.WorkItem piece) {
-      return remote.call("done", () -> out.remove(piece) != null && piece.acknowledge());
+    private boolean acknowledgeItem(ClusterTransport.WorkItem item) {
+      return remote.call("done", () -> lastHeartbeats.remove(item) != null && item.acknowledge());
     }
 
     @Override
     public void close() {
       closed = true;
-      leave(this::end);
+      sendIfConnected(this::end);
     }
 
     // ---- on the servers
 
-    private void hear(List<ClusterTransport.WorkItem> inHand, boolean last) {
+    private void onHeartbeat(List<ClusterTransport.WorkItem> items, boolean isLast) {
       long now = System.nanoTime();
-      heard = now;
-      for (var piece : inHand) out.computeIfPresent(piece, (same, before) -> now);
-      if (last) end();
-      for (var one : all) if (now - one.heard > SILENT.toNanos()) one.stop();
-      for (var one : all) one.giveUp(now);
-      if (!ended) take(inHand);
+      lastHeartbeat = now;
+      for (var item : items) lastHeartbeats.computeIfPresent(item, (key, previous) -> now);
+      if (isLast) end();
+      for (var taking : takings) if (now - taking.lastHeartbeat > SILENCE_LIMIT.toNanos()) taking.stop();
+      for (var taking : takings) taking.releaseLost(now);
+      if (!hasEnded) take(items);
     }
 
-    private void take(List<ClusterTransport.WorkItem> inHand) {
-      var busy = new HashSet<>(out.keySet());
-      busy.addAll(inHand);
-      if (opened < most && busy.isEmpty()) stop();
-      if (open != null || busy.size() >= most) return;
-      opened = most - busy.size();
-      open = servers.take(opened, piece -> {
-        out.put(piece, System.nanoTime());
-        back.accept(() -> arrive(piece));
+    private void take(List<ClusterTransport.WorkItem> items) {
+      var busyItems = new HashSet<>(lastHeartbeats.keySet());
+      busyItems.addAll(items);
+      if (openedItems < maxItems && busyItems.isEmpty()) stop();
+      if (serverSubscription != null || busyItems.size() >= maxItems) return;
+      openedItems = maxItems - busyItems.size();
+      serverSubscription = servers.take(openedItems, item -> {
+        lastHeartbeats.put(item, System.nanoTime());
+        toMachine.accept(() -> onArrival(item));
       });
     }
 
-    private void giveUp(long now) {
-      var silent = new ArrayList<ClusterTransport.WorkItem>();
-      out.forEach((piece, last) -> {
-        if (now - last > GIVEN_UP.toNanos()) silent.add(piece);
+    private void releaseLost(long now) {
+      var lostItems = new ArrayList<ClusterTransport.WorkItem>();
+      lastHeartbeats.forEach((item, last) -> {
+        if (now - last > HEARTBEAT_LIMIT.toNanos()) lostItems.add(item);
       });
-      for (var piece : silent) again(piece, Duration.ZERO);
+      for (var item : lostItems) releaseItem(item, Duration.ZERO);
     }
 
     private void stop() {
-      if (open != null) open.close();
-      open = null;
+      if (serverSubscription != null) serverSubscription.close();
+      serverSubscription = null;
     }
 
     private void end() {
-      ended = true;
+      hasEnded = true;
       stop();
     }
 
-    private void again(ClusterTransport.WorkItem piece, Duration later) {
-      if (out.remove(piece) != null) piece.release(later);
+    private void releaseItem(ClusterTransport.WorkItem item, Duration delay) {
+      if (lastHeartbeats.remove(item) != null) item.release(delay);
     }
   }
 
-  private record Taken(Taking taking, ClusterTransport.WorkItem piece) implements ClusterTransport.WorkItem {
+  private record HeldItem(Taking taking, ClusterTransport.WorkItem item) implements ClusterTransport.WorkItem {
     @Override
     public long number() {
-      return piece.number();
+      return item.number();
     }
 
     @Override
     public byte[] work() {
-      return piece.work();
+      return item.work();
     }
 
     @Override
     public int attempts() {
-      return piece.attempts();
+      return item.attempts();
     }
 
     @Override
     public boolean acknowledge() {
       try {
-        return taking.isDone(piece);
+        return taking.acknowledgeItem(item);
       } catch (TransportException unknown) {
         return false;
       } finally {
-        taking.hands.remove(this);
+        taking.heldItems.remove(this);
       }
     }
 
     @Override
-    public void release(Duration later) {
-      taking.leave(() -> taking.again(piece, later));
-      taking.hands.remove(this);
+    public void release(Duration delay) {
+      taking.sendIfConnected(() -> taking.releaseItem(item, delay));
+      taking.heldItems.remove(this);
     }
   }
 }

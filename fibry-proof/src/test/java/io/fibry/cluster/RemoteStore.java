@@ -13,47 +13,49 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 
 /**
- * The store of a {@link RemoteNetwork}, as a machine sees it: turns, messages and looks take time,
- * and their answers may be lost. For threads of a simulation.
+ * The store of a {@link RemoteNetwork}, as a machine sees it; for threads of a simulation. Turns,
+ * messages and reads take time, and their answers may be lost.
  */
 final class RemoteStore {
   private final RemoteNetwork network;
   private final Machine machine;
-  private final Line there;
-  private final Line back;
+  private final DelayedLine toServers;
+  private final DelayedLine toMachine;
 
   private RemoteStore(RemoteNetwork network, Machine machine) {
     this.network = network;
     this.machine = machine;
-    this.there = network.toServers();
-    this.back = new Line(machine.scope());
+    this.toServers = network.toServers();
+    this.toMachine = new DelayedLine(machine.scope());
   }
 
   static Store of(RemoteNetwork network, Machine machine, Store store) {
-    var way = new RemoteStore(network, machine);
-    return Intercepted.of(Store.class, store, (method, given, call) -> switch (method.getName()) {
-      case "append" -> way.later("stores", () -> store.append((Store.Turn) given[0]));
-      case "enqueue" -> way.later("keeps", () -> store.enqueue((Store.PendingMessage) given[0], (int) given[1]));
-      case "load" -> way.now("loads", () -> store.load((Store.ActorId) given[0]));
-      default -> call.pass();
+    var remoteStore = new RemoteStore(network, machine);
+    return Intercepted.of(Store.class, store, (method, arguments, original) -> switch (method.getName()) {
+      case "append" -> remoteStore.callAsync("stores", () -> store.append((Store.Turn) arguments[0]));
+      case "enqueue" -> remoteStore.callAsync("enqueues",
+          () -> store.enqueue((Store.PendingMessage) arguments[0], (int) arguments[1]));
+      case "load" -> remoteStore.call("loads", () -> store.load((Store.ActorId) arguments[0]));
+      default -> original.pass();
     });
   }
 
-  private boolean reaches() {
-    return !machine.isCrashed() && (network.storeIsApart() || !machine.isCut());
+  private boolean isReachable() {
+    return !machine.isCrashed() && (network.isStoreSeparate() || !machine.isCut());
   }
 
-  private <T> CompletionStage<T> later(String what, Supplier<CompletionStage<T>> code) {
+  private <T> CompletionStage<T> callAsync(String operation, Supplier<CompletionStage<T>> code) {
     var answer = new CompletableFuture<T>();
-    var timer = Scheduler.system().schedule(Remote.PATIENCE, () -> answer.completeExceptionally(unknown(what)));
+    var timer = Scheduler.system().schedule(RemoteMachineTransport.ANSWER_LIMIT,
+        () -> answer.completeExceptionally(unknown(operation)));
     answer.whenComplete((value, failure) -> timer.cancel());
-    there.add(network.delay(), () -> {
-      if (!reaches()) return;
+    toServers.add(network.delay(), () -> {
+      if (!isReachable()) return;
       code.get().whenComplete((value, failure) -> {
         network.mayPause(machine);
         if (network.isUnknown()) return;
-        back.add(network.delay(), () -> {
-          if (!reaches()) return;
+        toMachine.add(network.delay(), () -> {
+          if (!isReachable()) return;
           if (failure == null) answer.complete(value);
           else answer.completeExceptionally(failure);
         });
@@ -62,19 +64,19 @@ final class RemoteStore {
     return answer;
   }
 
-  private <T> T now(String what, Supplier<T> code) {
+  private <T> T call(String operation, Supplier<T> code) {
     try {
-      return later(what, () -> CompletableFuture.completedFuture(code.get())).toCompletableFuture().get();
+      return callAsync(operation, () -> CompletableFuture.completedFuture(code.get())).toCompletableFuture().get();
     } catch (ExecutionException refused) {
       throw (StoreException) refused.getCause();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw unknown(what);
+      throw unknown(operation);
     }
   }
 
-  private static StoreBrokenException unknown(String what) {
-    return new StoreBrokenException(what + ": no answer", new TransportException(Failure.UNKNOWN, "it was lost"),
-        Outcome.UNKNOWN);
+  private static StoreBrokenException unknown(String operation) {
+    return new StoreBrokenException(operation + ": no answer",
+        new TransportException(Failure.UNKNOWN, "the message or its answer was lost"), Outcome.UNKNOWN);
   }
 }

@@ -16,116 +16,119 @@ import java.util.stream.Stream;
 
 /**
  * The connection of a machine to one of several servers, as code on the machine of the servers sees
- * it. The other servers learn late of its subscriptions, and of their ends: until then, messages to
- * it do not arrive, or arrive and are lost. All servers have the same table, store and queues. For
- * threads of a simulation.
+ * it; for threads of a simulation. The other servers know its subscriptions, and their ends, only
+ * after a delay. Until then messages to it do not arrive, or arrive and are lost. All servers have
+ * the same table, store and queues.
  */
 final class Routes {
-  /** Gets messages, and by which server. */
+  /** Receives messages, with the server that delivers them. */
   interface Reader {
     void accept(int server, WireMessage message);
   }
 
-  private static final String AT = "@"; // of a subject for an answer: the server whose machine waits for it
+  // Separates the subject for an answer from the server whose machine waits for it
+  private static final String SERVER_MARK = "@";
 
   private final RemoteNetwork network;
-  private final List<ClusterTransport> all; // by server
-  private final int own;
-  private final List<Line> routes; // on which others learn, by server
+  private final List<ClusterTransport> transports; // by server
+  private final int ownServer;
+  private final List<DelayedLine> routes; // lines by which other servers learn of subscriptions, by server
 
-  Routes(RemoteNetwork network, List<ClusterTransport> all, int own) {
+  Routes(RemoteNetwork network, List<ClusterTransport> transports, int ownServer) {
     this.network = network;
-    this.all = all;
-    this.own = own;
-    this.routes = Stream.generate(network::toServers).limit(all.size()).toList();
+    this.transports = transports;
+    this.ownServer = ownServer;
+    this.routes = Stream.generate(network::toServers).limit(transports.size()).toList();
   }
 
-  private ClusterTransport own() {
-    return all.get(own);
+  private ClusterTransport ownTransport() {
+    return transports.get(ownServer);
   }
 
-  /** Returns a line for each server: messages by one line may overtake messages by another. */
-  List<Line> lines(ActorScope scope) {
-    return Stream.generate(() -> new Line(scope)).limit(all.size()).toList();
+  /** Returns a line for each server: messages on one line may overtake messages on another. */
+  List<DelayedLine> lines(ActorScope scope) {
+    return Stream.generate(() -> new DelayedLine(scope)).limit(transports.size()).toList();
   }
 
   void publish(WireMessage message) {
-    int at = message.subject().lastIndexOf(AT);
-    if (at < 0) own().publish(message);
-    else all.get(Integer.parseInt(message.subject().substring(at + 1)))
+    int markIndex = message.subject().lastIndexOf(SERVER_MARK);
+    if (markIndex < 0) ownTransport().publish(message);
+    else transports.get(Integer.parseInt(message.subject().substring(markIndex + 1)))
         .publish(
-            new WireMessage(message.subject().substring(0, at), message.replyTo(), message.headers(), message.body()));
+            new WireMessage(message.subject().substring(0, markIndex), message.replyTo(), message.headers(),
+                message.body()));
   }
 
   CompletionStage<WireMessage> request(WireMessage message, Duration limit) {
-    return own().request(message, limit);
+    return ownTransport().request(message, limit);
   }
 
-  /** The own server knows it when this returns. */
+  /** Subscribes; the machine's own server knows the subscription when this method returns. */
   Subscription subscribe(String subject, Optional<String> group, Reader reader) {
-    var ends = new ArrayList<Runnable>();
-    var ended = new boolean[1];
-    for (int i = 0; i < all.size(); i++) {
+    var closings = new ArrayList<Runnable>();
+    var isClosed = new boolean[1];
+    for (int i = 0; i < transports.size(); i++) {
       int server = i;
-      Consumer<WireMessage> here = wire -> {
-        if (!ended[0]) reader.accept(server, withServer(wire, server));
+      Consumer<WireMessage> receiver = wire -> {
+        if (!isClosed[0]) reader.accept(server, withServer(wire, server));
       };
-      if (server == own) {
-        var one = own().subscribe(subject, group, here);
-        ends.addFirst(one::close);
+      if (server == ownServer) {
+        var subscription = ownTransport().subscribe(subject, group, receiver);
+        closings.addFirst(subscription::close);
       } else {
-        var learned = new ArrayList<Subscription>(1);
+        var subscriptions = new ArrayList<Subscription>(1);
         var route = routes.get(server);
-        route.add(network.learning(), () -> learned.add(all.get(server).subscribe(subject, group, here)));
-        ends.add(() -> route.add(network.learning(), () -> learned.forEach(Subscription::close)));
+        route.add(network.subscriptionDelay(),
+            () -> subscriptions.add(transports.get(server).subscribe(subject, group, receiver)));
+        closings.add(() -> route.add(network.subscriptionDelay(), () -> subscriptions.forEach(Subscription::close)));
       }
     }
     return () -> {
-      ends.forEach(Runnable::run);
-      ended[0] = true;
+      closings.forEach(Runnable::run);
+      isClosed[0] = true;
     };
   }
 
   private WireMessage withServer(WireMessage wire, int server) {
-    return wire.replyTo().filter(to -> !to.contains(AT))
-        .map(to -> wire.withReplyTo(to + AT + server)).orElse(wire);
+    return wire.replyTo().filter(to -> !to.contains(SERVER_MARK))
+        .map(to -> wire.withReplyTo(to + SERVER_MARK + server)).orElse(wire);
   }
 
-  // ---- what all servers have
+  // ---- the table, the store and the queues of all servers
 
   OptionalLong create(String key, byte[] value, Duration lease) {
-    return all.getFirst().create(key, value, lease);
+    return transports.getFirst().create(key, value, lease);
   }
 
   OptionalLong update(String key, byte[] value, long version, Duration lease) {
-    return all.getFirst().update(key, value, version, lease);
+    return transports.getFirst().update(key, value, version, lease);
   }
 
   boolean delete(String key, long version) {
-    return all.getFirst().delete(key, version);
+    return transports.getFirst().delete(key, version);
   }
 
   Optional<ClusterTransport.Entry> get(String key) {
-    return all.getFirst().get(key);
+    return transports.getFirst().get(key);
   }
 
   Subscription watch(String prefix, Consumer<ClusterTransport.Entry> reader) {
-    return all.getFirst().watch(prefix, reader);
+    return transports.getFirst().watch(prefix, reader);
   }
 
   Store store() {
-    return all.getFirst().store();
+    return transports.getFirst().store();
   }
 
   ClusterTransport.Queue queue(String subject) {
-    return all.getFirst().queue(subject);
+    return transports.getFirst().queue(subject);
   }
 
-  int mostBytes() {
-    return own().maxBodyBytes();
+  int maxBodyBytes() {
+    return ownTransport().maxBodyBytes();
   }
 
   void close() {
-    all.forEach(ClusterTransport::close);
+    transports.forEach(ClusterTransport::close);
   }
 }

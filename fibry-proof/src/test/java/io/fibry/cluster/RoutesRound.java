@@ -16,29 +16,31 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * Nodes at three servers join and leave, so that keys move, while others ask and tell by other
- * servers. All messages are handled, once, and all requests are answered.
+ * Tests that nodes at three servers join and leave, so that keys move, while other nodes send and
+ * ask through other servers. All messages are handled once, and all requests are answered.
  */
 final class RoutesRound {
-  static final Duration CALM = Duration.ofMillis(300); // a node passes messages on for so long
+  /** How long a node forwards messages of a key that has moved. */
+  static final Duration FORWARDING_TIME = Duration.ofMillis(300);
   private static final int SERVERS = 3;
   private static final int SENDERS = 3;
   private static final int KEYS = 12;
-  private static final int PARTS = 4;
+  private static final int PARTITIONS = 4;
   private static final int MOVES = 3;
-  private static final int PAUSE = 80; // ms between two messages of a sender, at most
-  private static final Duration SETTLING = Duration.ofSeconds(1); // all servers and nodes know each other
-  private static final Duration LONG = Duration.ofMinutes(2);
+  private static final int PAUSE = 80; // max ms between two messages of a sender
+  // After this time all servers and nodes know each other
+  private static final Duration SETTLE_TIME = Duration.ofSeconds(1);
+  private static final Duration MAX_WAIT = Duration.ofMinutes(2);
 
   private interface Move {
     void run() throws InterruptedException;
   }
 
-  private final class Home {
+  private final class Host {
     private final Machine machine;
-    private Cluster cluster; // null: it is joining, or has left
+    private Cluster cluster; // null while the node joins, and after it has left
 
-    Home(String name) {
+    Host(String name) {
       machine = machine(name);
       machine.node().start("join", () -> {
         var joined = join(machine);
@@ -59,20 +61,20 @@ final class RoutesRound {
   private final Simulation simulation;
   private final SplittableRandom random;
   private final RemoteNetwork network;
-  private final List<Home> homes = new ArrayList<>(); // the oldest first
-  private final Map<Long, Integer> handled = new HashMap<>(); // how often, by id
-  private final List<String> faults = new ArrayList<>();
-  private int started;
-  private int sending; // senders that have not ended
-  private long sent; // the last id
-  private boolean over;
+  private final List<Host> hosts = new ArrayList<>(); // in the order of their start
+  private final Map<Long, Integer> handled = new HashMap<>(); // counts by id
+  private final List<String> errors = new ArrayList<>();
+  private int startedHosts;
+  private int activeSenders; // senders that have not ended
+  private long lastId; // the id of the last message
+  private boolean isOver;
 
-  /** @param latest a server knows after this time what is subscribed at another one */
-  RoutesRound(Simulation simulation, Duration latest) {
+  /** @param maxDelay after this time a server knows the subscriptions at another server */
+  RoutesRound(Simulation simulation, Duration maxDelay) {
     this.simulation = simulation;
     this.random = simulation.random().split();
     this.network = new RemoteNetwork(random.split(), simulation.scope().openScope("servers"), true);
-    network.addServers(SERVERS - 1, (int) latest.toMillis());
+    network.addServers(SERVERS - 1, (int) maxDelay.toMillis());
   }
 
   private Machine machine(String name) {
@@ -81,14 +83,15 @@ final class RoutesRound {
   }
 
   private Cluster join(Machine machine) {
-    return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withPartitions(PARTS)
-        .withLease(Duration.ofSeconds(30)).withSettleTime(CALM).withScope(machine.scope().openScope("program")));
+    return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withPartitions(PARTITIONS)
+        .withLease(Duration.ofSeconds(30)).withSettleTime(FORWARDING_TIME)
+        .withScope(machine.scope().openScope("program")));
   }
 
   private void start() throws InterruptedException {
-    var home = new Home("n" + ++started);
-    homes.add(home);
-    simulation.assertEventually("it has joined", LONG, () -> home.cluster != null);
+    var host = new Host("n" + ++startedHosts);
+    hosts.add(host);
+    simulation.assertEventually("the host has joined", MAX_WAIT, () -> host.cluster != null);
   }
 
   private void handle(Message message, ActorContext<Message> context) {
@@ -98,25 +101,29 @@ final class RoutesRound {
         context.reply(add, add.id());
       }
       case Tell tell -> handled.merge(tell.id(), 1, Integer::sum);
-      default -> throw new IllegalStateException(message + " is for others");
+      default -> throw new IllegalStateException(message + " is not for these actors");
     }
   }
 
-  /** {@return the broken promises, after nodes joined and left at random moments} */
+  /**
+   * {@return descriptions of the broken promises, after nodes joined and left at random moments}
+   */
   List<String> play() throws InterruptedException {
     return play(() -> {
       Thread.sleep(random.nextInt(1_000));
-      if (homes.size() < 2 || (homes.size() == 2 && random.nextBoolean())) start();
-      else leave(homes.remove(random.nextInt(homes.size())));
+      if (hosts.size() < 2 || (hosts.size() == 2 && random.nextBoolean())) start();
+      else leave(hosts.remove(random.nextInt(hosts.size())));
     });
   }
 
-  /** {@return the broken promises, after nodes left as soon as others had joined} */
+  /**
+   * {@return descriptions of the broken promises, after nodes left as soon as others had joined}
+   */
   List<String> playExchanges() throws InterruptedException {
     return play(() -> {
       Thread.sleep(random.nextInt(1_000));
       start();
-      leave(homes.removeFirst());
+      leave(hosts.removeFirst());
     });
   }
 
@@ -125,43 +132,43 @@ final class RoutesRound {
     start();
     var fronts = new ArrayList<Cluster>();
     for (int i = 0; i < SENDERS; i++) fronts.add(join(machine("front" + i)));
-    Thread.sleep(SETTLING);
+    Thread.sleep(SETTLE_TIME);
     for (int i = 0; i < SENDERS; i++) {
       var front = fronts.get(i);
-      var own = random.split();
-      sending++;
-      simulation.client("sender" + i, () -> send(front.entities("place", Message.class), own));
+      var senderRandom = random.split();
+      activeSenders++;
+      simulation.client("sender" + i, () -> send(front.entities("place", Message.class), senderRandom));
     }
     for (int i = 0; i < MOVES; i++) move.run();
-    over = true;
-    simulation.assertEventually("the senders have ended", LONG, () -> sending == 0);
-    fronts.forEach(Cluster::close); // after what they sent has arrived
-    for (var home : List.copyOf(homes)) leave(home); // after what has arrived is handled
-    for (long id = 1; id <= sent; id++) {
+    isOver = true;
+    simulation.assertEventually("the senders have ended", MAX_WAIT, () -> activeSenders == 0);
+    fronts.forEach(Cluster::close); // after their messages have arrived
+    for (var host : List.copyOf(hosts)) leave(host); // after all arrived messages are handled
+    for (long id = 1; id <= lastId; id++) {
       int times = handled.getOrDefault(id, 0);
-      if (times != 1) faults.add(id + " was handled " + times + " times");
+      if (times != 1) errors.add(id + " was handled " + times + " times");
     }
-    return faults;
+    return errors;
   }
 
-  private void leave(Home home) throws InterruptedException {
-    home.leave();
-    simulation.assertEventually("it has left", LONG, () -> home.cluster == null);
+  private void leave(Host host) throws InterruptedException {
+    host.leave();
+    simulation.assertEventually("the host has left", MAX_WAIT, () -> host.cluster == null);
   }
 
-  /** One message in four is not answered. */
-  private Object send(Entities<String, Message> places, SplittableRandom own) throws InterruptedException {
-    while (!over) {
-      Actor<Message> place = places.actor("k" + own.nextInt(KEYS));
-      long id = ++sent;
-      if (own.nextInt(4) == 0) place.sendMessage(new Tell(id));
+  /** Sends messages until the round is over; one message in four is not a request. */
+  private Object send(Entities<String, Message> entities, SplittableRandom senderRandom) throws InterruptedException {
+    while (!isOver) {
+      Actor<Message> actor = entities.actor("k" + senderRandom.nextInt(KEYS));
+      long id = ++lastId;
+      if (senderRandom.nextInt(4) == 0) actor.sendMessage(new Tell(id));
       else try {
-        place.ask(new Add(id));
+        actor.ask(new Add(id));
       } catch (RequestException | RemoteFailureException failure) {
-        faults.add(id + ": " + failure.getMessage());
+        errors.add(id + ": " + failure.getMessage());
       }
-      Thread.sleep(own.nextInt(PAUSE));
+      Thread.sleep(senderRandom.nextInt(PAUSE));
     }
-    return --sending;
+    return --activeSenders;
   }
 }

@@ -10,33 +10,34 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Keys that move between nodes whose servers learn late of subscriptions, each round by a seed. */
+/** Moves keys between nodes whose servers know subscriptions only after a delay. */
 @Tag("simulated")
 class RoutesSimulationTest {
 
   @Test
-  void movesOverRoutesLoseNothingAndDoNothingTwice() {
+  void movedKeysHandleEachMessageOnce() {
     Seeds.play("routes", 45, simulation -> assertEquals(List.of(),
-        new RoutesRound(simulation, RoutesRound.CALM.dividedBy(2)).play()));
+        new RoutesRound(simulation, RoutesRound.FORWARDING_TIME.dividedBy(2)).play()));
   }
 
-  /** The server of the node that leaves may not know the way to the new node yet. */
+  /** Covers a leaving node whose server may not yet know the subscription of the new node. */
   @Test
-  void nodeThatLeavesAsAnotherJoinsHandsOverAll() {
+  void nodeThatLeavesAsAnotherJoinsHandsOverAllMessages() {
     Seeds.play("exchanges of nodes", 45, simulation -> assertEquals(List.of(),
-        new RoutesRound(simulation, RoutesRound.CALM.dividedBy(2)).playExchanges()));
+        new RoutesRound(simulation, RoutesRound.FORWARDING_TIME.dividedBy(2)).playExchanges()));
   }
 
   /**
-   * Where servers learn later than a node passes messages on, the round finds what is lost; then
-   * the other runs do nothing.
+   * Checks that the round finds lost messages if servers know subscriptions later than nodes stop
+   * forwarding. After that the runs do nothing.
    */
   @Test
-  void messagesAreLostWhereServersLearnTooLate() {
-    var faults = new ArrayList<String>();
+  void messagesAreLostIfServersLearnTooLate() {
+    var errors = new ArrayList<String>();
     Simulation.run(options -> options.withSeeds(300), simulation -> {
-      if (faults.isEmpty()) faults.addAll(new RoutesRound(simulation, RoutesRound.CALM.multipliedBy(10)).play());
+      if (errors.isEmpty())
+        errors.addAll(new RoutesRound(simulation, RoutesRound.FORWARDING_TIME.multipliedBy(10)).play());
     });
-    assertTrue(!faults.isEmpty());
+    assertTrue(!errors.isEmpty());
   }
 }

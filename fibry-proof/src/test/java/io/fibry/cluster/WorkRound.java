@@ -19,10 +19,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
- * Three nodes share the work of a queue, and a fourth one puts it there. They crash, are paused,
- * are cut off, leave and join. Afterwards all stored work is done, or was parked because it fails
- * each time; work is done again only if its node was disturbed. In every other round all workers
- * crash at the end, and a joining node does the rest of their work, the oldest first.
+ * Three nodes share the work of a queue, and a fourth node puts work into it. The nodes crash, are
+ * paused, are cut off, leave and join. Afterwards all stored work is done, or was parked because it
+ * fails each time. Work is done again only if its node was disturbed. In every other round all
+ * workers crash at the end, and a joining node does the remaining work in the order of its age.
  */
 final class WorkRound {
   sealed interface Work {
@@ -31,58 +31,59 @@ final class WorkRound {
 
   record Job(long id) implements Work {}
 
-  /** Fails each time. */
-  record Bad(long id) implements Work {}
+  /** A piece of work that fails each time. */
+  record FailingJob(long id) implements Work {}
 
-  /** Put again until it is stored. */
+  /** A piece of work that is put again until it is stored. */
   record Bill(String idempotencyKey, long id) implements Work, Idempotent {}
 
-  private record Attempt(Home home, long at) {
+  private record Attempt(Worker worker, long start) {
     /**
-     * Whether it was disturbed, perhaps before it began, on its way to a machine that was paused.
+     * Returns whether the attempt was disturbed, perhaps before it began, while its message was in
+     * flight to a paused machine.
      */
     boolean isDisturbed() {
-      return home.disturbed >= at - TimeUnit.SECONDS.toNanos(1);
+      return worker.disturbedUntil >= start - TimeUnit.SECONDS.toNanos(1);
     }
   }
 
   private static final int NODES = 3;
   private static final int PUTS = 30;
-  private static final int PAUSE = 600; // ms between two of them, at most
-  private static final int LATEST = 20_000; // ms until the network heals
-  private static final int MORE = 5; // after all workers have crashed
-  private static final int AT_ONCE = 3;
-  private static final int FEW_ATTEMPTS = 2; // so nodes that end may use them up
+  private static final int MAX_PAUSE = 600; // max ms between two puts
+  private static final int HEALING_TIME = 20_000; // max ms until the network heals
+  private static final int LATE_PUTS = 5; // puts after all workers have crashed
+  private static final int MAX_PARALLEL = 3;
+  private static final int FEW_ATTEMPTS = 2; // nodes that end may use them up
   private static final int MANY_ATTEMPTS = 8; // more than the disturbances of a round
-  private static final int WORKING = 2_000; // ms, at most
-  private static final Duration LONG_WORK = RemoteQueue.GIVEN_UP.plusSeconds(5);
-  private static final Duration STANDS = Duration.ofSeconds(6);
-  private static final Duration LONG = Duration.ofMinutes(10);
+  private static final int WORK_TIME = 2_000; // max ms that an attempt takes
+  private static final Duration LONG_WORK_TIME = RemoteQueue.HEARTBEAT_LIMIT.plusSeconds(5);
+  private static final Duration THREAD_DELAY = Duration.ofSeconds(6);
+  private static final Duration MAX_WAIT = Duration.ofMinutes(10);
 
-  /** A machine, and its work. */
-  private final class Home {
+  /** A node that handles work. */
+  private final class Worker {
     private final Machine machine;
-    private final int atOnce;
-    private Cluster cluster; // null: it is joining
-    private boolean left;
-    private long disturbed = Long.MIN_VALUE; // until then
+    private final int maxParallel;
+    private Cluster cluster; // null while the node joins
+    private boolean hasLeft;
+    private long disturbedUntil = Long.MIN_VALUE; // the time until which the node counts as disturbed
 
-    Home(String name, int atOnce) {
+    Worker(String name, int maxParallel) {
       this.machine = machine(name);
-      this.atOnce = atOnce;
+      this.maxParallel = maxParallel;
       machine.node().start("join", () -> {
         while (cluster == null) join();
         return null;
       });
     }
 
-    /** Tries as often as necessary. */
+    /** Joins the cluster; called again until it succeeds. */
     private void join() throws InterruptedException {
       Cluster joined = null;
       try {
         joined = WorkRound.this.join(machine);
-        joined.queue("work", Work.class).consume(options -> options.withMaxParallel(atOnce).withMaxAttempts(attempts)
-            .withBackoff(Duration.ofMillis(100), Duration.ofSeconds(1)), this::work);
+        joined.queue("work", Work.class).consume(options -> options.withMaxParallel(maxParallel)
+            .withMaxAttempts(maxAttempts).withBackoff(Duration.ofMillis(100), Duration.ofSeconds(1)), this::work);
         cluster = joined;
       } catch (TransportException | IllegalStateException | RequestException failed) {
         if (joined != null) joined.close();
@@ -91,15 +92,15 @@ final class WorkRound {
     }
 
     private void work(Work work) throws InterruptedException {
-      begun.computeIfAbsent(work.id(), none -> new ArrayList<>()).add(new Attempt(this, System.nanoTime()));
-      inOrder.add(work.id());
-      Thread.sleep(random.nextInt(40) == 0 ? LONG_WORK : Duration.ofMillis(random.nextInt(WORKING)));
-      if (work instanceof Bad) throw new IllegalStateException("made up");
-      done.merge(work.id(), 1, Integer::sum);
+      attemptsById.computeIfAbsent(work.id(), absent -> new ArrayList<>()).add(new Attempt(this, System.nanoTime()));
+      begunIds.add(work.id());
+      Thread.sleep(random.nextInt(40) == 0 ? LONG_WORK_TIME : Duration.ofMillis(random.nextInt(WORK_TIME)));
+      if (work instanceof FailingJob) throw new IllegalStateException("planned by the test");
+      doneCounts.merge(work.id(), 1, Integer::sum);
     }
 
     void disturb(Duration time) {
-      disturbed = Math.max(disturbed, System.nanoTime() + time.toNanos());
+      disturbedUntil = Math.max(disturbedUntil, System.nanoTime() + time.toNanos());
     }
 
     void leave() {
@@ -108,7 +109,7 @@ final class WorkRound {
         while (cluster == null) Thread.sleep(100);
         cluster.close();
         machine.scope().close();
-        left = true;
+        hasLeft = true;
         return null;
       });
     }
@@ -123,25 +124,25 @@ final class WorkRound {
   private final SplittableRandom random;
   private final RemoteNetwork network;
   private final Machine front;
-  private final List<Home> homes = new ArrayList<>();
-  private final List<Home> leaving = new ArrayList<>();
-  private final Set<Long> stored = new HashSet<>();
-  private final Set<Long> notStored = new HashSet<>();
-  private final Set<Long> bad = new HashSet<>();
-  private final int attempts;
-  private final Map<Long, List<Attempt>> begun = new TreeMap<>();
-  private final Map<Long, Integer> done = new TreeMap<>(); // how often
-  private final List<String> faults = new ArrayList<>();
-  private List<Long> inOrder = new ArrayList<>(); // begun
+  private final List<Worker> workers = new ArrayList<>();
+  private final List<Worker> leaving = new ArrayList<>();
+  private final Set<Long> storedIds = new HashSet<>();
+  private final Set<Long> lostIds = new HashSet<>();
+  private final Set<Long> failingIds = new HashSet<>();
+  private final int maxAttempts;
+  private final Map<Long, List<Attempt>> attemptsById = new TreeMap<>();
+  private final Map<Long, Integer> doneCounts = new TreeMap<>(); // counts by id
+  private final List<String> errors = new ArrayList<>();
+  private List<Long> begunIds = new ArrayList<>(); // in the order in which work was begun
   private WorkQueue<Work> queue;
-  private boolean isRough; // the network loses something, or threads are late
-  private int started;
-  private long ids;
+  private boolean hasFaults; // the network loses messages, or threads are delayed
+  private int startedNodes;
+  private long lastId;
 
   WorkRound(Simulation simulation) {
     this.simulation = simulation;
     this.random = simulation.random().split();
-    this.attempts = random.nextBoolean() ? FEW_ATTEMPTS : MANY_ATTEMPTS;
+    this.maxAttempts = random.nextBoolean() ? FEW_ATTEMPTS : MANY_ATTEMPTS;
     this.network = new RemoteNetwork(random.split(), simulation.scope().openScope("servers"), true);
     this.front = machine("front");
   }
@@ -156,72 +157,73 @@ final class WorkRound {
         options -> options.withNode(machine.name()).withLease(Duration.ofSeconds(30)).withScope(machine.scope()));
   }
 
-  private Home start(int atOnce) {
-    var home = new Home("n" + ++started, atOnce);
-    homes.add(home);
-    return home;
+  private Worker start(int maxParallel) {
+    var worker = new Worker("n" + ++startedNodes, maxParallel);
+    workers.add(worker);
+    return worker;
   }
 
   void play() throws InterruptedException {
-    for (int i = 0; i < NODES; i++) start(1 + random.nextInt(AT_ONCE));
+    for (int i = 0; i < NODES; i++) start(1 + random.nextInt(MAX_PARALLEL));
     var sender = join(front);
     queue = sender.queue("work", Work.class);
-    simulation.assertEventually("all have joined", LONG, () -> homes.stream().allMatch(home -> home.cluster != null));
+    simulation.assertEventually("all nodes have joined", MAX_WAIT,
+        () -> workers.stream().allMatch(worker -> worker.cluster != null));
     if (random.nextBoolean()) {
-      isRough = true;
-      network.become(new Odds(random.nextInt(3) * 20, random.nextInt(3) * 20, random.nextInt(3) * 20));
-      simulation.faults().withDelays(0.001, STANDS);
+      hasFaults = true;
+      network.setOdds(new Odds(random.nextInt(3) * 20, random.nextInt(3) * 20, random.nextInt(3) * 20));
+      simulation.faults().withDelays(0.001, THREAD_DELAY);
     }
     int disturbances = random.nextInt(6);
     for (int i = 0; i < PUTS; i++) {
       put();
       if (random.nextInt(PUTS) < disturbances) disturb();
-      if (random.nextBoolean()) Thread.sleep(random.nextInt(PAUSE));
+      if (random.nextBoolean()) Thread.sleep(random.nextInt(MAX_PAUSE));
     }
-    Thread.sleep(random.nextInt(LATEST)); // so that work is parked while the network is bad, too
+    Thread.sleep(random.nextInt(HEALING_TIME)); // work is parked also while the network has faults
     network.heal();
     simulation.faults().stop();
-    if (random.nextBoolean()) replaceAll();
-    simulation.assertEventually("all work is done", LONG, this::isEmpty);
+    if (random.nextBoolean()) replaceAllNodes();
+    simulation.assertEventually("all work is done", MAX_WAIT, this::isEmpty);
     check();
-    for (var home : homes) home.crash();
-    for (var home : leaving) home.crash(); // it may be joining, so that it could not leave
+    for (var worker : workers) worker.crash();
+    for (var worker : leaving) worker.crash(); // a node that is still joining cannot leave
     sender.close();
   }
 
   private void disturb() {
-    var some = homes.get(random.nextInt(homes.size()));
-    var time = Duration.ofMillis(50 + random.nextInt(25_000)); // also for longer than a piece is left to it
+    var node = workers.get(random.nextInt(workers.size()));
+    var time = Duration.ofMillis(50 + random.nextInt(25_000)); // may be longer than the lease of an attempt
     switch (random.nextInt(6)) {
       case 0 -> {
-        homes.remove(some);
-        leaving.add(some);
-        some.leave();
-        start(1 + random.nextInt(AT_ONCE));
+        workers.remove(node);
+        leaving.add(node);
+        node.leave();
+        start(1 + random.nextInt(MAX_PARALLEL));
       }
       case 1, 2 -> {
-        homes.remove(some);
-        some.crash();
-        start(1 + random.nextInt(AT_ONCE));
+        workers.remove(node);
+        node.crash();
+        start(1 + random.nextInt(MAX_PARALLEL));
       }
       case 3 -> {
-        some.disturb(time);
-        some.machine.pause(time);
+        node.disturb(time);
+        node.machine.pause(time);
       }
       case 4 -> {
-        some.disturb(time);
-        some.machine.cut(time);
+        node.disturb(time);
+        node.machine.cut(time);
       }
       default -> front.cut(time.dividedBy(10));
     }
   }
 
   private void put() throws InterruptedException {
-    long id = ++ids;
+    long id = ++lastId;
     switch (random.nextInt(8)) {
       case 0, 1 -> {
-        bad.add(id);
-        put(new Bad(id));
+        failingIds.add(id);
+        put(new FailingJob(id));
       }
       case 2, 3 -> {
         var bill = new Bill("bill " + id, id);
@@ -232,33 +234,39 @@ final class WorkRound {
     }
   }
 
-  /** Returns false if it is not stored, or if that is unknown. */
+  /** Returns false if the work is not stored, or if the outcome is unknown. */
   private boolean put(Work work) {
     try {
       queue.put(work);
-      stored.add(work.id());
+      storedIds.add(work.id());
       return true;
     } catch (TransportException lost) {
-      if (lost.failure() == Failure.DISCONNECTED && work instanceof Job) notStored.add(work.id());
+      if (lost.failure() == Failure.DISCONNECTED && work instanceof Job) lostIds.add(work.id());
       return false;
     }
   }
 
-  /** The servers have given up what the workers had, before the next one comes. */
-  private void replaceAll() throws InterruptedException {
-    simulation.assertEventually("they have left", LONG, () -> leaving.stream().allMatch(home -> home.left));
-    for (var home : List.copyOf(homes)) home.crash();
-    homes.clear();
-    for (int i = 0; i < MORE; i++) put();
-    Thread.sleep(RemoteQueue.GIVEN_UP.plusSeconds(5));
-    inOrder = new ArrayList<>();
+  /**
+   * Crashes all nodes, and starts a new node after the servers have released the work of the
+   * crashed nodes.
+   */
+  private void replaceAllNodes() throws InterruptedException {
+    simulation.assertEventually("leaving nodes have left", MAX_WAIT,
+        () -> leaving.stream().allMatch(worker -> worker.hasLeft));
+    for (var worker : List.copyOf(workers)) worker.crash();
+    workers.clear();
+    for (int i = 0; i < LATE_PUTS; i++) put();
+    Thread.sleep(RemoteQueue.HEARTBEAT_LIMIT.plusSeconds(5));
+    begunIds = new ArrayList<>();
     start(1);
-    simulation.assertEventually("all work was begun", LONG, this::isEmpty);
-    var first = inOrder.stream().distinct().toList();
-    assertEquals(first.stream().sorted().toList(), first, "the oldest first");
+    simulation.assertEventually("all work was begun", MAX_WAIT, this::isEmpty);
+    var begunOnce = begunIds.stream().distinct().toList();
+    assertEquals(begunOnce.stream().sorted().toList(), begunOnce, "the oldest first");
   }
 
-  /** A thread may still be late, so that an answer comes too late. */
+  /**
+   * Returns whether the queue is known to be empty. A late thread may delay the answer too long.
+   */
   private boolean isEmpty() {
     try {
       return queue.size() == 0;
@@ -267,27 +275,28 @@ final class WorkRound {
     }
   }
 
-  private List<WorkQueue.ParkedWork<Work>> aside() {
+  private List<WorkQueue.ParkedWork<Work>> parkedWork() {
     while (true) try {
       return queue.parked(1_000);
     } catch (TransportException unknown) {
-      Line.sleepUntil(System.nanoTime() + STANDS.toNanos());
+      DelayedLine.sleepUntil(System.nanoTime() + THREAD_DELAY.toNanos());
     }
   }
 
   private void check() {
-    var aside = aside().stream().collect(Collectors.toMap(one -> one.work().orElseThrow().id(), one -> one));
-    for (long id : stored)
-      if (!aside.containsKey(id) && !done.containsKey(id)) faults.add(id + " is stored, and neither done nor aside");
-    aside.forEach((id, one) -> {
-      boolean used = attempts == FEW_ATTEMPTS && one.reason().contains("did not end");
-      if (!bad.contains(id) && !used) faults.add(id + " is aside: " + one.reason());
+    var parked = parkedWork().stream().collect(Collectors.toMap(it -> it.work().orElseThrow().id(), it -> it));
+    for (long id : storedIds)
+      if (!parked.containsKey(id) && !doneCounts.containsKey(id))
+        errors.add(id + " is stored, and neither done nor parked");
+    parked.forEach((id, work) -> {
+      boolean isUsedUp = maxAttempts == FEW_ATTEMPTS && work.reason().contains("did not end");
+      if (!failingIds.contains(id) && !isUsedUp) errors.add(id + " is parked: " + work.reason());
     });
-    for (long id : notStored) if (begun.containsKey(id)) faults.add(id + " was not stored, and was begun");
-    if (!isRough) done.forEach((id, times) -> {
-      if (times > 1 && begun.get(id).stream().noneMatch(Attempt::isDisturbed))
-        faults.add(id + " was done " + times + " times, and no node of it was disturbed");
+    for (long id : lostIds) if (attemptsById.containsKey(id)) errors.add(id + " was not stored, but was begun");
+    if (!hasFaults) doneCounts.forEach((id, times) -> {
+      if (times > 1 && attemptsById.get(id).stream().noneMatch(Attempt::isDisturbed))
+        errors.add(id + " was done " + times + " times, and no node of it was disturbed");
     });
-    assertEquals(List.of(), faults);
+    assertEquals(List.of(), errors);
   }
 }

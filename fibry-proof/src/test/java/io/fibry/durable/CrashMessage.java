@@ -3,10 +3,14 @@ package io.fibry.durable;
 import io.fibry.Request;
 
 /**
- * The messages to actors of a {@link CrashRound}. An op is in the state once its turn is stored.
+ * The messages to actors of a {@link CrashRound}. An operation, {@code op}, is in the state once
+ * its turn is stored.
  */
 sealed interface CrashMessage {
-  /** Each that adds an op answers its place. */
+  /**
+   * Adds an operation. The answer to each message that adds an operation is its position in the
+   * state.
+   */
   record Add(String op) implements CrashMessage, Request<Add, Integer> {}
 
   record AddOnce(String op) implements CrashMessage, Request<AddOnce, Integer>, Idempotent {
@@ -20,18 +24,18 @@ sealed interface CrashMessage {
 
   record Remind(String op, long millis) implements CrashMessage, Request<Remind, Integer> {}
 
-  /** Answers 1 if the reminder has come. */
+  /** Cancels a reminder; the answer is 1 if the reminder has arrived already. */
   record Forget(String op) implements CrashMessage, Request<Forget, Integer> {}
 
-  /** Comes by a reminder; adds "r" and the op that set it. */
+  /** The message of a reminder; adds "r" and the operation that set it. */
   record Reminded(String op) implements CrashMessage {}
 
   record Forward(String op, String to) implements CrashMessage, Request<Forward, Integer> {}
 
-  /** Comes from the turn of another actor; adds "f" and its op. */
+  /** A message of another actor's turn; adds "f" and the operation of that turn. */
   record Forwarded(String op) implements CrashMessage {}
 
-  /** In steps. */
+  /** Adds an operation in steps. */
   record Work(String op) implements CrashMessage, Request<Work, Integer>, Idempotent {
     @Override
     public String idempotencyKey() {

@@ -8,87 +8,89 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
- * The outcomes that the programs of a {@link CrashRound} were told, and the consequences that must
- * follow.
+ * Records the outcomes of requests of a {@link CrashRound}, and checks the consequences that must
+ * follow. An operation is identified by its text.
  */
 final class CrashRecord {
-  private final TreeSet<String> answered = new TreeSet<>(); // ops, or said to be kept
-  private final Map<String, Integer> places = new TreeMap<>(); // as answered
-  private final Map<String, List<String>> seen = new TreeMap<>(); // of each key, the longest answer
-  private final Map<String, List<String>> last = new TreeMap<>(); // of each key
-  private final Map<String, Integer> results = new TreeMap<>(); // of steps that were stored
-  private final List<String> faults = new ArrayList<>(); // seen by handlers
-  private final TreeSet<String> reminders = new TreeSet<>(); // ops that set one
-  private final TreeSet<String> forgotten = new TreeSet<>(); // perhaps
-  private final TreeSet<String> takenBack = new TreeSet<>(); // in time
-  private final TreeSet<String> forwards = new TreeSet<>(); // ops that send something
+  // Operations that were answered or are confirmed as stored
+  private final TreeSet<String> answeredOps = new TreeSet<>();
+  private final Map<String, Integer> positions = new TreeMap<>(); // position of each operation, as answered
+  private final Map<String, List<String>> longest = new TreeMap<>(); // the longest state that was read, by key
+  private final Map<String, List<String>> latest = new TreeMap<>(); // the state that was read last, by key
+  private final Map<String, Integer> results = new TreeMap<>(); // results of stored steps
+  private final List<String> errors = new ArrayList<>(); // errors in handlers
+  private final TreeSet<String> reminders = new TreeSet<>(); // operations that set a reminder
+  private final TreeSet<String> maybeCancelled = new TreeSet<>(); // operations whose reminder may have been cancelled
+  private final TreeSet<String> cancelled = new TreeSet<>(); // operations whose reminder was cancelled in time
+  private final TreeSet<String> forwarding = new TreeSet<>(); // operations that send a message
 
-  void sets(String op) {
+  void setsReminder(String op) {
     reminders.add(op);
   }
 
-  void forgets(String op) {
-    forgotten.add(op);
+  void cancelsReminder(String op) {
+    maybeCancelled.add(op);
   }
 
-  void tookBack(String op) {
-    takenBack.add(op);
+  void cancelledReminder(String op) {
+    cancelled.add(op);
   }
 
   void forwards(String op) {
-    forwards.add(op);
+    forwarding.add(op);
   }
 
-  void kept(String op) {
-    answered.add(op);
+  void acceptedMessage(String op) {
+    answeredOps.add(op);
   }
 
-  void answered(String op, int place) {
-    var before = places.put(op, place);
-    check(before == null || before == place, () -> op + " was answered " + before + ", then " + place);
-    answered.add(op);
+  void answered(String op, int position) {
+    var previous = positions.put(op, position);
+    check(previous == null || previous == position, () -> op + " was answered " + previous + ", then " + position);
+    answeredOps.add(op);
   }
 
-  /** A step has returned, so its result is stored. */
+  /** Called when a step has returned, because its result is stored then. */
   void stored(String op, int result) {
-    var known = results.putIfAbsent(op, result);
-    if (known == null || known == result) return;
-    faults.add("the step of " + op + " answered " + known + ", and now " + result);
-    throw new AssertionError(faults.getLast());
+    var previous = results.putIfAbsent(op, result);
+    if (previous == null || previous == result) return;
+    errors.add("the step of " + op + " answered " + previous + ", and now " + result);
+    throw new AssertionError(errors.getLast());
   }
 
-  void saw(String key, List<String> now) {
-    var before = seen.getOrDefault(key, List.of());
-    var less = now.size() < before.size() ? now : before;
-    var more = less == now ? before : now;
-    check(more.subList(0, less.size()).equals(less), () -> key + " was " + before + ", and is " + now);
-    seen.put(key, more);
-    last.put(key, now);
+  void readState(String key, List<String> state) {
+    var previous = longest.getOrDefault(key, List.of());
+    var shorter = state.size() < previous.size() ? state : previous;
+    var longer = shorter == state ? previous : state;
+    check(longer.subList(0, shorter.size()).equals(shorter), () -> key + " was " + previous + ", and is " + state);
+    longest.put(key, longer);
+    latest.put(key, state);
   }
 
-  private static void check(boolean holds, Supplier<String> what) {
-    if (!holds) throw new AssertionError(what.get());
+  private static void check(boolean isKept, Supplier<String> message) {
+    if (!isKept) throw new AssertionError(message.get());
   }
 
-  /** When all is settled, and each key was looked at. */
-  void judge() {
-    check(faults.isEmpty(), faults::toString);
-    var all = new ArrayList<String>();
-    last.forEach((key, list) -> {
-      check(list.size() >= seen.get(key).size(), () -> key + " was seen as " + seen.get(key) + ", and is " + list);
-      check(new TreeSet<>(list).size() == list.size(), () -> "twice at " + key + ": " + list);
-      places.forEach((op, place) -> check(!list.contains(op) || list.indexOf(op) + 1 == place,
-          () -> op + " was answered " + place + ", and is at " + (list.indexOf(op) + 1) + " of " + list));
-      all.addAll(list);
+  /** Checks the record, after all work is done and each key was read. */
+  void checkAll() {
+    check(errors.isEmpty(), errors::toString);
+    var stored = new ArrayList<String>();
+    latest.forEach((key, state) -> {
+      check(state.size() >= longest.get(key).size(),
+          () -> key + " was read as " + longest.get(key) + ", and is " + state);
+      check(new TreeSet<>(state).size() == state.size(), () -> "twice at " + key + ": " + state);
+      positions.forEach((op, position) -> check(!state.contains(op) || state.indexOf(op) + 1 == position,
+          () -> op + " was answered " + position + ", and is at " + (state.indexOf(op) + 1) + " of " + state));
+      stored.addAll(state);
     });
-    for (var op : answered) check(all.contains(op), () -> op + " was answered, and is not there: " + all);
-    for (var op : reminders) check(!all.contains(op) || all.contains("r" + op) || forgotten.contains(op),
-        () -> "the reminder of " + op + " never came: " + all);
-    for (var op : takenBack) check(!all.contains("r" + op),
-        () -> "the reminder of " + op + " was taken back, and came: " + all);
-    for (var op : forwards) check(!all.contains(op) || all.contains("f" + op),
-        () -> "what " + op + " sent is not there: " + all);
-    for (var op : all) check("ab".indexOf(op.charAt(0)) >= 0 || all.contains(op.substring(1)),
-        () -> op + " is of a turn that is not there: " + all);
+    for (var op : answeredOps) check(stored.contains(op), () -> op + " was answered, but is not stored: " + stored);
+    for (var op : reminders) check(!stored.contains(op) || stored.contains("r" + op) || maybeCancelled.contains(op),
+        () -> "the reminder of " + op + " never arrived: " + stored);
+    for (var op : cancelled) check(!stored.contains("r" + op),
+        () -> "the reminder of " + op + " was cancelled, but arrived: " + stored);
+    for (var op : forwarding) check(!stored.contains(op) || stored.contains("f" + op),
+        () -> "the message of " + op + " is not stored: " + stored);
+    for (var op : stored) check("ab".indexOf(op.charAt(0)) >= 0 || stored.contains(op.substring(1)),
+        () -> op + " is of a turn that is not stored: " + stored);
   }
 }

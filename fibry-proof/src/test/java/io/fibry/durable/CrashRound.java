@@ -24,36 +24,37 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A node with two durable actors, whose programs ask, send, remind and work in steps until it
- * crashes, at any step; perhaps its disk fails now and then. At the end it lives on in peace, and
- * the {@link CrashRecord} says what must be there.
+ * Runs a node with two durable actors. Programs on it send, ask, set reminders and run steps until
+ * the node crashes at a random point; in some rounds its disk fails, too. In its last run the node
+ * does not crash, and a {@link CrashRecord} checks the stored states.
  */
 public final class CrashRound {
   record Happened(String op) {}
 
-  private static final int SEGMENT = 4096; // the least: the log goes through many
+  private static final int SEGMENT = 4096; // the minimum, so that the log needs many segments
   private static final List<String> KEYS = List.of("a", "b");
 
   private final Simulation simulation;
-  private final CrashRecord told = new CrashRecord();
-  private final Map<String, Integer> effects = new TreeMap<>(); // runs of steps, by op
-  private final Map<Request<?, Integer>, String> again = new LinkedHashMap<>(); // once, and not answered; by key
-  private final boolean keeps;
-  private final boolean fails; // the disk
+  private final CrashRecord record = new CrashRecord();
+  private final Map<String, Integer> effects = new TreeMap<>(); // runs of steps, by operation
+  // Messages that have an idempotency key and no answer yet, with the key of their actor
+  private final Map<Request<?, Integer>, String> unanswered = new LinkedHashMap<>();
+  private final boolean storesMessages;
+  private final boolean diskFails;
   private final Durable<CrashMessage> kind;
   private SimulatedNode node;
   private int ops;
-  private boolean settled;
+  private boolean isSettled;
 
   private CrashRound(Simulation simulation) {
     this.simulation = simulation;
     simulation.faults().withDelays(0.02, Duration.ofMillis(2));
-    var chance = simulation.random();
-    this.keeps = chance.nextBoolean();
-    this.fails = chance.nextInt(3) == 0;
-    var begun = Durable.kind("account", CrashMessage.class).snapshotEvery(2 + chance.nextInt(6));
-    this.kind = (keeps ? begun.storeMessages(50) : begun)
-        .events(Happened.class, "", (String all, Happened one) -> all + one.op() + ";").handler(this::handle);
+    var random = simulation.random();
+    this.storesMessages = random.nextBoolean();
+    this.diskFails = random.nextInt(3) == 0;
+    var builder = Durable.kind("account", CrashMessage.class).snapshotEvery(2 + random.nextInt(6));
+    this.kind = (storesMessages ? builder.storeMessages(50) : builder)
+        .events(Happened.class, "", (String ops, Happened event) -> ops + event.op() + ";").handler(this::handle);
     this.node = simulation.node("store");
   }
 
@@ -62,21 +63,21 @@ public final class CrashRound {
   }
 
   private void play() throws InterruptedException {
-    var chance = simulation.random();
-    for (int crashes = 1 + chance.nextInt(3); crashes > 0; crashes--) {
+    var random = simulation.random();
+    for (int crashes = 1 + random.nextInt(3); crashes > 0; crashes--) {
       boot(false);
-      if (chance.nextBoolean()) Thread.sleep(Duration.ofNanos(1 + chance.nextLong(10_000_000)));
-      for (int steps = chance.nextInt(chance.nextInt(4) == 0 ? 2 : 300); steps > 0; steps--) simulation.yieldPoint();
+      if (random.nextBoolean()) Thread.sleep(Duration.ofNanos(1 + random.nextLong(10_000_000)));
+      for (int steps = random.nextInt(random.nextInt(4) == 0 ? 2 : 300); steps > 0; steps--) simulation.yieldPoint();
       node.crash();
       node = node.restart();
     }
     boot(true);
-    simulation.assertEventually("all is settled", Duration.ofMinutes(10), () -> settled);
+    simulation.assertEventually("all is settled", Duration.ofMinutes(10), () -> isSettled);
   }
 
   // ---- the actors
 
-  private void handle(String all, CrashMessage message, EventContext<String, Happened, CrashMessage> context)
+  private void handle(String ops, CrashMessage message, EventContext<String, Happened, CrashMessage> context)
       throws Exception {
     switch (message) {
       case Add add -> context.reply(add, add(context, add.op()));
@@ -88,7 +89,7 @@ public final class CrashRound {
       }
       case Forget forget -> {
         context.cancelReminder(forget.op());
-        context.reply(forget, all.contains("r" + forget.op() + ";") ? 1 : 0);
+        context.reply(forget, ops.contains("r" + forget.op() + ";") ? 1 : 0);
       }
       case Reminded reminded -> add(context, reminded.op());
       case Forward forward -> {
@@ -100,12 +101,12 @@ public final class CrashRound {
         work(work, context);
         context.reply(work, add(context, work.op()));
       }
-      case All asked -> context.reply(asked, all);
+      case All request -> context.reply(request, ops);
     }
   }
 
   private static int add(EventContext<String, Happened, CrashMessage> context, String op) {
-    return (int) context.persist(new Happened(op)).chars().filter(end -> end == ';').count();
+    return (int) context.persist(new Happened(op)).chars().filter(c -> c == ';').count();
   }
 
   private void work(Work work, DurableContext<CrashMessage> context) throws Exception {
@@ -113,94 +114,95 @@ public final class CrashRound {
       simulation.yieldPoint();
       return effects.merge(work.op(), 1, Integer::sum);
     });
-    told.stored(work.op(), first);
+    record.stored(work.op(), first);
     context.step("second", Integer.class, () -> first);
   }
 
-  // ---- the lives of the node
+  // ---- the runs of the node
 
-  private void boot(boolean last) {
-    var here = node;
-    here.start("boot", () -> {
+  private void boot(boolean isLast) {
+    var bootedNode = node;
+    bootedNode.start("boot", () -> {
       try {
-        live(here, last);
+        run(bootedNode, isLast);
       } catch (StoreException | UncheckedIOException | NotStoredException failed) {
-        if (last || !fails) throw failed; // else the disk has failed
+        if (isLast || !diskFails) throw failed; // with a failing disk this is expected
       }
       return null;
     });
   }
 
-  private void live(SimulatedNode here, boolean last) throws Exception {
-    if (fails && !last) fail(here);
-    var store = FolderStore.open(here.disk(), options -> options.withSegmentBytes(SEGMENT));
-    var scope = here.openScope("program");
+  private void run(SimulatedNode bootedNode, boolean isLast) throws Exception {
+    if (diskFails && !isLast) failDisk(bootedNode);
+    var store = FolderStore.open(bootedNode.disk(), options -> options.withSegmentBytes(SEGMENT));
+    var scope = bootedNode.openScope("program");
     var actors = kind.entities(scope.anonymous(), store, Duration.ofMillis(5));
-    for (var one : List.copyOf(again.entrySet())) request(actors, one.getValue(), one.getKey());
-    for (var key : KEYS) look(actors, key);
-    if (last) {
+    for (var entry : List.copyOf(unanswered.entrySet())) request(actors, entry.getValue(), entry.getKey());
+    for (var key : KEYS) readState(actors, key);
+    if (isLast) {
       Thread.sleep(Duration.ofMinutes(5));
-      for (var key : KEYS) look(actors, key);
-      told.judge();
+      for (var key : KEYS) readState(actors, key);
+      record.checkAll();
       scope.closeWithin(Duration.ofMinutes(1));
       store.close();
-      settled = true;
+      isSettled = true;
     } else for (int program = simulation.random().nextInt(3); program >= 0; program--) {
-      var dice = simulation.random().split();
-      here.start("program" + program, () -> {
+      var random = simulation.random().split();
+      bootedNode.start("program" + program, () -> {
         for (int i = 0; i < 12; i++) {
-          act(actors, KEYS.get(dice.nextInt(2)), dice.nextInt(8), dice.nextInt(60));
-          if (dice.nextInt(4) == 0) Thread.sleep(Duration.ofNanos(1 + dice.nextLong(2_000_000)));
+          sendRandomMessage(actors, KEYS.get(random.nextInt(2)), random.nextInt(8), random.nextInt(60));
+          if (random.nextInt(4) == 0) Thread.sleep(Duration.ofNanos(1 + random.nextLong(2_000_000)));
         }
         return null;
       });
     }
   }
 
-  private void fail(SimulatedNode here) {
-    var dice = simulation.random().split();
-    here.failDiskOperations(operation -> switch (operation) {
-      case "create", "write" -> dice.nextInt(60) == 0;
-      case "sync" -> dice.nextInt(1_200) == 0;
+  private void failDisk(SimulatedNode bootedNode) {
+    var random = simulation.random().split();
+    bootedNode.failDiskOperations(operation -> switch (operation) {
+      case "create", "write" -> random.nextInt(60) == 0;
+      case "sync" -> random.nextInt(1_200) == 0;
       default -> false;
     });
   }
 
-  private void act(Entities<String, CrashMessage> actors, String key, int which, int dice) {
+  private void sendRandomMessage(Entities<String, CrashMessage> actors, String key, int action, int number) {
     String op = key + ++ops;
-    switch (which) {
+    switch (action) {
       case 0, 1 -> request(actors, key, new Add(op));
-      case 2 -> once(actors, key, new AddOnce(op));
+      case 2 -> sendIdempotent(actors, key, new AddOnce(op));
       case 3 -> {
-        if (actors.actor(key).sendMessage(new Tell(op)) && keeps) told.kept(op);
+        if (actors.actor(key).sendMessage(new Tell(op)) && storesMessages) record.acceptedMessage(op);
       }
       case 4 -> {
-        told.sets(op);
-        boolean set = request(actors, key, new Remind(op, 1 + dice)); // else it may be kept, and set one later
-        if (set && dice % 3 == 0) forget(actors, key, op);
+        record.setsReminder(op);
+        // If the outcome is unknown, the request may be stored, and set a reminder later
+        boolean isSet = request(actors, key, new Remind(op, 1 + number));
+        if (isSet && number % 3 == 0) forget(actors, key, op);
       }
       case 5 -> {
-        told.forwards(op);
+        record.forwards(op);
         request(actors, key, new Forward(op, key.equals("a") ? "b" : "a"));
       }
-      case 6 -> once(actors, key, new Work(op));
-      default -> look(actors, key);
+      case 6 -> sendIdempotent(actors, key, new Work(op));
+      default -> readState(actors, key);
     }
   }
 
-  private <Q extends CrashMessage & Request<Q, Integer>> void once(Entities<String, CrashMessage> actors, String key,
-      Q message) {
-    again.put(message, key);
+  private <Q extends CrashMessage & Request<Q, Integer>> void sendIdempotent(Entities<String, CrashMessage> actors,
+      String key, Q message) {
+    unanswered.put(message, key);
     request(actors, key, message);
     if (ops % 3 == 0) request(actors, key, message);
   }
 
   private void forget(Entities<String, CrashMessage> actors, String key, String op) {
-    told.forgets(op);
+    record.cancelsReminder(op);
     try {
-      if (actors.actor(key).ask(new Forget(op)) == 0) told.tookBack(op);
+      if (actors.actor(key).ask(new Forget(op)) == 0) record.cancelledReminder(op);
     } catch (NotStoredException | StoreException unknown) {
-      // it may be set
+      // the reminder may be set
     }
   }
 
@@ -208,9 +210,9 @@ public final class CrashRound {
   @SuppressWarnings({"unchecked", "rawtypes"}) // all are messages of these actors
   private boolean request(Entities<String, CrashMessage> actors, String key, Request<?, Integer> message) {
     try {
-      int place = (Integer) actors.actor(key).ask((Request) message);
-      told.answered(op(message), place);
-      again.remove(message);
+      int position = (Integer) actors.actor(key).ask((Request) message);
+      record.answered(op(message), position);
+      unanswered.remove(message);
       return true;
     } catch (NotStoredException | StoreException unknown) {
       return false;
@@ -228,10 +230,10 @@ public final class CrashRound {
     };
   }
 
-  private void look(Entities<String, CrashMessage> actors, String key) {
+  private void readState(Entities<String, CrashMessage> actors, String key) {
     try {
-      String all = actors.actor(key).ask(new All());
-      told.saw(key, all.isEmpty() ? List.of() : List.of(all.split(";")));
+      String ops = actors.actor(key).ask(new All());
+      record.readState(key, ops.isEmpty() ? List.of() : List.of(ops.split(";")));
     } catch (NotStoredException | StoreException unknown) {
       // the disk has failed
     }

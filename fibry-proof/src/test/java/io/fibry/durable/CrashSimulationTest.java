@@ -4,7 +4,7 @@ import io.fibry.Seeds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Durable actors on a machine that loses its power, at any step that a seed decides. */
+/** Simulates durable actors on a machine that loses its power at any step. */
 @Tag("simulated")
 class CrashSimulationTest {
 

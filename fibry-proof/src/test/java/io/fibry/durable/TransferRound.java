@@ -19,42 +19,43 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * Money goes between accounts in a folder, by messages of turns, kept messages and reminders, while
- * actors are killed and the machine crashes. No cent is lost or made, and a payment that was
- * answered is answered the same again.
+ * Tests transfers of money between accounts in a folder store, by messages of turns, stored
+ * messages and reminders, while actors are killed and the machine crashes. No cent is lost or
+ * created, and a repeated payment gets the same answer.
  */
 final class TransferRound {
   private static final int ACCOUNTS = 4;
   private static final int SENDERS = 3;
-  private static final int PAYMENTS = 10; // of a sender between two crashes
-  private static final int IDS = 40; // few, so that some payments come twice
-  private static final long BEGINNING = 1_000;
-  private static final int LATER = 20; // ms
+  private static final int PAYMENTS = 10; // payments of a sender between two crashes
+  private static final int IDS = 40; // few, so that some payments are repeated
+  private static final long INITIAL_CENTS = 1_000;
+  private static final int DELAY = 20; // ms until a delayed payment
   private static final Duration IDLE = Duration.ofMillis(100);
-  private static final Duration LONG = Duration.ofMinutes(10);
+  private static final Duration MAX_WAIT = Duration.ofMinutes(10);
 
   sealed interface Message {}
 
-  /** The answer is the number of payments including this one. */
-  record Pay(String idempotencyKey, String to, long cents, boolean later)
+  /** A payment; the answer is the number of payments of the account, including this payment. */
+  record Pay(String idempotencyKey, String payee, long cents, boolean isDelayed)
       implements Message, Idempotent, Request<Pay, Long> {}
 
-  record Take(long cents) implements Message {}
+  record Deposit(long cents) implements Message {}
 
-  /** Reminds the payer of a payment that comes later. */
-  record Due(String to, long cents) implements Message {}
+  /** Reminds the payer of a delayed payment. */
+  record DuePayment(String payee, long cents) implements Message {}
 
-  record Look() implements Message, Request<Look, Account> {}
+  record ReadAccount() implements Message, Request<ReadAccount, Account> {}
 
-  /** @param promised cents that will be paid later */
+  /** @param promised cents of payments that are delayed */
   record Account(long cents, long promised, long payments) {}
 
   private final Simulation simulation;
   private final SplittableRandom random;
   private final Durable<Message> kind = Durable.kind("account", Message.class).storeMessages(10_000)
-      .state(new Account(BEGINNING, 0, 0)).handler(this::handle);
-  private final Map<String, Long> answered = new TreeMap<>(); // by the account and the id of a payment
-  private final List<String> faults = new ArrayList<>();
+      .state(new Account(INITIAL_CENTS, 0, 0)).handler(this::handle);
+  // The answers to payments, by account and id of the payment
+  private final Map<String, Long> answers = new TreeMap<>();
+  private final List<String> errors = new ArrayList<>();
   private SimulatedNode node;
   private boolean isOver;
 
@@ -67,19 +68,19 @@ final class TransferRound {
     return switch (message) {
       case Pay pay -> {
         context.reply(pay, account.payments() + 1);
-        if (pay.later())
-          context.setReminder(pay.idempotencyKey(), new Due(pay.to(), pay.cents()), Duration.ofMillis(LATER));
-        else context.sendMessage(this.kind, pay.to(), new Take(pay.cents()));
-        long later = pay.later() ? pay.cents() : 0;
-        yield new Account(account.cents() - pay.cents(), account.promised() + later, account.payments() + 1);
+        if (pay.isDelayed())
+          context.setReminder(pay.idempotencyKey(), new DuePayment(pay.payee(), pay.cents()), Duration.ofMillis(DELAY));
+        else context.sendMessage(this.kind, pay.payee(), new Deposit(pay.cents()));
+        long delayed = pay.isDelayed() ? pay.cents() : 0;
+        yield new Account(account.cents() - pay.cents(), account.promised() + delayed, account.payments() + 1);
       }
-      case Take take -> new Account(account.cents() + take.cents(), account.promised(), account.payments());
-      case Due due -> {
-        context.sendMessage(this.kind, due.to(), new Take(due.cents()));
+      case Deposit deposit -> new Account(account.cents() + deposit.cents(), account.promised(), account.payments());
+      case DuePayment due -> {
+        context.sendMessage(this.kind, due.payee(), new Deposit(due.cents()));
         yield new Account(account.cents(), account.promised() - due.cents(), account.payments());
       }
-      case Look look -> {
-        context.reply(look, account);
+      case ReadAccount read -> {
+        context.reply(read, account);
         yield account;
       }
     };
@@ -91,78 +92,80 @@ final class TransferRound {
     for (int crashes = 1 + random.nextInt(3); crashes > 0; crashes--) {
       start(false);
       for (int points = random.nextInt(300); points > 0; points--) simulation.yieldPoint();
-      if (random.nextBoolean()) Thread.sleep(random.nextInt(3 * LATER));
+      if (random.nextBoolean()) Thread.sleep(random.nextInt(3 * DELAY));
       node.crash();
       node = node.restart();
     }
     simulation.faults().stop();
     start(true);
-    simulation.assertEventually("all is checked", LONG, () -> isOver);
+    simulation.assertEventually("all is checked", MAX_WAIT, () -> isOver);
   }
 
-  private void start(boolean last) {
-    var here = node;
-    here.start("open", () -> {
-      var store = FolderStore.open(here.disk(), options -> options.withSegmentBytes(4_096));
-      var accounts = kind.entities(here.openScope("bank").anonymous(), store, IDLE);
-      if (last) check(store, accounts);
+  private void start(boolean isLast) {
+    var currentNode = node;
+    currentNode.start("open", () -> {
+      var store = FolderStore.open(currentNode.disk(), options -> options.withSegmentBytes(4_096));
+      var accounts = kind.entities(currentNode.openScope("bank").anonymous(), store, IDLE);
+      if (isLast) check(store, accounts);
       else for (int i = 0; i < SENDERS; i++) {
-        var own = random.split();
-        here.start("sender" + i, () -> pay(accounts, own));
+        var senderRandom = random.split();
+        currentNode.start("sender" + i, () -> pay(accounts, senderRandom));
       }
       return null;
     });
   }
 
-  private Object pay(Entities<String, Message> accounts, SplittableRandom own) {
+  private Object pay(Entities<String, Message> accounts, SplittableRandom senderRandom) {
     for (int i = 0; i < PAYMENTS; i++) {
-      var pay = new Pay("p" + own.nextInt(IDS), "a" + own.nextInt(ACCOUNTS), 1 + own.nextInt(9), own.nextInt(4) == 0);
-      String from = "a" + own.nextInt(ACCOUNTS);
-      if (own.nextInt(3) == 0) accounts.actor(from).sendMessage(pay);
+      var pay = new Pay("p" + senderRandom.nextInt(IDS), "a" + senderRandom.nextInt(ACCOUNTS),
+          1 + senderRandom.nextInt(9), senderRandom.nextInt(4) == 0);
+      String payer = "a" + senderRandom.nextInt(ACCOUNTS);
+      if (senderRandom.nextInt(3) == 0) accounts.actor(payer).sendMessage(pay);
       else try {
-        answered(from, pay, accounts.actor(from).ask(pay));
+        recordAnswer(payer, pay, accounts.actor(payer).ask(pay));
       } catch (RequestException | StoreException unknown) {
-        // it may be done, or be done later
+        // the payment may be done now or later
       }
     }
     return null;
   }
 
-  private void answered(String from, Pay pay, long payments) {
-    var before = answered.putIfAbsent(from + " " + pay.idempotencyKey(), payments);
-    if (before != null && before != payments)
-      faults.add(pay.idempotencyKey() + " of " + from + " was answered " + before + ", and then " + payments);
+  private void recordAnswer(String payer, Pay pay, long payments) {
+    var previous = answers.putIfAbsent(payer + " " + pay.idempotencyKey(), payments);
+    if (previous != null && previous != payments)
+      errors.add(pay.idempotencyKey() + " of " + payer + " was answered " + previous + ", and then " + payments);
   }
 
   private void check(Store store, Entities<String, Message> accounts) throws InterruptedException {
-    awaitNone(store);
-    for (var one : kind.parked(store)) kind.retry(store, one); // begun too often, by actors that were killed
-    awaitNone(store);
+    awaitNoPending(store);
+    // Parked because killed actors began it too often
+    for (var message : kind.parked(store)) kind.retry(store, message);
+    awaitNoPending(store);
     long sum = 0;
     for (int i = 0; i < ACCOUNTS; i++) {
-      var account = accounts.actor("a" + i).ask(new Look());
+      var account = accounts.actor("a" + i).ask(new ReadAccount());
       assertEquals(0, account.promised(), "a" + i);
       sum += account.cents();
     }
-    assertEquals(ACCOUNTS * BEGINNING, sum);
-    for (var payment : List.copyOf(answered.keySet())) {
+    assertEquals(ACCOUNTS * INITIAL_CENTS, sum);
+    for (var payment : List.copyOf(answers.keySet())) {
       var parts = payment.split(" ");
-      var again = new Pay(parts[1], "a0", 1, false);
-      answered(parts[0], again, accounts.actor(parts[0]).ask(again));
+      var repeated = new Pay(parts[1], "a0", 1, false);
+      recordAnswer(parts[0], repeated, accounts.actor(parts[0]).ask(repeated));
     }
-    assertEquals(List.of(), faults);
+    assertEquals(List.of(), errors);
     accounts.close();
     store.close();
     isOver = true;
   }
 
-  private void awaitNone(Store store) throws InterruptedException {
-    simulation.assertEventually("no message waits", LONG, () -> {
-      var waiting = new ArrayList<Instant>();
+  private void awaitNoPending(Store store) throws InterruptedException {
+    simulation.assertEventually("no message is pending", MAX_WAIT, () -> {
+      var dueTimes = new ArrayList<Instant>();
       store.forEachPending("account", (id, due) -> {
-        if (due.isBefore(Store.PendingMessage.NEVER)) waiting.add(due); // it is not aside
+        if (due.isBefore(Store.PendingMessage.NEVER)) dueTimes.add(due); // the message is not parked
       });
-      return waiting.isEmpty();
+      return dueTimes.isEmpty();
     });
   }
 }

@@ -4,12 +4,12 @@ import io.fibry.Seeds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Durable actors that send money to each other while their machine crashes, by seeds. */
+/** Simulates durable actors that send money to each other while their machine crashes. */
 @Tag("simulated")
 class TransferSimulationTest {
 
   @Test
-  void moneyStaysTheSame() {
+  void sumOfMoneyStaysTheSame() {
     Seeds.play("transfers", 60, simulation -> new TransferRound(simulation).play());
   }
 }

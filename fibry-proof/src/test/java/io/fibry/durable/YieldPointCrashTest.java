@@ -4,12 +4,15 @@ import io.fibry.Seeds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Durable actors and their store, whose threads give way between two uses of what they share. */
+/**
+ * Simulates durable actors and their store, whose threads also yield between two accesses to shared
+ * data.
+ */
 @Tag("yield-points")
 class YieldPointCrashTest {
 
   @Test
   void answeredTurnsSurviveCrashAndOthersAreStoredOnceOrNever() {
-    Seeds.playFinely("crashes", 40, CrashRound::play);
+    Seeds.playWithYieldPoints("crashes", 40, CrashRound::play);
   }
 }

@@ -6,7 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Batches, generators and map-reduces, each round in an order that a seed decides. */
+/** Simulates batches, generators and map-reduces. */
 @Tag("simulated")
 class FlowSimulationTest {
 
@@ -20,32 +20,32 @@ class FlowSimulationTest {
   }
 
   @Test
-  void aGeneratorGivesAllUntilItIsClosedOrFails() {
+  void generatorGivesAllElementsUntilItIsClosedOrFails() {
     Seeds.play("generators", 1_500, simulation -> {
       var flows = FlowsStressTest.of(Variants.SIMULATED);
       Seeds.delay(simulation);
       flows.generator(simulation.random().split(), "simulated");
-      flows.nothingIsLeft();
+      flows.awaitActorsAndCloseScope();
     });
   }
 
   @Test
-  void aMapReduceEndsWithAllOrOneFailure() {
+  void mapReduceEndsWithAllResultsOrOneFailure() {
     Seeds.play("map-reduces", 1_500, simulation -> {
       var flows = FlowsStressTest.of(Variants.SIMULATED);
       Seeds.delay(simulation);
       flows.mapReduce(simulation.random().split(), "simulated");
-      flows.nothingIsLeft();
+      flows.awaitActorsAndCloseScope();
     });
   }
 
   @Test
-  void aMapReduceEndsThoughNoThreadIsToBeHad() {
+  void mapReduceEndsThoughThreadStartsFail() {
     Seeds.play("map-reduces without threads", 1_000, simulation -> {
       var flows = FlowsStressTest.of(List.of("FIBER", "CALLER"));
       simulation.faults().withAllKinds().withFailedThreadStarts(0.2);
       flows.mapReduce(simulation.random().split(), "simulated");
-      flows.nothingIsLeft();
+      flows.awaitActorsAndCloseScope();
     });
   }
 }

@@ -27,11 +27,10 @@ import org.testng.TestNG;
 
 /** Runs the TestNG tests of Reactive Streams; only those marked as untestable may be skipped. */
 class ReactiveStreamsTest {
-  // ms for an expected signal: a signal that does not come fails the test by its limit, with the
-  // threads
-  private static final int NEVER = 86_400_000;
-  private static final int SILENCE = 50; // ms: time without an unexpected signal
-  private static final int POLL = 5; // ms between two looks for a failure
+  // ms until an expected signal: longer than the limit of the test, which prints the threads
+  private static final int SIGNAL_LIMIT = 86_400_000;
+  private static final int SILENCE = 50; // ms without an unexpected signal
+  private static final int POLL = 5; // ms between two checks for a failure
 
   private static final class Results implements ITestListener {
     private final List<String> passed = new ArrayList<>();
@@ -54,7 +53,7 @@ class ReactiveStreamsTest {
     }
   }
 
-  private static void assertKept(int passed, Class<?> rules) {
+  private static void assertRulesHold(int passedCount, Class<?> rules) {
     var results = new Results();
     var runner = new TestNG(false);
     runner.setVerbose(0);
@@ -64,26 +63,26 @@ class ReactiveStreamsTest {
 
     assertEquals(List.of(), results.failed);
     assertEquals(List.of(), results.skipped.stream().filter(name -> !name.startsWith("untested_")).toList());
-    assertEquals(passed, results.passed.size(), results.passed::toString);
+    assertEquals(passedCount, results.passed.size(), results.passed::toString);
   }
 
   @Test
-  void thePublisherKeepsTheRules() {
-    assertKept(31, Publisher.class);
+  void publisherKeepsRules() {
+    assertRulesHold(31, Publisher.class);
   }
 
   @Test
-  void theSubscriberKeepsTheRulesThatAreSeenFromOutside() {
-    assertKept(11, Subscriber.class);
+  void subscriberKeepsBlackboxRules() {
+    assertRulesHold(11, Subscriber.class);
   }
 
   @Test
-  void theSubscriberKeepsTheRulesThatAreSeenFromInside() {
-    assertKept(14, Inside.class);
+  void subscriberKeepsWhiteboxRules() {
+    assertRulesHold(14, WhiteboxSubscriber.class);
   }
 
   private static TestEnvironment environment() {
-    return new TestEnvironment(NEVER, SILENCE, POLL);
+    return new TestEnvironment(SIGNAL_LIMIT, SILENCE, POLL);
   }
 
   public static class Publisher extends FlowPublisherVerification<Long> {
@@ -99,48 +98,51 @@ class ReactiveStreamsTest {
     @Override
     public Flow.Publisher<Long> createFailedFlowPublisher() {
       return Flows.publisher(() -> {
-        throw new IllegalStateException("a test");
+        throw new IllegalStateException("planned by the test");
       });
     }
 
-    /** The rule's own test gives one collection, and its queue of references, 100 ms. */
+    /**
+     * Waits longer than the kit's test, which gives one garbage collection, and the queue of
+     * references, only 100 ms.
+     */
     @Override
     @org.testng.annotations.Test
     public void required_spec313_cancelMustMakeThePublisherEventuallyDropAllReferencesToTheSubscriber()
         throws Throwable {
       var environment = environment();
       var publisher = FlowAdapters.toPublisher(createFlowPublisher(3));
-      var forgotten = cancelled(environment, publisher);
+      var cancelledSubscriber = cancelSubscriber(environment, publisher);
 
       Patience.eventually("the publisher keeps a subscriber that has cancelled", () -> {
         System.gc();
-        return forgotten.refersTo(null);
+        return cancelledSubscriber.refersTo(null);
       });
       environment.verifyNoAsyncErrorsNoDelay();
       Reference.reachabilityFence(publisher);
     }
 
-    // The kit counts its time wrongly: it gives the error of rule 3.9 a single poll of 5 ms
+    // Replaces the kit's tests of rule 3.9: they wait only one poll of 5 ms for the error.
     @Override
     @org.testng.annotations.Test
     public void required_spec309_requestZeroMustSignalIllegalArgumentException() {
-      refused(0);
+      errorOfRequest(0);
     }
 
     @Override
     @org.testng.annotations.Test
     public void required_spec309_requestNegativeNumberMustSignalIllegalArgumentException() {
-      refused(-1);
+      errorOfRequest(-1);
     }
 
     @Override
     @org.testng.annotations.Test
     public void optional_spec309_requestNegativeNumberMaySignalIllegalArgumentExceptionWithSpecificMessage() {
-      var text = refused(-1).getMessage();
+      var text = errorOfRequest(-1).getMessage();
       assertTrue(text.matches(".*(3\\.9|non-positive subscription request|negative subscription request).*"), text);
     }
 
-    private IllegalArgumentException refused(long elements) {
+    private IllegalArgumentException errorOfRequest(long elements) {
       var error = new CompletableFuture<Throwable>();
       createFlowPublisher(10).subscribe(new Flow.Subscriber<>() {
         @Override
@@ -150,7 +152,7 @@ class ReactiveStreamsTest {
 
         @Override
         public void onNext(Long element) {
-          error.completeExceptionally(new AssertionError(element + " came"));
+          error.completeExceptionally(new AssertionError("received " + element));
         }
 
         @Override
@@ -160,13 +162,13 @@ class ReactiveStreamsTest {
 
         @Override
         public void onComplete() {
-          error.completeExceptionally(new AssertionError("it completed"));
+          error.completeExceptionally(new AssertionError("the publisher completed"));
         }
       });
       return assertInstanceOf(IllegalArgumentException.class, Patience.value(error));
     }
 
-    private static WeakReference<Object> cancelled(TestEnvironment environment,
+    private static WeakReference<Object> cancelSubscriber(TestEnvironment environment,
         org.reactivestreams.Publisher<Long> publisher) throws InterruptedException {
       var subscriber = environment.newManualSubscriber(publisher);
       subscriber.request(1);
@@ -176,7 +178,7 @@ class ReactiveStreamsTest {
     }
   }
 
-  private static Flow.Subscriber<Long> subscriber() {
+  private static Flow.Subscriber<Long> newSubscriber() {
     return Flows.subscriber(ActorSystem.anonymous().newActor((Long message) -> {}), 4, end -> {});
   }
 
@@ -187,7 +189,7 @@ class ReactiveStreamsTest {
 
     @Override
     public Flow.Subscriber<Long> createFlowSubscriber() {
-      return subscriber();
+      return newSubscriber();
     }
 
     @Override
@@ -196,14 +198,14 @@ class ReactiveStreamsTest {
     }
   }
 
-  public static class Inside extends FlowSubscriberWhiteboxVerification<Long> {
-    public Inside() {
+  public static class WhiteboxSubscriber extends FlowSubscriberWhiteboxVerification<Long> {
+    public WhiteboxSubscriber() {
       super(environment());
     }
 
     @Override
     protected Flow.Subscriber<Long> createFlowSubscriber(WhiteboxSubscriberProbe<Long> probe) {
-      return new Probed(probe);
+      return new ProbedSubscriber(probe);
     }
 
     @Override
@@ -212,16 +214,16 @@ class ReactiveStreamsTest {
     }
   }
 
-  /** Our subscriber, observed and driven by the probe. */
-  private record Probed(WhiteboxSubscriberProbe<Long> probe, Flow.Subscriber<Long> ours)
+  /** The tested subscriber, observed and driven by the probe. */
+  private record ProbedSubscriber(WhiteboxSubscriberProbe<Long> probe, Flow.Subscriber<Long> subscriber)
       implements Flow.Subscriber<Long> {
-    Probed(WhiteboxSubscriberProbe<Long> probe) {
-      this(probe, subscriber());
+    ProbedSubscriber(WhiteboxSubscriberProbe<Long> probe) {
+      this(probe, newSubscriber());
     }
 
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
-      ours.onSubscribe(subscription);
+      subscriber.onSubscribe(subscription);
       probe.registerOnSubscribe(new SubscriberPuppet() {
         @Override
         public void triggerRequest(long elements) {
@@ -237,19 +239,19 @@ class ReactiveStreamsTest {
 
     @Override
     public void onNext(Long element) {
-      ours.onNext(element);
+      subscriber.onNext(element);
       probe.registerOnNext(element);
     }
 
     @Override
     public void onError(Throwable failure) {
-      ours.onError(failure);
+      subscriber.onError(failure);
       probe.registerOnError(failure);
     }
 
     @Override
     public void onComplete() {
-      ours.onComplete();
+      subscriber.onComplete();
       probe.registerOnComplete();
     }
   }

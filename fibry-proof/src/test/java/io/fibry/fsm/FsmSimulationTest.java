@@ -4,7 +4,7 @@ import io.fibry.Seeds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** State machines, each round in an order that a seed decides. */
+/** Simulates state machines. */
 @Tag("simulated")
 class FsmSimulationTest {
 
@@ -13,7 +13,7 @@ class FsmSimulationTest {
     Seeds.play("fsm", 300, simulation -> {
       var random = simulation.random().split();
       Seeds.delay(simulation);
-      FsmStressTest.play(random, "simulated", Seeds.anyStrategy(random));
+      FsmStressTest.runSenders(random, "simulated", Seeds.anyStrategy(random));
     });
   }
 }

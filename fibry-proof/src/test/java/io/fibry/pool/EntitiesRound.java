@@ -22,87 +22,87 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Entities that fall asleep all the time while threads send, ask and set timers, in some rounds
- * also end them. Afterwards each message was handled once, in its sender's order, by one life at a
- * time, or its sender was told.
+ * Tests entities that are passivated all the time while threads send, ask and set timers, and in
+ * some rounds also end entities. Each message must be handled once, in its sender's order, by one
+ * incarnation at a time, or its sender must be notified.
  */
 final class EntitiesRound {
   private static final Duration IDLE = Duration.ofMillis(1);
   private static final int KEYS = 3;
   private static final int SENDERS = 3;
-  private static final int EACH = 30;
+  private static final int MESSAGES = 30;
 
   sealed interface Work {}
   record Note(int sender, int number) implements Work {}
   record Ask(int sender, int number) implements Work, Request<Ask, Integer> {}
-  record Later(int sender, int number) implements Work {}
-  record Leave(boolean byForce) implements Work {}
+  record TimerMessage(int sender, int number) implements Work {}
+  record End(boolean isKill) implements Work {}
 
-  /** All lives of one key. */
+  /** All incarnations of one key. */
   private static final class Ledger {
-    private final int[] newest = new int[SENDERS];
-    private int alive;
+    private final int[] lastHandled = new int[SENDERS];
+    private int activeCount;
     private int handled;
-    private int later; // messages of timers among them
+    private int timerMessages; // number of handled messages that came from timers
   }
 
   private final SplittableRandom random;
-  private final boolean leaving;
-  private final boolean onTime; // senders wait for moments at which idle entities are found
+  private final boolean endsEntities;
+  private final boolean hitsIdleEntities; // senders wait for moments at which idle entities are passivated
   private final Strategy strategy;
-  private final boolean madeWithThread; // so it may not be made
+  private final boolean needsThread; // creating an entity may fail for lack of a thread
   private final Ledger[] ledgers = new Ledger[KEYS];
   private final List<String> faults = new ArrayList<>();
-  private final AtomicInteger letters = new AtomicInteger();
-  private int sent; // all threads are simulated, so one runs at a time
-  private int later;
+  private final AtomicInteger deadLetters = new AtomicInteger();
+  private int sentCount; // not atomic: all threads are simulated, and one runs at a time
+  private int timerCount;
   private int refused;
 
   EntitiesRound(SplittableRandom random) {
     this.random = random;
-    this.leaving = random.nextInt(3) == 0;
-    this.onTime = random.nextBoolean();
+    this.endsEntities = random.nextInt(3) == 0;
+    this.hitsIdleEntities = random.nextBoolean();
     this.strategy = Seeds.anyStrategy(random);
-    this.madeWithThread = strategy == Strategy.THREAD || strategy == Strategy.RESIDENT_FIBER;
+    this.needsThread = strategy == Strategy.THREAD || strategy == Strategy.RESIDENT_FIBER;
     for (int key = 0; key < KEYS; key++) ledgers[key] = new Ledger();
   }
 
   void play() throws InterruptedException {
-    try (var scope = ActorSystem.openScope("entities", options -> options.withDeadLetters(this::bury))) {
+    try (var scope = ActorSystem.openScope("entities", options -> options.withDeadLetters(this::onDeadLetter))) {
       Entities<Integer, Work> entities =
-          Entities.open(scope.anonymous().strategy(strategy), IDLE, this::birth);
+          Entities.open(scope.anonymous().strategy(strategy), IDLE, this::create);
       var threads = new ArrayList<Thread>();
       for (int i = 0; i < SENDERS; i++) {
         int sender = i;
-        var own = random.split();
-        threads.add(Thread.ofVirtual().start(() -> send(entities, sender, own)));
+        var senderRandom = random.split();
+        threads.add(Thread.ofVirtual().start(() -> send(entities, sender, senderRandom)));
       }
       for (var thread : threads) thread.join();
-      Thread.sleep(1_000); // timers, and starts that a fault made late
-      awaitSleep(scope, entities);
+      Thread.sleep(1_000); // time for timers, and for starts of threads that a fault delayed
+      awaitPassivation(scope, entities);
       entities.close();
     }
     check();
   }
 
-  private void awaitSleep(ActorScope scope, Entities<Integer, Work> entities) throws InterruptedException {
+  private void awaitPassivation(ActorScope scope, Entities<Integer, Work> entities) throws InterruptedException {
     for (int i = 0; entities.size() > 0 && i < 100; i++) Thread.sleep(1_000);
-    if (entities.size() > 0) faults.add("does not fall asleep: " + scope.dump());
+    if (entities.size() > 0) faults.add("entities are not passivated: " + scope.dump());
   }
 
-  private void bury(DeadLetter letter) {
-    if (!(letter.message() instanceof Leave)) letters.incrementAndGet();
+  private void onDeadLetter(DeadLetter letter) {
+    if (!(letter.message() instanceof End)) deadLetters.incrementAndGet();
   }
 
-  // ---- lives
+  // ---- entities
 
-  private Actor<Work> birth(ActorBuilder<Object> how, int key) {
-    return how.initialState(() -> begin(key)).onStop(ledger -> ledger.alive--).newActor(
+  private Actor<Work> create(ActorBuilder<Object> builder, int key) {
+    return builder.initialState(() -> activate(key)).onStop(ledger -> ledger.activeCount--).newActor(
         (Ledger ledger, Work work, ActorContext<Work> context) -> handle(ledger, work, context));
   }
 
-  private Ledger begin(int key) {
-    if (++ledgers[key].alive != 1) faults.add("two lives at once");
+  private Ledger activate(int key) {
+    if (++ledgers[key].activeCount != 1) faults.add("two incarnations at once");
     return ledgers[key];
   }
 
@@ -113,67 +113,70 @@ final class EntitiesRound {
         note(ledger, ask.sender, ask.number);
         context.reply(ask, ask.number);
       }
-      case Later one -> {
+      case TimerMessage message -> {
         ledger.handled++;
-        ledger.later++;
+        ledger.timerMessages++;
       }
-      case Leave leave when leave.byForce -> context.self().kill();
-      case Leave leave -> context.self().askExit();
+      case End end when end.isKill -> context.self().kill();
+      case End end -> context.self().askExit();
     }
   }
 
   private void note(Ledger ledger, int sender, int number) {
-    if (number <= ledger.newest[sender])
-      faults.add(number + " of sender " + sender + " was handled after " + ledger.newest[sender]);
-    ledger.newest[sender] = number;
+    if (number <= ledger.lastHandled[sender])
+      faults.add(number + " of sender " + sender + " was handled after " + ledger.lastHandled[sender]);
+    ledger.lastHandled[sender] = number;
     ledger.handled++;
   }
 
   // ---- senders
 
-  private void send(Entities<Integer, Work> entities, int sender, SplittableRandom own) {
-    for (int i = 1; i <= EACH; i++) {
-      if (own.nextInt(6) == 0)
-        LockSupport.parkNanos(onTime ? IDLE.toNanos() * own.nextInt(1, 4) : own.nextLong(3 * IDLE.toNanos()));
+  private void send(Entities<Integer, Work> entities, int sender, SplittableRandom senderRandom) {
+    for (int i = 1; i <= MESSAGES; i++) {
+      if (senderRandom.nextInt(6) == 0)
+        LockSupport.parkNanos(hitsIdleEntities ? IDLE.toNanos() * senderRandom.nextInt(1, 4)
+            : senderRandom.nextLong(3 * IDLE.toNanos()));
       try {
-        sendOne(entities.actor(own.nextInt(KEYS)), sender, i, own);
-      } catch (ActorStoppedException | RejectedExecutionException gone) { // or not born, without a thread
+        sendOne(entities.actor(senderRandom.nextInt(KEYS)), sender, i, senderRandom);
+        // Rejected: the entity could not be created without a thread
+      } catch (ActorStoppedException | RejectedExecutionException stopped) {
         refused++;
-        if (gone instanceof ActorStoppedException && !leaving) faults.add("ended: " + gone);
+        if (stopped instanceof ActorStoppedException && !endsEntities) faults.add("ended: " + stopped);
       } catch (Exception failure) {
         faults.add("sender " + sender + " got " + failure);
       }
     }
   }
 
-  private void sendOne(Actor<Work> entity, int sender, int number, SplittableRandom own) throws Exception {
-    if (leaving && own.nextInt(15) == 0) {
-      leave(entity, own.nextBoolean());
+  private void sendOne(Actor<Work> entity, int sender, int number, SplittableRandom senderRandom) throws Exception {
+    if (endsEntities && senderRandom.nextInt(15) == 0) {
+      endEntity(entity, senderRandom.nextBoolean());
       return;
     }
-    switch (own.nextInt(8)) {
+    switch (senderRandom.nextInt(8)) {
       case 0, 1 -> {
-        sent++;
+        sentCount++;
         int answer = entity.ask(new Ask(sender, number));
         if (answer != number) faults.add(number + " got the answer " + answer);
       }
       case 2 -> {
-        entity.sendMessageLater(new Later(sender, number), Duration.ofNanos(own.nextLong(2 * IDLE.toNanos())));
-        sent++;
-        later++;
+        entity.sendMessageLater(new TimerMessage(sender, number),
+            Duration.ofNanos(senderRandom.nextLong(2 * IDLE.toNanos())));
+        sentCount++;
+        timerCount++;
       }
       default -> {
-        sent++;
+        sentCount++;
         entity.sendMessage(new Note(sender, number));
       }
     }
   }
 
-  private static void leave(Actor<Work> entity, boolean byForce) {
+  private static void endEntity(Actor<Work> entity, boolean isKill) {
     try {
-      entity.sendMessage(new Leave(byForce));
-    } catch (RejectedExecutionException notBorn) {
-      // so it has not to leave
+      entity.sendMessage(new End(isKill));
+    } catch (RejectedExecutionException notCreated) {
+      // there is no entity to end
     }
   }
 
@@ -181,16 +184,16 @@ final class EntitiesRound {
 
   private void check() {
     int handled = 0;
-    // of timers: if no entity can be made, the dead letter does not belong to the scope
-    int missing = madeWithThread ? later : 0;
+    // Timer messages: if no entity can be created, their dead letters do not belong to the scope
+    int missing = needsThread ? timerCount : 0;
     for (var ledger : ledgers) {
       handled += ledger.handled;
-      if (madeWithThread) missing -= ledger.later;
-      if (ledger.alive != 0) faults.add("a life did not end");
+      if (needsThread) missing -= ledger.timerMessages;
+      if (ledger.activeCount != 0) faults.add("an incarnation did not end");
     }
     assertEquals(List.of(), faults);
-    String seen = handled + " handled, " + letters + " dead letters, " + refused + " refused, of " + sent;
-    assertTrue(handled + letters.get() + refused <= sent, seen);
-    if (!leaving) assertTrue(handled + letters.get() + refused >= sent - missing, seen);
+    String counts = handled + " handled, " + deadLetters + " dead letters, " + refused + " refused, of " + sentCount;
+    assertTrue(handled + deadLetters.get() + refused <= sentCount, counts);
+    if (!endsEntities) assertTrue(handled + deadLetters.get() + refused >= sentCount - missing, counts);
   }
 }

@@ -9,39 +9,41 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two users of an entity race with a sweep or a retirement. {@link UseAgainstPassivation} tests one
- * user under a weaker memory.
+ * Tests that two users of an entity race with a sweep or a retirement. {@link
+ * UseAgainstPassivation} tests one user under a weaker memory model.
  */
 @Tag("lincheck")
 class EntityTest {
   private static final int SCHEDULES = 700;
 
-  /** Plain fields, which the entity must protect. */
+  /** An entity with plain fields, which it must protect. */
   private static final class Race {
     final Entity<String, String> entity = new Entity<>("key", 0);
-    private final int[] handed = new int[2];
-    private boolean late;
-    private boolean pill;
-    private int seen;
+    private final int[] sentMessages = new int[2];
+    private boolean sentAfterPill;
+    private boolean isPillSent;
+    private int seenMessages;
 
     Race() {
       entity.leave(0);
     }
 
-    boolean use(int who, long tick) {
+    boolean use(int user, long tick) {
       if (!entity.enter()) return false;
-      if (pill) late = true;
-      handed[who] = 1;
+      if (isPillSent) sentAfterPill = true;
+      sentMessages[user] = 1;
       entity.leave(tick);
       return true;
     }
 
-    /** Sweeps like the wheel, at a tick when a user that left at 0 is idle. */
+    /** Sweeps like the timer wheel, at a tick at which a user that left at tick 0 is idle. */
     boolean sweep() {
-      long word = entity.useState();
-      if (Entity.isGone(word) || Entity.isUsed(word) || Entity.tick(word) > 0 || !entity.passivate(word)) return false;
-      pill = true;
-      seen = handed[0] + handed[1];
+      long useState = entity.useState();
+      if (Entity.isGone(useState) || Entity.isUsed(useState) || Entity.tick(useState) > 0
+          || !entity.passivate(useState))
+        return false;
+      isPillSent = true;
+      seenMessages = sentMessages[0] + sentMessages[1];
       return true;
     }
   }
@@ -50,17 +52,18 @@ class EntityTest {
   void userThatEnteredHandsOverBeforePill() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
-      var came = new boolean[3];
+      var succeeded = new boolean[3];
 
-      var one = Schedules.start(() -> came[0] = race.use(0, 0));
-      var other = Schedules.start(() -> came[1] = race.use(1, 0));
-      came[2] = race.sweep();
-      Schedules.join(one, other);
+      var firstUser = Schedules.start(() -> succeeded[0] = race.use(0, 0));
+      var secondUser = Schedules.start(() -> succeeded[1] = race.use(1, 0));
+      succeeded[2] = race.sweep();
+      Schedules.join(firstUser, secondUser);
 
-      assertFalse(race.late, "handed over after the pill");
-      assertTrue(came[2] || came[0] && came[1], "refused without a pill");
-      if (came[2]) assertEquals(race.handed[0] + race.handed[1], race.seen, "unseen by who sent the pill");
-      if (!came[2]) assertFalse(Entity.isUsed(race.entity.useState()), "somebody is still inside");
+      assertFalse(race.sentAfterPill, "a message was sent after the pill");
+      assertTrue(succeeded[2] || succeeded[0] && succeeded[1], "a user was refused without a pill");
+      if (succeeded[2]) assertEquals(race.sentMessages[0] + race.sentMessages[1], race.seenMessages,
+          "the sweeper did not see all messages");
+      if (!succeeded[2]) assertFalse(Entity.isUsed(race.entity.useState()), "a user has not left");
     });
   }
 
@@ -68,14 +71,14 @@ class EntityTest {
   void entityUsedSinceSweepIsNotPassivated() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
-      var came = new boolean[2];
+      var succeeded = new boolean[2];
 
-      var user = Schedules.start(() -> came[0] = race.use(0, 5));
-      came[1] = race.sweep();
+      var user = Schedules.start(() -> succeeded[0] = race.use(0, 5));
+      succeeded[1] = race.sweep();
       Schedules.join(user);
 
-      assertTrue(came[0] ^ came[1], "used and passivated, or neither");
-      if (came[0]) assertEquals(5, Entity.tick(race.entity.useState()));
+      assertTrue(succeeded[0] ^ succeeded[1], "used and passivated, or neither");
+      if (succeeded[0]) assertEquals(5, Entity.tick(race.entity.useState()));
     });
   }
 
@@ -95,7 +98,7 @@ class EntityTest {
   }
 
   @Test
-  void theLatestUseCounts() {
+  void latestUseCounts() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 

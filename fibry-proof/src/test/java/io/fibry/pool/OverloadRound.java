@@ -19,43 +19,44 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The ramp of {@code OverloadTest} in simulated time: three services get the same requests at half
- * their capacity, at their capacity, at three times as much, and at less again. A request takes
- * three steps of 5 to 15 ms, each with one of four resources; its client gives up after half a
- * second. Two services refuse what is too much. The third one has a thread for each request.
+ * Repeats the ramp of {@code OverloadTest} in simulated time. Three services get the same requests
+ * at half their capacity, at their capacity, at three times their capacity, and at less again. A
+ * request takes three steps of 5 to 15 ms, each with one of four resources; its client stops
+ * waiting after half a second. Two services refuse requests that are too many. The third has a
+ * thread for each request.
  */
 final class OverloadRound {
   private static final int RESOURCES = 4;
   private static final int STEPS = 3;
-  private static final long SHORTEST = TimeUnit.MILLISECONDS.toNanos(5); // step
-  private static final long LONGEST = TimeUnit.MILLISECONDS.toNanos(15);
-  private static final double CAPACITY = RESOURCES * 2e9 / STEPS / (SHORTEST + LONGEST); // requests per second
+  private static final long MIN_STEP = TimeUnit.MILLISECONDS.toNanos(5); // ns that a step takes
+  private static final long MAX_STEP = TimeUnit.MILLISECONDS.toNanos(15);
+  private static final double CAPACITY = RESOURCES * 2e9 / STEPS / (MIN_STEP + MAX_STEP); // requests per second
   private static final Duration LIMIT = Duration.ofMillis(500);
-  private static final int ROOM = 16;
-  private static final double MOST = 0.9;
+  private static final int MAX_QUEUED = 16;
+  private static final double MIN_SHARE = 0.9;
 
   private enum End {
-    GOOD, REFUSED, GAVE_UP
+    ANSWERED, REFUSED, TIMED_OUT
   }
 
-  /** A request as its client saw it, in nanoseconds. */
+  /** The outcome of a request for its client; times are in nanoseconds. */
   private record Outcome(long sent, long ended, End end, long work) {
-    long took() {
+    long duration() {
       return ended - sent;
     }
   }
 
-  private record Span(long from, long to) {
-    Span after(Duration start) {
-      return new Span(from + start.toNanos(), to);
+  private record Span(long start, long end) {
+    Span from(Duration offset) {
+      return new Span(start + offset.toNanos(), end);
     }
 
-    boolean has(long time) {
-      return from <= time && time < to;
+    boolean contains(long time) {
+      return start <= time && time < end;
     }
 
     double seconds() {
-      return (to - from) / 1e9;
+      return (end - start) / 1e9;
     }
   }
 
@@ -64,107 +65,113 @@ final class OverloadRound {
   }
 
   private final class Call {
-    private final Side side;
+    private final Trial trial;
     private final long sent = System.nanoTime();
-    private final SplittableRandom own = random.split();
+    private final SplittableRandom callRandom = random.split();
     private long work;
 
-    Call(Side side) {
-      this.side = side;
+    Call(Trial trial) {
+      this.trial = trial;
     }
 
     void step() throws InterruptedException {
-      if (System.nanoTime() - sent > LIMIT.toNanos()) side.wasted++;
-      long time = own.nextLong(SHORTEST, LONGEST);
+      if (System.nanoTime() - sent > LIMIT.toNanos()) trial.wastedSteps++;
+      long time = callRandom.nextLong(MIN_STEP, MAX_STEP);
       work += time;
       TimeUnit.NANOSECONDS.sleep(time);
     }
   }
 
-  private final class Side {
+  private final class Trial {
     private final Service service;
     private final List<Outcome> outcomes = new ArrayList<>();
-    private int wasted; // steps after the client gave up
+    private int wastedSteps; // steps after the client has stopped waiting
 
-    Side(Service service) {
+    Trial(Service service) {
       this.service = service;
     }
 
     void ask() {
       var call = new Call(this);
-      var end = End.GAVE_UP;
+      var end = End.TIMED_OUT;
       try {
         service.serve(call);
-        end = End.GOOD;
+        end = End.ANSWERED;
       } catch (MailboxFullException refused) {
         end = End.REFUSED;
-      } catch (AskTimeoutException | TimeoutException late) {
-        // it gave up
-      } catch (Exception other) {
-        throw new AssertionError(other);
+      } catch (AskTimeoutException | TimeoutException timeout) {
+        // the end stays TIMED_OUT
+      } catch (Exception unexpected) {
+        throw new AssertionError(unexpected);
       } finally {
-        asking--;
+        waitingClients--;
       }
       outcomes.add(new Outcome(call.sent, System.nanoTime(), end, call.work));
     }
 
-    private List<Outcome> ended(Span span, End end) {
-      return outcomes.stream().filter(one -> one.end == end && span.has(one.ended)).toList();
+    private List<Outcome> endedIn(Span span, End end) {
+      return outcomes.stream().filter(outcome -> outcome.end == end && span.contains(outcome.ended)).toList();
     }
 
-    /** Answers per second. */
+    /** Returns the answers per second. */
     double goodput(Span span) {
-      return ended(span, End.GOOD).size() / span.seconds();
+      return endedIn(span, End.ANSWERED).size() / span.seconds();
     }
 
     /**
-     * Returns the answers per second that were possible, by the work of the answers that were
-     * given.
+     * Returns the answers per second that the resources allow, computed from the work of the
+     * answered requests.
      */
     double capacity(Span span) {
-      return RESOURCES * 1e9 / ended(span, End.GOOD).stream().mapToLong(Outcome::work).average().orElseThrow();
+      return RESOURCES * 1e9 / endedIn(span, End.ANSWERED).stream().mapToLong(Outcome::work).average().orElseThrow();
     }
 
     /** Returns the share of the sent requests that was answered. */
-    double good(Span span) {
-      var sent = outcomes.stream().filter(one -> span.has(one.sent)).toList();
-      return sent.stream().filter(one -> one.end == End.GOOD).count() / (double) sent.size();
+    double answeredShare(Span span) {
+      var sent = outcomes.stream().filter(outcome -> span.contains(outcome.sent)).toList();
+      return sent.stream().filter(outcome -> outcome.end == End.ANSWERED).count() / (double) sent.size();
     }
 
-    /** The longest time until the answer, but for some of a hundred. */
-    long longest(Span span, int but) {
-      var times = ended(span, End.GOOD).stream().mapToLong(Outcome::took).sorted().toArray();
-      return times[(times.length - 1) * (100 - but) / 100];
+    /**
+     * Returns the longest time until an answer, without the slowest answers of the given
+     * percentage.
+     */
+    long maxTime(Span span, int excludedPercent) {
+      var times = endedIn(span, End.ANSWERED).stream().mapToLong(Outcome::duration).sorted().toArray();
+      return times[(times.length - 1) * (100 - excludedPercent) / 100];
     }
   }
 
   private final Simulation simulation;
   private final SplittableRandom random;
   private final Semaphore resources = new Semaphore(RESOURCES, true);
-  private final Side bounded;
-  private final Side timely;
-  private final Side unbounded = new Side(this::onThreadOfItsOwn);
-  private int asking; // clients
+  private final Trial boundedPool;
+  private final Trial timelyPool;
+  private final Trial threadPerRequest = new Trial(this::serveOnNewThread);
+  private int waitingClients; // clients that wait for an answer
 
   OverloadRound(Simulation simulation) {
     this.simulation = simulation;
     this.random = simulation.random().split();
-    this.bounded = asked(Mailbox.bounded(ROOM, Overflow.REJECT));
-    this.timely = asked(Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(100)));
+    this.boundedPool = poolTrial(Mailbox.bounded(MAX_QUEUED, Overflow.REJECT));
+    this.timelyPool = poolTrial(Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(100)));
   }
 
-  /** A pool with a worker for each resource. */
-  private Side asked(Mailbox<Object> mailbox) {
+  /** Returns the trial of a pool with a worker for each resource. */
+  private Trial poolTrial(Mailbox<Object> mailbox) {
     ActorWithReturn<Call, Boolean> pool = Pools
         .fixed(simulation.scope().anonymous().mailbox(mailbox), RESOURCES).newActorWithReturn((Call call) -> {
           for (int i = 0; i < STEPS; i++) call.step();
           return true;
         });
-    return new Side(call -> pool.ask(call, LIMIT));
+    return new Trial(call -> pool.ask(call, LIMIT));
   }
 
-  /** A thread for each request. At each step it waits for a resource, though its client gave up. */
-  private void onThreadOfItsOwn(Call call) throws Exception {
+  /**
+   * Serves each request on a new thread. It waits for a resource at each step, even after its
+   * client has stopped waiting.
+   */
+  private void serveOnNewThread(Call call) throws Exception {
     var answer = new CompletableFuture<Boolean>();
     Thread.ofVirtual().start(() -> {
       try {
@@ -187,46 +194,52 @@ final class OverloadRound {
   void play() throws InterruptedException {
     var low = load(0.5, Duration.ofMillis(700));
     load(1, Duration.ofMillis(700));
-    var high = load(3, Duration.ofSeconds(2)).after(Duration.ofMillis(500));
-    var after = load(0.8, Duration.ofSeconds(2)).after(Duration.ofSeconds(1));
-    simulation.assertEventually("all clients have ended", Duration.ofMinutes(1), () -> asking == 0);
-    for (var side : List.of(bounded, timely)) checkGuarded(side, low, high, after);
-    // in front of a request there are 15 others, and each of four workers takes four of these 16
-    long most = (ROOM / RESOURCES + 1) * STEPS * LONGEST;
-    assertTrue(bounded.longest(high, 0) <= most, () -> "an answer took " + bounded.longest(high, 0) + " ns");
-    assertTrue(timely.longest(high, 5) <= LIMIT.toNanos() / 2, () -> "answers took " + timely.longest(high, 5) + " ns");
-    checkCollapsed(low, high, after);
+    var high = load(3, Duration.ofSeconds(2)).from(Duration.ofMillis(500));
+    var recovery = load(0.8, Duration.ofSeconds(2)).from(Duration.ofSeconds(1));
+    simulation.assertEventually("all clients have ended", Duration.ofMinutes(1), () -> waitingClients == 0);
+    for (var trial : List.of(boundedPool, timelyPool)) checkGuarded(trial, low, high, recovery);
+    // At most 15 requests are before a request, and each of four workers handles four of these 16
+    long maxTime = (MAX_QUEUED / RESOURCES + 1) * STEPS * MAX_STEP;
+    assertTrue(boundedPool.maxTime(high, 0) <= maxTime, () -> "an answer took " + boundedPool.maxTime(high, 0) + " ns");
+    assertTrue(timelyPool.maxTime(high, 5) <= LIMIT.toNanos() / 2,
+        () -> "answers took " + timelyPool.maxTime(high, 5) + " ns");
+    checkCollapsed(low, high, recovery);
   }
 
-  /** Requests at random times, for each side. */
-  private Span load(double ofCapacity, Duration time) throws InterruptedException {
-    long from = System.nanoTime();
-    long to = from + time.toNanos();
-    for (double at = from; (at += -Math.log(1 - random.nextDouble()) / (ofCapacity * CAPACITY) * 1e9) < to;) {
-      TimeUnit.NANOSECONDS.sleep(Math.max(0, (long) at - System.nanoTime()));
-      for (var side : List.of(bounded, timely, unbounded)) {
-        asking++;
-        Thread.ofVirtual().start(side::ask);
+  /** Sends requests at random times to each service. */
+  private Span load(double capacityShare, Duration duration) throws InterruptedException {
+    long start = System.nanoTime();
+    long end = start + duration.toNanos();
+    for (double time = start; (time += -Math.log(1 - random.nextDouble()) / (capacityShare * CAPACITY) * 1e9) < end;) {
+      TimeUnit.NANOSECONDS.sleep(Math.max(0, (long) time - System.nanoTime()));
+      for (var trial : List.of(boundedPool, timelyPool, threadPerRequest)) {
+        waitingClients++;
+        Thread.ofVirtual().start(trial::ask);
       }
     }
-    TimeUnit.NANOSECONDS.sleep(Math.max(0, to - System.nanoTime()));
-    return new Span(from, to);
+    TimeUnit.NANOSECONDS.sleep(Math.max(0, end - System.nanoTime()));
+    return new Span(start, end);
   }
 
-  private void checkGuarded(Side side, Span low, Span high, Span after) {
-    String name = side == bounded ? "bounded: " : "within: ";
-    assertTrue(side.good(low) >= MOST, () -> name + side.good(low) + " at half the capacity");
-    assertTrue(side.goodput(high) >= MOST * side.capacity(high),
-        () -> name + side.goodput(high) + " of " + side.capacity(high));
-    for (var one : side.ended(high, End.REFUSED)) assertEquals(0, one.took(), name + "who is refused waits");
-    assertEquals(0, side.wasted, name + "steps for clients that gave up");
-    assertTrue(side.good(after) >= MOST, () -> name + side.good(after) + " after the load fell");
+  private void checkGuarded(Trial trial, Span low, Span high, Span recovery) {
+    String name = trial == boundedPool ? "bounded: " : "limited wait: ";
+    assertTrue(trial.answeredShare(low) >= MIN_SHARE, () -> name + trial.answeredShare(low) + " at half the capacity");
+    assertTrue(trial.goodput(high) >= MIN_SHARE * trial.capacity(high),
+        () -> name + trial.goodput(high) + " of " + trial.capacity(high));
+    for (var outcome : trial.endedIn(high, End.REFUSED))
+      assertEquals(0, outcome.duration(), name + "a refused client waits");
+    assertEquals(0, trial.wastedSteps, name + "steps for clients that had stopped waiting");
+    assertTrue(trial.answeredShare(recovery) >= MIN_SHARE,
+        () -> name + trial.answeredShare(recovery) + " after the load has fallen");
   }
 
-  private void checkCollapsed(Span low, Span high, Span after) {
-    assertTrue(unbounded.good(low) >= MOST, () -> unbounded.good(low) + " at half the capacity");
-    assertTrue(unbounded.goodput(high) < 0.3 * bounded.goodput(high), () -> unbounded.goodput(high) + " at 3 times");
-    assertTrue(unbounded.goodput(after) < 0.3 * bounded.goodput(after), () -> unbounded.goodput(after) + " after it");
-    assertTrue(unbounded.wasted > 0);
+  private void checkCollapsed(Span low, Span high, Span recovery) {
+    assertTrue(threadPerRequest.answeredShare(low) >= MIN_SHARE,
+        () -> threadPerRequest.answeredShare(low) + " at half the capacity");
+    assertTrue(threadPerRequest.goodput(high) < 0.3 * boundedPool.goodput(high),
+        () -> threadPerRequest.goodput(high) + " at three times the capacity");
+    assertTrue(threadPerRequest.goodput(recovery) < 0.3 * boundedPool.goodput(recovery),
+        () -> threadPerRequest.goodput(recovery) + " after the overload");
+    assertTrue(threadPerRequest.wastedSteps > 0);
   }
 }

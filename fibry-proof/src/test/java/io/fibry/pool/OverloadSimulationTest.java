@@ -4,12 +4,12 @@ import io.fibry.Seeds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Services under more load than they can handle, in simulated time, each round by a seed. */
+/** Simulates services under more load than they can handle. */
 @Tag("simulated")
 class OverloadSimulationTest {
 
   @Test
-  void poolsThatRefuseDoAllTheyCanAndOthersCollapse() {
+  void refusingPoolsUseTheirCapacityAndOthersCollapse() {
     Seeds.play("overload", 30, simulation -> new OverloadRound(simulation).play());
   }
 }

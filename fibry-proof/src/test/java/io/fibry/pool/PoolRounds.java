@@ -4,7 +4,7 @@ import io.fibry.Seeds;
 import io.fibry.Variants;
 import io.fibry.simulation.Simulation;
 
-/** Rounds of pools and entities, as programs that are simulated. */
+/** The rounds of pools and entities, as programs for a simulation. */
 public final class PoolRounds {
   private PoolRounds() {}
 

@@ -10,41 +10,41 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Pools of every kind, and entities, each round in an order that a seed decides. */
+/** Simulates pools of every kind, and entities. */
 @Tag("simulated")
 class PoolSimulationTest {
 
   @Test
-  void everyMessageHasOneOutcomeAndNoPoolDoesMoreAtOnceThanItMay() {
+  void poolsGiveEachMessageOneOutcomeWithinTheirLimits() {
     Seeds.play("pools", 1_500, PoolRounds::pools);
   }
 
   @Test
-  void aKeyHasOneLifeAtATimeAndEachMessageIsHandledOnceInItsOrder() {
+  void keyHasOneIncarnationAtATimeAndHandlesMessagesOnceInOrder() {
     Seeds.play("entities", 1_000, PoolRounds::entities);
   }
 
   @Test
-  void idleWorkersEndThoughNoThreadIsToBeHad() {
+  void idleWorkersEndThoughThreadStartsFail() {
     Seeds.play("idle workers", 300, simulation -> {
       var workers = new AtomicInteger();
-      var crew = Pools.scaling(simulation.scope().anonymous(), 1, 4).initialState(workers::incrementAndGet)
+      var pool = Pools.scaling(simulation.scope().anonymous(), 1, 4).initialState(workers::incrementAndGet)
           .onStop(state -> workers.decrementAndGet()).newActor((Integer state, Integer millis) -> Thread.sleep(millis));
       simulation.faults().withAllKinds().withFailedThreadStarts(0.3);
-      for (int i = 0; i < 20; i++) crew.sendMessage(10);
+      for (int i = 0; i < 20; i++) pool.sendMessage(10);
       Thread.sleep(Duration.ofHours(1));
       assertEquals(1, workers.get());
     });
   }
 
   @Test
-  void aPoolEndsThoughNoThreadIsToBeHad() {
+  void poolEndsThoughThreadStartsFail() {
     Seeds.play("pool without threads", 300, simulation -> {
-      var crew = Pools.perMessage(simulation.scope().anonymous().strategy(Strategy.RESIDENT_FIBER))
+      var pool = Pools.perMessage(simulation.scope().anonymous().strategy(Strategy.RESIDENT_FIBER))
           .newActor((Integer millis) -> Thread.sleep(millis));
       simulation.faults().withAllKinds().withFailedThreadStarts(0.5);
-      for (int i = 0; i < 10; i++) crew.sendMessage(1);
-      crew.kill();
+      for (int i = 0; i < 10; i++) pool.sendMessage(1);
+      pool.kill();
       assertTrue(simulation.scope().awaitQuiescence(Duration.ofHours(1)));
     });
   }

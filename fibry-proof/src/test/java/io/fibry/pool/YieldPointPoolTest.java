@@ -4,17 +4,17 @@ import io.fibry.Seeds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Pools and entities, whose threads give way also between two accesses to what they share. */
+/** Simulates pools and entities, whose threads also yield between two accesses to shared data. */
 @Tag("yield-points")
 class YieldPointPoolTest {
 
   @Test
-  void everyMessageHasOneOutcomeAndNoPoolDoesMoreAtOnceThanItMay() {
-    Seeds.playFinely("pools", 120, PoolRounds::pools);
+  void poolsGiveEachMessageOneOutcomeWithinTheirLimits() {
+    Seeds.playWithYieldPoints("pools", 120, PoolRounds::pools);
   }
 
   @Test
-  void aKeyHasOneLifeAtATimeAndEachMessageIsHandledOnceInItsOrder() {
-    Seeds.playFinely("entities", 300, PoolRounds::entities);
+  void keyHasOneIncarnationAtATimeAndHandlesMessagesOnceInOrder() {
+    Seeds.playWithYieldPoints("entities", 300, PoolRounds::entities);
   }
 }

@@ -4,7 +4,7 @@ import io.fibry.Seeds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Topics and shared values, each round in an order that a seed decides. */
+/** Simulates topics and shared values. */
 @Tag("simulated")
 class PubsubSimulationTest {
 
@@ -18,20 +18,20 @@ class PubsubSimulationTest {
   }
 
   @Test
-  void aValueIsToldInOrderAndTheLastAlways() {
+  void subscribersGetValuesInOrderAndAlwaysTheLast() {
     Seeds.play("values", 200, simulation -> {
       var random = simulation.random().split();
       Seeds.delay(simulation);
-      SharedStressTest.values(random, Seeds.anyStrategy(random));
+      ObservableStressTest.playValues(random, Seeds.anyStrategy(random));
     });
   }
 
   @Test
-  void aMapIsToldInTheOrderOfEachKeyAndTheLastAlways() {
+  void subscribersGetValuesOfEachKeyInOrderAndAlwaysTheLast() {
     Seeds.play("maps", 200, simulation -> {
       var random = simulation.random().split();
       Seeds.delay(simulation);
-      SharedStressTest.maps(random, Seeds.anyStrategy(random));
+      ObservableStressTest.playMaps(random, Seeds.anyStrategy(random));
     });
   }
 }

@@ -17,11 +17,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The same seed gives the same run even if threads give way at fine points. */
+/** Tests that a seed always gives the same run, even if threads yield at yield points. */
 @Tag("yield-points")
 class YieldPointRepeatTest {
-  private static final Options FINE = Options.DEFAULT.withYieldPoints();
-  private static final int STEPS = 100; // an estimate that does not depend on a run
+  private static final Options WITH_YIELD_POINTS = Options.DEFAULT.withYieldPoints();
+  private static final int STEP_ESTIMATE = 100; // an estimate that does not depend on a run
   private static final int SEEDS = Soak.ON ? 100 : 1;
   private static final int REPEATS = Soak.ON ? 100 : 8;
 
@@ -37,29 +37,29 @@ class YieldPointRepeatTest {
     }
   }
 
-  /** Its threads meet in the initializer of a class. */
-  public static final class Initializing implements Program {
-    static volatile int seen;
+  /** A program whose threads meet in the initializer of a class. */
+  public static final class InitializingProgram implements Program {
+    static volatile int counter;
 
-    static final class Late {
-      static final int ONE;
+    static final class LateClass {
+      static final int CONSTANT;
 
       static {
-        for (int i = 0; i < 10; i++) seen++;
-        ONE = look(0);
+        for (int i = 0; i < 10; i++) counter++;
+        CONSTANT = sum(0);
       }
 
-      private static int look(int more) {
-        for (int i = 0; i < 10; i++) more += seen;
-        return more < 0 ? 0 : 1;
+      private static int sum(int result) {
+        for (int i = 0; i < 10; i++) result += counter;
+        return result < 0 ? 0 : 1;
       }
     }
 
     @Override
     public void run(Simulation simulation) throws InterruptedException {
       for (int i = 0; i < 3; i++) simulation.client("client" + i, () -> {
-        seen++;
-        seen += Late.ONE;
+        counter++;
+        counter += LateClass.CONSTANT;
         return null;
       });
       simulation.join();
@@ -70,7 +70,7 @@ class YieldPointRepeatTest {
     AgentAttacher.ensure();
     SimulationCarrier.lock();
     try {
-      return ProgramRun.of(program, FINE, replay, STEPS, RunEvents.disabled(), false);
+      return ProgramRun.of(program, WITH_YIELD_POINTS, replay, STEP_ESTIMATE, RunEvents.disabled(), false);
     } finally {
       SimulationCarrier.unlock();
     }
@@ -78,11 +78,11 @@ class YieldPointRepeatTest {
 
   @ParameterizedTest
   @EnumSource
-  void repeatsOfASeedAreTheSame(Round round) {
+  void repeatedSeedGivesSameRun(Round round) {
     YieldPointAgent.require();
-    long begin = Long.getLong("fibry.seed", System.currentTimeMillis() << 20);
-    for (long seed = begin; seed < begin + SEEDS; seed++) {
-      run(round.program, RunReplay.of(seed)); // it may be the first to use some class
+    long firstSeed = Long.getLong("fibry.seed", System.currentTimeMillis() << 20);
+    for (long seed = firstSeed; seed < firstSeed + SEEDS; seed++) {
+      run(round.program, RunReplay.of(seed)); // this run may be the first to use some class
       var first = run(round.program, RunReplay.of(seed));
       for (int i = 0; i < REPEATS / 2; i++) {
         assertEquals(first.hash(), run(round.program, RunReplay.of(seed)).hash(), "seed " + seed);
@@ -94,7 +94,7 @@ class YieldPointRepeatTest {
   @Test
   void firstRunEqualsSecondDespiteClassInitialization() throws ReflectiveOperationException {
     for (long seed = 1; seed <= 50; seed++) {
-      var program = YieldPointLoader.changed(Initializing.class);
+      var program = YieldPointLoader.changed(InitializingProgram.class);
       var first = run(program, RunReplay.of(seed));
       var second = run(program, RunReplay.of(seed));
 

@@ -10,28 +10,31 @@ import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.FieldVisitor;
 import org.objectweb.asm.Opcodes;
 
-/** Says which fields may change, by reading class files: it is asked while classes are loaded. */
+/**
+ * Finds out from class files which fields may change. Classes cannot be inspected otherwise,
+ * because this code is called while they are loaded.
+ */
 final class FinalFields extends ClassVisitor {
-  private static final Map<String, Optional<FinalFields>> KNOWN = new ConcurrentHashMap<>();
+  private static final Map<String, Optional<FinalFields>> CACHE = new ConcurrentHashMap<>();
 
   private final Map<String, Boolean> finals = new HashMap<>();
-  private String above;
+  private String superName;
 
   private FinalFields() {
     super(Opcodes.ASM9);
   }
 
-  /** False for fields of the JDK, too. */
+  /** Returns whether a field is not final; returns false for fields of the JDK. */
   static boolean mayChange(String owner, String field) {
-    for (var type = of(owner); type.isPresent(); type = of(type.get().above)) {
-      var found = type.get().finals.get(field);
-      if (found != null) return !found;
+    for (var type = of(owner); type.isPresent(); type = of(type.get().superName)) {
+      var isFinal = type.get().finals.get(field);
+      if (isFinal != null) return !isFinal;
     }
     return false;
   }
 
   private static Optional<FinalFields> of(String type) {
-    return type.startsWith("java/") ? Optional.empty() : KNOWN.computeIfAbsent(type, FinalFields::read);
+    return type.startsWith("java/") ? Optional.empty() : CACHE.computeIfAbsent(type, FinalFields::read);
   }
 
   private static Optional<FinalFields> read(String type) {
@@ -46,8 +49,8 @@ final class FinalFields extends ClassVisitor {
   }
 
   @Override
-  public void visit(int version, int access, String name, String signature, String above, String[] interfaces) {
-    this.above = above;
+  public void visit(int version, int access, String name, String signature, String superName, String[] interfaces) {
+    this.superName = superName;
   }
 
   @Override

@@ -5,42 +5,46 @@ import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
 
 /**
- * Puts fine points into the classes of the library as they are loaded. Classes of tests, whose
- * accounts are no part of the race, and the simulator get no fine points.
+ * Inserts yield points into the classes of the library as they are loaded. Classes of tests get no
+ * yield points, because their counters are no part of the race; nor does the simulator.
  */
 public final class YieldPointAgent implements ClassFileTransformer {
-  private static final String PROPERTY = "fibry.fine";
-  /** Without points: it counts as long as the JVM lives, so each run would have others. */
-  private static final String COUNTS = "io/fibry/engine/jvm/StackProbe";
+  private static final String PROPERTY = "fibry.yieldPoints";
+  /**
+   * A class without yield points. Its counters live as long as the JVM, so each run would have
+   * other yield points.
+   */
+  private static final String STACK_PROBE = "io/fibry/engine/jvm/StackProbe";
 
   private YieldPointAgent() {}
 
-  /** With -javaagent: before a class of the library is loaded. */
+  /** Called for the option -javaagent, before a class of the library is loaded. */
   public static void premain(String arguments, Instrumentation jvm) {
     jvm.addTransformer(new YieldPointAgent());
     System.setProperty(PROPERTY, "true");
   }
 
-  /** Fails where a test would see no fine points, and so pass. */
+  /** Fails if the agent is missing, because a test would pass without any yield point. */
   public static void require() {
     if (!Boolean.getBoolean(PROPERTY)) throw new IllegalStateException(
-        "no fine points in this JVM; start it with -javaagent:target/yield-points.jar, as Maven does");
+        "no yield points in this JVM; start it with -javaagent:target/yield-points.jar, as Maven does");
   }
 
   @Override
-  public byte[] transform(ClassLoader loader, String type, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
-    if (type == null || !isOfLibrary(type, domain)) return null;
+  public byte[] transform(ClassLoader loader, String className, Class<?> redefined, ProtectionDomain domain,
+      byte[] bytes) {
+    if (className == null || !isOfLibrary(className, domain)) return null;
     try {
       return YieldPointInserter.of(bytes);
     } catch (RuntimeException unreadable) {
-      System.err.println("no fine points in " + type + ": " + unreadable);
+      System.err.println("no yield points in " + className + ": " + unreadable);
       return null;
     }
   }
 
-  private static boolean isOfLibrary(String type, ProtectionDomain domain) {
-    if (!type.startsWith("io/fibry/") || type.startsWith("io/fibry/simulation/") || type.startsWith("io/fibry/test/")
-        || type.equals(COUNTS))
+  private static boolean isOfLibrary(String className, ProtectionDomain domain) {
+    if (!className.startsWith("io/fibry/") || className.startsWith("io/fibry/simulation/")
+        || className.startsWith("io/fibry/test/") || className.equals(STACK_PROBE))
       return false;
     String source = domain.getCodeSource().getLocation().getPath();
     return !source.endsWith("/test-classes/") && !source.endsWith("-tests.jar");

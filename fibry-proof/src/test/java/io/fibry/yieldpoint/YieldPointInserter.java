@@ -23,9 +23,9 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Type;
 
 /**
- * A class with a fine point before each use of a thing that other threads may change: a field that
- * is not final, a class of java.util.concurrent, a {@code VarHandle}, a monitor. Its static
- * initializer has no fine points, and suppresses those of the calls in it.
+ * Inserts a yield point into a class before each use of data that other threads may change: a
+ * mutable field, a class of java.util.concurrent, a {@code VarHandle}, a monitor. The static
+ * initializer gets no yield points, and suppresses the yield points of the calls in it.
  */
 final class YieldPointInserter extends ClassVisitor {
   private static final String POINTS = Type.getInternalName(YieldPoints.class);
@@ -37,8 +37,8 @@ final class YieldPointInserter extends ClassVisitor {
     super(ASM9, writer);
   }
 
-  static byte[] of(byte[] type) {
-    var reader = new ClassReader(type);
+  static byte[] of(byte[] bytes) {
+    var reader = new ClassReader(bytes);
     var writer = new ClassWriter(reader, 0);
     reader.accept(new YieldPointInserter(writer), 0);
     return writer.toByteArray();
@@ -49,65 +49,73 @@ final class YieldPointInserter extends ClassVisitor {
   }
 
   @Override
-  public void visit(int version, int access, String name, String signature, String above, String[] interfaces) {
+  public void visit(int version, int access, String name, String signature, String superName, String[] interfaces) {
     this.name = name;
-    super.visit(version, access, name, signature, above, interfaces);
+    super.visit(version, access, name, signature, superName, interfaces);
   }
 
   @Override
-  public MethodVisitor visitMethod(int access, String method, String type, String signature, String[] thrown) {
+  public MethodVisitor visitMethod(int access, String method, String descriptor, String signature,
+      String[] exceptions) {
     if (method.equals("<clinit>"))
-      return new Initializer(super.visitMethod(access, method, type, signature, thrown));
-    boolean locks = (access & ACC_SYNCHRONIZED) != 0;
-    if (locks)
-      enter(super.visitMethod(access - ACC_SYNCHRONIZED, method, type, signature, thrown), access, method, type);
-    return new Points(locks
-        ? super.visitMethod(access & ACC_STATIC | ACC_SYNCHRONIZED | ACC_PRIVATE, inside(method), type, signature,
-            thrown)
-        : super.visitMethod(access, method, type, signature, thrown), method.equals(CONSTRUCTOR));
+      return new Initializer(super.visitMethod(access, method, descriptor, signature, exceptions));
+    boolean isSynchronized = (access & ACC_SYNCHRONIZED) != 0;
+    if (isSynchronized)
+      writeEntry(super.visitMethod(access - ACC_SYNCHRONIZED, method, descriptor, signature, exceptions), access,
+          method, descriptor);
+    return new PointsWriter(isSynchronized
+        ? super.visitMethod(access & ACC_STATIC | ACC_SYNCHRONIZED | ACC_PRIVATE, bodyName(method), descriptor,
+            signature, exceptions)
+        : super.visitMethod(access, method, descriptor, signature, exceptions), method.equals(CONSTRUCTOR));
   }
 
-  /** A method that takes the monitor when it is called: its code is in another, behind a point. */
-  private void enter(MethodVisitor code, int access, String method, String type) {
+  /**
+   * Writes a method without the monitor: it passes a yield point, and calls another method, which
+   * has the monitor and the code.
+   */
+  private void writeEntry(MethodVisitor code, int access, String method, String descriptor) {
     boolean isStatic = (access & ACC_STATIC) != 0;
     code.visitCode();
     call(code, "pass");
-    int at = 0;
-    if (!isStatic) code.visitVarInsn(ALOAD, at++);
-    for (var argument : Type.getArgumentTypes(type)) {
-      code.visitVarInsn(argument.getOpcode(ILOAD), at);
-      at += argument.getSize();
+    int slot = 0;
+    if (!isStatic) code.visitVarInsn(ALOAD, slot++);
+    for (var argument : Type.getArgumentTypes(descriptor)) {
+      code.visitVarInsn(argument.getOpcode(ILOAD), slot);
+      slot += argument.getSize();
     }
-    code.visitMethodInsn(isStatic ? INVOKESTATIC : INVOKEVIRTUAL, name, inside(method), type, false);
-    code.visitInsn(Type.getReturnType(type).getOpcode(IRETURN));
-    code.visitMaxs(Math.max(2, at), at);
+    code.visitMethodInsn(isStatic ? INVOKESTATIC : INVOKEVIRTUAL, name, bodyName(method), descriptor, false);
+    code.visitInsn(Type.getReturnType(descriptor).getOpcode(IRETURN));
+    code.visitMaxs(Math.max(2, slot), slot);
     code.visitEnd();
   }
 
-  private static String inside(String method) {
+  private static String bodyName(String method) {
     return method + "$inside";
   }
 
-  private final class Points extends MethodVisitor {
-    private final boolean constructs;
+  private final class PointsWriter extends MethodVisitor {
+    private final boolean isConstructor;
 
-    Points(MethodVisitor writer, boolean constructs) {
+    PointsWriter(MethodVisitor writer, boolean isConstructor) {
       super(ASM9, writer);
-      this.constructs = constructs;
+      this.isConstructor = isConstructor;
     }
 
-    /** A constructor's object is seen by no other thread. */
+    /**
+     * Inserts no yield point for fields of an object that is being constructed: no other thread has
+     * access to it.
+     */
     @Override
-    public void visitFieldInsn(int instruction, String owner, String field, String type) {
-      if (!(constructs && owner.equals(name)) && FinalFields.mayChange(owner, field)) call(mv, "pass");
-      super.visitFieldInsn(instruction, owner, field, type);
+    public void visitFieldInsn(int instruction, String owner, String field, String descriptor) {
+      if (!(isConstructor && owner.equals(name)) && FinalFields.mayChange(owner, field)) call(mv, "pass");
+      super.visitFieldInsn(instruction, owner, field, descriptor);
     }
 
     @Override
-    public void visitMethodInsn(int instruction, String owner, String method, String type, boolean ofInterface) {
-      boolean shared = owner.startsWith("java/util/concurrent/") || owner.equals("java/lang/invoke/VarHandle");
-      if (shared && !method.equals(CONSTRUCTOR)) call(mv, "pass");
-      super.visitMethodInsn(instruction, owner, method, type, ofInterface);
+    public void visitMethodInsn(int instruction, String owner, String method, String descriptor, boolean isInterface) {
+      boolean isShared = owner.startsWith("java/util/concurrent/") || owner.equals("java/lang/invoke/VarHandle");
+      if (isShared && !method.equals(CONSTRUCTOR)) call(mv, "pass");
+      super.visitMethodInsn(instruction, owner, method, descriptor, isInterface);
     }
 
     @Override
@@ -117,7 +125,7 @@ final class YieldPointInserter extends ClassVisitor {
     }
   }
 
-  /** Says when it begins and ends, also where it throws. */
+  /** Reports the begin and the end of the initializer, even if it throws. */
   private static final class Initializer extends MethodVisitor {
     private final Label begin = new Label();
     private final Label end = new Label();

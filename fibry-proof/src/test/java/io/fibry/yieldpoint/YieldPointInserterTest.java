@@ -10,11 +10,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Races as they stand in textbooks, in classes that get their fine points here. */
+/** Tests that textbook races are found in classes that have yield points. */
 @Tag("yield-points")
 class YieldPointInserterTest {
 
-  /** Two threads count; then there must be two. */
+  /** Two threads increment a count, which must be two afterwards. */
   public abstract static class Race implements Simulation.Program {
     protected abstract void begin();
 
@@ -34,7 +34,7 @@ class YieldPointInserterTest {
     }
   }
 
-  public static final class Volatile extends Race {
+  public static final class VolatileCount extends Race {
     private volatile int count;
 
     @Override
@@ -53,7 +53,7 @@ class YieldPointInserterTest {
     }
   }
 
-  public static final class Atomic extends Race {
+  public static final class AtomicCount extends Race {
     private final AtomicInteger count = new AtomicInteger();
 
     @Override
@@ -72,8 +72,8 @@ class YieldPointInserterTest {
     }
   }
 
-  /** Each look and each write has the monitor, but not both together. */
-  public static final class Locked extends Race {
+  /** Each read and each write holds the monitor, but both together do not. */
+  public static final class LockedCount extends Race {
     private int count;
 
     @Override
@@ -97,18 +97,18 @@ class YieldPointInserterTest {
   }
 
   @ParameterizedTest
-  @ValueSource(classes = {Volatile.class, Atomic.class, Locked.class})
+  @ValueSource(classes = {VolatileCount.class, AtomicCount.class, LockedCount.class})
   void readWriteRaceIsFoundOnlyWithYieldPoints(Class<?> race) throws Exception {
     var program = YieldPointLoader.changed(race);
 
     Simulation.run(options -> options.withSeeds(100), program);
     var failure = assertThrows(SimulationFailure.class,
         () -> Simulation.run(options -> options.withSeeds(100).withYieldPoints(), program));
-    var again = assertThrows(SimulationFailure.class,
+    var repeated = assertThrows(SimulationFailure.class,
         () -> Simulation.run(options -> options.withReplay(failure.replay()).withYieldPoints(), program));
 
-    assertTrue(failure.getMessage().contains("gives way in " + race.getName().replaceAll(".*\\.", "")),
+    assertTrue(failure.getMessage().contains("yields in " + race.getName().replaceAll(".*\\.", "")),
         failure.getMessage());
-    assertTrue(again.getMessage().contains("counted to 1"), again.getMessage());
+    assertTrue(repeated.getMessage().contains("counted to 1"), repeated.getMessage());
   }
 }

@@ -3,7 +3,7 @@ package io.fibry.yieldpoint;
 import io.fibry.simulation.Simulation;
 import java.io.IOException;
 
-/** Loads a program of a test, and its nested classes, again and with fine points. */
+/** Loads a program of a test and its nested classes a second time, with yield points. */
 public final class YieldPointLoader extends ClassLoader {
   private final String program;
 
@@ -12,7 +12,7 @@ public final class YieldPointLoader extends ClassLoader {
     this.program = program.getName();
   }
 
-  /** The class is public, and so is its constructor without parameters. */
+  /** Creates a program of a public class with a public constructor without parameters. */
   public static Simulation.Program changed(Class<?> program) throws ReflectiveOperationException {
     return (Simulation.Program) new YieldPointLoader(program).loadClass(program.getName()).getConstructor()
         .newInstance();
@@ -21,8 +21,8 @@ public final class YieldPointLoader extends ClassLoader {
   @Override
   protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
     if (!name.startsWith(program)) return super.loadClass(name, resolve);
-    var known = findLoadedClass(name);
-    if (known != null) return known;
+    var loaded = findLoadedClass(name);
+    if (loaded != null) return loaded;
     try (var file = getResourceAsStream(name.replace('.', '/') + ".class")) {
       byte[] code = YieldPointInserter.of(file.readAllBytes());
       return defineClass(name, code, 0, code.length);

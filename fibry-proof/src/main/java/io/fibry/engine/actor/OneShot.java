@@ -13,7 +13,8 @@ import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
  * Two threads run the same activation, which must work only once. One of them also sends a message.
- * Results: handled messages, the same by a second counter, handlers that saw the counters differ.
+ * Results: handled messages, the same number by a second counter, handlers that saw different
+ * counters.
  */
 @JCStressTest
 @Outcome(id = "2, 2, 0", expect = ACCEPTABLE, desc = "both messages handled, once each, one at a time")
@@ -21,13 +22,13 @@ import org.openjdk.jcstress.infra.results.III_Result;
 @State
 public class OneShot {
   private Runnable firstActivation; // the first activation, which both threads run
-  private int count; // count, twin and torn: written by handlers only
-  private int twin;
-  private int torn;
+  private int count; // count, secondCount and mismatches: written by handlers only
+  private int secondCount;
+  private int mismatches;
   private final ActorCell cell = (ActorCell) Stage.actor(this::activate, message -> {
-    if (count != twin) torn++;
+    if (count != secondCount) mismatches++;
     count++;
-    twin++;
+    secondCount++;
   });
 
   public OneShot() {
@@ -53,7 +54,7 @@ public class OneShot {
   @Arbiter
   public void verdict(III_Result result) {
     result.r1 = count;
-    result.r2 = twin;
-    result.r3 = torn;
+    result.r2 = secondCount;
+    result.r3 = mismatches;
   }
 }

@@ -13,23 +13,23 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * Two threads send to a pool of one worker, and run it in turn: one sends while the worker becomes
- * idle on the other. Each message is handled once, and a handler sees the plain writes of the
- * previous handler. Results: handled messages, the same by a second counter, handlers that saw the
- * counters differ, whether the pool is still busy (1).
+ * Two threads send to a pool of one worker, and run it in turn: one thread sends while the worker
+ * becomes idle on the other. Each message is handled once, and a handler sees the plain writes of
+ * the previous handler. Results: handled messages, the same number by a second counter, handlers
+ * that saw different counters, whether the pool is still busy (1).
  */
 @JCStressTest
 @Outcome(id = "4, 4, 0, 0", expect = ACCEPTABLE, desc = "all handled, one at a time, and the pool is idle")
 @Outcome(expect = FORBIDDEN, desc = "a message is lost or handled twice, or two handlers ran at the same time")
 @State
 public class ServeAgainstIdle {
-  private int count; // count, twin and torn: written by handlers only
-  private int twin;
-  private int torn;
+  private int count; // count, secondCount and mismatches: written by handlers only
+  private int secondCount;
+  private int mismatches;
   private final ActorCell pool = (ActorCell) Stage.pool(1, message -> {
-    if (count != twin) torn++;
+    if (count != secondCount) mismatches++;
     count++;
-    twin++;
+    secondCount++;
   });
 
   @Actor
@@ -47,8 +47,8 @@ public class ServeAgainstIdle {
   @Arbiter
   public void verdict(IIII_Result result) {
     result.r1 = count;
-    result.r2 = twin;
-    result.r3 = torn;
+    result.r2 = secondCount;
+    result.r3 = mismatches;
     result.r4 = pool.workersAndSelf().stream().allMatch(Cell::isIdle) ? 0 : 1;
   }
 }

@@ -14,7 +14,8 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 /**
  * A handler sees the plain writes of the sender and of the previous handler, on any thread. Two
  * threads send three messages each, and run the actor in turn. Results: handled messages, the same
- * by a second counter, messages whose writes were unseen, handlers that saw the counters differ.
+ * number by a second counter, messages whose writes were unseen, handlers that saw different
+ * counters.
  */
 @JCStressTest
 @Outcome(id = "6, 6, 0, 0", expect = ACCEPTABLE, desc = "all handled, all seen")
@@ -22,23 +23,23 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 @State
 public class WritesSeen {
   /** Written by the sender, read by the handler. */
-  private static final class Letter {
+  private static final class PlainMessage {
     int written;
-    Letter next;
+    PlainMessage next;
   }
 
   private final ActorCell cell = (ActorCell) Stage.actor(Runnable::run, this::handle);
-  private int count; // count, twin, unseen and torn: written by handlers only
-  private int twin;
+  private int count; // count, secondCount, unseen and mismatches: written by handlers only
+  private int secondCount;
   private int unseen;
-  private int torn;
+  private int mismatches;
 
   private void handle(Object message) {
-    var letter = (Letter) message;
-    if (letter.written != 1 || letter.next == null || letter.next.written != 2) unseen++;
-    if (count != twin) torn++;
+    var plainMessage = (PlainMessage) message;
+    if (plainMessage.written != 1 || plainMessage.next == null || plainMessage.next.written != 2) unseen++;
+    if (count != secondCount) mismatches++;
     count++;
-    twin++;
+    secondCount++;
   }
 
   private void sendThree() {
@@ -46,11 +47,11 @@ public class WritesSeen {
   }
 
   private void send() {
-    var letter = new Letter();
-    letter.written = 1;
-    letter.next = new Letter();
-    letter.next.written = 2;
-    cell.sendMessage(letter);
+    var plainMessage = new PlainMessage();
+    plainMessage.written = 1;
+    plainMessage.next = new PlainMessage();
+    plainMessage.next.written = 2;
+    cell.sendMessage(plainMessage);
   }
 
   @Actor
@@ -66,8 +67,8 @@ public class WritesSeen {
   @Arbiter
   public void verdict(IIII_Result result) {
     result.r1 = count;
-    result.r2 = twin;
+    result.r2 = secondCount;
     result.r3 = unseen;
-    result.r4 = torn;
+    result.r4 = mismatches;
   }
 }

@@ -11,8 +11,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * A drain begins a request while its asker cancels it. Results: whether the drain began it (1),
- * whether the asker cancelled it (1), withdrawals seen by the actor, the value (-1 if cancelled).
+ * A drain begins a request while its asker cancels it. Results: whether the drain began the request
+ * (1), whether the asker cancelled it (1), withdrawals that the actor counted, the value (-1 if
+ * cancelled).
  */
 @JCStressTest
 @Outcome(id = "1, 0, 0, 7", expect = ACCEPTABLE, desc = "answered")

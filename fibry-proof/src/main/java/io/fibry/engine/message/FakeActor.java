@@ -16,10 +16,10 @@ public final class FakeActor implements Recipient {
   private static final VarHandle HANDLER = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "handler",
       VarHandle.class, FakeActor.class, Wait.WaitingHandler.class);
 
-  private Wait.WaitingHandler handler; // the running handler; null: none
+  private Wait.WaitingHandler handler; // the running handler, or null
   public int withdrawnCount; // the number of withdrawn requests; a plain field on purpose
   public final AtomicBoolean isPromised = new AtomicBoolean(); // whether an answer is promised
-  // How often the actor was notified that an asker gave up.
+  // How often the actor was notified that an asker had stopped waiting.
   public final AtomicInteger abandonedCount = new AtomicInteger();
 
   /** A handler that runs on the thread of the proof. */
@@ -65,8 +65,8 @@ public final class FakeActor implements Recipient {
   }
 
   /** Publishes a handler by a release write, as a cell publishes its drain. */
-  public void publish(FakeHandler running) {
-    HANDLER.setRelease(this, running);
+  public void publish(FakeHandler newHandler) {
+    HANDLER.setRelease(this, newHandler);
   }
 
   @Override

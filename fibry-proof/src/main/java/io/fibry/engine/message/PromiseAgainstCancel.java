@@ -12,7 +12,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
  * A handler promises an answer while the asker cancels the request. Result: how often the actor was
- * notified that the asker has given up.
+ * notified that the asker has stopped waiting.
  */
 @JCStressTest
 @Outcome(id = "1", expect = ACCEPTABLE, desc = "notified by either thread")

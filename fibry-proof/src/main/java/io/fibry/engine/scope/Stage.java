@@ -8,12 +8,12 @@ import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.PoolPolicy;
 import java.util.function.UnaryOperator;
 
-/** Makes actors for stress tests. Pools run on the sender's thread, which jcstress provides. */
+/** Creates actors for stress tests. Pools run on the sender's thread, which jcstress provides. */
 public final class Stage {
   /** The outcomes of one message that is not a request. */
   public static class Counted {
     public int handled; // written by the handler
-    public int deadLetters; // dead letters; written by their listener
+    public int deadLetters; // written by the listener of dead letters
   }
 
   private static final Scope SCOPE =
@@ -21,7 +21,7 @@ public final class Stage {
 
   private Stage() {}
 
-  /** Makes a scope without a parent. */
+  /** Creates a scope without a parent. */
   public static Scope scope(UnaryOperator<Options> options) {
     return new Scope("proof", options.apply(Options.defaults()), null);
   }

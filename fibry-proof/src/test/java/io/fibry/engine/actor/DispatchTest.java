@@ -12,38 +12,38 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Strategies that throw, accept and then throw, or run an activation twice. Every message is still
- * handled once, by one thread at a time. The tests call {@code rescue} where the engine would use a
- * timer.
+ * Tests strategies that throw, that accept an activation and then throw, or that run an activation
+ * twice. Every message is still handled once, by one thread at a time. The tests call {@code
+ * rescue} where the engine would use a timer.
  */
 @Tag("lincheck")
 class DispatchTest {
   private static final int SCHEDULES = 30;
 
-  /** Passes the first activation to another strategy, runs the others at once. */
-  private static final class First implements Strategy {
-    private final Strategy first;
-    final AtomicReference<Runnable> taken = new AtomicReference<>();
+  /** Passes the first activation to another strategy, and runs all others at once. */
+  private static final class FirstActivation implements Strategy {
+    private final Strategy strategy;
+    final AtomicReference<Runnable> firstActivation = new AtomicReference<>();
 
-    First(Strategy first) {
-      this.first = first;
+    FirstActivation(Strategy strategy) {
+      this.strategy = strategy;
     }
 
     @Override
     public void activate(Runnable activation) {
-      if (taken.compareAndSet(null, activation)) first.activate(activation);
+      if (firstActivation.compareAndSet(null, activation)) strategy.activate(activation);
       else activation.run();
     }
   }
 
-  /** Refuses the first activation. */
-  private static First refusing() {
-    return new First(activation -> {
+  /** Returns a strategy that refuses the first activation. */
+  private static FirstActivation refusingStrategy() {
+    return new FirstActivation(activation -> {
       throw new Refusal();
     });
   }
 
-  private static Witness withoutTimers(Strategy strategy) {
+  private static Witness witnessWithoutTimers(Strategy strategy) {
     return new Witness(strategy, Mailbox.unbounded(), new NoTimers(), (actor, message) -> {});
   }
 
@@ -52,18 +52,18 @@ class DispatchTest {
   }
 
   @Test
-  void anActivationRunTwiceWorksOnce() {
+  void activationRunTwiceWorksOnce() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var again = new AtomicReference<Thread>();
-      var witness = new Witness(new First(activation -> {
-        again.set(Schedules.start(activation));
+      var secondThread = new AtomicReference<Thread>();
+      var witness = new Witness(new FirstActivation(activation -> {
+        secondThread.set(Schedules.start(activation));
         activation.run();
       }), Mailbox.unbounded());
 
-      var other = Schedules.start(() -> witness.send(1));
+      var sender = Schedules.start(() -> witness.send(1));
       witness.send(0);
-      Schedules.join(other);
-      if (again.get() != null) Schedules.join(again.get());
+      Schedules.join(sender);
+      if (secondThread.get() != null) Schedules.join(secondThread.get());
 
       witness.check();
     });
@@ -73,32 +73,32 @@ class DispatchTest {
   void activationAcceptedByFailingStrategyWorksOnce() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var worker = new AtomicReference<Thread>();
-      var strategy = new First(activation -> {
+      var strategy = new FirstActivation(activation -> {
         worker.set(Schedules.start(activation));
         throw new Refusal();
       });
-      var witness = withoutTimers(strategy);
+      var witness = witnessWithoutTimers(strategy);
 
       witness.send(0);
-      var other = Schedules.start(() -> witness.send(1));
+      var sender = Schedules.start(() -> witness.send(1));
       witness.cell.rescue();
-      Schedules.join(other, worker.get());
+      Schedules.join(sender, worker.get());
 
       witness.check();
     });
   }
 
   @Test
-  void aRefusedActivationKeepsTheRightToRunUntilHandedOutAgain() {
+  void refusedActivationKeepsRightToRunUntilRescue() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var strategy = refusing();
-      var witness = withoutTimers(strategy);
+      var strategy = refusingStrategy();
+      var witness = witnessWithoutTimers(strategy);
 
       witness.send(0);
-      var other = Schedules.start(() -> witness.send(1));
-      strategy.taken.get().run(); // late, and for nothing: its right to run is stranded
+      var sender = Schedules.start(() -> witness.send(1));
+      strategy.firstActivation.get().run(); // runs late, and has no effect: its right to run is stranded
       witness.cell.rescue();
-      Schedules.join(other);
+      Schedules.join(sender);
 
       witness.check();
       assertEquals(2, witness.handled());
@@ -106,9 +106,9 @@ class DispatchTest {
   }
 
   @Test
-  void strandedRightToRunIsTakenUpBySingleSender() {
+  void oneSenderTakesStrandedRightToRun() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var witness = withoutTimers(refusing());
+      var witness = witnessWithoutTimers(refusingStrategy());
 
       var first = Schedules.start(() -> witness.send(0));
       var second = Schedules.start(() -> witness.send(1));
@@ -122,7 +122,7 @@ class DispatchTest {
   @Test
   void twoSendersThatFindStrandedActorDoNotBothRun() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var witness = withoutTimers(refusing());
+      var witness = witnessWithoutTimers(refusingStrategy());
       witness.send(0);
 
       var first = Schedules.start(() -> witness.send(1));
@@ -135,22 +135,22 @@ class DispatchTest {
   }
 
   @Test
-  void aStrandedActorEndsWhenAsked() {
+  void strandedActorExitsWhenAsked() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var witness = withoutTimers(refusing());
+      var witness = witnessWithoutTimers(refusingStrategy());
       witness.cell.closeOnExit(witness::hook);
       witness.send(0);
 
-      var other = Schedules.start(() -> witness.send(1));
+      var sender = Schedules.start(() -> witness.send(1));
       witness.cell.askExit();
-      Schedules.join(other);
+      Schedules.join(sender);
 
       witness.check();
-      assertEquals(1, witness.hooks);
+      assertEquals(1, witness.hookRuns);
     });
   }
 
-  /** A scheduler that fails, so that only the next sender helps. */
+  /** A scheduler that fails, so that only the next sender can run a stranded actor. */
   private static final class NoTimers extends Witness.Never {
     @Override
     public Timer schedule(Duration delay, Runnable task) {

@@ -13,35 +13,36 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The plain queue and its right to run. A sender that finds the actor idle runs it. Every message
- * is handled once, in its sender's order, blocks in one piece, by one handler at a time.
+ * Tests the plain queue and its right to run. A sender that finds the actor idle runs it. Every
+ * message is handled once, in its sender's order, by one handler at a time. The messages of a block
+ * are handled together.
  */
 @Tag("lincheck")
 class PlainQueueTest {
   @Test
   void everyMessageIsHandledOnceInOrderByOneThreadAtATime() {
-    Schedules.modelCheck(Sending.class, 3, 1, 5, 150);
+    Schedules.modelCheck(SendingActor.class, 3, 1, 5, 150);
   }
 
   @Soak(counterpart = "PlainQueueTest.everyMessageIsHandledOnceInOrderByOneThreadAtATime")
   @Test
   void realThreadsHandleEveryMessageOnceInOrder() {
-    Schedules.stress(Sending.class, 10, 150);
+    Schedules.stress(SendingActor.class, 10, 150);
   }
 
-  /** Three senders; the handler sends too. */
+  /** Runs three senders, and a handler that also sends. */
   @Param(name = "sender", gen = ThreadIdGen.class)
-  public static class Sending {
+  public static class SendingActor {
     private static final int SELF = 5;
     private final Witness witness = new Witness(Runnable::run, Mailbox.unbounded(), new Witness.Never(), this::handle);
-    // by message: the first of a block of two
-    private final boolean[] opens = new boolean[Witness.MESSAGES];
-    private int second; // the second entry of a block, to be handled next, or 0
+    // Whether a message is the first of a block of two
+    private final boolean[] isFirstOfBlock = new boolean[Witness.MESSAGES];
+    private int expected; // the second message of a block, which must be handled next, or 0
 
     private void handle(Witness actor, int message) {
-      if (second != 0 && second != message) actor.fault(message + " came into a block");
-      second = opens[message] ? message + 1 : 0;
-      if (message == Witness.FIRST) actor.send(SELF);
+      if (expected != 0 && expected != message) actor.fault(message + " came into a block");
+      expected = isFirstOfBlock[message] ? message + 1 : 0;
+      if (message == Witness.FIRST_MESSAGE) actor.send(SELF);
     }
 
     @Operation
@@ -55,13 +56,13 @@ class PlainQueueTest {
     }
 
     @Operation
-    public void sendTwoInOne(@Param(name = "sender") int sender) {
+    public void sendBlock(@Param(name = "sender") int sender) {
       int first = witness.number(sender);
-      int next = witness.number(sender);
-      opens[first] = true;
-      boolean taken = witness.actor.sendMessages(List.of(first, next));
-      witness.note(first, taken);
-      witness.note(next, taken);
+      int second = witness.number(sender);
+      isFirstOfBlock[first] = true;
+      boolean isAccepted = witness.actor.sendMessages(List.of(first, second));
+      witness.note(first, isAccepted);
+      witness.note(second, isAccepted);
     }
 
     @Validate

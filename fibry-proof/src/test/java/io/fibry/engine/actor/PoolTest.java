@@ -16,45 +16,48 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Ends of pools that run on senders' threads. Every message has one outcome, every request
- * completes, every state is closed, and the pool ends.
+ * Tests the ends of pools that run on senders' threads. Every message has one outcome, every
+ * request completes, every state is closed, and the pool ends.
  *
- * <p>Catches three faults: a leaving worker that counts a message as done that is still being given
- * to it, a worker that ends at a pill that overtook a message, and an end that a sender misses in
+ * <p>The tests fail for three faults. A worker that ends counts a message as handled that is still
+ * being passed to it. A worker ends at a pill that overtook a message. A sender misses the end in
  * the middle of a hand-over.
  */
 @Tag("lincheck")
 class PoolTest {
   private static final int SCHEDULES = 3;
 
-  /** A pool and what was seen of it. Synchronized, since two workers may run at once. */
-  private static final class Episode {
+  /**
+   * A pool that counts its handlers and states. Synchronized, because two workers may run at once.
+   */
+  private static final class TestPool {
     final PoolCell pool;
     private int handled;
-    private int buried;
-    private int made;
-    private int left;
-    private int inside;
-    private int most;
+    private int deadLetters;
+    private int statesCreated;
+    private int statesClosed;
+    private int running;
+    private int maxRunning;
 
-    Episode(PoolPolicy<Object> sharing) {
-      var scope = Stage.scope(options -> options.withScheduler(new Witness.Never()).withDeadLetters(letter -> bury()));
+    TestPool(PoolPolicy<Object> policy) {
+      var scope = Stage.scope(
+          options -> options.withScheduler(new Witness.Never()).withDeadLetters(letter -> countDeadLetter()));
       pool = (PoolCell) (Exitable) BlockBuilder.of(scope.anonymous().strategy(Runnable::run)
-          .onFailure(FailurePolicy.stop().withoutLog())).pooled(sharing).initialState(this::make)
-          .onStop(this::leave)
+          .onFailure(FailurePolicy.stop().withoutLog())).pooled(policy).initialState(this::createState)
+          .onStop(this::closeState)
           .newActorWithReturn((Integer state, Object message) -> handle(message));
     }
 
-    private synchronized Integer make() {
-      return ++made;
+    private synchronized Integer createState() {
+      return ++statesCreated;
     }
 
-    private synchronized void leave(Integer state) {
-      left++;
+    private synchronized void closeState(Integer state) {
+      statesClosed++;
     }
 
-    private synchronized void bury() {
-      buried++;
+    private synchronized void countDeadLetter() {
+      deadLetters++;
     }
 
     private Object handle(Object message) {
@@ -66,14 +69,14 @@ class PoolTest {
 
     private synchronized void enter() {
       handled++;
-      most = Math.max(most, ++inside);
+      maxRunning = Math.max(maxRunning, ++running);
     }
 
     private synchronized void exit() {
-      inside--;
+      running--;
     }
 
-    /** Messages with an outcome. */
+    /** Returns the number of messages that have an outcome. */
     private long outcomes() {
       long sum = pool.owner().accounts().handled();
       for (var reason : Reason.values()) sum += pool.owner().accounts().unhandled(reason);
@@ -81,91 +84,91 @@ class PoolTest {
     }
 
     void check(int sent, int workers) {
-      assertTrue(pool.isIdle(), () -> "it is at something: " + pool.activity());
+      assertTrue(pool.isIdle(), () -> "the pool is not idle: " + pool.activity());
       assertEquals(sent, outcomes());
-      assertTrue(most <= workers, () -> most + " at once");
+      assertTrue(maxRunning <= workers, () -> maxRunning + " handlers ran at once");
     }
 
     void checkEnded(int sent, int workers) {
-      assertTrue(pool.onExit().isDone(), () -> "no end: " + pool.activity());
-      assertEquals(made, left);
+      assertTrue(pool.onExit().isDone(), () -> "the pool has not ended: " + pool.activity());
+      assertEquals(statesCreated, statesClosed);
       assertEquals(1, pool.workersAndSelf().size());
       check(sent, workers);
     }
   }
 
   @Test
-  void twoSendersAndTwoWorkers() {
+  void twoWorkersHandleMessagesOfTwoSenders() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Episode(PoolPolicy.scaling(2, 2));
+      var test = new TestPool(PoolPolicy.scaling(2, 2));
 
-      var other = Schedules.start(() -> stage.pool.sendMessage(1));
-      stage.pool.sendMessage(2);
-      stage.pool.sendMessage(3);
-      Schedules.join(other);
+      var sender = Schedules.start(() -> test.pool.sendMessage(1));
+      test.pool.sendMessage(2);
+      test.pool.sendMessage(3);
+      Schedules.join(sender);
 
-      assertEquals(3, stage.handled);
-      stage.check(3, 2);
+      assertEquals(3, test.handled);
+      test.check(3, 2);
     });
   }
 
   @Test
-  void aWorkerThatItsPolicyStopsIsReplaced() {
+  void workerStoppedByFailurePolicyIsReplaced() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Episode(PoolPolicy.scaling(1, 1));
+      var test = new TestPool(PoolPolicy.scaling(1, 1));
 
-      var other = Schedules.start(() -> stage.pool.sendMessage(-1));
-      stage.pool.sendMessage(2);
-      Schedules.join(other);
+      var sender = Schedules.start(() -> test.pool.sendMessage(-1));
+      test.pool.sendMessage(2);
+      Schedules.join(sender);
 
-      assertEquals(2, stage.handled);
-      stage.check(2, 1);
+      assertEquals(2, test.handled);
+      test.check(2, 1);
     });
   }
 
   @Test
   void messageSentBeforePillIsHandled() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Episode(PoolPolicy.scaling(0, 2));
+      var test = new TestPool(PoolPolicy.scaling(0, 2));
 
-      var other = Schedules.start(() -> stage.pool.sendMessage(1));
-      stage.pool.sendMessage(2);
-      stage.pool.sendPoisonPill();
-      Schedules.join(other);
+      var sender = Schedules.start(() -> test.pool.sendMessage(1));
+      test.pool.sendMessage(2);
+      test.pool.sendPoisonPill();
+      Schedules.join(sender);
 
-      stage.checkEnded(2, 2);
-      assertTrue(stage.handled + stage.buried == 2 && stage.handled >= 1);
+      test.checkEnded(2, 2);
+      assertTrue(test.handled + test.deadLetters == 2 && test.handled >= 1);
     });
   }
 
   @Test
-  void aKillAgainstTwoSenders() {
+  void killDuringTwoSendsEndsPool() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Episode(PoolPolicy.scaling(0, 2));
-      stage.pool.sendMessage(1);
+      var test = new TestPool(PoolPolicy.scaling(0, 2));
+      test.pool.sendMessage(1);
       var requests = new CompletableFuture<?>[1];
 
-      var other = Schedules.start(() -> requests[0] = stage.pool.sendMessageReturn((Object) 2));
-      var killer = Schedules.start(stage.pool::kill);
-      stage.pool.sendMessage(3);
-      Schedules.join(other, killer);
+      var sender = Schedules.start(() -> requests[0] = test.pool.sendMessageReturn((Object) 2));
+      var killer = Schedules.start(test.pool::kill);
+      test.pool.sendMessage(3);
+      Schedules.join(sender, killer);
 
       assertTrue(requests[0].isDone(), "a request has no outcome");
-      stage.checkEnded(3, 2);
+      test.checkEnded(3, 2);
     });
   }
 
   @Test
-  void askExitAgainstTwoSendersOfOneKey() {
+  void exitDuringTwoSendsOfOneKeyEndsPool() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Episode(PoolPolicy.<Object>byKey(2, message -> "key"));
+      var test = new TestPool(PoolPolicy.<Object>byKey(2, message -> "key"));
 
-      var other = Schedules.start(() -> stage.pool.sendMessage(1));
-      var ender = Schedules.start(stage.pool::askExit);
-      stage.pool.sendMessage(2);
-      Schedules.join(other, ender);
+      var sender = Schedules.start(() -> test.pool.sendMessage(1));
+      var ender = Schedules.start(test.pool::askExit);
+      test.pool.sendMessage(2);
+      Schedules.join(sender, ender);
 
-      stage.checkEnded(2, 1);
+      test.checkEnded(2, 1);
     });
   }
 }

@@ -17,23 +17,24 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Each way to end races with sends and requests. Every message has one outcome: a refused one is
- * never handled. The hooks run once, after the last handler, and all see the same reason.
+ * Tests that each way to end races with sends and requests. Every message has one outcome: a
+ * refused message is never handled. The hooks run once, after the last handler, and all see the
+ * same reason.
  */
 @Tag("lincheck")
 class TerminationTest {
   @Test
   void plainActorEndsOnceAndAccountsForAll() {
-    Schedules.modelCheck(Plain.class, 3, 1, 5, 24);
+    Schedules.modelCheck(PlainActor.class, 3, 1, 5, 24);
   }
 
   @Test
   void boundedActorEndsOnceAndAccountsForAll() {
-    Schedules.modelCheck(Bounded.class, 3, 1, 4, 18);
+    Schedules.modelCheck(BoundedActor.class, 3, 1, 4, 18);
   }
 
   @Test
-  void sendersOfABoundedActorAreAllAccountedForWhenItEnds() {
+  void sendersOfEndingBoundedActorHaveOneOutcome() {
     Schedules.modelCheck(20, () -> {
       var witness = new Witness(Runnable::run, Mailbox.bounded(1, Overflow.BLOCK));
 
@@ -51,56 +52,56 @@ class TerminationTest {
   @Soak(counterpart = "TerminationTest.plainActorEndsOnceAndAccountsForAll")
   @Test
   void plainActorOnRealThreadsEndsOnceAndAccountsForAll() {
-    Schedules.stress(Plain.class, 10, 150);
+    Schedules.stress(PlainActor.class, 10, 150);
   }
 
   @Test
   void bareActorEndsOnceAndAccountsForAll() {
-    Schedules.modelCheck(Bare.class, 3, 1, 5, 12);
+    Schedules.modelCheck(ActorWithoutHooks.class, 3, 1, 5, 12);
   }
 
   @Test
   void bareBoundedActorEndsOnceAndAccountsForAll() {
-    Schedules.modelCheck(BareBounded.class, 3, 1, 4, 9);
+    Schedules.modelCheck(BoundedActorWithoutHooks.class, 3, 1, 4, 9);
   }
 
-  public static class Plain extends Ending {
-    public Plain() {
+  public static class PlainActor extends EndingActor {
+    public PlainActor() {
       super(Mailbox.unbounded(), true);
     }
   }
 
-  public static class Bounded extends Ending {
-    public Bounded() {
+  public static class BoundedActor extends EndingActor {
+    public BoundedActor() {
       super(Mailbox.bounded(1, Overflow.REJECT), true);
     }
   }
 
-  /** Without hooks: any thread may end it. */
-  public static class Bare extends Ending {
-    public Bare() {
+  /** An actor without hooks, which any thread may end. */
+  public static class ActorWithoutHooks extends EndingActor {
+    public ActorWithoutHooks() {
       super(Mailbox.unbounded(), false);
     }
   }
 
-  public static class BareBounded extends Ending {
-    public BareBounded() {
+  public static class BoundedActorWithoutHooks extends EndingActor {
+    public BoundedActorWithoutHooks() {
       super(Mailbox.bounded(1, Overflow.REJECT), false);
     }
   }
 
   @Param(name = "sender", gen = ThreadIdGen.class)
-  public abstract static class Ending {
+  public abstract static class EndingActor {
     private final Witness witness;
     private final boolean hasHook;
-    private volatile boolean stops; // askExit was called
-    private volatile boolean finishes; // sendPoisonPill or endIdle was called
-    private volatile boolean killed;
-    // by message: its handler asks for the end
-    private final boolean[] last = new boolean[Witness.MESSAGES];
-    private boolean asked; // used by handlers only
+    private volatile boolean exitAsked; // askExit was called
+    private volatile boolean endAsked; // sendPoisonPill or endIdle was called
+    private volatile boolean killAsked;
+    // Whether the handler of a message asks for the exit
+    private final boolean[] asksExit = new boolean[Witness.MESSAGES];
+    private boolean exitAskedByHandler; // written and read by handlers only
 
-    Ending(Mailbox<Object> mailbox, boolean hasHook) {
+    EndingActor(Mailbox<Object> mailbox, boolean hasHook) {
       this.hasHook = hasHook;
       witness = new Witness(Runnable::run, mailbox, new Witness.Never(), this::handle);
       if (hasHook) witness.cell.closeOnExit(witness::hook);
@@ -109,7 +110,7 @@ class TerminationTest {
     @Operation
     public void send(@Param(name = "sender") int sender) {
       boolean ended = witness.cell.onExit().isDone();
-      if (witness.send(sender) && ended) witness.fault("taken after the end");
+      if (witness.send(sender) && ended) witness.fault("accepted after the end");
     }
 
     @Operation
@@ -120,66 +121,68 @@ class TerminationTest {
     }
 
     private void handle(Witness actor, int message) {
-      if (asked) actor.fault(message + " was handled after a handler had asked for the end");
-      asked = last[message];
-      if (asked) askExit();
+      if (exitAskedByHandler) actor.fault(message + " was handled after a handler had asked for the end");
+      exitAskedByHandler = asksExit[message];
+      if (exitAskedByHandler) askExit();
     }
 
     @Operation
-    public void sendOneWhoseHandlerAsksForTheEnd(@Param(name = "sender") int sender) {
+    public void sendMessageWhoseHandlerAsksExit(@Param(name = "sender") int sender) {
       int message = witness.number(sender);
-      last[message] = true;
+      asksExit[message] = true;
       witness.note(message, witness.actor.sendMessage(message));
     }
 
     @Operation
     public void askExit() {
-      stops = true;
+      exitAsked = true;
       witness.cell.askExit();
     }
 
     @Operation
     public void sendPoisonPill() {
-      finishes = true;
+      endAsked = true;
       witness.cell.sendPoisonPill();
     }
 
     @Operation
-    public void endWithoutAThread() {
-      finishes = true;
+    public void endWithoutThread() {
+      endAsked = true;
       boolean ended = witness.cell.endIdle();
       if (!ended) witness.cell.sendPoisonPill();
-      else if (hasHook) witness.fault("its hook does not run on its own thread");
-      else if (!witness.cell.onExit().isDone()) witness.fault("it did not end");
+      else if (hasHook) witness.fault("the hook does not run on the actor's own thread");
+      else if (!witness.cell.onExit().isDone()) witness.fault("the actor did not end");
     }
 
     @Operation
     public void kill() {
-      killed = true;
+      killAsked = true;
       witness.cell.kill();
     }
 
     @Validate
     public void check() {
-      boolean told = stops || finishes || killed;
+      boolean endIsAsked = exitAsked || endAsked || killAsked;
       var exit = witness.cell.onExit();
-      if (told != exit.isDone()) witness.fault(told ? "it did not end" : "it ended by itself");
-      if (witness.hooks != (told && hasHook ? 1 : 0)) witness.fault("its hooks ran " + witness.hooks + " times");
+      if (endIsAsked != exit.isDone())
+        witness.fault(endIsAsked ? "the actor did not end" : "the actor ended by itself");
+      if (witness.hookRuns != (endIsAsked && hasHook ? 1 : 0))
+        witness.fault("the hooks ran " + witness.hookRuns + " times");
       if (exit.isDone()) checkReason(exit.join());
       witness.check();
     }
 
     private void checkReason(ExitReason reason) {
       assertEquals(witness.cell.extras().reason(), reason);
-      boolean fits = switch (reason) {
-        case ExitReason.Stopped stopped -> stops;
-        case ExitReason.Finished finished -> finishes;
-        case ExitReason.Killed how -> killed;
+      boolean isExpected = switch (reason) {
+        case ExitReason.Stopped stopped -> exitAsked;
+        case ExitReason.Finished finished -> endAsked;
+        case ExitReason.Killed kill -> killAsked;
         case ExitReason.Failed failed -> false;
       };
-      if (!fits) witness.fault("nobody asked for an end that is " + reason);
-      // a kill may overrule the reason that requests saw
-      if (!killed) witness.requestsFailedBecause(reason);
+      if (!isExpected) witness.fault("no thread asked for the exit reason " + reason);
+      // A kill may replace the reason that requests got
+      if (!killAsked) witness.requestsFailedBecause(reason);
     }
   }
 }

@@ -6,11 +6,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Senders at the edge of their stack race with others. A message that gets no thread is withdrawn
- * and its sender told. If another message came behind it, the next sender finds both.
+ * Tests that senders at the edge of their stack race with other senders. A message that gets no
+ * thread is withdrawn, and its sender is notified. If another message came behind it, the next
+ * sender finds both.
  *
- * <p>Catches: a refused message that is still in the queue, and a right that is given back under
- * another message, or lost where it cannot be.
+ * <p>The test fails for these faults. A refused message stays in the queue. The right to run is
+ * given back under another message, or is lost although it cannot be given back.
  */
 @Tag("lincheck")
 class StackEdgeTest {
@@ -19,63 +20,66 @@ class StackEdgeTest {
   @Test
   void noMessageIsLostOrHandledTwice() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var sending = new Sending();
-      sending.send(false); // so that the actor is busy
-      Schedules.join(Schedules.start(sending.queue::drain), Schedules.start(() -> sending.send(true)),
-          Schedules.start(() -> sending.send(false)));
-      sending.check();
+      var senders = new Senders();
+      senders.send(false); // makes the actor busy
+      Schedules.join(Schedules.start(senders.queue::drain), Schedules.start(() -> senders.send(true)),
+          Schedules.start(() -> senders.send(false)));
+      senders.check();
     });
   }
 
-  private static final class Sending {
-    private static final int MESSAGES = 4; // three, and the last
+  private static final class Senders {
+    private static final int MESSAGES = 4; // three messages, and a message for the check
 
     private final Queue queue = new Queue();
-    private int sent; // by next
+    private int sent; // count of messages; guarded by the monitor
     private final boolean[] refused = new boolean[MESSAGES];
 
-    private synchronized int next() {
+    private synchronized int newNumber() {
       return sent++;
     }
 
-    void send(boolean edge) {
-      var message = new Message(next(), edge);
+    void send(boolean isAtEdge) {
+      var message = new Message(newNumber(), isAtEdge);
       try {
         queue.push(new Envelope(message));
-      } catch (StackOverflowError told) {
+      } catch (StackOverflowError overflow) {
         refused[message.number] = true;
       }
     }
 
     void check() {
-      send(false); // finds what is stranded
+      send(false); // the sender finds stranded messages
       for (int number = 0; number < sent; number++) if (queue.handled[number] != (refused[number] ? 0 : 1))
         throw new AssertionError(number + " was handled " + queue.handled[number] + " times");
       if (queue.stranded != null || !queue.isIdle()) throw new AssertionError("the right to run is lost");
     }
   }
 
-  private record Message(int number, boolean edge) {}
+  private record Message(int number, boolean isAtEdge) {}
 
-  /** Its senders handle what they find, except the first, which leaves that to {@code drain}. */
+  /**
+   * A queue whose senders handle the messages that they find. The first sender leaves this to
+   * {@code drain}.
+   */
   private static final class Queue extends PlainQueue {
-    private final int[] handled = new int[Sending.MESSAGES]; // by the holder of the right
-    private Object begun; // the first node
+    private final int[] handled = new int[Senders.MESSAGES]; // written by the holder of the right to run
+    private Object firstNode;
 
     @Override
     protected Object prepare(Object first) {
-      if (((Message) message(first)).edge) throw new StackOverflowError("planned");
+      if (((Message) message(first)).isAtEdge) throw new StackOverflowError("planned");
       return null;
     }
 
     @Override
     protected void begin(Object prepared, Object first) {
-      if (begun == null) begun = first;
+      if (firstNode == null) firstNode = first;
       else drain(first);
     }
 
     void drain() {
-      drain(begun);
+      drain(firstNode);
     }
 
     private void drain(Object first) {
@@ -88,8 +92,8 @@ class StackEdgeTest {
 
     @Override
     public void rescue() {
-      Object held = takeStranded();
-      if (held != null) drain(held);
+      Object stranded = takeStranded();
+      if (stranded != null) drain(stranded);
     }
   }
 }

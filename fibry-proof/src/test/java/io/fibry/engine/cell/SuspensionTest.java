@@ -16,66 +16,69 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Back-offs and requested restarts race with ends, senders and the timer. The suspended right to
- * run is resumed once, an end needs no timer, and every state is closed once.
+ * Tests that backoffs and requested restarts race with ends, senders and the timer. The suspended
+ * right to run is resumed once, an end needs no timer, and every state is closed once.
  *
- * <p>Catches {@code rest} without its second look at the phase, {@code stopAccepting} without
- * {@code wake}, and a {@code wake} that does not clear the field; see also
+ * <p>The tests fail if {@code suspend} does not check the phase a second time, if {@code
+ * stopAccepting} does not call {@code wake}, or if {@code wake} does not clear the field. See also
  * {@link RestartAgainstEnd}.
  */
 @Tag("lincheck")
 class SuspensionTest {
   private static final int SCHEDULES = 10;
 
-  /** Its timers fire when the test asks for it, even after a cancel. */
-  private static final class Held extends Witness.Never {
-    private volatile Runnable due;
+  /** A scheduler whose timers fire when the test calls {@code fire}, even after a cancel. */
+  private static final class ManualTimers extends Witness.Never {
+    private volatile Runnable dueTask;
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-      // a longer one is the grace of a kill
-      if (delay.compareTo(Duration.ofMinutes(1)) < 0) due = task;
+      // A longer delay is the grace of a kill
+      if (delay.compareTo(Duration.ofMinutes(1)) < 0) dueTask = task;
       return () -> true;
     }
 
     void fire() {
-      var task = due;
+      var task = dueTask;
       if (task != null) task.run();
     }
   }
 
-  /** An actor that fails at -1. Only the thread with the right to run writes the plain counters. */
-  private static final class Episode {
-    final Held time = new Held();
+  /**
+   * An actor that fails at the message -1. Only the thread with the right to run writes the plain
+   * counters.
+   */
+  private static final class TestActor {
+    final ManualTimers timers = new ManualTimers();
     final Actor<Object> actor;
-    final Cell cell; // the same from inside
-    private boolean inside;
-    private boolean torn;
-    private boolean reopened;
+    final Cell cell; // the actor's internal type
+    private boolean isHandling;
+    private boolean ranTwice;
+    private boolean acceptedAfterExit;
     private int handled;
-    private int made;
-    private int stopped;
+    private int statesCreated;
+    private int statesClosed;
 
-    Episode() {
-      var scope = Stage.scope(options -> options.withScheduler(time).withKillGrace(Duration.ofHours(1)));
+    TestActor() {
+      var scope = Stage.scope(options -> options.withScheduler(timers).withKillGrace(Duration.ofHours(1)));
       var policy = FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog();
-      actor = scope.anonymous().strategy(Runnable::run).onFailure(policy).initialState(() -> ++made)
-          .onStop(state -> stopped++).newActor((Integer state, Object message) -> handle(message));
+      actor = scope.anonymous().strategy(Runnable::run).onFailure(policy).initialState(() -> ++statesCreated)
+          .onStop(state -> statesClosed++).newActor((Integer state, Object message) -> handle(message));
       cell = (Cell) actor;
     }
 
     private void handle(Object message) {
-      if (inside) torn = true;
-      inside = true;
+      if (isHandling) ranTwice = true;
+      isHandling = true;
       handled++;
-      inside = false;
+      isHandling = false;
       if (message.equals(-1)) throw new IllegalStateException("planned");
     }
 
-    /** After the exit was asked for, the actor takes nothing. */
-    void endForGood() {
+    /** Asks for the exit; afterwards the actor must not accept a message. */
+    void exitThenSend() {
       cell.askExit();
-      if (actor.sendMessage(3)) reopened = true;
+      if (actor.sendMessage(3)) acceptedAfterExit = true;
     }
 
     long outcomes() {
@@ -85,8 +88,8 @@ class SuspensionTest {
     }
 
     void check(long sent) {
-      assertTrue(!torn, "two at once");
-      assertTrue(!reopened, "it took a message after it was asked to exit");
+      assertTrue(!ranTwice, "two handlers ran at once");
+      assertTrue(!acceptedAfterExit, "the actor accepted a message after it was asked to exit");
       assertNull(cell.extras().suspendedNode());
       assertNull(cell.stranded);
       assertTrue(cell.isIdle(), "the right to run is lost");
@@ -94,94 +97,94 @@ class SuspensionTest {
     }
 
     void checkEnded(long sent) {
-      assertTrue(cell.onExit().isDone(), "no end");
-      assertEquals(made, stopped);
+      assertTrue(cell.onExit().isDone(), "the actor has not ended");
+      assertEquals(statesCreated, statesClosed);
       check(sent);
     }
   }
 
-  private static void each(Consumer<Episode> play) {
-    Schedules.modelCheck(SCHEDULES, () -> play.accept(new Episode()));
+  private static void modelCheck(Consumer<TestActor> test) {
+    Schedules.modelCheck(SCHEDULES, () -> test.accept(new TestActor()));
   }
 
   @Test
-  void anEndThatComesWhileTheActorGoesToRestNeedsNoTimer() {
-    each(stage -> {
-      var ender = Schedules.start(stage.cell::askExit);
-      stage.actor.sendMessage(-1);
+  void exitDuringSuspensionNeedsNoTimer() {
+    modelCheck(subject -> {
+      var ender = Schedules.start(subject.cell::askExit);
+      subject.actor.sendMessage(-1);
       Schedules.join(ender);
 
-      stage.checkEnded(1);
+      subject.checkEnded(1);
     });
   }
 
   @Test
-  void aKillThatComesWhileTheActorGoesToRestNeedsNoTimer() {
-    each(stage -> {
-      var killer = Schedules.start(stage.cell::kill);
-      stage.actor.sendMessage(-1);
+  void killDuringSuspensionNeedsNoTimer() {
+    modelCheck(subject -> {
+      var killer = Schedules.start(subject.cell::kill);
+      subject.actor.sendMessage(-1);
       Schedules.join(killer);
 
-      stage.checkEnded(1);
+      subject.checkEnded(1);
     });
   }
 
   @Test
-  void theTimerAndAnEndTakeUpTheRestOnce() {
-    each(stage -> {
-      stage.actor.sendMessage(-1);
-      var timer = Schedules.start(stage.time::fire);
-      var ender = Schedules.start(stage.cell::askExit);
-      stage.actor.sendMessage(1);
+  void timerAndExitResumeActorOnce() {
+    modelCheck(subject -> {
+      subject.actor.sendMessage(-1);
+      var timer = Schedules.start(subject.timers::fire);
+      var ender = Schedules.start(subject.cell::askExit);
+      subject.actor.sendMessage(1);
       Schedules.join(timer, ender);
 
-      stage.checkEnded(2);
+      subject.checkEnded(2);
     });
   }
 
   @Test
-  void twoTimersTakeUpTheRestOnce() {
-    each(stage -> {
-      stage.actor.sendMessage(-1);
-      var first = Schedules.start(stage.time::fire);
-      var second = Schedules.start(stage.time::fire);
-      stage.actor.sendMessage(1);
+  void twoTimersResumeActorOnce() {
+    modelCheck(subject -> {
+      subject.actor.sendMessage(-1);
+      var first = Schedules.start(subject.timers::fire);
+      var second = Schedules.start(subject.timers::fire);
+      subject.actor.sendMessage(1);
       Schedules.join(first, second);
 
-      assertEquals(2, stage.handled);
-      stage.check(2);
+      assertEquals(2, subject.handled);
+      subject.check(2);
     });
   }
 
   @Test
-  void aRestartAskedForAtTheEndHoldsItNotUp() {
+  void requestedRestartDoesNotDelayExit() {
     for (long pause : new long[] {0, 1_000_000}) {
-      each(stage -> {
-        stage.actor.sendMessage(1);
-        var sibling = Schedules.start(() -> stage.cell.requestRestart(pause));
-        var ender = Schedules.start(stage::endForGood);
-        stage.actor.sendMessage(2);
+      modelCheck(subject -> {
+        subject.actor.sendMessage(1);
+        var sibling = Schedules.start(() -> subject.cell.requestRestart(pause));
+        var ender = Schedules.start(subject::exitThenSend);
+        subject.actor.sendMessage(2);
         Schedules.join(sibling, ender);
 
-        stage.checkEnded(3);
+        subject.checkEnded(3);
       });
     }
   }
 
   @Test
-  void aRestartAskedForIsHeededAndLosesNothing() {
-    each(stage -> {
-      stage.actor.sendMessage(1);
-      var sibling = Schedules.start(() -> stage.cell.requestRestart(0));
-      var other = Schedules.start(() -> stage.cell.requestRestart(0));
-      stage.actor.sendMessage(2);
-      Schedules.join(sibling, other);
+  void requestedRestartLosesNoMessage() {
+    modelCheck(subject -> {
+      subject.actor.sendMessage(1);
+      var firstSibling = Schedules.start(() -> subject.cell.requestRestart(0));
+      var secondSibling = Schedules.start(() -> subject.cell.requestRestart(0));
+      subject.actor.sendMessage(2);
+      Schedules.join(firstSibling, secondSibling);
 
-      assertEquals(2, stage.handled);
-      assertEquals(Cell.OPEN, stage.cell.phase);
-      assertTrue(stage.stopped >= 1 && stage.made - stage.stopped <= 1,
-          "made " + stage.made + ", left " + stage.stopped);
-      stage.check(2);
+      assertEquals(2, subject.handled);
+      assertEquals(Cell.OPEN, subject.cell.phase);
+      assertTrue(subject.statesClosed >= 1 && subject.statesCreated - subject.statesClosed <= 1,
+          "states created: " + subject.statesCreated + ", closed: " + subject.statesClosed);
+      subject.check(2);
     });
   }
 }

@@ -7,8 +7,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two fibers that share a slot place drains, one continues, one blocks; the monitor looks, then
- * falls asleep. Each drain leaves the slot once, or lies there with the monitor awake.
+ * Tests two fibers that share a slot and put drains into it. One fiber continues, and one blocks.
+ * The monitor scans the slot, then falls asleep. Each drain leaves the slot once, or is in the slot
+ * while the monitor is awake.
  */
 @Tag("lincheck")
 class HandOverSlotsTest {
@@ -17,52 +18,53 @@ class HandOverSlotsTest {
   @Test
   void noDrainIsLostOrTakenTwice() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var place = new Place();
-      Schedules.join(Schedules.start(place::fiber), Schedules.start(place::blockedFiber),
-          Schedules.start(place::monitor));
-      place.check();
+      var slot = new SharedSlot();
+      Schedules.join(Schedules.start(slot::fiber), Schedules.start(slot::blockedFiber),
+          Schedules.start(slot::monitor));
+      slot.check();
     });
   }
 
-  private static final class Place {
+  private static final class SharedSlot {
     private final HandOverSlots slots = new HandOverSlots(1);
     private final HandOverMonitor monitor = new HandOverMonitor(slots, this::take);
-    private final List<LaidDrain> drains = new ArrayList<>();
+    private final List<CountingDrain> drains = new ArrayList<>();
 
-    Place() {
-      for (int i = 0; i < 3; i++) drains.add(new LaidDrain());
+    SharedSlot() {
+      for (int i = 0; i < 3; i++) drains.add(new CountingDrain());
     }
 
     private synchronized void take(WokenDrain drain) {
-      LaidDrain.take(drain);
+      CountingDrain.take(drain);
     }
 
     void fiber() {
-      lay(0);
-      lay(1);
+      put(0);
+      put(1);
       take(slots.take());
     }
 
-    /** Its handler blocks, so another thread takes the drain that it placed. */
+    /** Puts a drain into the slot and blocks, so that another thread must take the drain. */
     void blockedFiber() {
-      lay(2);
+      put(2);
     }
 
-    private void lay(int number) {
+    private void put(int number) {
       take(slots.put(drains.get(number).write()));
       monitor.wake();
     }
 
     void monitor() {
-      var seen = slots.peek(0);
-      if (seen != null && slots.take(0, seen)) take(seen);
+      var drain = slots.peek(0);
+      if (drain != null && slots.take(0, drain)) take(drain);
       monitor.tryFallAsleep();
     }
 
     void check() {
-      var left = slots.peek(0);
-      if (left != null && monitor.isAsleep()) throw new AssertionError("nobody will start what lies there");
-      take(left);
+      var remaining = slots.peek(0);
+      if (remaining != null && monitor.isAsleep())
+        throw new AssertionError("no thread will start the drain in the slot");
+      take(remaining);
       for (var drain : drains) if (drain.takenCount != 1 || drain.unseenCount > 0)
         throw new AssertionError("taken " + drain.takenCount + " times, unseen " + drain.unseenCount);
     }

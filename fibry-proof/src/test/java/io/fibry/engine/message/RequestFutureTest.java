@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A request has one outcome: the drain begins it, or it is withdrawn before. jcstress tests where
- * callbacks run, since Lincheck has no virtual threads.
+ * Tests that a request has one outcome: the drain begins it, or it is withdrawn before. A jcstress
+ * race tests on which thread callbacks run, because Lincheck has no virtual threads.
  */
 @Tag("lincheck")
 class RequestFutureTest {
@@ -29,68 +29,68 @@ class RequestFutureTest {
 
   private static final class Race {
     final FakeActor actor = new FakeActor();
-    final RequestFuture<Integer> asked = new RequestFuture<>(actor, "message", null);
-    boolean begun;
-    boolean answered; // completed from outside
-    boolean cancelled;
+    final RequestFuture<Integer> request = new RequestFuture<>(actor, "message", null);
+    boolean wasBegun;
+    boolean wasCompleted; // by another thread than the drain
+    boolean wasCancelled;
 
     void drain() {
-      begun = asked.begin() != null;
-      if (begun) asked.finish(1);
+      wasBegun = request.begin() != null;
+      if (wasBegun) request.finish(1);
     }
 
     void cancel() {
-      cancelled = asked.cancel(true);
+      wasCancelled = request.cancel(true);
     }
 
     void complete() {
-      answered = asked.complete(2);
+      wasCompleted = request.complete(2);
     }
 
     void chain() {
-      asked.toCompletableFuture();
+      request.toCompletableFuture();
     }
 
     void expire() {
-      asked.expire();
+      request.expire();
     }
 
-    /** Whether its asker, which has been woken by then, sees it as expired. */
+    /** Returns whether the asker, which has been woken before, gets a time-out. */
     boolean isExpired() {
       try {
-        assertEquals(1, asked.await("request", Deadline.NONE, null));
+        assertEquals(1, request.await("request", Deadline.NONE, null));
         return false;
-      } catch (AskTimeoutException late) {
+      } catch (AskTimeoutException timeout) {
         return true;
       }
     }
 
-    int unhandled() {
+    int withdrawnCount() {
       return actor.withdrawnCount;
     }
   }
 
   @Test
-  void isHandledOrCancelledOrCompletedFromOutside() {
+  void requestIsHandledCancelledOrCompleted() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 
       var drain = Schedules.start(race::drain);
-      var outside = Schedules.start(race::complete);
+      var completer = Schedules.start(race::complete);
       race.cancel();
-      Schedules.join(drain, outside);
+      Schedules.join(drain, completer);
 
-      assertTrue(race.asked.isDone());
-      assertEquals(race.asked.isCancelled(), race.cancelled);
-      if (!race.cancelled) assertEquals(race.answered ? 2 : 1, race.asked.join());
-      assertFalse(race.cancelled && race.answered, "two outcomes");
-      assertEquals(race.begun ? 0 : 1, race.unhandled(), "begun, or in the accounts as unhandled");
-      assertNull(race.asked.message(), "it keeps the message");
+      assertTrue(race.request.isDone());
+      assertEquals(race.request.isCancelled(), race.wasCancelled);
+      if (!race.wasCancelled) assertEquals(race.wasCompleted ? 2 : 1, race.request.join());
+      assertFalse(race.wasCancelled && race.wasCompleted, "two outcomes");
+      assertEquals(race.wasBegun ? 0 : 1, race.withdrawnCount(), "begun, or counted as unhandled");
+      assertNull(race.request.message(), "the request keeps the message");
     });
   }
 
   @Test
-  void isHandledOrExpired() {
+  void requestIsHandledOrExpires() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 
@@ -99,15 +99,15 @@ class RequestFutureTest {
       Schedules.join(drain);
 
       boolean expired = race.isExpired();
-      assertTrue(race.begun || expired, "neither handled nor expired");
-      assertEquals(race.begun ? 0 : 1, race.unhandled(), "its asker takes out what was not begun");
-      assertNull(race.asked.message(), "it keeps the message");
+      assertTrue(race.wasBegun || expired, "neither handled nor expired");
+      assertEquals(race.wasBegun ? 0 : 1, race.withdrawnCount(), "a request that was not begun is withdrawn");
+      assertNull(race.request.message(), "the request keeps the message");
     });
   }
 
-  /** It keeps what a limit arms. */
+  /** A scheduler that records whether the timer of a limit is set. */
   private static final class OneTimer implements Scheduler, Scheduler.Timer {
-    private boolean armed;
+    private boolean isArmed;
 
     @Override
     public long nanoTime() {
@@ -116,7 +116,7 @@ class RequestFutureTest {
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-      armed = true;
+      isArmed = true;
       return this;
     }
 
@@ -132,58 +132,58 @@ class RequestFutureTest {
 
     @Override
     public boolean cancel() {
-      armed = false;
+      isArmed = false;
       return true;
     }
   }
 
   @Test
-  void anAnswerThatOvertakesTheLimitLeavesNoTimer() {
+  void answerBeforeLimitLeavesNoTimer() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var clock = new OneTimer();
-      var until = Deadline.of(clock, Duration.ofSeconds(1));
-      var asked = new RequestFuture<Integer>(new FakeActor(), "message", null);
-      asked.deadline = until;
+      var limit = Deadline.of(clock, Duration.ofSeconds(1));
+      var request = new RequestFuture<Integer>(new FakeActor(), "message", null);
+      request.deadline = limit;
 
       var drain = Schedules.start(() -> {
-        asked.begin();
-        asked.finish(1);
+        request.begin();
+        request.finish(1);
       });
-      asked.startLimit("message", until);
+      request.startLimit("message", limit);
       Schedules.join(drain);
 
-      assertFalse(clock.armed, "the timer keeps the request until the limit is over");
+      assertFalse(clock.isArmed, "the timer keeps the request until the limit is over");
     });
   }
 
   @Test
-  void isBegunByOneOnly() {
+  void requestIsBegunOnlyOnce() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
-      var given = new Object[2];
+      var messages = new Object[2];
 
-      var first = Schedules.start(() -> given[0] = race.asked.begin());
+      var first = Schedules.start(() -> messages[0] = race.request.begin());
       var chaining = Schedules.start(race::chain);
-      given[1] = race.asked.begin();
+      messages[1] = race.request.begin();
       Schedules.join(first, chaining);
 
-      assertTrue(given[0] == null ^ given[1] == null, "begun once");
+      assertTrue(messages[0] == null ^ messages[1] == null, "begun once");
     });
   }
 
   @Test
-  void chainingHidesRequestFromNeitherDrainNorCanceller() {
+  void chainedRequestIsStillBegunOrCancelled() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
-      var given = new Object[1];
+      var messages = new Object[1];
 
-      var drain = Schedules.start(() -> given[0] = race.asked.begin());
+      var drain = Schedules.start(() -> messages[0] = race.request.begin());
       var chaining = Schedules.start(race::chain);
       race.cancel();
       Schedules.join(drain, chaining);
 
-      assertTrue(race.cancelled && race.asked.isCancelled());
-      assertEquals(given[0] == null ? 1 : 0, race.unhandled());
+      assertTrue(race.wasCancelled && race.request.isCancelled());
+      assertEquals(messages[0] == null ? 1 : 0, race.withdrawnCount());
     });
   }
 
@@ -191,36 +191,36 @@ class RequestFutureTest {
   void stashedRequestIsBegunAgainOrCancelled() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
-      Object given = race.asked.begin();
+      Object message = race.request.begin();
 
       var canceller = Schedules.start(race::cancel);
-      boolean aside = race.asked.stash(given, null);
-      boolean again = race.asked.begin() != null;
+      boolean isStashed = race.request.stash(message, null);
+      boolean isBegunAgain = race.request.begin() != null;
       Schedules.join(canceller);
 
-      assertTrue(race.cancelled);
-      if (!aside) assertFalse(again);
-      assertEquals(aside && !again ? 1 : 0, race.unhandled(), "taken back while it waited, or not");
-      assertNull(race.asked.message(), "it keeps the message");
+      assertTrue(race.wasCancelled);
+      if (!isStashed) assertFalse(isBegunAgain);
+      assertEquals(isStashed && !isBegunAgain ? 1 : 0, race.withdrawnCount(), "cancelled while it was stashed, or not");
+      assertNull(race.request.message(), "the request keeps the message");
     });
   }
 
   @Test
   void chainingDuringAnswerIsNotDelayedByBlockingCallback() {
     var race = new Race();
-    var between = new CountDownLatch(1);
+    var callbackStarted = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
-    CompletableFuture.allOf(race.asked).thenRun(() -> {
-      between.countDown();
+    CompletableFuture.allOf(race.request).thenRun(() -> {
+      callbackStarted.countDown();
       assertDoesNotThrow(() -> gate.await());
     });
     var drain = Schedules.start(race::drain);
-    Patience.await(between); // the result is set; the last check for callbacks is still to come
+    Patience.await(callbackStarted); // the result is set; the last check for callbacks comes later
 
-    // as the JDK does if it has seen no result yet
-    var asker = Schedules.start(race.asked::newIncompleteFuture);
+    // The JDK calls this method if it has seen no result yet
+    var asker = Schedules.start(race.request::newIncompleteFuture);
     try {
-      Patience.joined(asker); // though a callback that stands behind allOf is at its gate
+      Patience.awaitEnd(asker); // although a callback behind allOf waits at the gate
     } finally {
       gate.countDown();
     }
@@ -230,25 +230,26 @@ class RequestFutureTest {
   @Test
   void callbackBehindAllOfMayChainToSameRequest() {
     var race = new Race();
-    var again = CompletableFuture.allOf(race.asked).thenApply(value -> race.asked.thenApply(own -> own + 1).join());
+    var result = CompletableFuture.allOf(race.request)
+        .thenApply(value -> race.request.thenApply(own -> own + 1).join());
 
     race.drain();
 
-    assertEquals(2, Patience.value(again));
+    assertEquals(2, Patience.value(result));
   }
 
   @Test
-  void cancelledRequestFreesItsMailboxPlaceOnce() {
+  void cancelledRequestFreesItsMailboxSpaceOnce() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var witness = new Witness(Runnable::run, Mailbox.bounded(1, Overflow.REJECT));
 
-      var busy = Schedules.start(() -> witness.send(0));
+      var sender = Schedules.start(() -> witness.send(0));
       var asker = Schedules.start(() -> witness.request(1).cancel(true));
       witness.send(2);
-      Schedules.join(busy, asker);
+      Schedules.join(sender, asker);
 
       witness.check();
-      assertTrue(witness.send(0), "there is room");
+      assertTrue(witness.send(0), "the mailbox has space");
     });
   }
 }

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The rounds of {@link WaitCycleStressTest}, each in an order that a seed decides. */
+/** Simulates the rounds of {@link WaitCycleStressTest}. */
 @Tag("simulated")
 class WaitCycleSimulationTest {
 
@@ -20,14 +20,15 @@ class WaitCycleSimulationTest {
     var alarms = new AtomicLong();
 
     Seeds.play("rings", 1_000, simulation -> {
-      var rings = WaitCycleStressTest.of(Strategy.FIBER, Strategy.RESIDENT_FIBER, Strategy.THREAD, Strategy.CALLER);
+      var cycles =
+          WaitCycleStressTest.withStrategies(Strategy.FIBER, Strategy.RESIDENT_FIBER, Strategy.THREAD, Strategy.CALLER);
       Seeds.delay(simulation);
-      rings.round(new Random(simulation.random().nextLong()));
-      assertEquals(List.of(), List.copyOf(rings.faults));
-      alarms.addAndGet(rings.alarms.get());
+      cycles.round(new Random(simulation.random().nextLong()));
+      assertEquals(List.of(), List.copyOf(cycles.faults));
+      alarms.addAndGet(cycles.alarms.get());
     });
 
-    assertTrue(alarms.get() > 0, "no ring was closed");
+    assertTrue(alarms.get() > 0, "no cycle was closed");
     System.out.println("rings: " + alarms + " alarms");
   }
 }

@@ -19,120 +19,123 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Handlers publish their wait, then look for a ring. If several waits close a cycle together, at
- * least one finds it; a cycle that was never complete is never found.
+ * Tests that handlers publish their wait, then search for a cycle. If several waits close a cycle
+ * together, at least one handler finds it; a cycle that was never complete is never found.
  *
- * <p>Catches faults that were tried by changing {@link Wait}. They are a search before the
- * publication ({@code ofTwoThat..}, {@code ofThreeThat..}), a wait published in the innermost
- * activation only ({@code aRingThroughANestedHandler..}), a cycle read only once, and an edge that
- * outlives its answer or promise ({@code whoWaitedBefore..}, {@code whoPromisesFirst..}).
+ * <p>The tests fail for four changes of {@link Wait}. A search before the publication fails {@code
+ * cycleOfTwo..} and {@code cycleOfThree..}. A wait that is published only in the innermost
+ * activation fails {@code cycleThroughNestedHandler..}. The others are a cycle that is read only
+ * once, and an edge that outlives its answer or promise ({@code actorThatWaitsAnswers..}, {@code
+ * actorThatPromises..}).
  */
 @Tag("lincheck")
 class WaitCycleTest {
   private static final int SCHEDULES = 10;
 
-  /** An actor with a handler at work, on a thread of the test. */
+  /** An actor whose handler runs on a thread of the test. */
   private static final class Member {
     final FakeActor actor = new FakeActor();
     final FakeActor.FakeHandler handler = new FakeActor.FakeHandler(actor);
-    final RequestFuture<Object> asked = new RequestFuture<>(actor, "request", null); // another member waits for it
+    // Another member waits for this request
+    final RequestFuture<Object> request = new RequestFuture<>(actor, "request", null);
     private FakeActor.FakeHandler innermost = handler;
-    boolean told;
+    boolean foundCycle;
 
     Member() {
       actor.publish(handler);
-      asked.begin();
+      request.begin();
     }
 
-    /** With another handler inside of its own, as CALLER does it. */
+    /** Adds a handler inside of the member's own, as the strategy CALLER does. */
     Member nested() {
       innermost = new FakeActor.FakeHandler(new FakeActor()).inside(handler);
       return this;
     }
 
-    /** Publishes that it waits for another one, and looks for a ring; leaves the wait there. */
+    /** Publishes that this member waits for another, searches for a cycle, and keeps the wait. */
     void waitFor(Member other) {
       innermost.enter();
-      told = WaitCycle.findFor(Wait.begin(other.actor, "x", other.asked)) != null;
+      foundCycle = WaitCycle.findFor(Wait.begin(other.actor, "x", other.request)) != null;
     }
   }
 
-  /** It would look again at once, for as long as that ring stands. */
+  /** If the sender woke itself, it would search again at once, for as long as the cycle exists. */
   @Test
   void senderThatWaitsBehindCycleDoesNotWakeItself() {
     var members = List.of(new Member(), new Member(), new Member());
-    var others = List.of(new Thread(), new Thread());
+    var otherThreads = List.of(new Thread(), new Thread());
     for (int i = 0; i < 2; i++) {
-      members.get(i).handler.thread = others.get(i);
-      Wait.begin(members.get(1 - i).actor, "x", members.get(1 - i).asked, members.get(i).handler, false);
+      members.get(i).handler.thread = otherThreads.get(i);
+      Wait.begin(members.get(1 - i).actor, "x", members.get(1 - i).request, members.get(i).handler, false);
     }
     members.get(2).handler.enter();
-    var full = new GuardedQueue<Object>(Mailbox.bounded(1, Overflow.BLOCK), System::nanoTime, (one, two) -> one);
-    full.admit(RankedEntry.unranked("first"));
-    full.offer(RankedEntry.unranked("second"), true);
+    var fullQueue = new GuardedQueue<Object>(Mailbox.bounded(1, Overflow.BLOCK), System::nanoTime, (one, two) -> one);
+    fullQueue.admit(RankedEntry.unranked("first"));
+    fullQueue.offer(RankedEntry.unranked("second"), true);
     var entry = RankedEntry.<Object>unranked("third");
-    full.offer(entry, true);
+    fullQueue.offer(entry, true);
     assertTrue(entry.isBlocked());
 
     assertNull(WaitCycle.findFor(Wait.beginForSpace(members.get(0).actor, "x", entry)));
 
-    long begun = System.nanoTime();
+    long start = System.nanoTime();
     LockSupport.parkNanos(20_000_000);
-    assertTrue(System.nanoTime() - begun > 15_000_000, "it was woken");
+    assertTrue(System.nanoTime() - start > 15_000_000, "the sender was woken");
   }
 
   @Test
-  void actorIsToldWhenTwoCloseCycle() {
-    Schedules.modelCheck(Two.class, 2, 1, 1, 10 * SCHEDULES);
+  void cycleOfTwoIsFound() {
+    Schedules.modelCheck(CycleOfTwo.class, 2, 1, 1, 10 * SCHEDULES);
   }
 
   @Test
-  void actorIsToldWhenThreeCloseCycle() {
-    Schedules.modelCheck(Three.class, 3, 1, 1, 10 * SCHEDULES);
+  void cycleOfThreeIsFound() {
+    Schedules.modelCheck(CycleOfThree.class, 3, 1, 1, 10 * SCHEDULES);
   }
 
-  public static class Two extends Closing {
-    public Two() {
+  public static class CycleOfTwo extends CycleOfMembers {
+    public CycleOfTwo() {
       super(2);
     }
   }
 
-  public static class Three extends Closing {
-    public Three() {
+  public static class CycleOfThree extends CycleOfMembers {
+    public CycleOfThree() {
       super(3);
     }
   }
 
   @Param(name = "member", gen = ThreadIdGen.class)
-  public abstract static class Closing {
+  public abstract static class CycleOfMembers {
     private final List<Member> members = new ArrayList<>();
 
-    Closing(int size) {
+    CycleOfMembers(int size) {
       while (members.size() < size) members.add(new Member());
     }
 
     @Operation
-    public void waitForTheNext(@Param(name = "member") int member) {
+    public void waitForNextMember(@Param(name = "member") int member) {
       members.get(member % members.size()).waitFor(members.get((member + 1) % members.size()));
     }
 
     @Validate
-    public void somebodyWasTold() {
-      if (members.stream().noneMatch(member -> member.told)) throw new AssertionError("nobody was told");
+    public void cycleWasFound() {
+      if (members.stream().noneMatch(member -> member.foundCycle))
+        throw new AssertionError("no member found the cycle");
     }
   }
 
   @Test
   void cycleThroughNestedHandlerIsFound() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var one = new Member();
-      var other = new Member().nested();
+      var member = new Member();
+      var nestedMember = new Member().nested();
 
-      var first = Schedules.start(() -> one.waitFor(other));
-      var second = Schedules.start(() -> other.waitFor(one));
+      var first = Schedules.start(() -> member.waitFor(nestedMember));
+      var second = Schedules.start(() -> nestedMember.waitFor(member));
       Schedules.join(first, second);
 
-      assertTrue(one.told || other.told, "nobody was told");
+      assertTrue(member.foundCycle || nestedMember.foundCycle, "no member found the cycle");
     });
   }
 
@@ -144,12 +147,12 @@ class WaitCycleTest {
 
       var waiting = Schedules.start(() -> asker.waitFor(answerer));
       var answering = Schedules.start(() -> {
-        answerer.asked.finish("answer");
+        answerer.request.finish("answer");
         answerer.waitFor(asker);
       });
       Schedules.join(waiting, answering);
 
-      assertTrue(!asker.told && !answerer.told, "a ring that never was");
+      assertTrue(!asker.foundCycle && !answerer.foundCycle, "found a cycle that never existed");
     });
   }
 
@@ -158,18 +161,18 @@ class WaitCycleTest {
     Schedules.modelCheck(4 * SCHEDULES, () -> {
       var asker = new Member();
       var answerer = new Member();
-      var other = new Member();
-      Schedules.join(Schedules.start(() -> answerer.waitFor(other)));
+      var thirdMember = new Member();
+      Schedules.join(Schedules.start(() -> answerer.waitFor(thirdMember)));
 
       var waiting = Schedules.start(() -> asker.waitFor(answerer));
       var answering = Schedules.start(() -> {
-        other.asked.finish("answer");
-        answerer.asked.finish("answer");
+        thirdMember.request.finish("answer");
+        answerer.request.finish("answer");
         answerer.waitFor(asker);
       });
       Schedules.join(waiting, answering);
 
-      assertTrue(!asker.told && !answerer.told, "a ring that never was");
+      assertTrue(!asker.foundCycle && !answerer.foundCycle, "found a cycle that never existed");
     });
   }
 
@@ -181,33 +184,33 @@ class WaitCycleTest {
 
       var waiting = Schedules.start(() -> asker.waitFor(answerer));
       var answering = Schedules.start(() -> {
-        answerer.asked.markAnswered();
+        answerer.request.markAnswered();
         answerer.waitFor(asker);
       });
       Schedules.join(waiting, answering);
 
-      assertTrue(!asker.told && !answerer.told, "a ring that never was");
+      assertTrue(!asker.foundCycle && !answerer.foundCycle, "found a cycle that never existed");
     });
   }
 
   @Test
-  void aWaitThatEndedIsNoEdge() {
+  void endedWaitIsNoEdge() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var first = new Member();
       var second = new Member();
 
-      var waiting = Schedules.start(() -> {
+      var firstThread = Schedules.start(() -> {
         first.handler.enter();
-        try (var wait = Wait.begin(second.actor, "x", second.asked)) {
-          first.told = WaitCycle.findFor(wait) != null;
+        try (var wait = Wait.begin(second.actor, "x", second.request)) {
+          first.foundCycle = WaitCycle.findFor(wait) != null;
         }
       });
-      Schedules.join(waiting);
-      var later = Schedules.start(() -> second.waitFor(first));
-      Schedules.join(later);
+      Schedules.join(firstThread);
+      var secondThread = Schedules.start(() -> second.waitFor(first));
+      Schedules.join(secondThread);
 
       assertNull(first.handler.currentWait());
-      assertTrue(!first.told && !second.told, "a ring that never was");
+      assertTrue(!first.foundCycle && !second.foundCycle, "found a cycle that never existed");
     });
   }
 }

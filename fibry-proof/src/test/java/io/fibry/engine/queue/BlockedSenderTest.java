@@ -14,21 +14,21 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A sender that waits for room, against all that may end its wait: a take, the close, an interrupt,
- * its limit. The sender continues in any case. An element reported as let in was in the queue once;
- * one reported as refused never was.
+ * Tests a sender that waits for capacity, while a take, the close, an interrupt or its limit may
+ * end the wait. The sender continues in any case. An element that is reported as accepted was in
+ * the queue once; a refused element was never in it.
  */
 @Tag("lincheck")
 class BlockedSenderTest {
   private static final int SCHEDULES = 100;
 
-  /** Sends one element, and waits for room if it must: first it spins, then it parks. */
+  /** Sends one element, and waits for capacity if it must: first it spins, then it parks. */
   private static final class Sender implements Runnable {
     private final GuardedQueue<String> queue;
     private final QueueEntry<String> entry;
-    final AtomicBoolean over = new AtomicBoolean();
-    boolean taken;
-    boolean interrupted;
+    final AtomicBoolean isOver = new AtomicBoolean();
+    boolean isAccepted;
+    boolean isInterrupted;
 
     Sender(GuardedQueue<String> queue, QueueEntry<String> entry) {
       this.queue = queue;
@@ -37,19 +37,19 @@ class BlockedSenderTest {
 
     @Override
     public void run() {
-      var answer = queue.enter(entry, true);
-      if (answer == null) answer = queue.offer(entry, true);
-      taken = answer == EnterResult.TAKEN || answer == EnterResult.BLOCKED && queue.await(entry, over::get);
-      interrupted = Thread.currentThread().isInterrupted();
+      var result = queue.enter(entry, true);
+      if (result == null) result = queue.offer(entry, true);
+      isAccepted = result == EnterResult.TAKEN || result == EnterResult.BLOCKED && queue.await(entry, isOver::get);
+      isInterrupted = Thread.currentThread().isInterrupted();
     }
   }
 
-  /** A queue with one element, for which it has room; this thread has the right to run. */
-  private static GuardedQueue<String> full() {
-    return with("first", 1);
+  /** Returns a full queue with one element; the current thread has the right to run. */
+  private static GuardedQueue<String> fullQueue() {
+    return queueWith("first", 1);
   }
 
-  private static GuardedQueue<String> with(String element, int capacity) {
+  private static GuardedQueue<String> queueWith(String element, int capacity) {
     var queue = new GuardedQueue<String>(Mailbox.bounded(capacity, Overflow.BLOCK));
     assertEquals(EnterResult.RUN, queue.offer(RankedEntry.of(element, element), true));
     return queue;
@@ -60,107 +60,110 @@ class BlockedSenderTest {
   }
 
   @Test
-  void goesOnWhenTheFirstIsTaken() {
+  void blockedSenderContinuesWhenElementIsTaken() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var queue = full();
-      var blocked = sender(queue, "second");
+      var queue = fullQueue();
+      var sender = sender(queue, "second");
 
-      var thread = Schedules.start(blocked);
+      var thread = Schedules.start(sender);
       String first = queue.poll();
       Schedules.join(thread);
 
-      assertTrue(blocked.taken);
+      assertTrue(sender.isAccepted);
       assertEquals("first", first);
       assertEquals("second", queue.poll());
     });
   }
 
   @Test
-  void isSentAwayByTheCloseOrWasIn() {
+  void closedQueueRefusesOrHasBlockedElement() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var queue = full();
-      var blocked = sender(queue, "second");
+      var queue = fullQueue();
+      var sender = sender(queue, "second");
 
-      var thread = Schedules.start(blocked);
+      var thread = Schedules.start(sender);
       var closer = Schedules.start(queue::stopAccepting);
       String first = queue.poll();
       Schedules.join(thread, closer);
 
       assertEquals("first", first);
-      assertEquals(blocked.taken ? "second" : null, queue.poll());
+      assertEquals(sender.isAccepted ? "second" : null, queue.poll());
     });
   }
 
   @Test
-  void givesUpWhenInterruptedOrWasIn() {
+  void interruptedSenderStopsWaitingOrIsAccepted() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var queue = full();
-      var blocked = sender(queue, "second");
+      var queue = fullQueue();
+      var sender = sender(queue, "second");
 
-      var thread = Schedules.start(blocked);
+      var thread = Schedules.start(sender);
       var interrupter = Schedules.start(thread::interrupt);
       String first = queue.poll();
       Schedules.join(thread, interrupter);
 
-      if (!blocked.taken) assertTrue(blocked.interrupted, "the flag was kept");
+      if (!sender.isAccepted) assertTrue(sender.isInterrupted, "the interrupt flag was lost");
       assertEquals("first", first);
-      assertEquals(blocked.taken ? "second" : null, queue.poll());
+      assertEquals(sender.isAccepted ? "second" : null, queue.poll());
     });
   }
 
   @Test
-  void givesUpWhenItsTimeIsOverOrWasIn() {
+  void expiredSenderStopsWaitingOrIsAccepted() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var queue = full();
-      var blocked = sender(queue, "second");
+      var queue = fullQueue();
+      var sender = sender(queue, "second");
 
-      var thread = Schedules.start(blocked);
+      var thread = Schedules.start(sender);
       var clock = Schedules.start(() -> {
-        blocked.over.set(true);
+        sender.isOver.set(true);
         LockSupport.unpark(thread);
       });
       String first = queue.poll();
       Schedules.join(thread, clock);
 
       assertEquals("first", first);
-      assertEquals(blocked.taken ? "second" : null, queue.poll());
+      assertEquals(sender.isAccepted ? "second" : null, queue.poll());
     });
   }
 
   @Test
-  void twoBlockedSendersAreLetInOneByOne() {
+  void blockedSendersAreAcceptedOneByOne() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var queue = with("first", 2);
+      var queue = queueWith("first", 2);
       assertEquals(EnterResult.TAKEN, queue.offer(RankedEntry.of("second", "second"), true));
-      var third = sender(queue, "third");
-      var fourth = sender(queue, "fourth");
+      var thirdSender = sender(queue, "third");
+      var fourthSender = sender(queue, "fourth");
 
-      var one = Schedules.start(third);
-      var other = Schedules.start(fourth);
+      var firstThread = Schedules.start(thirdSender);
+      var secondThread = Schedules.start(fourthSender);
       queue.poll();
-      int between = queue.size();
+      int sizeAfterTake = queue.size();
       queue.poll();
-      Schedules.join(one, other);
+      Schedules.join(firstThread, secondThread);
 
-      assertTrue(third.taken && fourth.taken);
-      assertTrue(between == 1 || between == 2, () -> between + " in a queue of 2, of which one was taken");
+      assertTrue(thirdSender.isAccepted && fourthSender.isAccepted);
+      assertTrue(sizeAfterTake == 1 || sizeAfterTake == 2,
+          () -> sizeAfterTake + " elements in a queue of capacity 2 after one was taken");
       assertEquals(2, queue.size());
     });
   }
 
   @Test
-  void aSenderThatGivesUpLetsTheNextOneIn() {
+  void interruptedSenderLetsNextSenderIn() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var queue = with("first", 2);
-      var block = new Sender(queue, QueueEntry.block(List.of(RankedEntry.of("a", "a"), RankedEntry.of("b", "b"))));
-      var single = sender(queue, "c");
+      var queue = queueWith("first", 2);
+      var blockSender =
+          new Sender(queue, QueueEntry.block(List.of(RankedEntry.of("a", "a"), RankedEntry.of("b", "b"))));
+      var singleSender = sender(queue, "c");
 
-      var large = Schedules.start(block);
-      var small = Schedules.start(single);
-      large.interrupt();
-      Schedules.join(large, small); // no thread takes anything: only the block gives up
+      var blockThread = Schedules.start(blockSender);
+      var singleThread = Schedules.start(singleSender);
+      blockThread.interrupt();
+      // No thread takes an element: only the sender of the block stops waiting
+      Schedules.join(blockThread, singleThread);
 
-      assertTrue(single.taken);
+      assertTrue(singleSender.isAccepted);
       assertEquals(2, queue.size());
     });
   }

@@ -15,56 +15,56 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The queue of bounded mailboxes by itself. It never holds more than its bound, one thread has the
- * right to run, and every element is either taken, removed, dropped or refused. Every second
- * element of a sender is a task, which is never dropped; the others are message entries where the
- * queue takes them.
+ * Tests the queue of bounded mailboxes by itself. It never holds more elements than its bound, and
+ * one thread has the right to run. Every element is either taken, removed, dropped or refused.
+ * Every second element of a sender is a task, which is never dropped. The others are message
+ * entries if the queue supports these.
  */
 @Tag("lincheck")
 class GuardedQueueTest {
   @Test
-  void refusesWhatIsTooMuch() {
-    Schedules.modelCheck(Rejecting.class, 3, 1, 5, 50);
+  void fullQueueRefusesElements() {
+    Schedules.modelCheck(RejectingQueue.class, 3, 1, 5, 50);
   }
 
   @Test
-  void dropsTheOldestForTheNew() {
-    Schedules.modelCheck(Dropping.class, 3, 1, 5, 50);
+  void oldestIsDroppedForNew() {
+    Schedules.modelCheck(DroppingQueue.class, 3, 1, 5, 50);
   }
 
-  @Soak(counterpart = "GuardedQueueTest.dropsTheOldestForTheNew")
+  @Soak(counterpart = "GuardedQueueTest.oldestIsDroppedForNew")
   @Test
   void realThreadsDropOldestForNew() {
-    Schedules.stress(Dropping.class, 10, 150);
+    Schedules.stress(DroppingQueue.class, 10, 150);
   }
 
-  public static class Rejecting extends Offering {
-    public Rejecting() {
+  public static class RejectingQueue extends OfferingSenders {
+    public RejectingQueue() {
       super(Overflow.REJECT);
     }
   }
 
-  public static class Dropping extends Offering {
-    public Dropping() {
+  public static class DroppingQueue extends OfferingSenders {
+    public DroppingQueue() {
       super(Overflow.DROP_OLDEST);
     }
   }
 
   @Param(name = "sender", gen = ThreadIdGen.class)
-  public abstract static class Offering {
+  public abstract static class OfferingSenders {
     private static final int BOUND = 1;
-    private static final int EACH = 16;
-    private final boolean tasksApart;
+    private static final int ELEMENTS_PER_SENDER = 16;
+    private final boolean countsTasksSeparately;
     private final GuardedQueue<Integer> queue;
-    private final int[] outcomes = new int[6 * EACH]; // how many each element had
+    private final int[] outcomes = new int[6 * ELEMENTS_PER_SENDER]; // number of outcomes of each element
     private final int[] sent = new int[6]; // by sender
-    private final int[] newest = new int[6]; // that was taken, by sender
+    private final int[] lastTaken = new int[6]; // number of the last taken element, by sender
     private final List<List<QueueEntry<Integer>>> entries = new ArrayList<>(); // by sender
-    private boolean held; // the right to run
-    private String wrong;
+    private boolean isRunning; // whether a thread has the right to run
+    private String firstFault;
 
-    Offering(Overflow overflow) {
-      tasksApart = overflow == Overflow.DROP_OLDEST;
+    OfferingSenders(Overflow overflow) {
+      countsTasksSeparately = overflow == Overflow.DROP_OLDEST;
       queue = new GuardedQueue<>(Mailbox.bounded(BOUND, overflow), System::nanoTime,
           (element, nothing) -> (Integer) element);
       for (int i = 0; i < 6; i++) entries.add(new ArrayList<>());
@@ -72,18 +72,18 @@ class GuardedQueueTest {
 
     @Operation
     public void offer(@Param(name = "sender") int sender) {
-      int element = sender * EACH + ++sent[sender];
+      int element = sender * ELEMENTS_PER_SENDER + ++sent[sender];
       var entry = entry(element);
       entries.get(sender).add(entry);
-      var answer = queue.enter(entry, true);
-      if (answer == null) answer = queue.offer(entry, true);
+      var result = queue.enter(entry, true);
+      if (result == null) result = queue.offer(entry, true);
       for (int dropped : entry.takeDropped()) {
         outcomes[dropped]++;
-        if (isTask(dropped)) fault(dropped + " is a task, and was dropped");
+        if (isTask(dropped)) fault(dropped + " is a task, but was dropped");
       }
-      if (answer == EnterResult.FULL || answer == EnterResult.SHUT) outcomes[element]++;
-      else if (answer == EnterResult.RUN) drain();
-      if (answer == EnterResult.BLOCKED) fault("it was to wait");
+      if (result == EnterResult.FULL || result == EnterResult.SHUT) outcomes[element]++;
+      else if (result == EnterResult.RUN) drain();
+      if (result == EnterResult.BLOCKED) fault("the sender was asked to wait");
     }
 
     private QueueEntry<Integer> entry(int element) {
@@ -96,50 +96,53 @@ class GuardedQueueTest {
     }
 
     private void drain() {
-      if (held) fault("two have the right to run");
-      held = true;
+      if (isRunning) fault("two have the right to run");
+      isRunning = true;
       do {
         for (var element = queue.poll(); element != null; element = queue.poll()) take(element);
-        held = false;
-      } while (!queue.release() && (held = true));
+        isRunning = false;
+      } while (!queue.release() && (isRunning = true));
     }
 
     private void take(int element) {
       outcomes[element]++;
-      int sender = element / EACH;
-      if (element % EACH <= newest[sender]) fault(element + " was taken after " + newest[sender]);
-      newest[sender] = element % EACH;
+      int sender = element / ELEMENTS_PER_SENDER;
+      if (element % ELEMENTS_PER_SENDER <= lastTaken[sender])
+        fault(element + " was taken after number " + lastTaken[sender] + " of its sender");
+      lastTaken[sender] = element % ELEMENTS_PER_SENDER;
     }
 
     @Operation
-    public void removeTheFirst(@Param(name = "sender") int sender) {
-      if (sent[sender] > 0 && queue.remove(entries.get(sender).getFirst())) outcomes[sender * EACH + 1]++;
+    public void removeFirst(@Param(name = "sender") int sender) {
+      if (sent[sender] > 0 && queue.remove(entries.get(sender).getFirst()))
+        outcomes[sender * ELEMENTS_PER_SENDER + 1]++;
     }
 
     @Operation
     public void size() {
       int size = queue.size();
-      int most = tasksApart ? 2 * BOUND : BOUND; // as many tasks as messages
-      if (size < 0 || size > most) fault("it held " + size);
+      int maxSize = countsTasksSeparately ? 2 * BOUND : BOUND; // as many tasks as messages
+      if (size < 0 || size > maxSize) fault("the queue had " + size + " elements");
     }
 
     @Operation
-    public void shutDoor() {
+    public void stopAccepting() {
       queue.stopAccepting();
     }
 
-    private void fault(String what) {
-      if (wrong == null) wrong = what;
+    private void fault(String text) {
+      if (firstFault == null) firstFault = text;
     }
 
     @Validate
     public void check() {
       for (int sender = 0; sender < 6; sender++)
         for (int n = 1; n <= sent[sender]; n++)
-          if (outcomes[sender * EACH + n] != 1)
-            fault(sender * EACH + n + " had " + outcomes[sender * EACH + n] + " outcomes");
-      if (queue.size() != 0 || queue.poll() != null) fault("something waits, and no thread has the right to run");
-      if (wrong != null) throw new AssertionError(wrong);
+          if (outcomes[sender * ELEMENTS_PER_SENDER + n] != 1)
+            fault(sender * ELEMENTS_PER_SENDER + n + " had " + outcomes[sender * ELEMENTS_PER_SENDER + n]
+                + " outcomes");
+      if (queue.size() != 0 || queue.poll() != null) fault("an element waits, but no thread has the right to run");
+      if (firstFault != null) throw new AssertionError(firstFault);
     }
   }
 }

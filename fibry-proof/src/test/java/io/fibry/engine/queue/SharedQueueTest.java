@@ -16,44 +16,44 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The queue of a pool by itself, with two workers. Every element is either taken by one of them,
- * removed, or buried at the end. Two messages of one key are never handled at once, messages of one
- * sender are handled in order, and no more permits are held than there are. The pill is next after
- * all that was there before it.
+ * Tests the queue of a pool by itself, with two workers. Every element is either taken by a worker,
+ * removed, or a dead letter at the end. Two messages of one key are never handled at once, and
+ * messages of one sender are handled in order. Workers never use more permits than exist. The pill
+ * comes directly after all elements that were in the queue before it.
  *
- * <p>Catches faults that were tried by changing {@link SharedQueue}. A worker becomes idle without
- * looking for messages, or looks for arrivals before it declares itself free. A finished message
- * does not free its key or its permits. An offer does not report an idle worker. A removal leaves
- * the entries behind it where they are.
+ * <p>The tests fail for these changes of {@link SharedQueue}, which were tried. A worker becomes
+ * idle without a check for messages, or checks for messages before it declares itself free. A
+ * finished message does not free its key or its permits. An offer does not report an idle worker. A
+ * removal does not move the entries behind the removed entry.
  */
 @Tag("lincheck")
 class SharedQueueTest {
   @Test
   void keysAreKeptInOrder() {
-    Schedules.modelCheck(ByKey.class, 3, 1, 4, 24);
+    Schedules.modelCheck(QueueByKey.class, 3, 1, 4, 24);
   }
 
   @Test
   void permitsAreNotOverdrawn() {
-    Schedules.modelCheck(Weighted.class, 3, 1, 4, 24);
+    Schedules.modelCheck(WeightedQueue.class, 3, 1, 4, 24);
   }
 
-  /** Senders enter without the monitor. */
+  /** Checks senders that enter without the monitor. */
   @Test
-  void aWorkerThatGetsFreeSeesWhatCame() {
+  void freeWorkerFindsNewMessages() {
     Schedules.modelCheck(OneWorker.class, 2, 2, 1, 200);
   }
 
   @Soak(counterpart = "SharedQueueTest")
   @Test
   void sharedQueueWorksOnRealThreads() {
-    Schedules.stress(ByKey.class, 5, 120);
+    Schedules.stress(QueueByKey.class, 5, 120);
     Schedules.stress(OneWorker.class, 5, 120);
-    Schedules.stress(Weighted.class, 5, 120);
+    Schedules.stress(WeightedQueue.class, 5, 120);
   }
 
-  public static class ByKey extends Offering {
-    public ByKey() {
+  public static class QueueByKey extends OfferingSenders {
+    public QueueByKey() {
       super(PoolPolicy.byKey(2, (Integer element) -> element & 1), true);
     }
   }
@@ -79,33 +79,33 @@ class SharedQueueTest {
     }
   }
 
-  public static class Weighted extends Offering {
-    public Weighted() {
+  public static class WeightedQueue extends OfferingSenders {
+    public WeightedQueue() {
       super(PoolPolicy.weighted(2, (Integer element) -> 1 + (element & 1)), false);
     }
   }
 
   @Param(name = "sender", gen = ThreadIdGen.class)
-  public abstract static class Offering {
-    private static final int EACH = 16;
+  public abstract static class OfferingSenders {
+    private static final int ELEMENTS_PER_SENDER = 16;
     private final SharedQueue<Integer> queue;
-    private final boolean keys;
-    private final int[] outcomes = new int[6 * EACH]; // how many each element had
+    private final boolean hasKeys;
+    private final int[] outcomes = new int[6 * ELEMENTS_PER_SENDER]; // number of outcomes of each element
     private final int[] sent = new int[6]; // by sender
-    private final int[] newest = new int[12]; // that was taken, by sender and key
+    private final int[] lastTaken = new int[12]; // the last taken element, by sender and key
     private final List<List<QueueEntry<Integer>>> entries = new ArrayList<>(); // by sender
-    private final boolean[] inside = new boolean[2]; // by key
-    private int permits; // in use
+    private final boolean[] isHandling = new boolean[2]; // by key
+    private int permits; // permits in use
     private boolean ended;
-    private String wrong;
+    private String firstFault;
 
-    Offering(PoolPolicy<Integer> sharing, boolean keys) {
-      this.queue = new SharedQueue<>(Mailbox.unbounded(), sharing, System::nanoTime);
-      this.keys = keys;
+    OfferingSenders(PoolPolicy<Integer> policy, boolean hasKeys) {
+      this.queue = new SharedQueue<>(Mailbox.unbounded(), policy, System::nanoTime);
+      this.hasKeys = hasKeys;
       for (int i = 0; i < 6; i++) entries.add(new ArrayList<>());
     }
 
-    /** Two elements, so that one may stand behind the other. */
+    /** Offers two elements, so that one may stand behind the other. */
     @Operation
     public void offer(@Param(name = "sender") int sender) {
       offerOne(sender);
@@ -113,15 +113,15 @@ class SharedQueueTest {
     }
 
     private void offerOne(int sender) {
-      int element = sender * EACH + ++sent[sender];
+      int element = sender * ELEMENTS_PER_SENDER + ++sent[sender];
       var entry = queue.newEntry(element, element, true, "the queue");
       entries.get(sender).add(entry);
-      var answer = queue.offer(entry, true);
-      if (answer == EnterResult.SHUT || answer == EnterResult.FULL) outcomes[element]++;
-      if (answer == EnterResult.RUN) serve();
+      var result = queue.offer(entry, true);
+      if (result == EnterResult.SHUT || result == EnterResult.FULL) outcomes[element]++;
+      if (result == EnterResult.RUN) serve();
     }
 
-    /** The thread that serves also works. */
+    /** Serves the queue; the serving thread is also the worker. */
     private void serve() {
       for (var slot = queue.assignNext(true); slot != null; slot = queue.assignNext(true)) work(slot);
       if (queue.isAtPill()) end();
@@ -129,31 +129,33 @@ class SharedQueueTest {
 
     private void work(WorkerSlot<Integer> slot) {
       for (var element = slot.item(); element != null;) {
-        boolean others = slot.isMoreReady();
+        boolean isMoreReady = slot.isMoreReady();
         handle(element);
         var next = queue.next(slot, element);
         element = next;
-        if (element == null && (others || slot.isMoreReady())) return; // the caller serves on
+        if (element == null && (isMoreReady || slot.isMoreReady())) return; // the caller continues to serve
       }
     }
 
     private void handle(int element) {
       int key = element & 1;
-      if (keys && inside[key]) fault(element + " is the second of its key");
-      inside[key] = true;
-      permits += keys ? 0 : 1 + key;
+      if (hasKeys && isHandling[key]) fault(element + " is handled beside another element of its key");
+      isHandling[key] = true;
+      permits += hasKeys ? 0 : 1 + key;
       if (permits > 2) fault(element + " needs too many permits");
       outcomes[element]++;
-      int at = element / EACH * 2 + key;
-      if (keys && element % EACH <= newest[at]) fault(element + " was taken after " + newest[at]);
-      newest[at] = element % EACH;
-      permits -= keys ? 0 : 1 + key;
-      inside[key] = false;
+      int index = element / ELEMENTS_PER_SENDER * 2 + key;
+      if (hasKeys && element % ELEMENTS_PER_SENDER <= lastTaken[index])
+        fault(element + " was taken after " + lastTaken[index]);
+      lastTaken[index] = element % ELEMENTS_PER_SENDER;
+      permits -= hasKeys ? 0 : 1 + key;
+      isHandling[key] = false;
     }
 
     @Operation
-    public void removeTheFirst(@Param(name = "sender") int sender) {
-      if (sent[sender] > 0 && queue.remove(entries.get(sender).getFirst())) outcomes[sender * EACH + 1]++;
+    public void removeFirst(@Param(name = "sender") int sender) {
+      if (sent[sender] > 0 && queue.remove(entries.get(sender).getFirst()))
+        outcomes[sender * ELEMENTS_PER_SENDER + 1]++;
       if (queue.mayServe()) serve();
     }
 
@@ -169,19 +171,20 @@ class SharedQueueTest {
       for (var element = queue.poll(); element != null; element = queue.poll()) if (element >= 0) outcomes[element]++;
     }
 
-    private void fault(String what) {
-      if (wrong == null) wrong = what;
+    private void fault(String text) {
+      if (firstFault == null) firstFault = text;
     }
 
     @Validate
     public void check() {
-      if (ended) end(); // as a thread does that comes too late
+      if (ended) end(); // as a late thread does
       for (int sender = 0; sender < 6; sender++)
         for (int n = 1; n <= sent[sender]; n++)
-          if (outcomes[sender * EACH + n] != 1)
-            fault(sender * EACH + n + " had " + outcomes[sender * EACH + n] + " outcomes");
-      if (!queue.isIdle() || queue.poll() != null) fault("something waits, and all workers are idle");
-      if (wrong != null) throw new AssertionError(wrong);
+          if (outcomes[sender * ELEMENTS_PER_SENDER + n] != 1)
+            fault(sender * ELEMENTS_PER_SENDER + n + " had " + outcomes[sender * ELEMENTS_PER_SENDER + n]
+                + " outcomes");
+      if (!queue.isIdle() || queue.poll() != null) fault("an element waits, but all workers are idle");
+      if (firstFault != null) throw new AssertionError(firstFault);
     }
   }
 }

@@ -14,43 +14,44 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * An actor and what was seen of it. Messages are numbers, ascending for each sender. The fields are
- * plain, so that a second thread with the right to run shows, and the model checker may switch
- * threads at each access.
+ * An actor that records how its messages are handled. Messages are numbers, ascending for each
+ * sender. The fields are plain, so that a second thread with the right to run is noticed, and so
+ * that the model checker may switch threads at each access.
  */
 public final class Witness {
-  /** What a handler does besides. */
+  /** Code that the handler runs in addition. */
   @FunctionalInterface
-  public interface Also {
+  public interface HandlerExtension {
     void handle(Witness witness, int message);
   }
 
   private static final int SENDERS = 6;
-  private static final int EACH = 16;
-  public static final int MESSAGES = SENDERS * EACH;
-  public static final int FIRST = EACH + 1; // of the sender 1
+  private static final int MESSAGES_PER_SENDER = 16;
+  public static final int MESSAGES = SENDERS * MESSAGES_PER_SENDER;
+  public static final int FIRST_MESSAGE = MESSAGES_PER_SENDER + 1; // the first message of sender 1
 
   public final Scope scope;
   public final ActorWithReturn<Object, Object> actor;
-  public final Cell cell; // the same from inside
-  private final int[] handled = new int[MESSAGES]; // how often, by message
-  private final int[] buried = new int[MESSAGES]; // how often, as a dead letter
-  // of `sendMessage`: 1 true, -1 false, 0 none yet, or a request
+  public final Cell cell; // the actor's internal type
+  private final int[] handled = new int[MESSAGES]; // how often each message was handled
+  private final int[] deadLetters = new int[MESSAGES]; // how often each message became a dead letter
+  // Results of `sendMessage`: 1 true, -1 false, 0 none yet, or a request
   private final int[] answers = new int[MESSAGES];
   private final CompletableFuture<?>[] requests = new CompletableFuture<?>[MESSAGES];
-  private final int[] sent = new int[SENDERS]; // by sender, which writes its own
-  private final int[] newest = new int[SENDERS]; // the newest handled, by sender
-  private boolean inside; // whether a handler runs
-  private int here; // the message that it handles
-  private boolean over; // whether the hooks have begun
-  public int hooks; // how often they ran
-  private String wrong; // the first fault
+  private final int[] sent = new int[SENDERS]; // messages sent by each sender, which writes its own element
+  private final int[] lastHandled = new int[SENDERS]; // the last handled message, by sender
+  private boolean isHandling; // whether a handler runs
+  private int currentMessage; // the message that is being handled
+  private boolean hooksBegan; // whether the hooks have begun
+  public int hookRuns; // how often the hooks ran
+  private String firstFault;
 
-  public Witness(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, Also also) {
+  public Witness(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, HandlerExtension extension) {
     scope = Stage.scope(
-        options -> options.withDeadLetters(letter -> buried[(Integer) letter.message()]++).withScheduler(scheduler));
+        options -> options.withDeadLetters(letter -> deadLetters[(Integer) letter.message()]++)
+            .withScheduler(scheduler));
     actor = scope.anonymous().strategy(strategy).mailbox(mailbox).newActorWithReturn(message -> {
-      handle((Integer) message, also);
+      handle((Integer) message, extension);
       return message;
     });
     cell = (Cell) actor;
@@ -60,38 +61,39 @@ public final class Witness {
     this(strategy, mailbox, new Never(), (witness, message) -> {});
   }
 
-  private void handle(int message, Also also) {
+  private void handle(int message, HandlerExtension extension) {
     enter(message);
-    also.handle(this, message);
-    if (here != message) fault("another handler came in between");
-    inside = false;
+    extension.handle(this, message);
+    if (currentMessage != message) fault("another handler ran in between");
+    isHandling = false;
   }
 
   private void enter(int message) {
-    if (inside) fault("two handlers at once");
-    if (over) fault(message + " was handled after the end");
-    inside = true;
-    here = message;
-    int sender = message / EACH;
-    if (message % EACH <= newest[sender]) fault(message + " was handled after " + newest[sender]);
-    newest[sender] = message % EACH;
+    if (isHandling) fault("two handlers at once");
+    if (hooksBegan) fault(message + " was handled after the end");
+    isHandling = true;
+    currentMessage = message;
+    int sender = message / MESSAGES_PER_SENDER;
+    if (message % MESSAGES_PER_SENDER <= lastHandled[sender])
+      fault(message + " was handled after " + lastHandled[sender]);
+    lastHandled[sender] = message % MESSAGES_PER_SENDER;
     handled[message]++;
   }
 
   public void hook() {
-    if (inside) fault("a hook ran beside a handler");
-    over = true;
-    hooks++;
+    if (isHandling) fault("a hook ran beside a handler");
+    hooksBegan = true;
+    hookRuns++;
   }
 
-  public void fault(String what) {
-    if (wrong == null) wrong = what;
+  public void fault(String text) {
+    if (firstFault == null) firstFault = text;
   }
 
   // ---- senders
 
   public int number(int sender) {
-    return sender * EACH + ++sent[sender];
+    return sender * MESSAGES_PER_SENDER + ++sent[sender];
   }
 
   public boolean send(int sender) {
@@ -99,9 +101,9 @@ public final class Witness {
     return note(message, actor.sendMessage(message));
   }
 
-  public boolean note(int message, boolean taken) {
-    answers[message] = taken ? 1 : -1;
-    return taken;
+  public boolean note(int message, boolean isAccepted) {
+    answers[message] = isAccepted ? 1 : -1;
+    return isAccepted;
   }
 
   public CompletableFuture<Object> request(int sender) {
@@ -117,49 +119,50 @@ public final class Witness {
     return sum;
   }
 
-  // ---- the verdict, after all threads have ended
+  // ---- checks, after all threads have ended
 
   public void check() {
-    int all = 0;
+    int sentCount = 0;
     long accounts = scope.accounts().handled();
     for (var reason : Reason.values()) accounts += scope.accounts().unhandled(reason);
     for (int sender = 0; sender < SENDERS; sender++) {
-      all += sent[sender];
-      for (int n = 1; n <= sent[sender]; n++) checkOne(sender * EACH + n);
+      sentCount += sent[sender];
+      for (int n = 1; n <= sent[sender]; n++) checkOne(sender * MESSAGES_PER_SENDER + n);
     }
-    if (inside) fault("a handler is still inside");
-    if (cell.isStranded()) fault("the right to run lies stranded");
-    if (accounts != all) fault("sent " + all + ", accounted for " + accounts);
-    if (wrong != null) throw new AssertionError(wrong);
+    if (isHandling) fault("a handler is still running");
+    if (cell.isStranded()) fault("the right to run is stranded");
+    if (accounts != sentCount) fault("sent " + sentCount + ", accounted for " + accounts);
+    if (firstFault != null) throw new AssertionError(firstFault);
   }
 
   private void checkOne(int message) {
     var request = requests[message];
     if (request != null) checkRequest(message, request);
-    else if (handled[message] + buried[message] != 1)
-      fault(message + " was handled " + handled[message] + " times and buried " + buried[message] + " times");
-    else if (answers[message] == -1 && handled[message] != 0) fault(message + " was refused, and handled");
+    else if (handled[message] + deadLetters[message] != 1)
+      fault(message + " was handled " + handled[message] + " times and was a dead letter "
+          + deadLetters[message] + " times");
+    else if (answers[message] == -1 && handled[message] != 0) fault(message + " was refused, but was handled");
   }
 
   private void checkRequest(int message, CompletableFuture<?> request) {
     if (handled[message] > 1) fault(message + " was handled twice");
     if (!request.isDone()) fault("the request " + message + " has no outcome");
-    else if (request.isCancelled()) return; // before or after it was begun
+    else if (request.isCancelled()) return; // it may have begun or not
     else if (request.isCompletedExceptionally() == (handled[message] == 1))
       fault("the request " + message + " was handled and failed, or neither");
     else if (handled[message] == 1 && !request.join().equals(message))
       fault("the request " + message + " was answered " + request.join());
   }
 
-  /** Requests that were not handled saw the actor's reason. */
+  /** Checks that the requests that were not handled failed with this reason. */
   public void requestsFailedBecause(ExitReason reason) {
     for (var request : requests)
       if (request != null && failure(request) instanceof ActorStoppedException stopped
           && !stopped.reason().equals(reason))
-        fault("told it was " + stopped.reason() + ", but it was " + reason);
+        fault("a request failed with " + stopped.reason() + ", but the reason was " + reason);
   }
 
-  /** Why a request failed, or null. */
+  /** Returns the failure of a request, or null. */
   public static Throwable failure(CompletableFuture<?> request) {
     try {
       request.join();

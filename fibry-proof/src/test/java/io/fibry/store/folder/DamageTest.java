@@ -13,20 +13,20 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Files that are not as they were written. */
+/** Tests that a log detects damaged and missing files. */
 class DamageTest {
   private static final int SEGMENT = 2048;
-  private static final int BITS = Soak.ON ? 1 : 3; // from one flipped bit to the next
+  private static final int BIT_STEP = Soak.ON ? 1 : 3; // from one flipped bit to the next
 
   private final CrashDisk disk = CrashDisk.empty();
-  private final List<String> given = new ArrayList<>();
+  private final List<String> written = new ArrayList<>();
 
   DamageTest() throws IOException {
     write(disk).close(0);
   }
 
-  private SegmentLog write(CrashDisk to) throws IOException {
-    var log = open(to, new ArrayList<>());
+  private SegmentLog write(CrashDisk disk) throws IOException {
+    var log = open(disk, new ArrayList<>());
     for (int i = 0; i < 24; i++) append(log, i + "x".repeat(i * 17 % 300));
     return log;
   }
@@ -34,42 +34,45 @@ class DamageTest {
   private void append(SegmentLog log, String record) throws IOException {
     log.append(List.of(ByteBuffer.wrap(record.getBytes())), 0);
     log.sync();
-    given.add(record);
+    written.add(record);
   }
 
-  private static SegmentLog open(CrashDisk disk, List<String> found) throws IOException {
-    return TextLog.open(disk, SEGMENT, System::nanoTime, found);
+  private static SegmentLog open(CrashDisk disk, List<String> records) throws IOException {
+    return TextLog.open(disk, SEGMENT, System::nanoTime, records);
   }
 
-  /** A log either refuses to open or is complete: it never opens with less than it had. */
+  /**
+   * A log either refuses to open or is complete: it never opens with fewer records than were
+   * written.
+   */
   @Test
-  void aFlippedBitIsFoundOut() throws IOException {
-    assertFlippedBitsAreFoundOut(disk);
+  void flippedBitIsDetected() throws IOException {
+    assertFlippedBitsAreDetected(disk);
   }
 
-  /** The process was killed when it was idle. */
+  /** Repeats the test for a process that was killed while it was idle. */
   @Test
-  void flippedBitIsFoundOutAfterKill() throws IOException {
-    given.clear();
-    var killed = CrashDisk.empty();
-    write(killed).markSynced(0);
-    assertFlippedBitsAreFoundOut(killed);
+  void flippedBitIsDetectedAfterKill() throws IOException {
+    written.clear();
+    var killedDisk = CrashDisk.empty();
+    write(killedDisk).markSynced(0);
+    assertFlippedBitsAreDetected(killedDisk);
   }
 
-  private void assertFlippedBitsAreFoundOut(CrashDisk disk) throws IOException {
+  private void assertFlippedBitsAreDetected(CrashDisk disk) throws IOException {
     int refused = 0;
     for (var name : disk.names()) {
-      for (int bit = 0; bit < disk.size(name) * 8; bit += BITS) {
+      for (int bit = 0; bit < disk.size(name) * 8; bit += BIT_STEP) {
         var copy = disk.copy();
         copy.flipBit(name, bit);
         if (isRefused(copy, name + ", bit " + bit)) refused++;
       }
     }
-    assertTrue(refused > 10_000 / BITS, refused + " were refused");
+    assertTrue(refused > 10_000 / BIT_STEP, refused + " were refused");
   }
 
   @Test
-  void anEndThatIsCutOffIsFoundOut() throws IOException {
+  void truncatedFileIsDetected() throws IOException {
     for (var name : disk.names()) {
       for (int length = 0; length < disk.size(name); length++) {
         var copy = disk.copy();
@@ -80,7 +83,7 @@ class DamageTest {
   }
 
   @Test
-  void aMissingFileIsFoundOut() throws IOException {
+  void missingFileIsDetected() throws IOException {
     for (var name : disk.names()) {
       var copy = disk.copy();
       copy.delete(name);
@@ -89,7 +92,7 @@ class DamageTest {
   }
 
   @Test
-  void aFolderWithoutItsLogIsNoNewStore() throws IOException {
+  void folderWithoutItsLogIsNoNewStore() throws IOException {
     for (var name : disk.names()) if (name.endsWith(".log")) disk.delete(name);
 
     var failure = assertThrows(StoreDamagedException.class, () -> open(disk, new ArrayList<>()));
@@ -98,7 +101,7 @@ class DamageTest {
   }
 
   @Test
-  void twoFilesInEachOthersPlaceAreFoundOut() throws IOException {
+  void exchangedFilesAreDetected() throws IOException {
     disk.rename("00000001.log", "x");
     disk.rename("00000002.log", "00000001.log");
     disk.rename("x", "00000002.log");
@@ -110,7 +113,7 @@ class DamageTest {
   }
 
   @Test
-  void damageInTheMiddleChangesNothing() throws IOException {
+  void damageInMiddleChangesNoFile() throws IOException {
     disk.flipBit("00000001.log", 800);
     var before = content("00000001.log");
 
@@ -126,14 +129,14 @@ class DamageTest {
     return content.flip();
   }
 
-  private boolean isRefused(CrashDisk copy, String what) throws IOException {
-    var found = new ArrayList<String>();
+  private boolean isRefused(CrashDisk copy, String change) throws IOException {
+    var records = new ArrayList<String>();
     try {
-      open(copy, found);
+      open(copy, records);
     } catch (StoreDamagedException refused) {
       return true;
     }
-    assertTrue(given.equals(found), what + ": " + found.size() + " records of " + given.size());
+    assertTrue(written.equals(records), change + ": " + records.size() + " records of " + written.size());
     return false;
   }
 }

@@ -24,36 +24,36 @@ import java.util.concurrent.CompletionException;
 import java.util.stream.IntStream;
 
 /**
- * Threads load actors from a folder, store turns and messages of these, and leave them, while one
- * thread lists all actors and files move. The machine crashes a few times. After each crash all
- * that the store has confirmed exists, and of each turn all or nothing: its effects, and its
- * messages.
+ * Threads load actors from a folder store, store turns and messages of these, and release them.
+ * Meanwhile one thread lists all actors, and files move. The machine crashes a few times. After
+ * each crash all that the store has confirmed exists. Each turn exists with its effects and its
+ * messages, or not at all.
  */
 final class InactiveActorsRound {
-  private static final int SEGMENT = 4_096; // the smallest one: the log goes through many
+  private static final int SEGMENT = 4_096; // the minimum, so that the log needs many segments
   private static final int ACTORS = 5;
   private static final int THREADS = 3;
-  private static final int LIVES = 25; // of a thread between two crashes
-  private static final Duration LONG = Duration.ofMinutes(10);
+  private static final int LIVES = 25; // lives that a thread begins between two crashes
+  private static final Duration MAX_WAIT = Duration.ofMinutes(10);
 
   /** A message for an actor. */
   private static final class Message {
-    private final Known from; // null: it was accepted for itself
-    private final long turn; // of its sender
-    private boolean isSure; // the store has confirmed it
-    private long doneBy; // a turn of its receiver, or 0
+    private final ActorModel sender; // null if the message was sent from outside
+    private final long turn; // the sender's turn, which sends the message
+    private boolean isConfirmed; // whether the store has confirmed the message
+    private long handledBy; // the turn of the receiver that handles it, or 0
 
-    Message(Known from, long turn) {
-      this.from = from;
+    Message(ActorModel sender, long turn) {
+      this.sender = sender;
       this.turn = turn;
     }
   }
 
   private final Simulation simulation;
   private final SplittableRandom random;
-  private final List<Known> actors = IntStream.range(0, ACTORS).mapToObj(Known::new).toList();
+  private final List<ActorModel> actors = IntStream.range(0, ACTORS).mapToObj(ActorModel::new).toList();
   private SimulatedNode node;
-  private int working; // threads
+  private int activeThreads; // threads that have not ended
   private boolean isOver;
 
   InactiveActorsRound(Simulation simulation) {
@@ -72,45 +72,46 @@ final class InactiveActorsRound {
       node = node.restart();
     }
     start(true);
-    simulation.assertEventually("all is checked", LONG, () -> isOver);
+    simulation.assertEventually("all is checked", MAX_WAIT, () -> isOver);
   }
 
-  private void start(boolean last) {
+  private void start(boolean isLast) {
     for (var actor : actors) actor.restart();
-    var here = node;
-    here.start("open", () -> {
-      var store = FolderStore.open(here.disk(), options -> options.withSegmentBytes(SEGMENT));
+    var currentNode = node;
+    currentNode.start("open", () -> {
+      var store = FolderStore.open(currentNode.disk(), options -> options.withSegmentBytes(SEGMENT));
       settle(store);
-      working = THREADS;
+      activeThreads = THREADS;
       for (int i = 0; i < THREADS; i++) {
-        var own = random.split();
-        here.start("actors" + i, () -> live(store, own));
+        var threadRandom = random.split();
+        currentNode.start("actors" + i, () -> live(store, threadRandom));
       }
       list(store);
-      if (!last) return null;
+      if (!isLast) return null;
       check(store);
       store.close();
-      try (var again = FolderStore.open(here.disk(), options -> options.withSegmentBytes(SEGMENT))) {
-        check(again);
+      try (var reopened = FolderStore.open(currentNode.disk(), options -> options.withSegmentBytes(SEGMENT))) {
+        check(reopened);
       }
       isOver = true;
       return null;
     });
   }
 
-  private Object live(Store store, SplittableRandom own) {
-    for (int i = 0; i < LIVES; i++) actors.get(own.nextInt(ACTORS)).live(store, own, actors.get(own.nextInt(ACTORS)));
-    return --working;
+  private Object live(Store store, SplittableRandom threadRandom) {
+    for (int i = 0; i < LIVES; i++)
+      actors.get(threadRandom.nextInt(ACTORS)).live(store, threadRandom, actors.get(threadRandom.nextInt(ACTORS)));
+    return --activeThreads;
   }
 
-  /** An actor that was listed once is listed from then on. */
+  /** Lists all actors while threads work. An actor that was listed once must be listed again. */
   private void list(Store store) throws InterruptedException {
-    var before = Set.<Store.ActorId>of();
-    while (working > 0) {
-      var now = new HashSet<Store.ActorId>();
-      store.forEachActor(id -> assertTrue(now.add(id), id + " was listed twice"));
-      assertTrue(now.containsAll(before), () -> "not all are listed: " + now);
-      before = now;
+    var listed = Set.<Store.ActorId>of();
+    while (activeThreads > 0) {
+      var current = new HashSet<Store.ActorId>();
+      store.forEachActor(id -> assertTrue(current.add(id), id + " was listed twice"));
+      assertTrue(current.containsAll(listed), () -> "not all are listed: " + current);
+      listed = current;
       Thread.sleep(1);
     }
   }
@@ -125,66 +126,68 @@ final class InactiveActorsRound {
     for (var actor : actors) actor.check(store);
   }
 
-  /** An actor as the store must know it. One thread at a time uses it; any thread sends to it. */
-  private final class Known {
+  /** The expected state of an actor. One thread at a time uses it; any thread sends to it. */
+  private final class ActorModel {
     private final Store.ActorId id;
-    private final Map<String, Message> messages = new TreeMap<>(); // for it, by id
+    private final Map<String, Message> messages = new TreeMap<>(); // messages to the actor, by id
     private boolean isAlive;
-    private long life; // the life before, or 0 if there was none since the machine was started
-    private long last; // turn
-    private long confirmed; // turn
-    private int sent; // to it
+    private long life; // the previous life, or 0 if there was none since the machine was started
+    private long lastTurn; // the number of the last turn
+    private long confirmedTurn; // the number of the last confirmed turn
+    private int sentCount; // messages sent to the actor
 
-    Known(int number) {
+    ActorModel(int number) {
       id = new Store.ActorId("account", "a" + number);
     }
 
-    // ---- its lives
+    // ---- lives
 
-    void live(Store store, SplittableRandom own, Known other) {
-      if (own.nextInt(4) == 0) accept(store);
+    void live(Store store, SplittableRandom threadRandom, ActorModel receiver) {
+      if (threadRandom.nextInt(4) == 0) accept(store);
       if (isAlive) return;
       isAlive = true;
       var loaded = store.load(id);
-      assertEquals(last, loaded.lastTurn(), id::toString);
+      assertEquals(lastTurn, loaded.lastTurn(), id::toString);
       assertTrue(loaded.life() != life, "the same life again");
       if (life > 0) assertInstanceOf(StaleLifeException.class,
-          failure(store.append(turn(last + 1, false, List.of(), List.of())).toCompletableFuture()));
+          failure(store.append(turn(lastTurn + 1, false, List.of(), List.of())).toCompletableFuture()));
       life = loaded.life();
-      var done = loaded.pendingIds().stream().filter(one -> own.nextBoolean()).toList();
+      var handledIds = loaded.pendingIds().stream().filter(id -> threadRandom.nextBoolean()).toList();
       CompletableFuture<Void> stored = CompletableFuture.completedFuture(null);
-      for (int turns = own.nextInt(4); turns > 0; turns--) {
-        stored = store.append(next(own, done, other)).toCompletableFuture();
-        done = List.of();
+      for (int turns = threadRandom.nextInt(4); turns > 0; turns--) {
+        stored = store.append(next(threadRandom, handledIds, receiver)).toCompletableFuture();
+        handledIds = List.of();
       }
-      if (last > 0 && own.nextInt(8) == 0) store.snapshot(turn(last, true, List.of(), List.of()));
-      if (own.nextBoolean()) stored.join();
-      if (own.nextInt(5) > 0) store.endLife(id, life);
+      if (lastTurn > 0 && threadRandom.nextInt(8) == 0) store.snapshot(turn(lastTurn, true, List.of(), List.of()));
+      if (threadRandom.nextBoolean()) stored.join();
+      if (threadRandom.nextInt(5) > 0) store.endLife(id, life);
       stored.join();
-      confirmed = last;
+      confirmedTurn = lastTurn;
       isAlive = false;
     }
 
-    private Store.Turn next(SplittableRandom own, List<String> done, Known other) {
-      long number = ++last;
-      for (var message : done) messages.get(message).doneBy = number;
-      var sends =
-          own.nextInt(6) == 0 ? List.of(other.message(new Message(this, number))) : List.<Store.PendingMessage>of();
-      return turn(number, own.nextInt(3) > 0, done, sends);
+    private Store.Turn next(SplittableRandom threadRandom, List<String> handledIds, ActorModel receiver) {
+      long number = ++lastTurn;
+      for (var message : handledIds) messages.get(message).handledBy = number;
+      var outbox =
+          threadRandom.nextInt(6) == 0 ? List.of(receiver.message(new Message(this, number)))
+              : List.<Store.PendingMessage>of();
+      return turn(number, threadRandom.nextInt(3) > 0, handledIds, outbox);
     }
 
-    private Store.Turn turn(long number, boolean whole, List<String> done, List<Store.PendingMessage> sends) {
-      return new Store.Turn(id, life, number, Instant.EPOCH, whole, new byte[40], done, sends);
+    private Store.Turn turn(long number, boolean isFullState, List<String> handledIds,
+        List<Store.PendingMessage> outbox) {
+      return new Store.Turn(id, life, number, Instant.EPOCH, isFullState, new byte[40], handledIds, outbox);
     }
 
     private void accept(Store store) {
       var message = new Message(null, 0);
       assertTrue(store.enqueue(message(message), Integer.MAX_VALUE).toCompletableFuture().join());
-      message.isSure = true;
+      message.isConfirmed = true;
     }
 
     private Store.PendingMessage message(Message message) {
-      String name = "m" + ++sent;
+      String name = "m" + ++sentCount;
       messages.put(name, message);
       return new Store.PendingMessage(id, name, Instant.EPOCH, new byte[10]);
     }
@@ -196,37 +199,40 @@ final class InactiveActorsRound {
       life = 0;
     }
 
-    /** Any turn that was not confirmed may be there, with all before it. */
+    /** Reads the state after a crash: any unconfirmed turn may exist, with all turns before it. */
     void read(Store store) {
       var loaded = store.load(id);
-      assertTrue(confirmed <= loaded.lastTurn() && loaded.lastTurn() <= last,
-          () -> id + " has turn " + loaded.lastTurn() + ", confirmed is " + confirmed + ", sent " + last);
-      last = loaded.lastTurn();
-      confirmed = last;
-      for (var one : messages.values()) if (one.doneBy > last) one.doneBy = 0;
-      messages.values().removeIf(one -> one.from == null && !one.isSure && one.doneBy == 0
-          && !loaded.pendingIds().contains(name(one)));
-      for (var one : messages.values()) one.isSure |= one.from == null;
+      assertTrue(confirmedTurn <= loaded.lastTurn() && loaded.lastTurn() <= lastTurn,
+          () -> id + " has turn " + loaded.lastTurn() + ", confirmed is " + confirmedTurn + ", sent " + lastTurn);
+      lastTurn = loaded.lastTurn();
+      confirmedTurn = lastTurn;
+      for (var message : messages.values()) if (message.handledBy > lastTurn) message.handledBy = 0;
+      messages.values().removeIf(message -> message.sender == null && !message.isConfirmed && message.handledBy == 0
+          && !loaded.pendingIds().contains(name(message)));
+      for (var message : messages.values()) message.isConfirmed |= message.sender == null;
       store.endLife(id, loaded.life());
     }
 
     private String name(Message message) {
-      return messages.entrySet().stream().filter(one -> one.getValue() == message).findFirst().orElseThrow().getKey();
+      return messages.entrySet().stream().filter(entry -> entry.getValue() == message).findFirst().orElseThrow()
+          .getKey();
     }
 
-    /** When the last turns of all are known. */
+    /**
+     * Removes messages of turns that were lost. Called when the last turns of all actors are known.
+     */
     void settle() {
-      messages.values().removeIf(one -> one.from != null && one.turn > one.from.last);
+      messages.values().removeIf(message -> message.sender != null && message.turn > message.sender.lastTurn);
     }
 
     void check(Store store) {
       var loaded = store.load(id);
-      assertEquals(last, loaded.lastTurn(), id::toString);
-      var waiting = new TreeSet<String>();
-      messages.forEach((name, one) -> {
-        if (one.doneBy == 0) waiting.add(name);
+      assertEquals(lastTurn, loaded.lastTurn(), id::toString);
+      var pendingIds = new TreeSet<String>();
+      messages.forEach((name, message) -> {
+        if (message.handledBy == 0) pendingIds.add(name);
       });
-      assertEquals(waiting, new TreeSet<>(loaded.pendingIds()), () -> "what waits for " + id);
+      assertEquals(pendingIds, new TreeSet<>(loaded.pendingIds()), () -> "pending messages of " + id);
       store.endLife(id, loaded.life());
     }
   }

@@ -4,12 +4,12 @@ import io.fibry.Seeds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A store whose actors load and leave, on a machine that loses its power, each round by a seed. */
+/** Simulates a store whose actors are loaded and passivated, on a machine that loses its power. */
 @Tag("simulated")
 class InactiveActorsSimulationTest {
 
   @Test
-  void storeForgetsNothingWhileActorsComeAndGo() {
+  void storeLosesNothingWhileActorsAreLoadedAndPassivated() {
     Seeds.play("rest", 120, simulation -> new InactiveActorsRound(simulation).play());
   }
 }

@@ -27,18 +27,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** One thread that writes for many. */
+/** Tests the log writer: one thread that writes the entries of many senders. */
 class JournalTest {
   private static final int SEGMENT = 1 << 16;
-  private static final int ROOM = 1 << 20;
+  private static final int MAX_BYTES = 1 << 20;
   private static final long DAY = 86_400_000_000_000L; // ns
 
-  /** Its text, and whether it is stored. */
-  private static final class Noted implements LogWriter.LogEntry {
+  /** An entry of the log; its future completes when the entry is stored or refused. */
+  private static final class TestEntry implements LogWriter.LogEntry {
     private final ByteBuffer record;
-    private final CompletableFuture<Void> fate = new CompletableFuture<>();
+    private final CompletableFuture<Void> stored = new CompletableFuture<>();
 
-    Noted(String text) {
+    TestEntry(String text) {
       record = ByteBuffer.wrap(text.getBytes());
     }
 
@@ -54,31 +54,32 @@ class JournalTest {
 
     @Override
     public void onStored(int segment, int offset) {
-      fate.complete(null);
+      stored.complete(null);
     }
 
     @Override
-    public void onRefused(StoreException why) {
-      fate.completeExceptionally(why);
+    public void onRefused(StoreException failure) {
+      stored.completeExceptionally(failure);
     }
 
     StoreException failure() {
-      return assertInstanceOf(StoreException.class, assertThrows(ExecutionException.class, fate::get).getCause());
+      return assertInstanceOf(StoreException.class, assertThrows(ExecutionException.class, stored::get).getCause());
     }
   }
 
   private final AtomicLong nanos = new AtomicLong();
 
-  private LogWriter open(StorageDirectory disk, List<String> found) throws IOException {
-    return open(disk, DAY, found);
+  private LogWriter open(StorageDirectory disk, List<String> records) throws IOException {
+    return open(disk, DAY, records);
   }
 
-  private LogWriter open(StorageDirectory disk, long quiet, List<String> found) throws IOException {
-    return LogWriter.open(TextLog.open(disk, SEGMENT, nanos::get, found), System::currentTimeMillis, 0, quiet, ROOM);
+  private LogWriter open(StorageDirectory disk, long idleTime, List<String> records) throws IOException {
+    return LogWriter.open(TextLog.open(disk, SEGMENT, nanos::get, records), System::currentTimeMillis, 0, idleTime,
+        MAX_BYTES);
   }
 
-  private static Noted add(LogWriter journal, String text) throws InterruptedException {
-    var entry = new Noted(text);
+  private static TestEntry add(LogWriter journal, String text) throws InterruptedException {
+    var entry = new TestEntry(text);
     journal.add(entry);
     return entry;
   }
@@ -89,58 +90,58 @@ class JournalTest {
     System.out.println("journal: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     int senders = 50;
-    int each = 400;
+    int entriesPerSender = 400;
 
     try (var disk = FileDisk.open(folder)) {
       var journal = open(disk, new ArrayList<>());
       try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
         for (int i = 0; i < senders; i++) {
           int sender = i;
-          var mine = random.split();
-          threads.submit(() -> send(journal, sender, each, mine));
+          var senderRandom = random.split();
+          threads.submit(() -> send(journal, sender, entriesPerSender, senderRandom));
         }
       }
       journal.close();
     }
 
-    var found = new ArrayList<String>();
+    var records = new ArrayList<String>();
     try (var disk = FileDisk.open(folder)) {
-      open(disk, found).close();
+      open(disk, records).close();
     }
-    assertEquals(senders * each, found.size(), "seed " + seed);
-    int[] next = new int[senders];
-    for (var text : found) {
+    assertEquals(senders * entriesPerSender, records.size(), "seed " + seed);
+    int[] expectedNumbers = new int[senders];
+    for (var text : records) {
       var parts = text.split(":");
-      assertEquals(next[Integer.parseInt(parts[0])]++, Integer.parseInt(parts[1]), "seed " + seed);
+      assertEquals(expectedNumbers[Integer.parseInt(parts[0])]++, Integer.parseInt(parts[1]), "seed " + seed);
     }
   }
 
   private static Void send(LogWriter journal, int sender, int count, SplittableRandom random) throws Exception {
     for (int k = 0; k < count; k++) {
       var entry = add(journal, sender + ":" + k + ":" + "x".repeat(random.nextInt(100)));
-      if (random.nextInt(10) == 0) entry.fate.get();
+      if (random.nextInt(10) == 0) entry.stored.get();
     }
     return null;
   }
 
   @Test
-  void allThatWaitsBecomesOneCommit() throws Exception {
+  void waitingEntriesAreStoredWithOneSync() throws Exception {
     var disk = CrashDisk.empty();
-    var forces = new AtomicInteger();
+    var syncs = new AtomicInteger();
     var gate = new Semaphore(0);
     var journal = open(disk, new ArrayList<>());
     disk.beforeOperation(operation -> {
-      if (operation.equals("sync") && forces.getAndIncrement() == 0) gate.acquireUninterruptibly();
+      if (operation.equals("sync") && syncs.getAndIncrement() == 0) gate.acquireUninterruptibly();
     });
 
     add(journal, "the first");
-    Patience.eventually(() -> forces.get() > 0);
-    var others = new ArrayList<Noted>();
-    for (int i = 0; i < 100; i++) others.add(add(journal, "another"));
+    Patience.eventually(() -> syncs.get() > 0);
+    var waitingEntries = new ArrayList<TestEntry>();
+    for (int i = 0; i < 100; i++) waitingEntries.add(add(journal, "another"));
     gate.release();
-    for (var other : others) other.fate.get();
+    for (var entry : waitingEntries) entry.stored.get();
 
-    assertEquals(2, forces.get());
+    assertEquals(2, syncs.get());
     journal.close();
   }
 
@@ -148,149 +149,149 @@ class JournalTest {
   void busyJournalWritesAndSyncsOncePerCommit() throws Exception {
     var disk = CrashDisk.empty();
     var journal = open(disk, new ArrayList<>());
-    var count = count(disk);
+    var counter = countOperations(disk);
 
-    for (int i = 0; i < 50; i++) add(journal, "turn").fate.get();
+    for (int i = 0; i < 50; i++) add(journal, "turn").stored.get();
 
-    assertEquals(List.of(50, 50), List.of(count.writes.get(), count.forces.get()));
+    assertEquals(List.of(50, 50), List.of(counter.writes.get(), counter.syncs.get()));
     journal.close();
   }
 
   @Test
   void idleJournalMarksEachBurstOnceWithoutSync() throws Exception {
     var disk = CrashDisk.empty();
-    var journal = open(disk, 1, new ArrayList<>()); // each commit is a burst
-    var count = count(disk);
+    var journal = open(disk, 1, new ArrayList<>()); // each commit ends a burst
+    var counter = countOperations(disk);
 
     for (int i = 1; i <= 50; i++) {
-      add(journal, "turn").fate.get();
-      int writes = 2 * i;
-      Patience.eventually(() -> count.writes.get() == writes);
+      add(journal, "turn").stored.get();
+      int expectedWrites = 2 * i;
+      Patience.eventually(() -> counter.writes.get() == expectedWrites);
     }
 
-    Patience.parked(count.thread);
-    assertEquals(List.of(100, 50), List.of(count.writes.get(), count.forces.get()));
+    Patience.awaitParked(counter.thread);
+    assertEquals(List.of(100, 50), List.of(counter.writes.get(), counter.syncs.get()));
     journal.close();
   }
 
   @Test
-  void turnsAreStoredThoughNoMarkCanBeWritten() throws Exception {
+  void entriesAreStoredThoughNoMarkCanBeWritten() throws Exception {
     var disk = CrashDisk.empty();
     var journal = open(disk, 1, new ArrayList<>());
     var writes = new AtomicInteger();
     disk.beforeOperation(operation -> {
-      if (operation.equals("write") && writes.incrementAndGet() % 3 == 2) // the third takes the second back
-        throw new UncheckedIOException(new IOException("made up, for a test"));
+      if (operation.equals("write") && writes.incrementAndGet() % 3 == 2) // the third write undoes the second
+        throw new UncheckedIOException(new IOException("planned by the test"));
     });
 
     for (int i = 1; i <= 5; i++) {
-      add(journal, "turn " + i).fate.get();
-      int all = 3 * i;
-      Patience.eventually(() -> writes.get() == all);
+      add(journal, "turn " + i).stored.get();
+      int expectedWrites = 3 * i;
+      Patience.eventually(() -> writes.get() == expectedWrites);
     }
     journal.close();
 
     disk.beforeOperation(operation -> {});
-    var found = new ArrayList<String>();
-    open(disk, found).close();
-    assertEquals(List.of("turn 1", "turn 2", "turn 3", "turn 4", "turn 5"), found);
+    var records = new ArrayList<String>();
+    open(disk, records).close();
+    assertEquals(List.of("turn 1", "turn 2", "turn 3", "turn 4", "turn 5"), records);
   }
 
-  private static final class Count {
+  private static final class DiskCounter {
     private final AtomicInteger writes = new AtomicInteger();
-    private final AtomicInteger forces = new AtomicInteger();
-    private volatile Thread thread; // of the journal
+    private final AtomicInteger syncs = new AtomicInteger();
+    private volatile Thread thread; // the journal's thread
   }
 
-  private static Count count(CrashDisk disk) {
-    var count = new Count();
+  private static DiskCounter countOperations(CrashDisk disk) {
+    var counter = new DiskCounter();
     disk.beforeOperation(operation -> {
-      count.thread = Thread.currentThread();
-      if (operation.equals("write")) count.writes.incrementAndGet();
-      if (operation.equals("sync")) count.forces.incrementAndGet();
+      counter.thread = Thread.currentThread();
+      if (operation.equals("write")) counter.writes.incrementAndGet();
+      if (operation.equals("sync")) counter.syncs.incrementAndGet();
     });
-    return count;
+    return counter;
   }
 
   @Test
   void failedSyncIsNotRetried() throws Exception {
     var disk = CrashDisk.empty();
     var journal = open(disk, new ArrayList<>());
-    add(journal, "stored").fate.get();
+    add(journal, "stored").stored.get();
     disk.beforeOperation(operation -> {
-      if (operation.equals("sync")) throw new UncheckedIOException(new IOException("made up, for a test"));
+      if (operation.equals("sync")) throw new UncheckedIOException(new IOException("planned by the test"));
     });
 
-    var lost = add(journal, "perhaps");
-    assertInstanceOf(StoreBrokenException.class, lost.failure());
-    assertEquals(Outcome.UNKNOWN, lost.failure().outcome());
+    var unsyncedEntry = add(journal, "perhaps");
+    assertInstanceOf(StoreBrokenException.class, unsyncedEntry.failure());
+    assertEquals(Outcome.UNKNOWN, unsyncedEntry.failure().outcome());
     disk.beforeOperation(operation -> {
       throw new AssertionError(operation);
     });
-    var later = add(journal, "never");
-    assertInstanceOf(StoreBrokenException.class, later.failure());
-    assertEquals(Outcome.NOT_DONE, later.failure().outcome());
+    var laterEntry = add(journal, "never");
+    assertInstanceOf(StoreBrokenException.class, laterEntry.failure());
+    assertEquals(Outcome.NOT_DONE, laterEntry.failure().outcome());
     journal.close();
   }
 
   @Test
-  void aWriteThatFailedIsTakenBack() throws Exception {
+  void failedWriteIsUndone() throws Exception {
     var disk = CrashDisk.empty();
     var journal = open(disk, new ArrayList<>());
     var writes = new AtomicInteger();
     disk.beforeOperation(operation -> {
       if (operation.equals("write") && writes.getAndIncrement() == 0)
-        throw new UncheckedIOException(new IOException("made up, for a test"));
+        throw new UncheckedIOException(new IOException("planned by the test"));
     });
 
-    var refused = add(journal, "refused");
-    assertEquals("made up, for a test", refused.failure().getCause().getMessage());
-    assertEquals(Outcome.NOT_DONE, refused.failure().outcome());
-    add(journal, "stored").fate.get();
+    var refusedEntry = add(journal, "refused");
+    assertEquals("planned by the test", refusedEntry.failure().getCause().getMessage());
+    assertEquals(Outcome.NOT_DONE, refusedEntry.failure().outcome());
+    add(journal, "stored").stored.get();
     journal.close();
 
-    var found = new ArrayList<String>();
-    open(disk, found).close();
-    assertEquals(List.of("stored"), found);
+    var records = new ArrayList<String>();
+    open(disk, records).close();
+    assertEquals(List.of("stored"), records);
   }
 
   @Test
-  void aFullDiskRefusesAndRecovers() throws Exception {
+  void fullDiskRefusesEntriesUntilItHasSpaceAgain() throws Exception {
     var disk = CrashDisk.empty();
-    var journal = open(disk, new ArrayList<>()); // with a segment in advance
+    var journal = open(disk, new ArrayList<>()); // the next segment exists already
     disk.beforeOperation(operation -> {
       if (operation.equals("create")) throw new UncheckedIOException(new IOException("No space left on device"));
     });
     String half = "x".repeat(SEGMENT / 2);
 
-    add(journal, half).fate.get();
-    add(journal, half).fate.get();
-    var refused = add(journal, half);
-    assertInstanceOf(StoreFullException.class, refused.failure());
-    assertEquals(Outcome.NOT_DONE, refused.failure().outcome());
-    add(journal, "a small one has room").fate.get();
+    add(journal, half).stored.get();
+    add(journal, half).stored.get();
+    var refusedEntry = add(journal, half);
+    assertInstanceOf(StoreFullException.class, refusedEntry.failure());
+    assertEquals(Outcome.NOT_DONE, refusedEntry.failure().outcome());
+    add(journal, "a small entry fits").stored.get();
 
     disk.beforeOperation(operation -> {});
-    nanos.addAndGet(1_000_000_000); // it tries again each second
-    add(journal, half).fate.get();
+    nanos.addAndGet(1_000_000_000); // the journal tries again each second
+    add(journal, half).stored.get();
     journal.close();
   }
 
   @Test
-  void aSenderToAClosedJournalIsTold() throws Exception {
+  void closedJournalRefusesEntries() throws Exception {
     var journal = open(CrashDisk.empty(), new ArrayList<>());
-    var last = add(journal, "the last");
+    var lastEntry = add(journal, "the last");
     journal.close();
 
-    last.fate.get();
+    lastEntry.stored.get();
     assertEquals("the store in a simulated disk is closed", add(journal, "too late").failure().getMessage());
   }
 
   @Test
-  void sendersThatRaceJournalEndAreTold() throws Exception {
+  void entriesThatRaceWithCloseAreStoredOrRefused() throws Exception {
     for (int round = 0; round < 200; round++) {
       var journal = open(CrashDisk.empty(), new ArrayList<>());
-      var added = new ArrayList<Noted>();
+      var added = new ArrayList<TestEntry>();
       var sender = Thread.ofPlatform().start(() -> {
         try {
           for (int i = 0; i < 50; i++) added.add(add(journal, "one"));
@@ -300,65 +301,65 @@ class JournalTest {
       });
       journal.close();
       sender.join();
-      for (var entry : added) entry.fate.handle((none, failure) -> failure).get();
+      for (var entry : added) entry.stored.handle((nothing, failure) -> failure).get();
     }
   }
 
   @Test
   void requestedSyncDoesNotWaitForInterval() throws Exception {
     var disk = CrashDisk.empty();
-    var forces = new AtomicInteger();
-    var journal = openWithPause(disk);
+    var syncs = new AtomicInteger();
+    var journal = openWithSyncInterval(disk);
     disk.beforeOperation(operation -> {
-      if (operation.equals("sync")) forces.incrementAndGet();
+      if (operation.equals("sync")) syncs.incrementAndGet();
     });
-    add(journal, "written").fate.get();
-    assertEquals(0, forces.get());
+    add(journal, "written").stored.get();
+    assertEquals(0, syncs.get());
 
     journal.syncFuture().get();
 
-    assertEquals(1, forces.get());
-    journal.syncFuture().get(); // all is on disk
-    assertEquals(1, forces.get());
+    assertEquals(1, syncs.get());
+    journal.syncFuture().get(); // all entries are synced already
+    assertEquals(1, syncs.get());
     journal.close();
     assertInstanceOf(StoreClosedException.class,
         assertThrows(ExecutionException.class, () -> journal.syncFuture().get()).getCause());
   }
 
   @Test
-  void syncRequestsThatRaceJournalEndAreTold() throws Exception {
+  void syncRequestsThatRaceWithCloseComplete() throws Exception {
     for (int round = 0; round < 200; round++) {
-      var journal = openWithPause(CrashDisk.empty());
-      var wanted = new ArrayList<CompletableFuture<Void>>();
+      var journal = openWithSyncInterval(CrashDisk.empty());
+      var syncFutures = new ArrayList<CompletableFuture<Void>>();
       var thread = Thread.ofPlatform().start(() -> {
-        for (int i = 0; i < 50; i++) wanted.add(journal.syncFuture());
+        for (int i = 0; i < 50; i++) syncFutures.add(journal.syncFuture());
       });
       journal.close();
       thread.join();
-      for (var force : wanted) force.handle((none, failure) -> failure).get();
+      for (var future : syncFutures) future.handle((nothing, failure) -> failure).get();
     }
   }
 
-  private LogWriter openWithPause(StorageDirectory disk) throws IOException {
+  private LogWriter openWithSyncInterval(StorageDirectory disk) throws IOException {
     return LogWriter.open(TextLog.open(disk, SEGMENT, nanos::get, new ArrayList<>()), System::currentTimeMillis, DAY,
-        DAY, ROOM);
+        DAY, MAX_BYTES);
   }
 
   @Test
-  void requestedSyncFailsWithDisk() throws Exception {
+  void requestedSyncFailsIfDiskFails() throws Exception {
     var disk = CrashDisk.empty();
-    var journal = openWithPause(disk);
+    var journal = openWithSyncInterval(disk);
     disk.beforeOperation(operation -> {
-      if (operation.equals("sync")) throw new UncheckedIOException(new IOException("made up, for a test"));
+      if (operation.equals("sync")) throw new UncheckedIOException(new IOException("planned by the test"));
     });
-    add(journal, "written").fate.get();
+    add(journal, "written").stored.get();
 
     assertThrows(ExecutionException.class, () -> journal.syncFuture().get());
     journal.close();
   }
 
   @Test
-  void aSenderWaitsForRoom() throws Exception {
+  void senderWaitsWhileTooManyBytesArePending() throws Exception {
     var disk = CrashDisk.empty();
     var gate = new Semaphore(0);
     var journal = open(disk, new ArrayList<>());
@@ -377,11 +378,11 @@ class JournalTest {
       }
     });
 
-    Patience.eventually(() -> added.get() == ROOM / (SEGMENT / 2));
-    Patience.parked(sender);
-    assertEquals(ROOM / (SEGMENT / 2), added.get());
-    sender.interrupt(); // it gives up; the others are stored
-    Patience.joined(sender);
+    Patience.eventually(() -> added.get() == MAX_BYTES / (SEGMENT / 2));
+    Patience.awaitParked(sender);
+    assertEquals(MAX_BYTES / (SEGMENT / 2), added.get());
+    sender.interrupt(); // it stops waiting; the other entries are stored
+    Patience.awaitEnd(sender);
     gate.release(1000);
     journal.close();
   }

@@ -16,22 +16,26 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** What a log promises, at every moment that a power cut may choose, with all that it may leave. */
+/**
+ * Tests the promises of a log after a power cut at every operation, for all disk images that the
+ * cut may leave.
+ */
 class PowerCutTest {
   private static final int SEGMENT = 4096;
-  private static final int ALL = 1 << 12; // images of a moment; of more, so many by chance
+  private static final int MAX_IMAGES = 1 << 12; // images per power cut; if more are possible, a random choice
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final SplittableRandom random = new SplittableRandom(seed);
-  private final List<String> given = new ArrayList<>();
-  private int told; // of those given
+  private final List<String> appendedRecords = new ArrayList<>();
+  private int acknowledgedCount; // number of appended records that are acknowledged
   private long images;
-  private Throwable failure; // the first; not thrown where a log would take it for one of its disk
+  // The first failure; thrown at the end, because the log would take it for a failure of its disk
+  private Throwable failure;
 
   @Test
   void acknowledgedEntriesSurvivePowerCutWhole() throws Throwable {
     var disk = CrashDisk.empty();
-    cutEverywhere(disk, ALL, this::check);
+    cutEverywhere(disk, MAX_IMAGES, this::check);
 
     write(disk, true, random.ints(120, 1, 1800).toArray());
 
@@ -39,7 +43,7 @@ class PowerCutTest {
   }
 
   @Test
-  void aRestartMayBeCutToo() throws Throwable {
+  void powerCutDuringRestartLosesNothing() throws Throwable {
     var disk = CrashDisk.empty();
     cutEverywhere(disk, 32, this::cutAgain);
 
@@ -52,7 +56,7 @@ class PowerCutTest {
   @Test
   void unsyncedLogLosesOnlyItsEnd() throws Throwable {
     var disk = CrashDisk.empty();
-    cutEverywhere(disk, ALL, this::check);
+    cutEverywhere(disk, MAX_IMAGES, this::check);
 
     write(disk, false, 40, 300, 8, 1100, 90, 1200, 1300);
 
@@ -67,7 +71,7 @@ class PowerCutTest {
     var log = open(disk, new ArrayList<>());
     for (int size : new int[] {40, 1500, 700}) {
       append(log, size);
-      told = given.size(); // without force
+      acknowledgedCount = appendedRecords.size(); // acknowledged without a sync
     }
 
     assertInstanceOf(AssertionError.class, failure);
@@ -77,15 +81,15 @@ class PowerCutTest {
   void entriesReadAfterKillSurvivePowerCut() throws Throwable {
     for (int frames = 1; frames < 6; frames++) {
       var disk = CrashDisk.empty();
-      given.clear();
-      told = 0;
+      appendedRecords.clear();
+      acknowledgedCount = 0;
       var log = open(disk, new ArrayList<>());
-      for (int i = 0; i < frames; i++) append(log, 700); // not forced, but for what fills a file
+      for (int i = 0; i < frames; i++) append(log, 700); // not synced, except for records that fill a segment
 
-      var found = new ArrayList<String>();
-      open(disk, found);
-      assertEquals(given, found);
-      told = found.size();
+      var records = new ArrayList<String>();
+      open(disk, records);
+      assertEquals(appendedRecords, records);
+      acknowledgedCount = records.size();
 
       disk.forEachCrashState(64, random.nextLong(), this::check);
     }
@@ -94,42 +98,42 @@ class PowerCutTest {
   @Test
   void entriesReadAfterFailedSyncSurvivePowerCut() throws Throwable {
     int failed = 0;
-    for (boolean force : new boolean[] {true, false}) for (int which = 1; which < 20; which++) {
+    for (boolean withSync : new boolean[] {true, false}) for (int failingSync = 1; failingSync < 20; failingSync++) {
       var disk = CrashDisk.empty();
-      given.clear();
-      told = 0;
-      failForce(disk, which);
+      appendedRecords.clear();
+      acknowledgedCount = 0;
+      failSync(disk, failingSync);
       try {
-        write(disk, force, 600, 1500, 40, 1500, 1500, 300);
+        write(disk, withSync, 600, 1500, 40, 1500, 1500, 300);
       } catch (IOException | StoreException expected) {
         failed++;
       }
       disk.beforeOperation(operation -> {});
 
-      var found = new ArrayList<String>();
-      open(disk, found);
-      told = found.size();
+      var records = new ArrayList<String>();
+      open(disk, records);
+      acknowledgedCount = records.size();
 
       disk.forEachCrashState(64, random.nextLong(), this::check);
     }
     assertTrue(failed > 15, failed + " failed");
   }
 
-  private static void failForce(CrashDisk disk, int which) {
-    var forces = new AtomicInteger();
+  private static void failSync(CrashDisk disk, int failingSync) {
+    var syncs = new AtomicInteger();
     disk.beforeOperation(operation -> {
-      if (operation.equals("sync") && forces.incrementAndGet() == which)
-        throw new UncheckedIOException(new IOException("made up, for a test"));
+      if (operation.equals("sync") && syncs.incrementAndGet() == failingSync)
+        throw new UncheckedIOException(new IOException("planned by the test"));
     });
   }
 
-  private void cutEverywhere(CrashDisk disk, int most, Consumer<CrashDisk> use) {
+  private void cutEverywhere(CrashDisk disk, int maxImages, Consumer<CrashDisk> imageCheck) {
     disk.afterOperation(() -> {
       if (failure != null) return;
       try {
-        disk.forEachCrashState(most, random.nextLong(), use);
-      } catch (Throwable found) {
-        failure = found;
+        disk.forEachCrashState(maxImages, random.nextLong(), imageCheck);
+      } catch (Throwable newFailure) {
+        failure = newFailure;
       }
     });
   }
@@ -139,53 +143,54 @@ class PowerCutTest {
     assertTrue(images > 1000, () -> images + " images, seed " + seed);
   }
 
-  private void write(CrashDisk disk, boolean force, int... sizes) throws IOException {
+  private void write(CrashDisk disk, boolean withSync, int... sizes) throws IOException {
     var log = open(disk, new ArrayList<>());
     for (int size : sizes) {
       append(log, size);
-      if (!force) continue;
+      if (!withSync) continue;
       log.sync();
-      told = given.size();
-      if (told % 6 == 0) log.markSynced(0);
+      acknowledgedCount = appendedRecords.size();
+      if (acknowledgedCount % 6 == 0) log.markSynced(0);
     }
     log.close(0);
-    told = given.size();
+    acknowledgedCount = appendedRecords.size();
   }
 
   private void append(SegmentLog log, int size) throws IOException {
-    int number = given.size();
-    String one = number + ":" + "x".repeat(size);
-    String two = number + 1 + ":";
-    given.add(one);
-    given.add(two);
-    log.append(List.of(ByteBuffer.wrap(one.getBytes()), ByteBuffer.wrap(two.getBytes())), number);
+    int number = appendedRecords.size();
+    String first = number + ":" + "x".repeat(size);
+    String second = number + 1 + ":";
+    appendedRecords.add(first);
+    appendedRecords.add(second);
+    log.append(List.of(ByteBuffer.wrap(first.getBytes()), ByteBuffer.wrap(second.getBytes())), number);
   }
 
-  private static SegmentLog open(CrashDisk disk, List<String> found) throws IOException {
-    return TextLog.open(disk, SEGMENT, System::nanoTime, found);
+  private static SegmentLog open(CrashDisk disk, List<String> records) throws IOException {
+    return TextLog.open(disk, SEGMENT, System::nanoTime, records);
   }
 
   private void check(CrashDisk image) {
     images++;
-    var found = new ArrayList<String>();
+    var records = new ArrayList<String>();
     try {
-      var log = open(image, found);
-      checkFound(found);
+      var log = open(image, records);
+      checkRecords(records);
       log.append(List.of(ByteBuffer.wrap("more".getBytes())), 0);
       log.sync();
-      var again = new ArrayList<String>();
-      open(image, again);
-      found.add("more");
-      assertEquals(found, again, "seed " + seed);
+      var reopened = new ArrayList<String>();
+      open(image, reopened);
+      records.add("more");
+      assertEquals(records, reopened, "seed " + seed);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
   }
 
-  private void checkFound(List<String> found) {
-    assertTrue(found.size() >= told, () -> "told " + told + ", found " + found.size() + ", seed " + seed);
-    assertEquals(given.subList(0, found.size()), found, "seed " + seed);
-    assertEquals(0, found.size() % 2, () -> "half a frame, seed " + seed);
+  private void checkRecords(List<String> records) {
+    assertTrue(records.size() >= acknowledgedCount,
+        () -> "acknowledged " + acknowledgedCount + ", found " + records.size() + ", seed " + seed);
+    assertEquals(appendedRecords.subList(0, records.size()), records, "seed " + seed);
+    assertEquals(0, records.size() % 2, () -> "half of a frame, seed " + seed);
   }
 
   private void cutAgain(CrashDisk image) {

@@ -15,12 +15,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** A check reports every change of a store's bytes, and salvaged states were true once. */
+/**
+ * Tests that a check reports every change of a store's bytes, and that a salvaged store has only
+ * states that existed once.
+ */
 class SalvageTest {
   private static final int SEGMENT = 4096;
   private static final int TURNS = 60;
-  private static final int BITS = Soak.ON ? 43 : 331; // from one flipped bit to the next
-  private static final int BYTES = Soak.ON ? 149 : 449; // from one length of a file to the next
+  private static final int BIT_STEP = Soak.ON ? 43 : 331; // from one flipped bit to the next
+  private static final int BYTE_STEP = Soak.ON ? 149 : 449; // from one length of a file to the next
   private static final List<Store.ActorId> ACTORS =
       Stream.of("ada", "grace").map(key -> new Store.ActorId("account", key)).toList();
 
@@ -31,8 +34,8 @@ class SalvageTest {
       var lives = ACTORS.stream().collect(Collectors.toMap(id -> id, id -> store.load(id).life()));
       for (int n = 1; n <= TURNS; n++)
         for (var id : ACTORS) {
-          boolean whole = id.key().equals("grace") && n % 7 == 0;
-          store.append(new Store.Turn(id, lives.get(id), n, Instant.EPOCH, whole, body(n), List.of(), List.of()))
+          boolean isFullState = id.key().equals("grace") && n % 7 == 0;
+          store.append(new Store.Turn(id, lives.get(id), n, Instant.EPOCH, isFullState, body(n), List.of(), List.of()))
               .toCompletableFuture().get();
         }
     }
@@ -47,10 +50,10 @@ class SalvageTest {
   }
 
   @Test
-  void aCheckFindsAFlippedBitWhereAnOpeningDoes() throws IOException {
+  void checkFindsFlippedBitIfOpeningDoes() throws IOException {
     int damaged = 0;
     for (var name : disk.names()) {
-      for (long bit = 0; bit < disk.size(name) * 8; bit += BITS) {
+      for (long bit = 0; bit < disk.size(name) * 8; bit += BIT_STEP) {
         var copy = disk.copy();
         copy.flipBit(name, (int) bit);
         if (isDamaged(copy, name + ", bit " + bit)) damaged++;
@@ -60,12 +63,12 @@ class SalvageTest {
   }
 
   @Test
-  void aCheckFindsWhatIsMissingWhereAnOpeningDoes() throws IOException {
+  void checkFindsMissingDataIfOpeningDoes() throws IOException {
     for (var name : disk.names()) {
-      var without = disk.copy();
-      without.delete(name);
-      isDamaged(without, "no " + name);
-      for (int length = 0; length < disk.size(name); length += BYTES) {
+      var incomplete = disk.copy();
+      incomplete.delete(name);
+      isDamaged(incomplete, "no " + name);
+      for (int length = 0; length < disk.size(name); length += BYTE_STEP) {
         var copy = disk.copy();
         copy.truncate(name, length);
         isDamaged(copy, name + ", its first " + length + " bytes");
@@ -73,35 +76,39 @@ class SalvageTest {
     }
   }
 
-  private static boolean isDamaged(CrashDisk copy, String what) throws IOException {
-    var found = SalvagePlan.of(copy);
-    if (!found.isWhole()) checkSaved(copy, found, what);
-    boolean opened = false;
+  private static boolean isDamaged(CrashDisk copy, String change) throws IOException {
+    var check = SalvagePlan.of(copy);
+    if (!check.isWhole()) checkSalvaged(copy, check, change);
+    boolean isOpened = false;
     try {
       open(copy).close();
-      opened = true;
+      isOpened = true;
     } catch (StoreDamagedException refused) {
-      // as it should
+      // the damage is detected
     }
-    assertEquals(opened, found.isWhole(), () -> what + ": " + found);
-    return !opened;
+    assertEquals(isOpened, check.isWhole(), () -> change + ": " + check);
+    return !isOpened;
   }
 
-  /** The first turns of each actor; and all that is missing is told. */
-  private static void checkSaved(CrashDisk damaged, StoreCheck found, String what) throws IOException {
-    var saved = CrashDisk.empty();
-    LogSalvage.run(damaged, saved);
-    try (var store = open(saved)) {
+  /**
+   * Checks that the salvaged store has the first turns of each actor, and that the check reports
+   * all missing turns.
+   */
+  private static void checkSalvaged(CrashDisk damaged, StoreCheck check, String change) throws IOException {
+    var salvaged = CrashDisk.empty();
+    LogSalvage.run(damaged, salvaged);
+    try (var store = open(salvaged)) {
       for (var id : ACTORS) {
         var loaded = store.load(id);
         var expected = new ArrayList<String>();
         for (long n = loaded.lastTurn() - loaded.bodies().size() + 1; n <= loaded.lastTurn(); n++)
           expected.add("turn " + n);
-        assertEquals(expected, loaded.bodies().stream().map(String::new).toList(), () -> what + ": " + found);
-        boolean told = found.lostTurns().stream().anyMatch(lost -> lost.actor().equals(id) && lost.last() == TURNS)
-            || found.defects().stream().anyMatch(wrong -> wrong.actor().isEmpty() || wrong.actor().get().equals(id));
-        assertTrue(loaded.lastTurn() == TURNS || told,
-            () -> what + ": " + id + " has " + loaded.lastTurn() + "; " + found);
+        assertEquals(expected, loaded.bodies().stream().map(String::new).toList(), () -> change + ": " + check);
+        boolean isReported = check.lostTurns().stream()
+            .anyMatch(lost -> lost.actor().equals(id) && lost.last() == TURNS)
+            || check.defects().stream().anyMatch(defect -> defect.actor().isEmpty() || defect.actor().get().equals(id));
+        assertTrue(loaded.lastTurn() == TURNS || isReported,
+            () -> change + ": " + id + " has " + loaded.lastTurn() + "; " + check);
       }
     }
   }

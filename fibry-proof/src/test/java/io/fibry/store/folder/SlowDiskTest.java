@@ -21,18 +21,18 @@ import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What an actor says while the disk has not said that it has the turns before. */
+/** Tests the answers of an actor while the disk has not confirmed the previous turns. */
 class SlowDiskTest {
   sealed interface Message {}
 
   record Count() implements Message, Request<Count, Long> {}
 
-  record Look() implements Message, Request<Look, Long> {}
+  record ReadCount() implements Message, Request<ReadCount, Long> {}
 
   private final Semaphore handled = new Semaphore(0);
   private final CountDownLatch gate = new CountDownLatch(1);
   private final ManualScheduler clock = new ManualScheduler();
-  private final ActorScope scope = ActorSystem.openScope("held", options -> options.withScheduler(clock));
+  private final ActorScope scope = ActorSystem.openScope("blocked", options -> options.withScheduler(clock));
   private final CrashDisk disk = CrashDisk.empty();
   private final FolderStore store = FolderStore.open(disk, options -> options);
 
@@ -43,8 +43,8 @@ class SlowDiskTest {
           handled.release();
           yield n + 1;
         }
-        case Look look -> {
-          context.reply(look, n);
+        case ReadCount read -> {
+          context.reply(read, n);
           handled.release();
           yield n;
         }
@@ -57,15 +57,15 @@ class SlowDiskTest {
     store.close();
   }
 
-  private void hold() {
-    assertEquals(0, counter.ask(new Look())); // all actors that are made at the beginning exist
+  private void blockSync() {
+    assertEquals(0, counter.ask(new ReadCount())); // all actors that are created at the beginning exist
     handled.drainPermits();
     disk.beforeOperation(operation -> {
-      if (operation.startsWith("sync")) pass();
+      if (operation.startsWith("sync")) awaitGate();
     });
   }
 
-  private void pass() {
+  private void awaitGate() {
     try {
       gate.await();
     } catch (InterruptedException interrupt) {
@@ -75,64 +75,64 @@ class SlowDiskTest {
 
   @Test
   void readWaitsUntilDataItSawIsStored() {
-    hold();
-    var counted = counter.sendMessageReturn(new Count());
-    var seen = counter.sendMessageReturn(new Look());
+    blockSync();
+    var countAnswer = counter.sendMessageReturn(new Count());
+    var readAnswer = counter.sendMessageReturn(new ReadCount());
 
-    Patience.acquired(handled, 2); // the next turn begins before the last one is stored
-    assertFalse(counted.isDone());
-    assertFalse(seen.isDone());
+    Patience.acquire(handled, 2); // the next turn begins before the previous turn is stored
+    assertFalse(countAnswer.isDone());
+    assertFalse(readAnswer.isDone());
     gate.countDown();
 
-    assertEquals(1, Patience.value(counted));
-    assertEquals(1, Patience.value(seen));
+    assertEquals(1, Patience.value(countAnswer));
+    assertEquals(1, Patience.value(readAnswer));
   }
 
   @Test
   void lateTurnIsStillStored() {
-    hold();
+    blockSync();
 
-    var late = new CompletableFuture<AskTimeoutException>();
-    Patience.startFiber(() -> late
+    var timeout = new CompletableFuture<AskTimeoutException>();
+    Patience.startFiber(() -> timeout
         .complete(assertThrows(AskTimeoutException.class, () -> counter.ask(new Count(), Duration.ofHours(1)))));
-    Patience.acquired(handled);
+    Patience.acquire(handled);
     Patience.eventually(() -> {
       clock.advance(Duration.ofHours(1));
-      return late.isDone();
+      return timeout.isDone();
     });
     gate.countDown();
 
-    assertEquals(1, counter.ask(new Look()));
+    assertEquals(1, counter.ask(new ReadCount()));
   }
 
   record Fill(int size) implements Request<Fill, Integer> {}
 
   @Test
-  void aKilledActorsTurnIsWholeOrAbsent() {
-    var large = Durable.kind("large", Fill.class).state(new byte[1]).handler((bytes, fill, context) -> {
+  void turnOfKilledActorIsWholeOrAbsent() {
+    var largeKind = Durable.kind("large", Fill.class).state(new byte[1]).handler((bytes, fill, context) -> {
       context.reply(fill, bytes.length);
       handled.release();
       return new byte[fill.size()];
     });
-    var slow = CrashDisk.empty();
-    try (var small = FolderStore.open(slow, options -> options.withMaxPendingBytes(10_000))) {
-      var killed = large.newActor(scope.named("l"), small);
-      assertEquals(1, killed.ask(new Fill(2)));
+    var slowDisk = CrashDisk.empty();
+    try (var smallStore = FolderStore.open(slowDisk, options -> options.withMaxPendingBytes(10_000))) {
+      var killedActor = largeKind.newActor(scope.named("l"), smallStore);
+      assertEquals(1, killedActor.ask(new Fill(2)));
       handled.drainPermits();
-      slow.beforeOperation(operation -> {
-        if (operation.startsWith("sync")) pass();
+      slowDisk.beforeOperation(operation -> {
+        if (operation.startsWith("sync")) awaitGate();
       });
-      killed.sendMessageReturn(new Fill(6_000)); // is being stored
-      killed.sendMessageReturn(new Fill(8_000)); // waits for room
-      Patience.acquired(handled, 2);
+      killedActor.sendMessageReturn(new Fill(6_000)); // this turn is being stored
+      killedActor.sendMessageReturn(new Fill(8_000)); // this turn waits for capacity
+      Patience.acquire(handled, 2);
 
-      killed.kill();
+      killedActor.kill();
       gate.countDown();
-      Patience.ended(killed::waitForExit);
+      Patience.awaitEnd(killedActor::waitForExit);
 
-      int size = large.newActor(scope.named("l"), small).ask(new Fill(3));
+      int size = largeKind.newActor(scope.named("l"), smallStore).ask(new Fill(3));
       assertTrue(size == 6_000 || size == 8_000, size + " bytes");
-      assertEquals(1, large.newActor(scope.named("other"), small).ask(new Fill(3)));
+      assertEquals(1, largeKind.newActor(scope.named("other"), smallStore).ask(new Fill(3)));
     }
   }
 }

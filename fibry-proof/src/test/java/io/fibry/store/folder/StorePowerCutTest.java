@@ -21,12 +21,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random turns and messages, with a power cut at every operation of the disk. The store has a state
- * of some moment at or after the last acknowledged turn: states and messages of the same moment.
+ * Tests random turns and messages, with a power cut at every operation of the disk. The store then
+ * has the states and messages of one moment, which is not before the last acknowledged turn.
  */
 class StorePowerCutTest {
   private static final int STEPS = Soak.ON ? 200 : 100;
-  private static final int IMAGES = Soak.ON ? 24 : 4; // of a moment; each opens two stores
+  // Disk images per power cut; a check of an image opens two stores
+  private static final int MAX_IMAGES = Soak.ON ? 24 : 4;
   private static final int FLIPS = Soak.ON ? 1_000 : 150;
   private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegmentBytes(4096);
 
@@ -35,36 +36,36 @@ class StorePowerCutTest {
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final SplittableRandom random = new SplittableRandom(seed);
-  private final List<String> moments = new ArrayList<>(); // all that is stored, after each step
-  private boolean forcesEach = true; // turn; otherwise what is told may be lost
-  private volatile int told; // the moment that was told last, and is not lost
+  private final List<String> contents = new ArrayList<>(); // expected content of the store after each step
+  private boolean syncsEachTurn = true; // if false, acknowledged turns may be lost
+  private volatile int acknowledgedIndex; // index of the last acknowledged content, which must not be lost
   private volatile Throwable failure;
   private long images;
 
   /** The expected content after some steps. */
   private static final class Model {
     private final Map<Store.ActorId, List<String>> bodies = new HashMap<>();
-    private final Map<Store.ActorId, Long> last = new HashMap<>();
-    private final Map<Store.ActorId, Map<String, String>> waiting = new HashMap<>();
+    private final Map<Store.ActorId, Long> lastTurns = new HashMap<>();
+    private final Map<Store.ActorId, Map<String, String>> pending = new HashMap<>();
 
     void accept(Store.PendingMessage message) {
-      var all = waiting.computeIfAbsent(message.to(), none -> new LinkedHashMap<>());
-      all.remove(message.id());
-      all.put(message.id(), text(message));
+      var messages = pending.computeIfAbsent(message.to(), absent -> new LinkedHashMap<>());
+      messages.remove(message.id());
+      messages.put(message.id(), text(message));
     }
 
     void append(Store.Turn turn) {
-      var all = bodies.computeIfAbsent(turn.actor(), none -> new ArrayList<>());
-      if (turn.isFullState()) all.clear();
-      all.add(new String(turn.body()));
-      last.put(turn.actor(), turn.number());
-      waiting.getOrDefault(turn.actor(), Map.of()).keySet().removeAll(turn.handledIds());
+      var actorBodies = bodies.computeIfAbsent(turn.actor(), absent -> new ArrayList<>());
+      if (turn.isFullState()) actorBodies.clear();
+      actorBodies.add(new String(turn.body()));
+      lastTurns.put(turn.actor(), turn.number());
+      pending.getOrDefault(turn.actor(), Map.of()).keySet().removeAll(turn.handledIds());
       turn.outbox().forEach(this::accept);
     }
 
     String content() {
-      return ACTORS.stream().map(actor -> actor + " " + last.getOrDefault(actor, 0L) + " "
-          + bodies.getOrDefault(actor, List.of()) + " " + waiting.getOrDefault(actor, Map.of()).values() + "\n")
+      return ACTORS.stream().map(actor -> actor + " " + lastTurns.getOrDefault(actor, 0L) + " "
+          + bodies.getOrDefault(actor, List.of()) + " " + pending.getOrDefault(actor, Map.of()).values() + "\n")
           .collect(Collectors.joining());
     }
   }
@@ -100,24 +101,24 @@ class StorePowerCutTest {
 
   @Test
   void stateAndMessagesAreConsistentBetweenSyncs() throws Exception {
-    forcesEach = false;
+    syncsEachTurn = false;
     run(options -> SMALL.apply(options).withSyncInterval(Duration.ofDays(1)));
   }
 
   private void run(UnaryOperator<FolderStore.Options> options) throws Exception {
     var disk = CrashDisk.empty();
     var model = new Model();
-    moments.add(model.content());
+    contents.add(model.content());
     try (var store = FolderStore.open(disk, options)) {
       var steps = steps(ACTORS.stream().map(actor -> store.load(actor).life()).toList());
       disk.afterOperation(() -> check(disk));
       for (var step : steps) {
         step.run(model);
-        synchronized (moments) {
-          moments.add(model.content());
+        synchronized (contents) {
+          contents.add(model.content());
         }
         step.run(store);
-        if (forcesEach) told = moments.size() - 1;
+        if (syncsEachTurn) acknowledgedIndex = contents.size() - 1;
       }
       disk.afterOperation(() -> {});
     }
@@ -127,7 +128,7 @@ class StorePowerCutTest {
   }
 
   @Test
-  void aFlippedBitOfACompactStoreIsFoundOut() throws Exception {
+  void flippedBitIsDetectedOrHarmless() throws Exception {
     var disk = CrashDisk.empty();
     var model = new Model();
     try (var store = FolderStore.open(disk, SMALL)) {
@@ -136,18 +137,18 @@ class StorePowerCutTest {
         step.run(store);
       }
     }
-    int found = 0;
+    int detected = 0;
     for (int i = 0; i < FLIPS; i++) {
       var damaged = disk.copy();
       String name = damaged.names().get(random.nextInt(damaged.names().size()));
       damaged.flipBit(name, random.nextLong(8 * damaged.size(name)));
       try (var store = FolderStore.open(damaged, SMALL)) {
         assertEquals(model.content(), content(store), "seed " + seed);
-      } catch (StoreDamagedException known) {
-        found++;
+      } catch (StoreDamagedException damage) {
+        detected++;
       }
     }
-    assertTrue(found > FLIPS / 2, found + " of " + FLIPS);
+    assertTrue(detected > FLIPS / 2, detected + " of " + FLIPS);
   }
 
   private List<Step> steps(List<Long> lives) {
@@ -158,10 +159,10 @@ class StorePowerCutTest {
       String text = i + ":" + "x".repeat(random.nextInt(4) == 0 ? random.nextInt(900) : random.nextInt(40));
       if (random.nextInt(3) == 0) steps.add(new Step(null, message(text)));
       else {
-        var done = random.ints(random.nextInt(3), 0, 6).mapToObj(id -> "m" + id).toList();
-        var sends = Stream.generate(() -> message(text)).limit(random.nextInt(3)).toList();
+        var handledIds = random.ints(random.nextInt(3), 0, 6).mapToObj(id -> "m" + id).toList();
+        var outbox = Stream.generate(() -> message(text)).limit(random.nextInt(3)).toList();
         steps.add(new Step(new Store.Turn(ACTORS.get(actor), lives.get(actor), ++numbers[actor], Instant.EPOCH,
-            random.nextInt(3) == 0, text.getBytes(), done, sends), null));
+            random.nextInt(3) == 0, text.getBytes(), handledIds, outbox), null));
       }
     }
     return steps;
@@ -175,26 +176,26 @@ class StorePowerCutTest {
   private void check(CrashDisk disk) {
     if (failure != null) return;
     try {
-      disk.forEachCrashState(IMAGES, seed + images, this::checkImage);
-    } catch (Throwable found) {
-      failure = found;
+      disk.forEachCrashState(MAX_IMAGES, seed + images, this::checkImage);
+    } catch (Throwable newFailure) {
+      failure = newFailure;
     }
   }
 
   private void checkImage(CrashDisk image) {
     images++;
-    int least = told;
-    String found;
+    int firstAllowed = acknowledgedIndex;
+    String content;
     try (var store = FolderStore.open(image, SMALL)) {
-      found = content(store);
+      content = content(store);
     }
-    try (var again = FolderStore.open(image, SMALL)) {
-      assertEquals(found, content(again));
+    try (var reopened = FolderStore.open(image, SMALL)) {
+      assertEquals(content, content(reopened));
     }
-    synchronized (moments) {
-      assertTrue(moments.subList(least, moments.size()).contains(found),
-          () -> "told " + least + " of " + moments.size() + ", found\n" + found + "expected one of\n"
-              + String.join("\n", moments.subList(least, moments.size())));
+    synchronized (contents) {
+      assertTrue(contents.subList(firstAllowed, contents.size()).contains(content),
+          () -> "acknowledged " + firstAllowed + " of " + contents.size() + ", found\n" + content + "expected one of\n"
+              + String.join("\n", contents.subList(firstAllowed, contents.size())));
     }
   }
 }

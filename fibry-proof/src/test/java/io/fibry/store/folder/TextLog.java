@@ -9,12 +9,12 @@ import java.util.function.LongSupplier;
 final class TextLog {
   private TextLog() {}
 
-  /** Adds the present texts to a list. */
-  static SegmentLog open(StorageDirectory disk, int segment, LongSupplier nanoTime, List<String> found)
+  /** Opens the log, and adds the texts in it to a list. */
+  static SegmentLog open(StorageDirectory disk, int segment, LongSupplier nanoTime, List<String> texts)
       throws IOException {
-    long store = StoreIdFile.open(disk, segment);
-    var spares = new SegmentPreallocator(disk, Runnable::run, segment, nanoTime);
-    return SegmentLog.open(disk, store, spares, (place, frame, file) -> Frame.of(place, file).records()
-        .forEach(record -> found.add(StandardCharsets.UTF_8.decode(record.duplicate()).toString())));
+    long storeId = StoreIdFile.open(disk, segment);
+    var preallocator = new SegmentPreallocator(disk, Runnable::run, segment, nanoTime);
+    return SegmentLog.open(disk, storeId, preallocator, (position, frame, file) -> Frame.of(position, file).records()
+        .forEach(record -> texts.add(StandardCharsets.UTF_8.decode(record.duplicate()).toString())));
   }
 }

@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "each task ran once")
 @Outcome(expect = FORBIDDEN, desc = "a task was forgotten, or ran twice")
 @State
-public class TwoRelayed {
+public class TwoFiberStarts {
   private final ConcurrentLinkedQueue<Runnable> started = new ConcurrentLinkedQueue<>();
   private final FiberStarter starter = new FiberStarter(started::add, failed -> {}, FiberStarter.FETCH_TIMEOUT);
   private final AtomicInteger firstRuns = new AtomicInteger();

@@ -11,53 +11,54 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A message enters just as the actor falls asleep, and its sender cannot give the actor a thread:
- * it takes the message back. Others that entered behind it are found by the next sender.
+ * Tests a message that enters just as the actor becomes idle, while its sender cannot give the
+ * actor a thread. The sender withdraws the message. If other messages entered behind it, the next
+ * sender finds them.
  *
- * <p>Catches a right to run that is kept although no message waits, or given back although one
- * does, and a message that is withdrawn and handled.
+ * <p>The test fails for these faults. The right to run is kept although no message waits, or given
+ * back although a message waits. A withdrawn message is handled.
  */
 @Tag("lincheck")
-class TakeBackTest {
+class WithdrawalTest {
   private static final int SCHEDULES = 700;
 
   @Test
   void noMessageIsLostOrHandledTwice() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
-      race.queue.offer(QueueEntry.of(1), false); // the drain below has the right
+      race.queue.offer(QueueEntry.of(1), false); // the drain below has the right to run
 
       Schedules.join(Schedules.start(race::drain), Schedules.start(() -> race.send(2, true)),
           Schedules.start(() -> race.send(3, false)));
 
       race.send(4, false);
       for (int number = 1; number <= 4; number++)
-        assertEquals(race.refused == number ? 0 : 1, race.handled[number], number + " was handled");
+        assertEquals(race.refused == number ? 0 : 1, race.handled[number], "the count of handled messages " + number);
       assertTrue(race.queue.isIdle());
     });
   }
 
   private static final class Race {
     final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(8, Overflow.BLOCK));
-    final int[] handled = new int[5]; // by the holder of the right
+    final int[] handled = new int[5]; // written by the holder of the right to run
     int refused;
     private volatile boolean stranded;
 
-    void send(int number, boolean edge) {
+    void send(int number, boolean isAtEdge) {
       var entry = QueueEntry.of(number);
-      var answer = queue.enter(entry, false);
-      if (answer == EnterResult.RUN && edge) takeBack(entry, number);
-      else if (answer == EnterResult.RUN || answer == null && queue.offer(entry, false) == EnterResult.RUN) drain();
-      if (stranded && !edge) {
+      var result = queue.enter(entry, false);
+      if (result == EnterResult.RUN && isAtEdge) withdraw(entry, number);
+      else if (result == EnterResult.RUN || result == null && queue.offer(entry, false) == EnterResult.RUN) drain();
+      if (stranded && !isAtEdge) {
         stranded = false;
         drain();
       }
     }
 
-    private void takeBack(QueueEntry<Integer> entry, int number) {
-      boolean out = queue.takeBack(entry, 1);
-      if (out) refused = number;
-      if (!out || !queue.release()) stranded = true;
+    private void withdraw(QueueEntry<Integer> entry, int number) {
+      boolean isWithdrawn = queue.takeBack(entry, 1);
+      if (isWithdrawn) refused = number;
+      if (!isWithdrawn || !queue.release()) stranded = true;
     }
 
     void drain() {

@@ -17,7 +17,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(id = "0, 0", expect = FORBIDDEN, desc = "no handler found the cycle, so both would wait forever")
 @Outcome(expect = ACCEPTABLE, desc = "at least one handler found the cycle")
 @State
-public class RingClosedByTwo {
+public class CycleClosedByTwo {
   private final FakeActor a = new FakeActor();
   private final FakeActor b = new FakeActor();
   private final RequestFuture<Object> requestToA = new RequestFuture<>(a, "request", null);

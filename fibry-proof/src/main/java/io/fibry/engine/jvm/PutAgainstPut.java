@@ -11,25 +11,24 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A fiber places two drains, and runs the drains that it finds. The monitor takes a drain that it
- * has seen. Results: how often each drain was taken, how often the write before it was unseen.
+ * Two fibers that share a slot put a drain each into it, and run the drains that they find.
+ * Results: how often each drain was taken, how often a taker did not see the write before.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 0", expect = ACCEPTABLE, desc = "each drain was taken once")
 @Outcome(expect = FORBIDDEN, desc = "a drain is lost or taken twice, or a write is unseen")
 @State
-public class LayAgainstLook extends TwoDrains {
+public class PutAgainstPut extends TwoDrains {
   @Actor
   public void fiber() {
-    LaidDrain.take(slots.put(firstDrain.write()));
-    LaidDrain.take(slots.put(secondDrain.write()));
-    LaidDrain.take(slots.take());
+    CountingDrain.take(slots.put(firstDrain.write()));
+    CountingDrain.take(slots.take());
   }
 
   @Actor
-  public void monitor() {
-    var seen = slots.peek(0);
-    if (seen != null && slots.take(0, seen)) LaidDrain.take(seen);
+  public void otherFiber() {
+    CountingDrain.take(slots.put(secondDrain.write()));
+    CountingDrain.take(slots.take());
   }
 
   @Arbiter

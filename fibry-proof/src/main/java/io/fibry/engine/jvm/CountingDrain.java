@@ -1,14 +1,14 @@
 package io.fibry.engine.jvm;
 
 /** A drain that counts how often it was taken out of its slot. */
-final class LaidDrain implements WokenDrain {
-  private boolean written; // set by the waker, before it lays the drain
-  // written by the thread that took the drain
+final class CountingDrain implements WokenDrain {
+  private boolean written; // set by the waker before it puts the drain into a slot
+  // Both written by the thread that took the drain
   int takenCount;
   int unseenCount; // how often that thread did not see `written`
 
   /** Writes the field that the thread that takes the drain must see. */
-  LaidDrain write() {
+  CountingDrain write() {
     written = true;
     return this;
   }

@@ -11,15 +11,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A fiber lays a drain in a slot and wakes the monitor, which is about to sleep. Results: whether
+ * A fiber puts a drain into a slot and wakes the monitor, which is about to sleep. Results: whether
  * the monitor sleeps (1), whether the drain is in the slot (1).
  */
 @JCStressTest
 @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "the monitor is awake")
 @Outcome(expect = FORBIDDEN, desc = "the monitor sleeps, and no thread will start the drain")
 @State
-public class LayAgainstSleep {
-  private final WokenDrain drain = new LaidDrain();
+public class PutAgainstSleep {
+  private final WokenDrain drain = new CountingDrain();
   private final HandOverSlots slots = new HandOverSlots(1);
   private final HandOverMonitor monitor = new HandOverMonitor(slots, drain -> {});
 

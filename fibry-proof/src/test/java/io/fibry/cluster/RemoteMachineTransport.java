@@ -19,32 +19,32 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A machine's connection to a {@link RemoteNetwork}. Code for the servers runs on theirs, so that
- * no crash leaves one of their monitors locked. For threads of a simulation.
+ * A machine's connection to a {@link RemoteNetwork}, for threads of a simulation. Code for the
+ * servers runs on their machine, so that no crash leaves a monitor of the servers locked.
  */
-final class Remote implements ClusterTransport {
-  static final Duration PATIENCE = Duration.ofSeconds(2); // of calls that wait for an answer
+final class RemoteMachineTransport implements ClusterTransport {
+  static final Duration ANSWER_LIMIT = Duration.ofSeconds(2); // how long a call waits for an answer
 
-  /** @param due when it is here */
+  /** @param due when it arrives */
   private record Answer<T>(T value, long due) {}
 
   private final RemoteNetwork network;
   private final Machine machine;
   private final Routes servers;
-  private final Line out; // to the servers
+  private final DelayedLine toServers;
   private final Store store;
   private boolean closed;
 
-  /** @param servers as code on their machine sees them */
-  Remote(RemoteNetwork network, Machine machine, Routes servers) {
+  /** @param servers the servers, as code on their machine sees them */
+  RemoteMachineTransport(RemoteNetwork network, Machine machine, Routes servers) {
     this.network = network;
     this.machine = machine;
     this.servers = servers;
-    this.out = network.toServers();
+    this.toServers = network.toServers();
     this.store = RemoteStore.of(network, machine, servers.store());
   }
 
-  // ---- on the way
+  // ---- delivery
 
   boolean isClosed() {
     return closed;
@@ -52,51 +52,54 @@ final class Remote implements ClusterTransport {
 
   private void checkConnected() {
     if (closed) throw new TransportException(Failure.DISCONNECTED, "the connection is closed");
-    if (machine.isCut() && network.knows()) throw new TransportException(Failure.DISCONNECTED, "the connection is cut");
+    if (machine.isCut() && network.isCutKnown())
+      throw new TransportException(Failure.DISCONNECTED, "the connection is cut");
   }
 
-  /** Runs code on the servers, unless it is lost on the way. */
+  /** Runs code on the servers, unless the message to them is lost. */
   void send(Runnable code) {
     checkConnected();
-    out.add(network.delay(), () -> {
-      if (!machine.isCut() && !network.loses()) code.run();
+    toServers.add(network.delay(), () -> {
+      if (!machine.isCut() && !network.mayLose()) code.run();
     });
   }
 
-  /** Returns the way to this machine. */
-  Consumer<Runnable> back(Line in) {
+  /**
+   * Returns an executor that runs code on this machine after a delay, unless the message is lost.
+   */
+  Consumer<Runnable> toMachine(DelayedLine lines) {
     return code -> {
-      if (!machine.isCut()) in.add(network.delay(), () -> {
+      if (!machine.isCut()) lines.add(network.delay(), () -> {
         if (!machine.isCut()) code.run();
       });
     };
   }
 
   /**
-   * The call may be executed although its answer does not come, and the machine may be paused
-   * meanwhile.
+   * Calls the servers, and waits for their answer. The call may be executed although no answer
+   * arrives, and the machine may be paused meanwhile.
    */
-  <T> T call(String what, Supplier<T> code) {
+  <T> T call(String description, Supplier<T> code) {
     checkConnected();
     var answer = new CompletableFuture<Answer<T>>();
-    out.add(network.delay(), () -> {
+    toServers.add(network.delay(), () -> {
       if (machine.isCut()) return;
       var value = code.get();
       network.mayPause(machine);
       if (!network.isUnknown()) answer.complete(new Answer<>(value, System.nanoTime() + network.delay()));
     });
-    return awaited(what, answer);
+    return await(description, answer);
   }
 
-  private <T> T awaited(String what, CompletableFuture<Answer<T>> answer) {
+  private <T> T await(String description, CompletableFuture<Answer<T>> answer) {
     try {
-      var come = answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-      Line.sleepUntil(come.due);
-      if (!machine.isCut()) return come.value;
-      Line.sleepUntil(System.nanoTime() + PATIENCE.toNanos());
-      throw new TransportException(Failure.UNKNOWN, what + ": its answer was lost");
-    } catch (TimeoutException late) {
-      throw new TransportException(Failure.UNKNOWN, what + ": no answer");
+      var arrived = answer.get(ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+      DelayedLine.sleepUntil(arrived.due);
+      if (!machine.isCut()) return arrived.value;
+      DelayedLine.sleepUntil(System.nanoTime() + ANSWER_LIMIT.toNanos());
+      throw new TransportException(Failure.UNKNOWN, description + ": the answer was lost");
+    } catch (TimeoutException timeout) {
+      throw new TransportException(Failure.UNKNOWN, description + ": no answer");
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new TransportException(Failure.UNKNOWN, "its thread was interrupted");
@@ -121,7 +124,7 @@ final class Remote implements ClusterTransport {
         .completeExceptionally(
             new TransportException(Failure.TIMED_OUT, "no answer from " + message.subject() + " in time")));
     answer.whenComplete((wire, failure) -> timer.cancel());
-    var back = back(new Line(machine.scope()));
+    var back = toMachine(new DelayedLine(machine.scope()));
     try {
       send(() -> servers.request(message, limit).whenComplete((wire, failure) -> back.accept(() -> {
         if (failure == null) answer.complete(wire);
@@ -137,28 +140,28 @@ final class Remote implements ClusterTransport {
 
   @Override
   public Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
-    var in = servers.lines(machine.scope());
-    var ended = new AtomicBoolean(); // though the servers may not have heard of it
-    Routes.Reader there = (server, wire) -> back(in.get(server)).accept(() -> {
-      if (!ended.get()) reader.accept(wire);
+    var lines = servers.lines(machine.scope());
+    var hasEnded = new AtomicBoolean(); // the servers may not know it yet
+    Routes.Reader serverReader = (server, wire) -> toMachine(lines.get(server)).accept(() -> {
+      if (!hasEnded.get()) reader.accept(wire);
     });
-    var one = call("subscribe " + subject, () -> servers.subscribe(subject, group, there));
+    var subscription = call("subscribe " + subject, () -> servers.subscribe(subject, group, serverReader));
     return () -> {
-      end(one);
-      in.forEach(Line::await);
-      ended.set(true);
+      end(subscription);
+      lines.forEach(DelayedLine::await);
+      hasEnded.set(true);
     };
   }
 
-  private void end(Subscription one) {
+  private void end(Subscription subscription) {
     if (closed) return;
     try {
       call("unsubscribe", () -> {
-        one.close();
+        subscription.close();
         return true;
       });
     } catch (TransportException cut) {
-      // so it ends with the connection
+      // it ends with the connection
     }
   }
 
@@ -184,19 +187,19 @@ final class Remote implements ClusterTransport {
     return call("get " + key, () -> servers.get(key));
   }
 
-  /** News are late while the machine is cut off, and never lost. */
+  /** Watches entries of the table. News are late while the machine is cut off, and never lost. */
   @Override
   public Subscription watch(String prefix, Consumer<Entry> reader) {
-    var in = new Line(machine.scope());
-    var one = call("watch " + prefix,
-        () -> servers.watch(prefix, entry -> in.add(network.delayOfNews(), () -> {
-          while (machine.untilNews() > 0) Line.sleepUntil(System.nanoTime() + machine.untilNews());
-          if (!closed) reader.accept(network.told(entry));
+    var line = new DelayedLine(machine.scope());
+    var subscription = call("watch " + prefix,
+        () -> servers.watch(prefix, entry -> line.add(network.delayOfNews(), () -> {
+          while (machine.timeUntilNews() > 0) DelayedLine.sleepUntil(System.nanoTime() + machine.timeUntilNews());
+          if (!closed) reader.accept(network.asSeenByWatch(entry));
         })));
-    return () -> end(one);
+    return () -> end(subscription);
   }
 
-  // ---- the rest
+  // ---- store and queues
 
   @Override
   public Store store() {
@@ -205,7 +208,7 @@ final class Remote implements ClusterTransport {
 
   @Override
   public Queue queue(String subject) {
-    return new RemoteQueue(this, machine, servers.queue(subject), network.takings(subject));
+    return new RemoteQueue(this, machine, servers.queue(subject), network.subscriptions(subject));
   }
 
   @Override
@@ -215,7 +218,7 @@ final class Remote implements ClusterTransport {
 
   @Override
   public int maxBodyBytes() {
-    return servers.mostBytes();
+    return servers.maxBodyBytes();
   }
 
   @Override
@@ -223,6 +226,6 @@ final class Remote implements ClusterTransport {
     if (closed) return;
     closed = true;
     store.close();
-    out.add(network.delay(), () -> Thread.startVirtualThread(servers::close));
+    toServers.add(network.delay(), () -> Thread.startVirtualThread(servers::close));
   }
 }

@@ -10,15 +10,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * An entry is added while the taking thread is about to sleep. Results: whether the sender must
- * wake the taker, whether the taker may sleep.
+ * An entry is added while the taking thread is about to become idle. Results: whether the sender
+ * must wake the taker, whether the taker may become idle.
  */
 @JCStressTest
 @Outcome(id = {"true, true", "true, false", "false, false"}, expect = ACCEPTABLE,
     desc = "at least one thread notices the other")
 @Outcome(id = "false, true", expect = FORBIDDEN, desc = "the taker sleeps although an entry waits")
 @State
-public class AddAgainstRest {
+public class AddAgainstIdle {
   private final JournalQueue<String> queue = new JournalQueue<>();
 
   @Actor
