@@ -10,21 +10,21 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The types that the library encodes are open to its codecs. */
+/** Tests that the modules of the library open the types that it encodes to its codecs. */
 class ModulePathTest {
-  private static final List<String> OF_TESTS =
+  private static final List<String> TEST_PARTS =
       List.of("test-classes", "fibry-test", "junit", "opentest4j", "apiguardian");
 
   @Test
-  void aProgramRunsWithTheLibraryAsModules() {
-    var all = Arrays.asList(System.getProperty("java.class.path").split(File.pathSeparator));
-    var modules = all.stream().filter(part -> OF_TESTS.stream().noneMatch(part::contains))
+  void programRunsWithLibraryOnModulePath() {
+    var classPath = Arrays.asList(System.getProperty("java.class.path").split(File.pathSeparator));
+    var modules = classPath.stream().filter(part -> TEST_PARTS.stream().noneMatch(part::contains))
         .collect(Collectors.joining(File.pathSeparator));
-    var program = all.stream().filter(part -> part.endsWith("test-classes")).findFirst().orElseThrow();
+    var program = classPath.stream().filter(part -> part.endsWith("test-classes")).findFirst().orElseThrow();
 
     try (var child = Child.java(List.of("-XX:TieredStopAtLevel=1", "--module-path", modules, "--add-modules",
         "io.fibry.nats", "-cp", program, "modular.Shop", Servers.app(), Servers.shared().url()))) {
-      assertEquals("module io.fibry.cluster, module io.fibry.nats: 4", child.ended(0).lines().toList().getLast());
+      assertEquals("module io.fibry.cluster, module io.fibry.nats: 4", child.awaitExit(0).lines().toList().getLast());
     }
   }
 }

@@ -7,7 +7,7 @@ import io.fibry.durable.Durable;
 import io.fibry.nats.NatsNetwork;
 import java.time.Duration;
 
-/** A user's program, for a library on the module path. */
+/** A program on the class path that uses the library on the module path. */
 public class Shop {
   record Buy() implements Request<Buy, Integer> {}
 
@@ -17,7 +17,7 @@ public class Shop {
         return pieces - 1;
       });
 
-  /** Its app, and its server. */
+  /** Runs the program. The arguments are its app and its server. */
   public static void main(String[] args) {
     try (
         var node =

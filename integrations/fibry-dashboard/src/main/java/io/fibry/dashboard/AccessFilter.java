@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Checks the host and the password of each request before its route runs. Its headers restrict
- * browsers to showing the responses.
+ * Checks the host and the password of each request before its route runs. The headers that it
+ * adds forbid browsers to do more with a response than to show it.
  */
 final class AccessFilter implements Handler.Interceptor<HttpExchange> {
   private static final Map<String, String> HEADERS = Map.of(

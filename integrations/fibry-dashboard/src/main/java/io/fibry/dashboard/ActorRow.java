@@ -20,15 +20,15 @@ import java.util.stream.IntStream;
 record ActorRow(ActorStats stats, int scope, double perSecond) {
   static final int MAX_ROWS = 500;
 
-  /** The page always shows the actors with the highest value of each measure. */
+  /** The page always shows the actors with the highest values of each measure. */
   private static final List<ToDoubleFunction<ActorRow>> MEASURES = List.of(row -> row.stats.queued(),
       row -> row.perSecond, row -> row.stats.busyFor().toNanos(), row -> row.stats.failed());
 
   private static final Pattern WORKERS_AT_WORK = Pattern.compile("\\d+ of \\d+ at work");
 
   /**
-   * Returns at most {@link #MAX_ROWS} rows, in the given order: those with the highest value of a
-   * measure, and then the first of the others.
+   * Returns at most {@link #MAX_ROWS} rows, in the given order. They include the rows with the
+   * highest values of each measure, and then the first of the other rows.
    */
   static List<ActorRow> choose(List<ActorRow> rows) {
     if (rows.size() <= MAX_ROWS) return rows;
@@ -57,7 +57,7 @@ record ActorRow(ActorStats stats, int scope, double perSecond) {
   static String withoutTexts(String activity) {
     return switch (activity) {
       case "idle", "is idle" -> "idle";
-      case "rests after a failure", "ends", "is busy", "cut off, its handler still runs" -> activity;
+      case "is suspended after a failure", "ends", "is busy", "cut off, its handler still runs" -> activity;
       case "is between two messages", "was going on to its next message" -> "between messages";
       default -> {
         if (WORKERS_AT_WORK.matcher(activity).matches()) yield activity;

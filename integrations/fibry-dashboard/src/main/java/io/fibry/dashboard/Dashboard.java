@@ -22,8 +22,8 @@ import java.util.function.UnaryOperator;
  *
  * <p>It only reads. It listens on loopback and shows no content of messages, by default. Its actors
  * are in a scope of their own, so the scope on the page neither counts them nor waits for them.
- * Only a dashboard of the root scope shows them, too. While a browser shows the page, the dashboard
- * takes a snapshot of the scope once a second; otherwise it takes one only on request.
+ * Only a dashboard of the root scope also shows its own actors. While a browser shows the page, the
+ * dashboard takes a snapshot of the scope once a second; otherwise it takes one only on request.
  *
  * <p>When the scope closes, the page reports it; the dashboard stays open until its own
  * {@link #close}.

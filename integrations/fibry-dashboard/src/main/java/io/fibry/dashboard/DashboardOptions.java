@@ -16,11 +16,11 @@ import java.util.Set;
 public final class DashboardOptions {
   static final DashboardOptions DEFAULT = new DashboardOptions(InetAddress.getLoopbackAddress(), Set.of(),
       Optional.empty(), Optional.empty(), false);
-  private static final int MIN_PASSWORD_LENGTH = 12; // characters: failed guesses are not slowed down
+  private static final int MIN_PASSWORD_LENGTH = 12; // characters; long, because failed guesses are not slowed down
   private static final int MAX_EXCHANGES = 64;
 
   final InetAddress address;
-  final Set<String> extraHosts; // other permitted hosts than the address and localhost; in lower case
+  final Set<String> extraHosts; // permitted hosts besides the address and localhost, in lower case
   final Optional<String> password;
   final Optional<Tls> tls;
   final boolean messageTexts;
@@ -48,8 +48,9 @@ public final class DashboardOptions {
 
   /**
    * Permits one more host name or address of this machine in the address line of a browser.
-   * Unless this is set, only {@code localhost} and the address on which the dashboard listens are
-   * permitted, because another site could let its own name lead to this machine (DNS rebinding).
+   * Only {@code localhost} and the address on which the dashboard listens are permitted by default.
+   * If all hosts were permitted, another site could let its own name lead to this machine (DNS
+   * rebinding).
    *
    * @param host such as {@code dash.example.org}
    * @return a changed copy
@@ -76,7 +77,7 @@ public final class DashboardOptions {
   }
 
   /**
-   * Uses TLS, and if the settings say it, certificates of clients.
+   * Uses TLS. The settings decide whether clients need certificates, too.
    *
    * @param tls the server's certificate, and whether clients need certificates
    * @return a changed copy

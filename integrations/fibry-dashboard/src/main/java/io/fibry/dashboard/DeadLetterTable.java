@@ -17,8 +17,8 @@ import java.util.Optional;
  *
  * @param groups a JSON object for each group
  * @param cycles a JSON object for each cycle, with the number of dead letters that it caused
- * @param texts the text of each letter that is shown by its text; the next table uses it again,
- *     because a text may be costly to make
+ * @param texts the text of the newest letter of each group, if texts are shown; the next table
+ *     reuses it, because a text may be costly to make
  */
 record DeadLetterTable(List<Map<String, Object>> groups, List<Map<String, Object>> cycles,
     Map<DeadLetter, String> texts) {

@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /** A scope at one moment, with rates since the previous snapshot. Used by one thread at a time. */
 final class ScopeSnapshot {
-  private static final long MAX_AGE_NANOS = Duration.ofMinutes(1).toNanos(); // rates since an older one say little
+  private static final long MAX_AGE_NANOS = Duration.ofMinutes(1).toNanos(); // older snapshots give no useful rates
 
   /** The totals of a scope, without the scopes inside it. */
   private static final class ScopeTotals {
@@ -82,8 +82,8 @@ final class ScopeSnapshot {
   }
 
   /**
-   * Returns how many messages the actor had handled at the previous snapshot. This is never more
-   * than at present, because the earlier count may belong to an ended actor of the same name.
+   * Returns how many messages the actor had handled at the previous snapshot. The result is at most
+   * the present count, because the earlier count may belong to an ended actor of the same name.
    */
   private static long handledBefore(Optional<ScopeSnapshot> previous, ActorStats stats) {
     var totals = previous.map(snapshot -> snapshot.scopes.get(stats.scopes())).orElse(null);

@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** A page in a Chromium without a window, steered by its DevTools protocol. */
+/** A page in a Chromium without a window, controlled by the DevTools protocol. */
 final class Chromium implements AutoCloseable {
   private static final Pattern PORT = Pattern.compile("DevTools listening on ws://127\\.0\\.0\\.1:(\\d+)/");
   private static final Pattern PAGE = Pattern.compile("\"webSocketDebuggerUrl\": \"(ws://[^\"]*/page/[^\"]*)\"");
@@ -34,7 +34,7 @@ final class Chromium implements AutoCloseable {
   private final HttpClient client = HttpClient.newHttpClient();
   private final WebSocket socket;
   private final Map<Integer, CompletableFuture<String>> calls = new ConcurrentHashMap<>(); // by number
-  private final AtomicInteger last = new AtomicInteger(); // number of a call
+  private final AtomicInteger lastNumber = new AtomicInteger(); // of a call
 
   static Optional<Path> program() {
     return Stream.of("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome").map(Path::of)
@@ -46,13 +46,14 @@ final class Chromium implements AutoCloseable {
     process = Child.start(List.of(program().orElseThrow().toString(), "--headless=new", "--no-sandbox", "--disable-gpu",
         "--hide-scrollbars", "--remote-debugging-port=0", "--user-data-dir=" + profile, "about:blank"));
     var pages = get("http://127.0.0.1:" + port() + "/json/list");
-    var found = PAGE.matcher(pages);
-    if (!found.find()) throw new IllegalStateException("Chromium has no page: " + pages);
-    socket = Patience.value(client.newWebSocketBuilder().buildAsync(URI.create(found.group(1)), new Answers()));
+    var matcher = PAGE.matcher(pages);
+    if (!matcher.find()) throw new IllegalStateException("Chromium has no page: " + pages);
+    socket = Patience.value(client.newWebSocketBuilder()
+        .buildAsync(URI.create(matcher.group(1)), new AnswerListener()));
   }
 
   private int port() {
-    var line = process.awaitLine(one -> PORT.matcher(one).find());
+    var line = process.awaitLine(text -> PORT.matcher(text).find());
     return Integer.parseInt(PORT.matcher(line).results().findFirst().orElseThrow().group(1));
   }
 
@@ -60,26 +61,26 @@ final class Chromium implements AutoCloseable {
     return client.send(HttpRequest.newBuilder(URI.create(address)).build(), BodyHandlers.ofString()).body();
   }
 
-  /** Completes the calls. */
-  private final class Answers implements WebSocket.Listener {
-    private final StringBuilder parts = new StringBuilder(); // one call at a time
+  /** Completes the calls whose answers arrive. */
+  private final class AnswerListener implements WebSocket.Listener {
+    private final StringBuilder parts = new StringBuilder(); // of one message
 
     @Override
-    public CompletionStage<?> onText(WebSocket from, CharSequence data, boolean isLast) {
+    public CompletionStage<?> onText(WebSocket webSocket, CharSequence data, boolean isLast) {
       parts.append(data);
       if (isLast) {
-        var whole = parts.toString();
+        var message = parts.toString();
         parts.setLength(0);
-        var id = ID.matcher(whole);
-        if (id.find()) calls.remove(Integer.parseInt(id.group(1))).complete(whole);
+        var id = ID.matcher(message);
+        if (id.find()) calls.remove(Integer.parseInt(id.group(1))).complete(message);
       }
-      from.request(1);
+      webSocket.request(1);
       return CompletableFuture.completedStage(null);
     }
   }
 
   private String call(String method, Map<String, Object> parameters) throws Exception {
-    int number = last.incrementAndGet();
+    int number = lastNumber.incrementAndGet();
     var answer = new CompletableFuture<String>();
     calls.put(number, answer);
     socket.sendText(JsonText.of(JsonText.object("id", number, "method", method, "params", parameters)), true);
@@ -94,36 +95,36 @@ final class Chromium implements AutoCloseable {
     until("location.href === " + JsonText.of(address.toString()) + " && document.readyState === 'complete'");
   }
 
-  void size(int width, int height) throws Exception {
+  void setSize(int width, int height) throws Exception {
     call("Emulation.setDeviceMetricsOverride",
         Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", width < 600));
   }
 
   /** Sets the color scheme that the system prefers: light or dark. */
-  void prefer(String scheme) throws Exception {
+  void setColorScheme(String scheme) throws Exception {
     call("Emulation.setEmulatedMedia",
         JsonText.object("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
   }
 
-  /** The value of an expression, as text. */
+  /** Returns the value of an expression as text. */
   String value(String script) throws Exception {
     var answer = call("Runtime.evaluate",
         Map.of("expression", "encodeURIComponent(" + script + ")", "returnByValue", true));
-    var found = VALUE.matcher(answer);
-    if (!found.find()) throw new IllegalStateException(script + " has no value: " + answer);
-    return URLDecoder.decode(found.group(1).replace("+", "%2B"), StandardCharsets.UTF_8);
+    var matcher = VALUE.matcher(answer);
+    if (!matcher.find()) throw new IllegalStateException(script + " has no value: " + answer);
+    return URLDecoder.decode(matcher.group(1).replace("+", "%2B"), StandardCharsets.UTF_8);
   }
 
-  /** Waits until it holds. */
+  /** Waits until the condition holds. */
   void until(String condition) throws Exception {
-    call("Runtime.evaluate", Map.of("awaitPromise", true, "expression", "new Promise(done => { const look = () => ("
-        + condition + ") ? done(1) : setTimeout(look, 20); look(); })"));
+    call("Runtime.evaluate", Map.of("awaitPromise", true, "expression", "new Promise(done => { const check = () => ("
+        + condition + ") ? done(1) : setTimeout(check, 20); check(); })"));
   }
 
-  byte[] picture() throws Exception {
-    var found = DATA.matcher(call("Page.captureScreenshot", Map.of("format", "png")));
-    if (!found.find()) throw new IllegalStateException("Chromium made no picture");
-    return Base64.getDecoder().decode(found.group(1));
+  byte[] takePicture() throws Exception {
+    var matcher = DATA.matcher(call("Page.captureScreenshot", Map.of("format", "png")));
+    if (!matcher.find()) throw new IllegalStateException("Chromium made no picture");
+    return Base64.getDecoder().decode(matcher.group(1));
   }
 
   @Override

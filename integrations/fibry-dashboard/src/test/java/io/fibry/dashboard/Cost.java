@@ -14,77 +14,77 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 
-/** What a tick costs, beside {@code scope.actors()}: {@code mvn -q -Pdashboard -Dmain=Cost}. */
+/** Measures a tick and {@code scope.actors()}: {@code mvn -q -Pdashboard -Dmain=Cost}. */
 final class Cost {
   private static final int ACTORS = 10_000;
-  private static final int ROUNDS = 60; // each a second in real life
-  private static final int COUNTED = 20; // the last
+  private static final int ROUNDS = 60; // a dashboard has one round per second
+  private static final int MEASURED_ROUNDS = 20; // the last rounds
 
-  private static Optional<ScopeSnapshot> last = Optional.empty(); // of the main thread alone
-  private static Object kept; // likewise
+  private static Optional<ScopeSnapshot> lastSnapshot = Optional.empty(); // used by the main thread only
+  private static Object actors; // used by the main thread only
 
   private Cost() {}
 
   public static void main(String[] args) throws Exception {
-    for (int busy : List.of(0, 1_000)) measure(busy);
+    for (int busyActors : List.of(0, 1_000)) measure(busyActors);
   }
 
-  private static void measure(int busy) throws Exception {
-    var opened = new CountDownLatch(1);
+  private static void measure(int busyActors) throws Exception {
+    var gate = new CountDownLatch(1);
     try (var scope = ActorSystem.openScope("cost")) {
-      var all = new ArrayList<ActorWithReturn<String, Integer>>();
-      for (int i = 0; i < ACTORS; i++) all.add(scope.named("actor-" + i).newActorWithReturn((String text) -> {
-        if (text.isEmpty()) opened.await();
+      var testActors = new ArrayList<ActorWithReturn<String, Integer>>();
+      for (int i = 0; i < ACTORS; i++) testActors.add(scope.named("actor-" + i).newActorWithReturn((String text) -> {
+        if (text.isEmpty()) gate.await();
         return text.length();
       }));
-      for (var actor : all) actor.ask("x");
-      for (int i = 0; i < busy; i++) all.get(i).sendMessage("");
-      System.out.println(ACTORS + " actors, " + busy + " of them busy:");
-      report("  scope.actors()", () -> kept = scope.actors());
+      for (var actor : testActors) actor.ask("x");
+      for (int i = 0; i < busyActors; i++) testActors.get(i).sendMessage("");
+      System.out.println(ACTORS + " actors, " + busyActors + " of them busy:");
+      report("  scope.actors()", () -> actors = scope.actors());
       report("  a tick        ", () -> tick(scope));
       System.out.printf(Locale.ROOT, "  text %d kB, kept between ticks %.1f MB%n",
-          last.orElseThrow().fullJson().length() / 1024,
-          held(scope) / 1e6);
-      opened.countDown();
+          lastSnapshot.orElseThrow().fullJson().length() / 1024,
+          heldBytes(scope) / 1e6);
+      gate.countDown();
     }
-    last = Optional.empty();
+    lastSnapshot = Optional.empty();
   }
 
   private static void tick(ActorScope scope) {
-    last = Optional.of(ScopeSnapshot.take(scope, System.nanoTime(), false, last));
+    lastSnapshot = Optional.of(ScopeSnapshot.take(scope, System.nanoTime(), false, lastSnapshot));
   }
 
-  private static long held(ActorScope scope) {
-    kept = null;
+  private static long heldBytes(ActorScope scope) {
+    actors = null;
     tick(scope);
-    long with = used();
-    last = Optional.empty();
-    long without = used();
+    long usedWithSnapshot = usedBytes();
+    lastSnapshot = Optional.empty();
+    long usedWithoutSnapshot = usedBytes();
     tick(scope);
-    return with - without;
+    return usedWithSnapshot - usedWithoutSnapshot;
   }
 
-  private static long used() {
+  private static long usedBytes() {
     for (int i = 0; i < 3; i++) System.gc();
     return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
   }
 
   private static void report(String name, Runnable code) {
     var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    var times = new long[COUNTED];
+    var times = new long[MEASURED_ROUNDS];
     long bytes = 0;
     for (int round = 0; round < ROUNDS; round++) {
       pause(Duration.ofMillis(120)); // after 100 ms, busy actors are examined again
       long allocated = threads.getCurrentThreadAllocatedBytes();
-      long began = System.nanoTime();
+      long begin = System.nanoTime();
       code.run();
-      if (round < ROUNDS - COUNTED) continue;
-      times[round - ROUNDS + COUNTED] = System.nanoTime() - began;
+      if (round < ROUNDS - MEASURED_ROUNDS) continue;
+      times[round - ROUNDS + MEASURED_ROUNDS] = System.nanoTime() - begin;
       bytes += threads.getCurrentThreadAllocatedBytes() - allocated;
     }
     Arrays.sort(times);
-    System.out.printf(Locale.ROOT, "%s %.1f ms (at most %.1f), %.1f MB allocated%n", name, times[COUNTED / 2] / 1e6,
-        times[COUNTED - 1] / 1e6, bytes / 1e6 / COUNTED);
+    System.out.printf(Locale.ROOT, "%s %.1f ms (at most %.1f), %.1f MB allocated%n", name,
+        times[MEASURED_ROUNDS / 2] / 1e6, times[MEASURED_ROUNDS - 1] / 1e6, bytes / 1e6 / MEASURED_ROUNDS);
   }
 
   private static void pause(Duration time) {

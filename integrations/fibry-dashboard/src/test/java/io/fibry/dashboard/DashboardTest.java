@@ -31,11 +31,11 @@ class DashboardTest {
   private record Secret(String text) {}
 
   private final ActorScope scope = ActorSystem.openScope("app");
-  private final CountDownLatch opened = new CountDownLatch(1);
+  private final CountDownLatch gate = new CountDownLatch(1);
 
   @AfterEach
   void close() {
-    opened.countDown();
+    gate.countDown();
     scope.closeWithin(Duration.ZERO);
   }
 
@@ -43,12 +43,12 @@ class DashboardTest {
     return Web.get(dashboard.port(), "/figures");
   }
 
-  /** An actor that is at a secret, with another one behind it, and a dead letter with a third. */
-  private void keepSecrets() throws Exception {
+  /** Lets one actor handle a secret while a second one waits, and another fail with a third. */
+  private void sendSecrets() throws Exception {
     var entered = new CountDownLatch(1);
     var busy = scope.named("busy").newActor((Secret secret) -> {
       entered.countDown();
-      opened.await();
+      gate.await();
     });
     busy.sendMessage(new Secret("hush-1"));
     busy.sendMessage(new Secret("hush-2"));
@@ -61,7 +61,7 @@ class DashboardTest {
   }
 
   @Test
-  void figuresTellOfActorsInTheTreeOfScopes() throws Exception {
+  void figuresHaveActorsOfInnerScopes() throws Exception {
     scope.openScope("outer").openScope("inner").named("deep").newActorWithReturn((String text) -> text).ask("one");
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 
@@ -84,10 +84,10 @@ class DashboardTest {
 
   @Test
   void messageContentsAreHiddenByDefault() throws Exception {
-    keepSecrets();
+    sendSecrets();
 
     try (var dashboard = Dashboard.open(scope, 0); var events = Web.events(dashboard.port())) {
-      var text = figures(dashboard) + events.event(all -> true) + Web.get(dashboard.port(), "/figures?filter=busy");
+      var text = figures(dashboard) + events.event(event -> true) + Web.get(dashboard.port(), "/figures?filter=busy");
 
       assertFalse(text.contains("hush"), text);
       assertTrue(text.contains("\"doing\":\"handles a message\""), text);
@@ -98,7 +98,7 @@ class DashboardTest {
 
   @Test
   void messageContentsAreShownWhenEnabled() throws Exception {
-    keepSecrets();
+    sendSecrets();
 
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withMessageContents())) {
       var text = figures(dashboard);
@@ -109,7 +109,7 @@ class DashboardTest {
   }
 
   @Test
-  void aRingIsNamed() throws Exception {
+  void waitCycleIsNamed() throws Exception {
     var first = new AtomicReference<ActorWithReturn<String, String>>();
     var second = scope.named("second").newActorWithReturn((String text) -> first.get().ask(text));
     first.set(scope.named("first").newActorWithReturn((String text) -> second.ask(text)));
@@ -126,7 +126,7 @@ class DashboardTest {
   }
 
   @Test
-  void namesAreNoHtml() throws Exception {
+  void namesAreEscapedForHtml() throws Exception {
     scope.named("<script>alert('\"')</script>").newActor((String text) -> {});
 
     try (var dashboard = Dashboard.open(scope, 0)) {
@@ -138,19 +138,21 @@ class DashboardTest {
   }
 
   @Test
-  void aFilterFindsActorsByNameAndScope() throws Exception {
+  void filterFindsActorsByNameAndScope() throws Exception {
     for (int i = 0; i < 1_000; i++) scope.named("actor-" + i).newActor((String text) -> {});
     scope.openScope("Odd").named("one").newActor((String text) -> {});
 
     try (var dashboard = Dashboard.open(scope, 0)) {
-      var all = figures(dashboard);
-      var byName = Web.get(dashboard.port(), "/figures?filter=ACTOR-777");
-      var byScope = Web.get(dashboard.port(), "/figures?filter=odd");
+      var unfilteredFigures = figures(dashboard);
+      var figuresByName = Web.get(dashboard.port(), "/figures?filter=ACTOR-777");
+      var figuresByScope = Web.get(dashboard.port(), "/figures?filter=odd");
 
-      assertTrue(all.contains("\"actors\":1001,"));
-      assertEquals(ActorRow.MAX_ROWS, all.split("\"kind\"", -1).length - 1);
-      assertTrue(byName.contains("\"name\":\"actor-777\"") && byName.split("\"kind\"", -1).length == 2, byName);
-      assertTrue(byScope.contains("\"name\":\"one\"") && byScope.split("\"kind\"", -1).length == 2, byScope);
+      assertTrue(unfilteredFigures.contains("\"actors\":1001,"));
+      assertEquals(ActorRow.MAX_ROWS, unfilteredFigures.split("\"kind\"", -1).length - 1);
+      assertTrue(figuresByName.contains("\"name\":\"actor-777\"") && figuresByName.split("\"kind\"", -1).length == 2,
+          figuresByName);
+      assertTrue(figuresByScope.contains("\"name\":\"one\"") && figuresByScope.split("\"kind\"", -1).length == 2,
+          figuresByScope);
     }
   }
 
@@ -169,22 +171,22 @@ class DashboardTest {
   }
 
   @Test
-  void otherMachinesNeedAPassword() throws Exception {
+  void accessFromOtherMachinesNeedsPassword() throws Exception {
     var everywhere = new InetSocketAddress(0).getAddress();
 
-    var refused = assertThrows(IllegalArgumentException.class,
+    var refusal = assertThrows(IllegalArgumentException.class,
         () -> Dashboard.open(scope, 0, options -> options.withAddress(everywhere)));
 
-    assertTrue(refused.getMessage().contains("give withPassword"), refused::getMessage);
+    assertTrue(refusal.getMessage().contains("give withPassword"), refusal::getMessage);
     Dashboard.open(scope, 0, options -> options.withAddress(everywhere).withPassword("correct horse")).close();
   }
 
   @Test
-  void aPortThatIsTakenIsNamedAndNothingStays() {
-    try (var first = Dashboard.open(scope, 0)) {
-      assertThrows(UncheckedIOException.class, () -> Dashboard.open(scope, first.port()));
+  void failedOpenOnUsedPortLeavesNoScope() {
+    try (var dashboard = Dashboard.open(scope, 0)) {
+      assertThrows(UncheckedIOException.class, () -> Dashboard.open(scope, dashboard.port()));
     }
-    // an actor tells its end, which a close waits for, before it leaves its scope
+    // close() waits until the actors announce their end, just before they leave their scope
     Patience.eventually(() -> !ActorSystem.root().dump().contains("scope 'dashboard'"));
   }
 
@@ -200,45 +202,45 @@ class DashboardTest {
   }
 
   @Test
-  void eventsComeOnceASecondFromOneLookForAllViewers() throws Exception {
+  void viewersShareOneSnapshotEachSecond() throws Exception {
     var clock = new ManualScheduler();
-    var looks = new AtomicInteger();
+    var snapshots = new AtomicInteger();
 
-    try (var dashboard = Dashboard.open(counted(looks), 0, options -> options, clock)) {
+    try (var dashboard = Dashboard.open(countingScope(snapshots), 0, options -> options, clock)) {
       clock.advance(Duration.ofMinutes(5));
-      assertEquals(0, looks.get());
-      try (var one = Web.events(dashboard.port()); var other = Web.events(dashboard.port())) {
-        one.event(text -> true);
-        other.event(text -> true);
-        assertEquals(1, looks.get());
+      assertEquals(0, snapshots.get());
+      try (var firstViewer = Web.events(dashboard.port()); var secondViewer = Web.events(dashboard.port())) {
+        firstViewer.event(text -> true);
+        secondViewer.event(text -> true);
+        assertEquals(1, snapshots.get());
 
         clock.advance(Duration.ofSeconds(1));
 
-        assertEquals(one.event(text -> true), other.event(text -> true));
-        assertEquals(2, looks.get());
+        assertEquals(firstViewer.event(text -> true), secondViewer.event(text -> true));
+        assertEquals(2, snapshots.get());
       }
-      Patience.eventually(() -> { // the browsers are found to have gone, and nothing is due any more
+      Patience.eventually(() -> { // the ends of the connections are noticed, and no timer is set
         advance(clock, Duration.ofSeconds(1));
         return clock.untilNext().isEmpty();
       });
-      int before = looks.get();
+      int snapshotsBefore = snapshots.get();
       advance(clock, Duration.ofMinutes(5));
-      assertEquals(before, looks.get());
+      assertEquals(snapshotsBefore, snapshots.get());
     }
   }
 
-  /** Until the pulse has done what was due. */
+  /** Advances the clock, and waits until the pulse has handled its messages. */
   private static void advance(ManualScheduler clock, Duration time) {
     clock.advance(time);
-    Patience.eventually(() -> ActorSystem.root().actors().stream().noneMatch(one -> one.name().equals("pulse")
-        && (one.queued() > 0 || !one.activity().equals("idle"))));
+    Patience.eventually(() -> ActorSystem.root().actors().stream().noneMatch(actor -> actor.name().equals("pulse")
+        && (actor.queued() > 0 || !actor.activity().equals("idle"))));
   }
 
-  /** Returns the scope as a scope that counts the looks at its actors. */
-  private ActorScope counted(AtomicInteger looks) {
+  /** Returns a proxy of the scope that counts the snapshots of its actors. */
+  private ActorScope countingScope(AtomicInteger snapshots) {
     return (ActorScope) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {ActorScope.class},
         (proxy, method, arguments) -> {
-          if (method.getName().equals("actors")) looks.incrementAndGet();
+          if (method.getName().equals("actors")) snapshots.incrementAndGet();
           try {
             return method.invoke(scope, arguments);
           } catch (InvocationTargetException failure) {
@@ -266,7 +268,7 @@ class DashboardTest {
   }
 
   @Test
-  void theEndOfTheScopeIsTold() throws Exception {
+  void endOfScopeIsSentToViewers() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0); var events = Web.events(dashboard.port())) {
       assertTrue(events.event(text -> true).contains("\"closed\":false"));
 
@@ -290,7 +292,7 @@ class DashboardTest {
   }
 
   @Test
-  void dashboardUriIsThatOfPage() throws Exception {
+  void uriIsAddressOfPage() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withAddress(InetAddress.getLoopbackAddress()))) {
       assertEquals("http://localhost:" + dashboard.port() + "/", dashboard.uri().toString());
     }

@@ -1,6 +1,6 @@
 package io.fibry.dashboard;
 
-/** A shop at work and its dashboard, until it is stopped: {@code mvn -q -Pdashboard}. */
+/** Runs a simulated shop and its dashboard until it is stopped: {@code mvn -q -Pdashboard}. */
 final class Demo {
   private Demo() {}
 

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A shop at work: calm parts, a backlog, a pool, an actor that fails, a ring. */
+/** A simulated shop with idle actors, a backlog, a pool, failures, and a wait cycle. */
 final class DemoShop implements AutoCloseable {
   private record Order(int number, String item) {}
 
@@ -33,7 +33,7 @@ final class DemoShop implements AutoCloseable {
   private final ActorScope scope = ActorSystem.openScope("shop");
   private final Random random = new Random(7); // guarded by itself
 
-  /** The actors, from the last that an order comes to. */
+  /** Creates the actors, beginning with the last actor that an order reaches. */
   void open() {
     var warehouse = scope.openScope("warehouse");
     var checkout = scope.openScope("checkout");
@@ -49,15 +49,15 @@ final class DemoShop implements AutoCloseable {
       packing.sendMessage(order);
     });
     var stock =
-        warehouse.named("stock").initialState(() -> 100).newActorWithReturn((Integer left, Order order) -> {
-          if (order.number % 400 == 399) work(1_500, 2_500); // counts the shelves
-          return left > 0;
+        warehouse.named("stock").initialState(() -> 100).newActorWithReturn((Integer pieces, Order order) -> {
+          if (order.number % 400 == 399) work(1_500, 2_500); // counts the items on the shelves
+          return pieces > 0;
         });
 
     var mail = office.named("mail").mailbox(Mailbox.bounded(50, Overflow.DROP_OLDEST))
         .newActor((Reminder reminder) -> work(60, 90));
     var ledger = office.named("ledger").strategy(Strategy.RESIDENT_FIBER).newActor((Order order) -> work(1, 3));
-    openRing(office);
+    openWaitCycle(office);
 
     var invoices = checkout.named("invoices").newActor((Order order) -> {
       ledger.sendMessage(order);
@@ -74,11 +74,11 @@ final class DemoShop implements AutoCloseable {
       if (stock.ask(order)) payments.sendMessage(order);
     });
     checkout.named("fraud check").newActor((Order order) -> {});
-    openDoor(cart);
+    letCustomersIn(cart);
   }
 
-  /** Customers come in waves. */
-  private void openDoor(Actor<Order> cart) {
+  /** Creates an actor that sends orders in bursts. */
+  private void letCustomersIn(Actor<Order> cart) {
     var items = new String[] {"hat", "shoes", "coat", "gloves"};
     var customers = scope.named("customers").initialState(() -> new int[1]).newActor((int[] number, String tick) -> {
       double wave = 1 + Math.sin(number[0] / 160.0) * 0.6 + Math.sin(number[0] / 37.0) * 0.25;
@@ -88,8 +88,8 @@ final class DemoShop implements AutoCloseable {
     customers.sendMessageEvery("tick", Duration.ofMillis(40));
   }
 
-  /** Prices ask for discounts, and discounts now and then for prices. */
-  private static void openRing(ActorScope office) {
+  /** Creates two actors that ask each other, so that each request ends in a wait cycle. */
+  private static void openWaitCycle(ActorScope office) {
     var prices = new AtomicReference<ActorWithReturn<Discount, Integer>>();
     var discounts =
         office.named("discounts").onFailure(FailurePolicy.resume().withoutLog())
@@ -105,10 +105,10 @@ final class DemoShop implements AutoCloseable {
     }
   }
 
-  private void work(int least, int most) throws InterruptedException {
+  private void work(int minMillis, int maxMillis) throws InterruptedException {
     int millis;
     synchronized (random) {
-      millis = random.nextInt(least, most);
+      millis = random.nextInt(minMillis, maxMillis);
     }
     var clock = Scheduler.system();
     clock.sleepUntil(clock.nanoTime() + Duration.ofMillis(millis).toNanos());

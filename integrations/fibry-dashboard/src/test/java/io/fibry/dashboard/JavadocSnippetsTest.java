@@ -12,7 +12,7 @@ import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The code that the Javadoc and the README show. */
+/** Runs the code that the Javadoc and the README show. */
 class JavadocSnippetsTest {
   private final ActorScope scope = ActorSystem.openScope("shop");
 
@@ -21,19 +21,19 @@ class JavadocSnippetsTest {
     scope.close();
   }
 
-  /** Without a certificate: no browser could agree, but it listens. */
+  /** Has no certificate, so a server can listen, but no browser could connect. */
   private static SSLContext context() throws Exception {
-    var none = KeyStore.getInstance("PKCS12");
-    none.load(null, null);
+    var keyStore = KeyStore.getInstance("PKCS12");
+    keyStore.load(null, null);
     var keys = KeyManagerFactory.getInstance("PKIX");
-    keys.init(none, new char[0]);
+    keys.init(keyStore, new char[0]);
     var context = SSLContext.getInstance("TLS");
     context.init(keys.getKeyManagers(), null, null);
     return context;
   }
 
   @Test
-  void dashboard() throws Exception {
+  void dashboardOpensOnFreePort() throws Exception {
     // @start region="dashboard"
     try (var dashboard = Dashboard.open(scope, 0)) { // or a port of your choice
       System.out.println("see " + dashboard.uri());
@@ -42,7 +42,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void options() throws Exception {
+  void optionsAreUsed() throws Exception {
     var everywhere = new InetSocketAddress(0).getAddress();
     var tls = Tls.of(context());
     var password = "correct horse";

@@ -17,7 +17,7 @@ class JsonTest {
   }
 
   @Test
-  void numbersAreThoseOfJson() {
+  void numbersAreWrittenAsJson() {
     assertEquals("[0,-1,9223372036854775807,0.5,1.0E10,-0.1,null,null,null]",
         JsonText.of(List.of(0, -1L, Long.MAX_VALUE,
             0.5, 1e10, -0.1, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY)));
@@ -35,11 +35,11 @@ class JsonTest {
   }
 
   @Test
-  void allOtherCharactersAreAscii() {
+  void otherCharactersAreWrittenAsAscii() {
     for (int c : IntStream.rangeClosed(0, 0xffff).toArray()) {
       var text = JsonText.of(String.valueOf((char) c));
 
-      assertTrue(text.chars().allMatch(one -> one >= ' ' && one < 0x7f), () -> "character " + c);
+      assertTrue(text.chars().allMatch(character -> character >= ' ' && character < 0x7f), () -> "character " + c);
       if (text.length() > 4) assertEquals(c, Integer.parseInt(text.substring(3, 7), 16), text);
     }
     assertEquals("\"\\u0000\\u000a\\u001f\\u007f\\u00e9\\ud83d\\ude00\\ud83d\"",

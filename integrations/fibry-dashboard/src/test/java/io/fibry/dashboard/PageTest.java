@@ -18,13 +18,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a browser makes of the page. */
+/** Tests the page of the dashboard in a browser. */
 class PageTest {
   private static final String HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>";
   private static final String ROW = "[...document.querySelectorAll('#rows tr')]"
       + ".filter(row => row.cells[0].textContent === %s).map(row => row.innerText.replace(/\\s+/g, ' ')).join()";
 
-  // Chromium writes for a moment after its end
+  // Chromium still writes files for a moment after its end
   @TempDir(cleanup = CleanupMode.NEVER)
   static Path profile;
 
@@ -37,7 +37,7 @@ class PageTest {
     assumeTrue(Chromium.program().isPresent(), "there is no Chromium");
     dashboard = Dashboard.open(scope, 0);
     chromium = new Chromium(profile);
-    chromium.size(1200, 800);
+    chromium.setSize(1200, 800);
   }
 
   @AfterEach
@@ -52,22 +52,23 @@ class PageTest {
     chromium.until("figures !== null");
   }
 
-  /** A rate, which only a second look gives, is as none. */
+  /** Returns the texts of a row. A rate of 0.0 becomes a dash, as before the second snapshot. */
   private String row(String name) throws Exception {
     return chromium.value(ROW.formatted(JsonText.of(name))).strip().replace(" 0.0 ", " – ");
   }
 
-  private String ground() throws Exception {
+  private String background() throws Exception {
     return chromium.value("getComputedStyle(document.body).backgroundColor");
   }
 
   @Test
   void actorsAreShownInLightAndDark() throws Exception {
-    var below = scope.openScope("below");
-    var echo = below.named("echo").onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((String text) -> {
-      if (text.isEmpty()) throw new IllegalStateException("empty");
-      return text;
-    });
+    var innerScope = scope.openScope("below");
+    var echo = innerScope.named("echo").onFailure(FailurePolicy.resume().withoutLog())
+        .newActorWithReturn((String text) -> {
+          if (text.isEmpty()) throw new IllegalStateException("empty");
+          return text;
+        });
     for (int i = 0; i < 1_234; i++) echo.ask("x");
     echo.sendMessage("");
     scope.named("quiet").newActor((String text) -> {});
@@ -81,30 +82,30 @@ class PageTest {
     assertEquals("1", chromium.value("document.querySelector('[data-reason=failed] dd').innerText"));
     assertTrue(chromium.value("byId('letters').innerText").contains("failed · String · IllegalStateException"));
     assertEquals("● live", chromium.value("byId('status').innerText"));
-    var light = ground();
+    var lightColor = background();
 
     show("?theme=dark");
     assertEquals("echo FIBER ○ idle – 0 1,234 – ▲ 1", row("echo"));
-    assertNotEquals(light, ground());
-    assertTrue(chromium.picture().length > 10_000);
+    assertNotEquals(lightColor, background());
+    assertTrue(chromium.takePicture().length > 10_000);
   }
 
   @Test
-  void theSystemsThemeIsTakenUnlessOneIsChosen() throws Exception {
-    chromium.prefer("dark");
+  void systemThemeIsUsedUnlessThemeIsChosen() throws Exception {
+    chromium.setColorScheme("dark");
     show("");
-    var dark = ground();
-    chromium.prefer("light");
-    var light = ground();
+    var darkColor = background();
+    chromium.setColorScheme("light");
+    var lightColor = background();
 
-    assertNotEquals(dark, light);
+    assertNotEquals(darkColor, lightColor);
     chromium.value("(byId('theme').value = 'dark', byId('theme').dispatchEvent(new Event('change')))");
-    assertEquals(dark, ground());
+    assertEquals(darkColor, background());
     assertTrue(chromium.value("location.search").contains("theme=dark"));
   }
 
   @Test
-  void aHostileNameIsText() throws Exception {
+  void hostileNameIsShownAsText() throws Exception {
     scope.named(HOSTILE).newActor((String text) -> {});
     scope.openScope(HOSTILE).named("in it").newActor((String text) -> {});
     scope.named("dead" + HOSTILE).onFailure(FailurePolicy.resume().withoutLog()).newActor((String text) -> {
@@ -123,7 +124,7 @@ class PageTest {
   }
 
   @Test
-  void columnsSortAndAFilterAsksTheServer() throws Exception {
+  void columnsSortRowsAndFilterQueriesServer() throws Exception {
     for (int i = 0; i < 600; i++) {
       var actor = scope.named("actor-" + i).newActorWithReturn((String text) -> text);
       if (i == 7) actor.ask("x");
@@ -142,31 +143,31 @@ class PageTest {
   }
 
   @Test
-  void aPhoneNeedsNotScrollSideways() throws Exception {
+  void pageFitsWidthOfPhone() throws Exception {
     scope.named("an actor with a name that is too long for a phone, and for most other screens, too")
         .newActor((String text) -> {});
-    chromium.size(390, 800);
+    chromium.setSize(390, 800);
     show("");
 
     assertEquals("390", chromium.value("document.documentElement.scrollWidth"));
   }
 
   @Test
-  void nothingMovesWhenFiguresChange() throws Exception {
+  void layoutStaysWhenFiguresChange() throws Exception {
     var echo = scope.named("echo").newActorWithReturn((String text) -> text);
     show("");
-    var places = "[...document.querySelectorAll('h2, th, td, .value, dd')].map(e => { const r = "
+    var positionScript = "[...document.querySelectorAll('h2, th, td, .value, dd')].map(e => { const r = "
         + "e.getBoundingClientRect(); return [r.left, r.top, r.height].join(); }).join(' ')";
-    var before = chromium.value(places);
+    var positionsBefore = chromium.value(positionScript);
     for (int i = 0; i < 2_000; i++) echo.ask("x");
 
     chromium.until("figures.handled === 2000 && figures.rows[0].handled === 2000");
 
-    assertEquals(before, chromium.value(places));
+    assertEquals(positionsBefore, chromium.value(positionScript));
   }
 
   @Test
-  void theEndOfTheScopeIsTold() throws Exception {
+  void pageShowsEndOfScope() throws Exception {
     show("");
 
     scope.close();

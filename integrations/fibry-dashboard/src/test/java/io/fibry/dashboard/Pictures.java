@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Makes the pictures in {@code docs/images}, after three minutes of work:
+ * Makes the pictures in {@code docs/images}, after three minutes of a demo:
  * {@code mvn -q -Pdashboard -Dmain=Pictures}.
  */
 final class Pictures {
@@ -21,13 +21,14 @@ final class Pictures {
         var dashboard = Dashboard.open(shop.scope(), 0);
         var chromium = new Chromium(profile)) {
       shop.open();
-      chromium.size(1200, 800);
+      chromium.setSize(1200, 800);
       chromium.open(dashboard.uri());
-      for (int looks = 1; looks <= seconds; looks += 20) // a call may take less than a minute
-        chromium.until("cards[0].history.length >= " + Math.min(looks, 180));
+      // a call must take less than a minute
+      for (int elapsedSeconds = 1; elapsedSeconds <= seconds; elapsedSeconds += 20)
+        chromium.until("cards[0].history.length >= " + Math.min(elapsedSeconds, 180));
       for (var theme : List.of("light", "dark")) {
         chromium.value("showTheme('" + theme + "')");
-        Files.write(FOLDER.resolve("dashboard-" + theme + ".png"), chromium.picture());
+        Files.write(FOLDER.resolve("dashboard-" + theme + ".png"), chromium.takePicture());
       }
     }
   }

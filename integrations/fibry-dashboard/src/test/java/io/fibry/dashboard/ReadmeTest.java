@@ -2,7 +2,7 @@ package io.fibry.dashboard;
 
 import io.fibry.test.ModularReadme;
 
-/** The README is true. */
+/** Tests the README of this module. */
 class ReadmeTest extends ModularReadme {
   ReadmeTest() {
     super("io.fibry.dashboard", "Shop", 2, "  requires java.net.http;\n");

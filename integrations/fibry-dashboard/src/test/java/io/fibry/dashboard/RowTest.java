@@ -14,9 +14,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class RowTest {
 
-  private static ActorRow row(int number, long waiting, long failed, int busy, double perSecond) {
-    return new ActorRow(new ActorStats(List.of("app"), "actor-" + number, "FIBER", waiting, 0, failed, "idle",
-        Duration.ofMillis(busy)), 0, perSecond);
+  private static ActorRow row(int number, long waitingCount, long failedCount, int busyMillis, double perSecond) {
+    return new ActorRow(new ActorStats(List.of("app"), "actor-" + number, "FIBER", waitingCount, 0, failedCount, "idle",
+        Duration.ofMillis(busyMillis)), 0, perSecond);
   }
 
   private static List<String> names(List<ActorRow> rows) {
@@ -58,14 +58,14 @@ class RowTest {
 
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {"idle | idle", "is idle | idle", "ends | ends", "is busy | is busy",
-    "rests after a failure | rests after a failure", "3 of 4 at work | 3 of 4 at work",
+    "is suspended after a failure | is suspended after a failure", "3 of 4 at work | 3 of 4 at work",
     "cut off, its handler still runs | cut off, its handler still runs",
     "is between two messages | between messages", "is handling idle | handles a message",
     "has been handling \"3 of 4 at work\" for at least 3 s | handles a message",
     "is handling X, where it waits for the answer of 'y' to secret | handles a message",
     "waits for Password[secret] | waits", "was woken by 'x', and has not begun yet | about to begin",
     "has been given no thread yet by secret | about to begin", "something new: secret | handles a message"})
-  void messageTextsAreRemovedFromRows(String doing, String shown) {
-    assertEquals(shown, ActorRow.withoutTexts(doing));
+  void messageTextsAreRemovedFromRows(String activity, String shownActivity) {
+    assertEquals(shownActivity, ActorRow.withoutTexts(activity));
   }
 }

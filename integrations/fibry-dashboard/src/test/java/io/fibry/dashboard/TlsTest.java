@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class TlsTest {
   @Test
-  void thePageComesThroughTls() throws Exception {
+  void pageIsServedOverTls() throws Exception {
     var context = Certificates.context();
 
     try (var scope = ActorSystem.openScope("app");

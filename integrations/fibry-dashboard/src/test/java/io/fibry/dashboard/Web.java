@@ -9,7 +9,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Predicate;
 
-/** A client that may send any header. */
+/** An HTTP client that can send any header. */
 final class Web implements AutoCloseable {
   private final Socket socket;
   private final BufferedReader lines;
@@ -22,12 +22,12 @@ final class Web implements AutoCloseable {
     lines = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
   }
 
-  /** Its answer, with head. */
-  static String answer(int port, String method, String path, String... headers) throws IOException {
-    var all = new String[headers.length + 1];
-    System.arraycopy(headers, 0, all, 0, headers.length);
-    all[headers.length] = "Connection: close";
-    try (var web = new Web(port, method, path, all)) {
+  /** Returns the response with its head. */
+  static String response(int port, String method, String path, String... headers) throws IOException {
+    var allHeaders = new String[headers.length + 1];
+    System.arraycopy(headers, 0, allHeaders, 0, headers.length);
+    allHeaders[headers.length] = "Connection: close";
+    try (var web = new Web(port, method, path, allHeaders)) {
       var text = new StringBuilder();
       for (var line = web.lines.readLine(); line != null; line = web.lines.readLine()) text.append(line).append('\n');
       return text.toString();
@@ -35,14 +35,14 @@ final class Web implements AutoCloseable {
   }
 
   static String get(int port, String path) throws IOException {
-    return answer(port, "GET", path, "Host: localhost:" + port);
+    return response(port, "GET", path, "Host: localhost:" + port);
   }
 
   static Web events(int port) throws IOException {
     return new Web(port, "GET", "/events", "Host: localhost");
   }
 
-  /** The data of the next event for which it holds. */
+  /** Returns the data of the next wanted event. */
   String event(Predicate<String> isWanted) throws IOException {
     for (var line = lines.readLine(); line != null; line = lines.readLine())
       if (line.startsWith("data: ") && isWanted.test(line)) return line.substring(6);

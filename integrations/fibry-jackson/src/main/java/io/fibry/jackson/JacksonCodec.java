@@ -38,7 +38,7 @@ public final class JacksonCodec {
   }
 
   /**
-   * Makes a codec with names and old forms.
+   * Makes a codec with other names for types, and with old forms of types.
    *
    * @param <T> the type of the values
    * @param type the class of the values

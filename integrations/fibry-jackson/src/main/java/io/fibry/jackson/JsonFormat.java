@@ -16,7 +16,7 @@ record JsonFormat(MapperTypes mapperTypes) implements Format {
   static final JsonFactory FACTORY = JsonFactory.builder()
       .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).maxNumberLength(MAX_DIGITS)
           .maxStringLength(MAX_BYTES).maxNameLength(MAX_BYTES).build())
-      // otherwise the keys of users' maps would fill a table that all parsers share
+      // if enabled, the keys of users' maps would fill a table that all parsers share
       .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES).build();
 
   @Override

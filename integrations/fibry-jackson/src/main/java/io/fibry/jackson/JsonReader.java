@@ -32,10 +32,10 @@ final class JsonReader implements ItemReader {
   private static final Pattern NOT_FINITE = Pattern.compile("NaN|-?Infinity");
   private static final Pattern FLOATING = Pattern.compile(NUMBER + "|" + NOT_FINITE);
   private static final Set<String> BOOLEANS = Set.of("true", "false");
-  private static final Pattern ZERO = Pattern.compile("[^1-9eE]*([eE].*)?");
+  private static final Pattern ZERO = Pattern.compile("[^1-9eE]*([eE].*)?"); // all digits are 0
 
   private final char[] chars;
-  private final int start;
+  private final int start; // index in chars at which this reader begins
   private final int limit;
   private final MapperTypes mapperTypes;
   private final JsonParser parser;
@@ -58,13 +58,13 @@ final class JsonReader implements ItemReader {
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
     } catch (CharacterCodingException malformed) {
-      throw CodecException.here("the bytes are not UTF-8");
+      throw CodecException.ofFault("the bytes are not UTF-8");
     }
   }
 
   @Override
   public CodecException failure(String problem) {
-    return CodecException.here(problem + ", at character " + tokenStart());
+    return CodecException.ofFault(problem + ", at character " + tokenStart());
   }
 
   /** Returns the index in {@code chars} at which the parser's current token begins. */
@@ -73,7 +73,7 @@ final class JsonReader implements ItemReader {
   }
 
   private CodecException malformed(JacksonException failure) {
-    return CodecException.here(failure.getOriginalMessage() + ", at character "
+    return CodecException.ofFault(failure.getOriginalMessage() + ", at character "
         + (start + parser.currentLocation().getCharOffset()));
   }
 

@@ -32,7 +32,7 @@ final class JsonWriter implements ItemWriter {
 
     private void check(int length) {
       if (count + length > Format.MAX_BYTES)
-        throw CodecException.here("it takes more than " + Format.MAX_BYTES + " bytes");
+        throw CodecException.ofFault("it takes more than " + Format.MAX_BYTES + " bytes");
     }
   }
 
@@ -40,7 +40,7 @@ final class JsonWriter implements ItemWriter {
   private final LimitedOutputStream out = new LimitedOutputStream();
   private final JsonGenerator generator =
       JsonFormat.FACTORY.createGenerator(ObjectWriteContext.empty(), out, JsonEncoding.UTF8);
-  // by depth; false: an array, or the outermost value
+  // by depth: whether a map is open there, not an array or the outermost value
   private final boolean[] isMap = new boolean[Format.MAX_DEPTH + 1];
   private int depth;
   private boolean isAtKey; // the next item is the key of a map
@@ -77,7 +77,7 @@ final class JsonWriter implements ItemWriter {
 
   private void number(String digits) {
     if (digits.length() > JsonFormat.MAX_DIGITS) throw CodecException
-        .here("a number of " + digits.length() + " characters; JSON has at most " + JsonFormat.MAX_DIGITS);
+        .ofFault("a number of " + digits.length() + " characters; JSON has at most " + JsonFormat.MAX_DIGITS);
     if (isAtKey) writeKey(digits);
     else generator.writeNumber(digits);
     onItemEnd();
@@ -134,7 +134,7 @@ final class JsonWriter implements ItemWriter {
       parser.nextToken();
       generator.copyCurrentStructureExact(parser);
     } catch (JacksonException invalid) {
-      throw CodecException.here(mappedType + " does not write JSON: " + invalid.getOriginalMessage());
+      throw CodecException.ofFault(mappedType + " does not write JSON: " + invalid.getOriginalMessage());
     }
     onItemEnd();
   }
@@ -152,7 +152,7 @@ final class JsonWriter implements ItemWriter {
   }
 
   private void begin(boolean startsMap) {
-    if (depth == Format.MAX_DEPTH) throw CodecException.here("it is nested more than " + Format.MAX_DEPTH + " deep");
+    if (depth == Format.MAX_DEPTH) throw CodecException.ofFault("it is nested more than " + Format.MAX_DEPTH + " deep");
     isMap[++depth] = startsMap;
     isAtKey = startsMap;
   }

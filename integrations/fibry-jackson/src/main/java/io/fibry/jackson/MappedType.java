@@ -29,7 +29,7 @@ import tools.jackson.databind.node.ObjectNode;
 record MappedType(Class<?> type, Object example, JsonMapper mapper) {
   private static final JsonMapper TREES = JsonMapper.shared();
 
-  /** Denies all class names in bytes, so that bytes never choose a class. */
+  /** Denies all class names in stored values, so that a value never chooses its class. */
   private static final class NoClassValidator extends PolymorphicTypeValidator {
     private static final long serialVersionUID = 1;
 
@@ -94,8 +94,8 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
 
   /**
    * Checks that the mapper refuses the example if a field is missing, so that no field of an old
-   * value silently becomes zero. Fields that are then empty, or are derived from others, may be
-   * missing.
+   * value silently becomes zero. A field may be missing if it is then empty, or is
+   * derived from other fields.
    */
   private void checkFieldsAreNeeded() {
     var tree = TREES.readTree(write(example));
@@ -138,7 +138,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
 
   /** Collects fields that the type does not know, except fields that its annotations ignore. */
   private static final class SkippedFields extends DeserializationProblemHandler {
-    // descriptions by field name, not by position: parsers of buffered tokens know no positions
+    // descriptions of fields, by name: parsers of buffered tokens know no positions
     private final Map<String, String> fields = new LinkedHashMap<>();
 
     @Override
@@ -170,7 +170,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
   private Object read(ObjectReader reader, String text) {
     try {
       Object value = reader.readValue(text);
-      if (value == null) throw CodecException.here(this + " reads null");
+      if (value == null) throw CodecException.ofFault(this + " reads null");
       return value;
     } catch (CodecException failure) {
       throw failure;

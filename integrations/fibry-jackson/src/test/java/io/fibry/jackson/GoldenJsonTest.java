@@ -15,13 +15,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class GoldenJsonTest {
-  static final class First {
+  static final class FirstVersion {
     sealed interface Event {}
 
     record Deposited(long cents) implements Event {}
   }
 
-  static final class Second {
+  static final class SecondVersion {
     sealed interface Event {}
 
     record Deposited(long cents, String currency) implements Event {}
@@ -35,8 +35,8 @@ class GoldenJsonTest {
   }
 
   @Test
-  void samplesAreFilesThatPeopleRead() throws IOException {
-    var codec = JacksonCodec.of(First.Event.class);
+  void samplesAreReadableJsonFiles() throws IOException {
+    var codec = JacksonCodec.of(FirstVersion.Event.class);
 
     assertTrue(failure(codec).getMessage().endsWith("[Deposited-1-v1.json]"));
     assertEquals("{\"Deposited\":{\"cents\":-4711000000}}", Files.readString(folder.resolve("Deposited-1-v1.json")));
@@ -44,21 +44,22 @@ class GoldenJsonTest {
   }
 
   @Test
-  void jsonThatCannotBeReadFails() {
-    failure(JacksonCodec.of(First.Event.class));
+  void unreadableJsonFailsCheck() {
+    failure(JacksonCodec.of(FirstVersion.Event.class));
 
-    String text = failure(JacksonCodec.of(Second.Event.class)).getMessage();
+    String text = failure(JacksonCodec.of(SecondVersion.Event.class)).getMessage();
 
     assertTrue(text.contains("Deposited-1-v1.json can no longer be read: Event.Deposited: field currency"), text);
   }
 
   @Test
-  void anotherFormatFails() throws IOException {
-    failure(Codec.of(First.Event.class));
+  void filesOfOtherFormatFailCheck() throws IOException {
+    failure(Codec.of(FirstVersion.Event.class));
 
-    assertTrue(failure(JacksonCodec.of(First.Event.class)).getMessage().contains("Deposited-1-v1.cbor can no longer"));
+    assertTrue(failure(JacksonCodec.of(FirstVersion.Event.class)).getMessage()
+        .contains("Deposited-1-v1.cbor can no longer"));
 
-    Files.delete(folder.resolve("Deposited-1-v1.cbor")); // no store has such values
+    Files.delete(folder.resolve("Deposited-1-v1.cbor")); // as a developer may if no store has such values
     assertEquals(List.of("schema.txt"), names());
   }
 

@@ -40,41 +40,41 @@ class JacksonCodecTest {
 
   record Sent(Optional<Color> color, Set<Integer> parts, List<Event> before) implements Event {}
 
-  private static <T> String written(Class<T> type, T value) {
+  private static <T> String toJson(Class<T> type, T value) {
     byte[] bytes = JacksonCodec.of(type).encode(value);
     assertEquals(value, JacksonCodec.of(type).decode(bytes));
     return new String(bytes, UTF_8);
   }
 
-  private static <T> T read(Class<T> type, String json) {
+  private static <T> T fromJson(Class<T> type, String json) {
     return JacksonCodec.of(type).decode(json.getBytes(UTF_8));
   }
 
-  private static String unreadable(Class<?> type, String json) {
-    return assertThrows(CodecException.class, () -> read(type, json)).getMessage();
+  private static String decodingFailure(Class<?> type, String json) {
+    return assertThrows(CodecException.class, () -> fromJson(type, json)).getMessage();
   }
 
-  private static String refused(Class<?> type) {
+  private static String creationFailure(Class<?> type) {
     return assertThrows(IllegalArgumentException.class, () -> JacksonCodec.of(type)).getMessage();
   }
 
-  // ---- the text
+  // ---- the JSON of values
 
   @Test
   void sealedSubtypeIsWrittenWithItsName() {
-    assertEquals("{\"Paid\":{\"cents\":500,\"currency\":\"EUR\"}}", written(Event.class, new Paid(500, "EUR")));
-    assertEquals("{\"Mark\":\"BEGUN\"}", written(Event.class, Mark.BEGUN));
+    assertEquals("{\"Paid\":{\"cents\":500,\"currency\":\"EUR\"}}", toJson(Event.class, new Paid(500, "EUR")));
+    assertEquals("{\"Mark\":\"BEGUN\"}", toJson(Event.class, Mark.BEGUN));
     assertEquals("{\"Sent\":{\"color\":null,\"parts\":[7],\"before\":[{\"Mark\":\"BEGUN\"}]}}",
-        written(Event.class, new Sent(Optional.empty(), Set.of(7), List.of(Mark.BEGUN))));
+        toJson(Event.class, new Sent(Optional.empty(), Set.of(7), List.of(Mark.BEGUN))));
     assertEquals("{\"Paid\":{\"cents\":1,\"currency\":\"\\u0001\\\"\u00fc\"}}",
-        written(Paid.class, new Paid(1, "\u0001\"\u00fc")));
+        toJson(Paid.class, new Paid(1, "\u0001\"\u00fc")));
   }
 
   record Values(double ratio, double limit, Float share, char letter, BigInteger many, BigDecimal price, UUID id,
       Instant at, Duration took, boolean done) {}
 
   @Test
-  void valuesOfTheJdkAreReadable() {
+  void jdkValuesHaveReadableJson() {
     var values = new Values(0.5, Double.NEGATIVE_INFINITY, 3f, 'x', new BigInteger("18446744073709551616"),
         new BigDecimal("1.50"), new UUID(1, 2), Instant.parse("2026-01-02T03:04:05.678Z"), Duration.ofMinutes(90),
         true);
@@ -82,7 +82,7 @@ class JacksonCodecTest {
     assertEquals("""
         {"Values":{"ratio":0.5,"limit":"-Infinity","share":3.0,"letter":120,"many":18446744073709551616,"price":1.50,\
         "id":"00000000-0000-0001-0000-000000000002","at":"2026-01-02T03:04:05.678Z","took":"PT1H30M","done":true}}""",
-        written(Values.class, values));
+        toJson(Values.class, values));
     assertEquals("\"Kw==\"", new String(JacksonCodec.of(byte[].class).encode(new byte[] {43}), UTF_8));
   }
 
@@ -91,7 +91,7 @@ class JacksonCodecTest {
       Map<Instant, Integer> times) {}
 
   @Test
-  void keysOfMapsAreTexts() {
+  void mapKeysAreTexts() {
     var truths = new LinkedHashMap<Boolean, Integer>(Map.of(false, 1));
     truths.put(true, 2);
     var keys = new Keys(Map.of("", 1), Map.of(-7L, 1), truths, Map.of(Double.NaN, 1), Map.of(new BigDecimal("1E+3"), 1),
@@ -99,7 +99,7 @@ class JacksonCodecTest {
 
     assertEquals("""
         {"Keys":{"texts":{"":1},"numbers":{"-7":1},"truths":{"false":1,"true":2},"ratios":{"NaN":1},\
-        "prices":{"1E+3":1},"colors":{"RED":1},"times":{"1970-01-01T00:00:00Z":1}}}""", written(Keys.class, keys));
+        "prices":{"1E+3":1},"colors":{"RED":1},"times":{"1970-01-01T00:00:00Z":1}}}""", toJson(Keys.class, keys));
   }
 
   record ByRecord(Map<Paid, Integer> counts) {}
@@ -107,10 +107,11 @@ class JacksonCodecTest {
   record ByChoice(Map<Optional<String>, Integer> counts) {}
 
   @Test
-  void aKeyThatIsNoTextIsRefusedWhenTheCodecIsMade() {
-    assertTrue(refused(ByRecord.class).contains("ByRecord.counts: a map from io.fibry.jackson.JacksonCodecTest$Paid "
-        + "has no form in json, where keys are texts; use a list of records"), refused(ByRecord.class));
-    refused(ByChoice.class);
+  void codecWithNonTextMapKeyIsRefused() {
+    assertTrue(creationFailure(ByRecord.class).contains("ByRecord.counts: a map from "
+        + "io.fibry.jackson.JacksonCodecTest$Paid has no form in json, where keys are texts; use a list of records"),
+        creationFailure(ByRecord.class));
+    creationFailure(ByChoice.class);
   }
 
   record Renamed(@JsonProperty("item_count") int itemCount, @JsonProperty Color color, Size size) {}
@@ -120,7 +121,7 @@ class JacksonCodecTest {
     SMALL, LARGE
   }
 
-  /** An annotated parameter, as Kotlin has it. */
+  /** A record whose annotation is at the parameter of the constructor, as in Kotlin. */
   record AtParameter(int itemCount) {
     AtParameter(@JsonProperty("item_count") int itemCount) {
       this.itemCount = itemCount;
@@ -137,10 +138,10 @@ class JacksonCodecTest {
 
   @Test
   void jsonPropertyRenamesComponentsAndConstants() {
-    assertEquals("{\"AtParameter\":{\"item_count\":2}}", written(AtParameter.class, new AtParameter(2)));
-    assertEquals("{\"AtAccessor\":{\"item_count\":2}}", written(AtAccessor.class, new AtAccessor(2)));
+    assertEquals("{\"AtParameter\":{\"item_count\":2}}", toJson(AtParameter.class, new AtParameter(2)));
+    assertEquals("{\"AtAccessor\":{\"item_count\":2}}", toJson(AtAccessor.class, new AtAccessor(2)));
     assertEquals("{\"Renamed\":{\"item_count\":2,\"color\":\"RED\",\"size\":\"small\"}}",
-        written(Renamed.class, new Renamed(2, Color.RED, Size.SMALL)));
+        toJson(Renamed.class, new Renamed(2, Color.RED, Size.SMALL)));
     assertEquals("Color = GREEN | RED\nRenamed = 'Renamed' Renamed\n"
         + "Renamed(item_count: int, color: Color, size: Size)\nSize = LARGE | small\n",
         JacksonCodec.of(Renamed.class).schema());
@@ -162,22 +163,24 @@ class JacksonCodecTest {
   record Twice(@JsonProperty("b") int a, int b) {}
 
   @Test
-  void anAnnotationWithoutEffectIsRefused() {
-    assertTrue(refused(Ignoring.class).contains("@JsonIgnore"), refused(Ignoring.class));
-    assertTrue(refused(Ignoring.class).contains("Ignoring.secret has no effect here"), refused(Ignoring.class));
-    assertTrue(refused(Formatted.class).contains("@JsonFormat"), refused(Formatted.class));
-    assertTrue(refused(Valued.class).contains("@JsonValue"), refused(Valued.class));
-    assertTrue(refused(Blank.class).contains("the name ' ' of or in"), refused(Blank.class));
-    assertTrue(refused(Twice.class).contains("have the same name in bytes, 'b'"), refused(Twice.class));
+  void annotationWithoutEffectIsRefused() {
+    assertTrue(creationFailure(Ignoring.class).contains("@JsonIgnore"), creationFailure(Ignoring.class));
+    assertTrue(creationFailure(Ignoring.class).contains("Ignoring.secret has no effect here"),
+        creationFailure(Ignoring.class));
+    assertTrue(creationFailure(Formatted.class).contains("@JsonFormat"), creationFailure(Formatted.class));
+    assertTrue(creationFailure(Valued.class).contains("@JsonValue"), creationFailure(Valued.class));
+    assertTrue(creationFailure(Blank.class).contains("the name ' ' of or in"), creationFailure(Blank.class));
+    assertTrue(creationFailure(Twice.class).contains("have the same name in bytes, 'b'"), creationFailure(Twice.class));
   }
 
-  // ---- what others write
+  // ---- JSON of other programs
 
   @Test
   void whitespaceAndOrderDoNotMatter() {
-    assertEquals(new Paid(5, "EUR"), read(Paid.class, " {\n \"Paid\" : { \"currency\":\"EUR\",\t\"cents\" : 5 } } \n"));
-    assertEquals(5.0, read(Double.class, "5"));
-    assertEquals(5e300, read(Double.class, "5e300"));
+    assertEquals(new Paid(5, "EUR"),
+        fromJson(Paid.class, " {\n \"Paid\" : { \"currency\":\"EUR\",\t\"cents\" : 5 } } \n"));
+    assertEquals(5.0, fromJson(Double.class, "5"));
+    assertEquals(5e300, fromJson(Double.class, "5e300"));
   }
 
   @ParameterizedTest
@@ -201,59 +204,60 @@ class JacksonCodecTest {
     "Keys | {`Keys`:{`ratios`:{`0x1p3`:1}}} | Keys.Keys.ratios[a key]: the key is not a number",
     "Keys | {`Keys`:{`numbers`:{`1`:1,`1`:2}}} | Keys.Keys.numbers: a map has a key twice",
     "Keys | {`Keys`:{`truths`:{`yes`:1}}} | the key 'yes' instead of true or false"})
-  void invalidJsonIsReportedWithItsPath(String type, String json, String why) {
-    Class<?> of = switch (type) {
+  void invalidJsonIsReportedWithItsPath(String type, String json, String expectedText) {
+    Class<?> targetType = switch (type) {
       case "Event" -> Event.class;
       case "Keys" -> Keys.class;
       default -> Double.class;
     };
 
-    String text = unreadable(of, json.replace('`', '"'));
+    String text = decodingFailure(targetType, json.replace('`', '"'));
 
-    assertTrue(text.contains(why), text);
+    assertTrue(text.contains(expectedText), text);
   }
 
   @Test
   void tooLargeOrTooDeepJsonIsRefused() {
-    assertTrue(unreadable(Event.class, "[".repeat(100_000)).contains("an array instead"));
-    assertTrue(unreadable(Paid.class, "{\"Paid\":{\"new\":" + "[".repeat(1_000) + "]".repeat(1_000) + "}}")
+    assertTrue(decodingFailure(Event.class, "[".repeat(100_000)).contains("an array instead"));
+    assertTrue(decodingFailure(Paid.class, "{\"Paid\":{\"new\":" + "[".repeat(1_000) + "]".repeat(1_000) + "}}")
         .contains("nesting depth (65)"));
-    assertTrue(unreadable(BigInteger.class, "1".repeat(2_000)).contains("Number value length (2000)"));
+    assertTrue(decodingFailure(BigInteger.class, "1".repeat(2_000)).contains("Number value length (2000)"));
     assertTrue(
-        unreadable(Keys.class, "{\"Keys\":{\"prices\":{\"" + "1".repeat(2_000) + "\":1}}}").contains("the key is"));
-    assertTrue(unreadable(BigDecimal.class, "1e200000").contains("a decimal with a scale of -200000"));
-    assertTrue(unreadable(String.class, "\"" + "x".repeat(17 << 20) + "\"").contains("at most 16777216 are read"));
+        decodingFailure(Keys.class, "{\"Keys\":{\"prices\":{\"" + "1".repeat(2_000) + "\":1}}}")
+            .contains("the key is"));
+    assertTrue(decodingFailure(BigDecimal.class, "1e200000").contains("a decimal with a scale of -200000"));
+    assertTrue(decodingFailure(String.class, "\"" + "x".repeat(17 << 20) + "\"").contains("at most 16777216 are read"));
 
-    var paid = JacksonCodec.of(Paid.class);
-    assertTrue(assertThrows(CodecException.class, () -> paid.encode(new Paid(1, "x".repeat(17 << 20)))).getMessage()
+    var codec = JacksonCodec.of(Paid.class);
+    assertTrue(assertThrows(CodecException.class, () -> codec.encode(new Paid(1, "x".repeat(17 << 20)))).getMessage()
         .contains("Paid.Paid.currency: it takes more than 16777216 bytes"));
     assertTrue(assertThrows(CodecException.class,
         () -> JacksonCodec.of(BigInteger.class).encode(BigInteger.TEN.pow(1_000))).getMessage()
         .contains("a number of 1001 characters; JSON has at most 1000"));
-    Event deep = Mark.BEGUN;
-    for (int i = 0; i < 40; i++) deep = new Sent(Optional.empty(), Set.of(), List.of(deep));
-    var tooDeep = deep;
+    Event nested = Mark.BEGUN;
+    for (int i = 0; i < 40; i++) nested = new Sent(Optional.empty(), Set.of(), List.of(nested));
+    var tooDeep = nested;
     assertTrue(assertThrows(CodecException.class, () -> JacksonCodec.of(Event.class).encode(tooDeep)).getMessage()
         .endsWith("it is nested more than 64 deep"));
   }
 
-  // ---- the rules of CBOR apply
+  // ---- rules that hold for CBOR, too
 
   @Test
   void nullIsRefused() {
-    var refused = assertThrows(CodecException.class, () -> JacksonCodec.of(Paid.class).encode(new Paid(1, null)));
+    var failure = assertThrows(CodecException.class, () -> JacksonCodec.of(Paid.class).encode(new Paid(1, null)));
 
-    assertEquals("Paid.Paid.currency: it is null; an Optional can be empty", refused.getMessage());
+    assertEquals("Paid.Paid.currency: it is null; an Optional can be empty", failure.getMessage());
   }
 
-  private static class Before {
+  private static class OldVersion {
     record Paid(long cents) {}
   }
 
   @Test
-  void anOldFormIsRead() {
+  void oldFormIsRead() {
     var codec = JacksonCodec.of(Event.class,
-        forms -> forms.readOld("Paid", Before.Paid.class, old -> new Paid(old.cents(), "EUR"))
+        forms -> forms.readOld("Paid", OldVersion.Paid.class, oldPaid -> new Paid(oldPaid.cents(), "EUR"))
             .named(Mark.class, "mark"));
 
     assertEquals(new Sent(Optional.empty(), Set.of(), List.of(new Paid(2, "EUR"), new Paid(3, "USD"), Mark.BEGUN)),
@@ -263,7 +267,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void theSchemaIsThatOfOtherFormats() {
+  void schemaAndSamplesEqualThoseOfCbor() {
     assertEquals(Codec.of(Event.class).schema(), JacksonCodec.of(Event.class).schema());
     assertEquals(Codec.of(Event.class).samples().keySet(), JacksonCodec.of(Event.class).samples().keySet());
     JacksonCodec.of(Event.class).samples()

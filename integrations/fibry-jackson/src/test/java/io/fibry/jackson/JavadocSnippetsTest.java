@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The code that the Javadoc and the README show. */
+/** Runs the code that the Javadoc and the README show. */
 class JavadocSnippetsTest {
   // @start region="codec"
   sealed interface Message {}
@@ -68,38 +68,38 @@ class JavadocSnippetsTest {
   // @end
 
   @Test
-  void bodies() throws Exception {
+  void bodiesAreReadAndWrittenAsJson() throws Exception {
     try (var server = HttpServer.open(ActorSystem.anonymous(), 0, orders(), o -> o);
         var client = HttpClient.newHttpClient()) {
       var uri = URI.create("http://localhost:" + server.port() + "/orders");
       var post = HttpRequest.newBuilder(uri).header("Content-Type", "application/json");
 
-      var made = client.send(post.POST(BodyPublishers.ofString("{\"what\": \"tea\", \"count\": 2}")).build(),
+      var receipt = client.send(post.POST(BodyPublishers.ofString("{\"what\": \"tea\", \"count\": 2}")).build(),
           BodyHandlers.ofString());
-      var broken = client.send(post.POST(BodyPublishers.ofString("{\"what\": ")).build(), BodyHandlers.ofString());
+      var refusal = client.send(post.POST(BodyPublishers.ofString("{\"what\": ")).build(), BodyHandlers.ofString());
 
-      assertEquals("{\"number\":1,\"order\":{\"what\":\"tea\",\"count\":2}}", made.body());
-      assertEquals("application/json", made.headers().firstValue("Content-Type").orElseThrow());
-      assertEquals("400 Bad Request: the body is no Order\n", broken.body());
+      assertEquals("{\"number\":1,\"order\":{\"what\":\"tea\",\"count\":2}}", receipt.body());
+      assertEquals("application/json", receipt.headers().firstValue("Content-Type").orElseThrow());
+      assertEquals("400 Bad Request: the body is no Order\n", refusal.body());
     }
   }
 
   @Test
-  void anAccountIsThereTheNextTime(@TempDir Path folder) {
-    for (int times = 1; times < 4; times++)
+  void accountIsLoadedFromStore(@TempDir Path folder) {
+    for (int round = 1; round < 4; round++)
       try (var store = FolderStore.open(folder);
           var ada = ACCOUNT.newActor(ActorSystem.named("ada"), store)) {
             ada.sendMessage(new Deposit(500));
 
-            assertEquals(500 * times, ada.ask(new Balance()));
+            assertEquals(500 * round, ada.ask(new Balance()));
           }
   }
 
   @Test
-  void aTreeIsKept() {
-    var seen = new Seen("/", MAPPER.readTree("{\"status\":200}"));
+  void jsonTreeIsDecodedFromItsBytes() {
+    var value = new Seen("/", MAPPER.readTree("{\"status\":200}"));
 
-    assertEquals("{\"Seen\":{\"url\":\"/\",\"answer\":{\"status\":200}}}", new String(SEEN.encode(seen), UTF_8));
-    assertEquals(seen, SEEN.decode(SEEN.encode(seen)));
+    assertEquals("{\"Seen\":{\"url\":\"/\",\"answer\":{\"status\":200}}}", new String(SEEN.encode(value), UTF_8));
+    assertEquals(value, SEEN.decode(SEEN.encode(value)));
   }
 }

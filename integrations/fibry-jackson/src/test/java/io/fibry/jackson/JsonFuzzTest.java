@@ -36,14 +36,14 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Random values come back; random bytes give a value or a {@link CodecException}. */
+/** Tests that random values can be decoded, and random bytes give a value or an exception. */
 class JsonFuzzTest {
   private static final int ROUNDS = Soak.ON ? 2_000 : 500;
   private static final String[] PARTS = {"{", "}", "[", "]", ",", ":", "\"", "null", "true", "1e9", "-", "\\u", "0"};
 
   private final long seed = Long.getLong("fibry.seed", new Random().nextLong());
   private final Random random = new Random(seed);
-  private boolean well;
+  private boolean hasPassed;
 
   sealed interface Value {}
 
@@ -74,38 +74,38 @@ class JsonFuzzTest {
   private static final Codec<Value> CODEC = JacksonCodec.of(Value.class);
 
   @AfterEach
-  void tellSeed() {
-    if (!well) System.out.println("seed " + seed);
+  void printSeed() {
+    if (!hasPassed) System.out.println("seed " + seed);
   }
 
   private Value value(int depth) {
     return switch (random.nextInt(depth > 3 ? 3 : 5)) {
       case 0 -> new Numbers(random.nextLong() >> random.nextInt(64), random.nextInt() >> random.nextInt(32),
-          (short) random.nextInt(), (byte) random.nextInt(), (char) random.nextInt(), random.nextBoolean(), single(),
-          twice());
+          (short) random.nextInt(), (byte) random.nextInt(), (char) random.nextInt(), random.nextBoolean(),
+          floatValue(), doubleValue());
       case 1 -> new Bigs(new BigInteger(random.nextInt(200), random).negate(), decimal(), id(), text(),
           text().getBytes(UTF_8));
       case 2 -> times();
       case 3 -> new Holders(List.of(value(depth + 1), value(depth + 1)),
           new LinkedHashSet<>(List.of(text() + "a", text() + "b")),
           random.nextBoolean() ? Optional.empty() : Optional.of(value(depth + 1)));
-      default -> new Maps(Map.of(text(), value(depth + 1)), some(this::twice, random::nextLong),
-          some(this::single, random::nextBoolean), some(this::decimal, this::text),
-          some(this::id, () -> (char) random.nextInt()), Map.of(instant(), Optional.of(text())));
+      default -> new Maps(Map.of(text(), value(depth + 1)), mapOf(this::doubleValue, random::nextLong),
+          mapOf(this::floatValue, random::nextBoolean), mapOf(this::decimal, this::text),
+          mapOf(this::id, () -> (char) random.nextInt()), Map.of(instant(), Optional.of(text())));
     };
   }
 
-  private <K, V> Map<K, V> some(Supplier<K> key, Supplier<V> value) {
+  private <K, V> Map<K, V> mapOf(Supplier<K> key, Supplier<V> value) {
     var map = new LinkedHashMap<K, V>();
     for (int i = random.nextInt(3); i > 0; i--) map.put(key.get(), value.get());
     return map;
   }
 
-  private float single() {
+  private float floatValue() {
     return Float.intBitsToFloat(random.nextInt());
   }
 
-  private double twice() {
+  private double doubleValue() {
     return Double.longBitsToDouble(random.nextLong());
   }
 
@@ -139,51 +139,51 @@ class JsonFuzzTest {
   }
 
   @Test
-  void aValueComesBack() {
+  void valueIsDecodedFromItsJson() {
     for (int i = 0; i < ROUNDS; i++) {
       var value = value(0);
       byte[] bytes = CODEC.encode(value);
-      var read = CODEC.decode(bytes);
+      var decodedValue = CODEC.decode(bytes);
 
-      assertEquals(value, read);
-      assertArrayEquals(bytes, CODEC.encode(read));
+      assertEquals(value, decodedValue);
+      assertArrayEquals(bytes, CODEC.encode(decodedValue));
     }
-    well = true;
+    hasPassed = true;
   }
 
-  /** Another program may write it again, with white space and other escapes. */
+  /** Another program may write the same value with white space and other escapes. */
   @Test
-  void aValueComesBackFromWhatOthersWrite() {
+  void valueIsDecodedFromJsonOfOthers() {
     var pretty = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT)
         .enable(JsonWriteFeature.ESCAPE_NON_ASCII)
         .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
         .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES).build();
     for (int i = 0; i < ROUNDS / 5; i++) {
       var value = value(0);
-      byte[] others = pretty.writeValueAsBytes(pretty.readTree(CODEC.encode(value)));
+      byte[] rewrittenJson = pretty.writeValueAsBytes(pretty.readTree(CODEC.encode(value)));
 
-      assertEquals(value, CODEC.decode(others));
+      assertEquals(value, CODEC.decode(rewrittenJson));
     }
-    well = true;
+    hasPassed = true;
   }
 
   @Test
-  void noPrefixIsAValue() {
+  void noPrefixIsDecoded() {
     for (int i = 0; i < ROUNDS / 50; i++) {
       byte[] bytes = CODEC.encode(value(4));
       for (int length = 0; length < bytes.length; length++)
-        assertNull(decoded(Arrays.copyOf(bytes, length)), length + " of " + bytes.length);
+        assertNull(decodeOrNull(Arrays.copyOf(bytes, length)), length + " of " + bytes.length);
     }
-    well = true;
+    hasPassed = true;
   }
 
   @Test
-  void anyBytesAreAValueOrRefused() {
+  void randomBytesAreDecodedOrRefused() {
     for (int i = 0; i < ROUNDS; i++) {
       byte[] bytes = CODEC.encode(value(0));
-      for (int flips = 1 + random.nextInt(3); flips > 0; flips--) bytes[random.nextInt(bytes.length)] = one();
+      for (int flips = 1 + random.nextInt(3); flips > 0; flips--) bytes[random.nextInt(bytes.length)] = randomByte();
       check(bytes);
-      check(changed(new String(bytes, UTF_8)).getBytes(UTF_8));
+      check(changedText(new String(bytes, UTF_8)).getBytes(UTF_8));
     }
     for (int i = 0; i < ROUNDS; i++) {
       byte[] bytes = new byte[random.nextInt(64)];
@@ -193,35 +193,35 @@ class JsonFuzzTest {
       for (int parts = random.nextInt(20); parts > 0; parts--) text.append(PARTS[random.nextInt(PARTS.length)]);
       check(text.toString().getBytes(UTF_8));
     }
-    well = true;
+    hasPassed = true;
   }
 
-  private byte one() {
+  private byte randomByte() {
     return (byte) (random.nextBoolean() ? random.nextInt() : PARTS[random.nextInt(PARTS.length)].charAt(0));
   }
 
-  /** Returns the text with a part that is doubled, missing or different. */
-  private String changed(String text) {
-    int from = random.nextInt(text.length());
-    int to = from + random.nextInt(text.length() - from);
-    String middle = switch (random.nextInt(3)) {
+  /** Repeats, removes or replaces a part of the text. */
+  private String changedText(String text) {
+    int start = random.nextInt(text.length());
+    int end = start + random.nextInt(text.length() - start);
+    String replacement = switch (random.nextInt(3)) {
       case 0 -> "";
-      case 1 -> text.substring(from, to).repeat(2);
+      case 1 -> text.substring(start, end).repeat(2);
       default -> PARTS[random.nextInt(PARTS.length)];
     };
-    return text.substring(0, from) + middle + text.substring(to);
+    return text.substring(0, start) + replacement + text.substring(end);
   }
 
   private static void check(byte[] bytes) {
-    var read = decoded(bytes);
-    if (read != null) assertEquals(read, decoded(CODEC.encode(read)));
+    var decodedValue = decodeOrNull(bytes);
+    if (decodedValue != null) assertEquals(decodedValue, decodeOrNull(CODEC.encode(decodedValue)));
   }
 
-  /** Null: refused. */
-  private static Value decoded(byte[] bytes) {
+  /** Returns null if the codec refuses the bytes. */
+  private static Value decodeOrNull(byte[] bytes) {
     try {
       return CODEC.decode(bytes);
-    } catch (CodecException refused) {
+    } catch (CodecException failure) {
       return null;
     }
   }

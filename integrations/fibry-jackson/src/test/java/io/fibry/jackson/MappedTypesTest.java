@@ -30,7 +30,7 @@ class MappedTypesTest {
       .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).enable(SerializationFeature.INDENT_OUTPUT)
       .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
-  /** A class that a library could have. */
+  /** A class like that of a library: no record, with getters. */
   static final class Money {
     private final String currencyCode;
     private final BigDecimal amount;
@@ -42,7 +42,7 @@ class MappedTypesTest {
       this.amount = amount;
     }
 
-    /** Makes no amount. */
+    /** Leaves the amount null, which the mapper can write but not read. */
     Money(String currencyCode) {
       this.currencyCode = currencyCode;
       this.amount = null;
@@ -62,7 +62,7 @@ class MappedTypesTest {
 
     @Override
     public boolean equals(Object other) {
-      return other instanceof Money that && currencyCode.equals(that.currencyCode) && amount.equals(that.amount);
+      return other instanceof Money money && currencyCode.equals(money.currencyCode) && amount.equals(money.amount);
     }
 
     @Override
@@ -77,11 +77,11 @@ class MappedTypesTest {
     return new Money("EUR", new BigDecimal(amount));
   }
 
-  private static TypeCodec<Paid> paid(JsonMapper mapper) {
+  private static TypeCodec<Paid> paidCodec(JsonMapper mapper) {
     return JacksonCodec.of(Paid.class, forms -> forms, mapped -> mapped.map(Money.class, euros("1.50"), mapper));
   }
 
-  private static <T> String refused(Class<T> type, T example, JsonMapper mapper) {
+  private static <T> String refusalOf(Class<T> type, T example, JsonMapper mapper) {
     UnaryOperator<MapperTypes> mapped = types -> types.map(type, example, mapper);
     return assertThrows(IllegalArgumentException.class, () -> JacksonCodec.of(Paid.class, forms -> forms, mapped))
         .getMessage();
@@ -89,7 +89,7 @@ class MappedTypesTest {
 
   @Test
   void mapperWritesOnlyItsOwnTypes() {
-    var codec = paid(MAPPER);
+    var codec = paidCodec(MAPPER);
     var paid = new Paid(euros("2.50"), Optional.empty(), List.of(euros("1.00"), euros("1.5E+3")));
 
     byte[] bytes = codec.encode(paid);
@@ -106,55 +106,56 @@ class MappedTypesTest {
   @Test
   void mapperMayAlsoWriteRecordsAndJdkTypes() {
     record Day(@JsonFormat(pattern = "dd.MM.yyyy") LocalDate date) {}
-    record Two(Day day, LocalDate again) {}
-    var codec = JacksonCodec.of(Two.class, forms -> forms,
+    record Dates(Day day, LocalDate plainDate) {}
+    var codec = JacksonCodec.of(Dates.class, forms -> forms,
         mapped -> mapped.map(Day.class, new Day(LocalDate.EPOCH), JsonMapper.shared()));
 
-    assertEquals("{\"Two\":{\"day\":{\"date\":\"01.01.1970\"},\"again\":\"1970-01-01\"}}",
-        new String(codec.encode(new Two(new Day(LocalDate.EPOCH), LocalDate.EPOCH)), UTF_8));
+    assertEquals("{\"Dates\":{\"day\":{\"date\":\"01.01.1970\"},\"plainDate\":\"1970-01-01\"}}",
+        new String(codec.encode(new Dates(new Day(LocalDate.EPOCH), LocalDate.EPOCH)), UTF_8));
   }
 
   @Test
-  void aTreeIsKeptAsItIs() {
-    record Seen(JsonNode what) {}
-    var codec = JacksonCodec.of(Seen.class, forms -> forms,
+  void jsonTreeIsStoredUnchanged() {
+    record Response(JsonNode body) {}
+    var codec = JacksonCodec.of(Response.class, forms -> forms,
         mapped -> mapped.map(JsonNode.class, MAPPER.readTree("{\"a\":[1,null]}"), MAPPER));
-    var seen = new Seen(MAPPER.readTree("[{\"x\":null,\"y\":1e5},\"\u00fc\",true]"));
+    var response = new Response(MAPPER.readTree("[{\"x\":null,\"y\":1e5},\"\u00fc\",true]"));
 
-    assertEquals(seen, codec.decode(codec.encode(seen)));
+    assertEquals(response, codec.decode(codec.encode(response)));
   }
 
   @Test
-  void anUnknownFieldIsSkippedAndAMissingOneIsNot() {
-    var codec = paid(MAPPER);
-    String newer = "{\"Paid\":{\"money\":{\"currency_code\":\"EUR\",\"amount\":2,\"rate\":3}}}";
-    String older = "{\"Paid\":{\"money\":{\"amount\":2}}}";
+  void unknownFieldIsSkippedAndMissingFieldIsRefused() {
+    var codec = paidCodec(MAPPER);
+    String newerJson = "{\"Paid\":{\"money\":{\"currency_code\":\"EUR\",\"amount\":2,\"rate\":3}}}";
+    String olderJson = "{\"Paid\":{\"money\":{\"amount\":2}}}";
 
-    assertEquals(new Paid(euros("2"), Optional.empty(), List.of()), codec.decode(newer.getBytes(UTF_8)));
+    assertEquals(new Paid(euros("2"), Optional.empty(), List.of()), codec.decode(newerJson.getBytes(UTF_8)));
     String text =
-        assertThrows(CodecException.class, () -> codec.decode(older.getBytes(UTF_8))).getMessage();
+        assertThrows(CodecException.class, () -> codec.decode(olderJson.getBytes(UTF_8))).getMessage();
     assertTrue(text.startsWith("Paid.Paid.money: the mapper of Money cannot read it: Missing creator property '"
         + "currency_code'"), text);
   }
 
   @Test
-  void mapperTellsOfFieldsThatItDoesNotKnow() {
-    var codec = paid(MAPPER);
-    String newer = "{\"Paid\":{\"money\":{\"currency_code\":\"EUR\",\"rate\":{\"a\":[3]},\"amount\":2,\"euro\":true},"
-        + "\"at\":\"now\",\"parts\":[]}}";
-    var unknown = new ArrayList<String>();
+  void unknownFieldsOfMappedTypesAreReported() {
+    var codec = paidCodec(MAPPER);
+    String newerJson = "{\"Paid\":{\"money\":{\"currency_code\":\"EUR\",\"rate\":{\"a\":[3]},\"amount\":2,"
+        + "\"euro\":true},\"at\":\"now\",\"parts\":[]}}";
+    var unknownFields = new ArrayList<String>();
 
-    assertEquals(new Paid(euros("2"), Optional.empty(), List.of()), codec.decode(newer.getBytes(UTF_8), unknown::add));
-    assertEquals(List.of("field 'rate' of Money", "field 'at' of Paid"), unknown);
+    assertEquals(new Paid(euros("2"), Optional.empty(), List.of()),
+        codec.decode(newerJson.getBytes(UTF_8), unknownFields::add));
+    assertEquals(List.of("field 'rate' of Money", "field 'at' of Paid"), unknownFields);
 
-    unknown.clear();
-    codec.decode(codec.encode(new Paid(euros("2"), Optional.empty(), List.of(euros("3")))), unknown::add);
-    assertEquals(List.of(), unknown);
+    unknownFields.clear();
+    codec.decode(codec.encode(new Paid(euros("2"), Optional.empty(), List.of(euros("3")))), unknownFields::add);
+    assertEquals(List.of(), unknownFields);
   }
 
   @Test
   void valueUnreadableByMapperIsNotStored() {
-    var codec = paid(MAPPER);
+    var codec = paidCodec(MAPPER);
     var paid = new Paid(new Money("EUR"), Optional.empty(), List.of());
 
     String text = assertThrows(CodecException.class, () -> codec.encode(paid)).getMessage();
@@ -163,25 +164,27 @@ class MappedTypesTest {
   }
 
   @Test
-  void aMapperThatDoesNotWriteJsonIsRefused() {
-    var loose = JsonMapper.builder().disable(JsonWriteFeature.QUOTE_PROPERTY_NAMES).build();
+  void mapperThatWritesInvalidJsonIsRefused() {
+    var lenientMapper = JsonMapper.builder().disable(JsonWriteFeature.QUOTE_PROPERTY_NAMES).build();
 
-    assertTrue(refused(Money.class, euros("1"), loose).contains("cannot read it"));
+    assertTrue(refusalOf(Money.class, euros("1"), lenientMapper).contains("cannot read it"));
   }
 
   @Test
   void bytesCannotChooseClasses() {
-    var typing = JsonMapper.builder()
+    var typingMapper = JsonMapper.builder()
         .activateDefaultTyping(BasicPolymorphicTypeValidator.builder().allowIfSubType(Object.class).build()).build();
-    assertTrue(refused(Money.class, euros("1"), typing).contains("default typing, so bytes would choose classes"));
+    assertTrue(refusalOf(Money.class, euros("1"), typingMapper)
+        .contains("default typing, so bytes would choose classes"));
 
     record Any(@JsonTypeInfo(use = JsonTypeInfo.Id.CLASS) Object any) {}
     var any = new Any(new Pair("a", 1));
-    var open = MAPPER.rebuild()
+    var permissiveMapper = MAPPER.rebuild()
         .polymorphicTypeValidator(BasicPolymorphicTypeValidator.builder().allowIfBaseType(Object.class).build())
         .build();
-    assertEquals(any, open.readValue(open.writeValueAsString(any), Any.class)); // not strict, it would be possible
-    String text = refused(Any.class, any, open);
+    // without the check of MapperTypes, Jackson would read the class from the bytes
+    assertEquals(any, permissiveMapper.readValue(permissiveMapper.writeValueAsString(any), Any.class));
+    String text = refusalOf(Any.class, any, permissiveMapper);
     assertTrue(text.contains("NoClassValidator`) denied resolution of all subtypes"), text);
   }
 
@@ -204,10 +207,10 @@ class MappedTypesTest {
 
     assertEquals(0, MAPPER.readValue("{}", Bean.class).cents);
     assertEquals("the mapper reads a io.fibry.jackson.MappedTypesTest$Bean without 'cents', which would be 0; let a "
-        + "constructor take all its fields, or write it as a record", refused(Bean.class, bean, MAPPER));
+        + "constructor take all its fields, or write it as a record", refusalOf(Bean.class, bean, MAPPER));
     bean.cents = 0;
     bean.inner.text = "y";
-    assertTrue(refused(Bean.class, bean, MAPPER)
+    assertTrue(refusalOf(Bean.class, bean, MAPPER)
         .contains("without 'inner', which would be {\"notes\":[\"a\"],\"text\":\"x\""));
     JacksonCodec.of(Pair.class, forms -> forms, mapped -> mapped.map(Pair.class, new Pair("a", 1), MAPPER));
   }
@@ -230,9 +233,9 @@ class MappedTypesTest {
 
   @Test
   void exampleThatDoesNotRoundTripIsRefused() {
-    assertTrue(refused(Lossy.class, new Lossy(), MAPPER).contains("as another value"));
-    assertTrue(refused(Runnable.class, () -> {}, MAPPER).contains("the mapper of Runnable cannot"));
-    assertTrue(refused(Comparable.class, "x", MAPPER).contains("has type parameters"));
+    assertTrue(refusalOf(Lossy.class, new Lossy(), MAPPER).contains("as another value"));
+    assertTrue(refusalOf(Runnable.class, () -> {}, MAPPER).contains("the mapper of Runnable cannot"));
+    assertTrue(refusalOf(Comparable.class, "x", MAPPER).contains("has type parameters"));
     assertThrows(NullPointerException.class, () -> MapperTypes.none().map(Money.class, null, MAPPER));
   }
 }

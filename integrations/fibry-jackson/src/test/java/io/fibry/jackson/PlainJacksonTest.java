@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Stored data is read by a program that has Jackson and types of its own, and no class of ours.
+ * Tests that a program with Jackson, its own types and no class of this library reads stored data.
  */
 class PlainJacksonTest {
   private static final JsonMapper PLAIN = new JsonMapper();
@@ -44,8 +44,8 @@ class PlainJacksonTest {
 
   record Full(Map<String, BigDecimal> items, List<byte[]> pictures) implements Cart {}
 
-  /** The types of another program. */
-  static final class Elsewhere {
+  /** The types of a program that does not have this library. */
+  static final class OtherProgram {
     @JsonTypeInfo(use = Id.SIMPLE_NAME, include = As.WRAPPER_OBJECT)
     sealed interface Event {}
 
@@ -72,10 +72,10 @@ class PlainJacksonTest {
       .handler((cart, item) -> item.isEmpty() ? new Empty()
           : new Full(Map.of(item, new BigDecimal("1.50")), List.of(new byte[] {1, 2})));
 
-  /** What a turn is to its store. */
+  /** The form of a stored turn. */
   record Body(Optional<byte[]> state, List<byte[]> events) {}
 
-  private static void work(Store store) {
+  private static void sendMessages(Store store) {
     var account = ACCOUNT.newActor(ActorSystem.named("ada"), store);
     account.sendMessage(new Deposited(500, Instant.EPOCH, Optional.of("a gift")));
     account.sendMessage(Mark.CLOSED);
@@ -86,12 +86,12 @@ class PlainJacksonTest {
     cart.close();
   }
 
-  /** What a view gets. */
-  private static List<Event> followed(Store store) throws Exception {
-    var seen = new LinkedBlockingQueue<Event>();
+  /** Returns the two events, as a view reads them. */
+  private static List<Event> readWithView(Store store) throws Exception {
+    var received = new LinkedBlockingQueue<Event>();
     var view = Durable.view("account", JacksonCodec.of(Event.class)).newActor(ActorSystem.anonymous(), store,
-        fact -> seen.add(fact.event()));
-    var events = List.of(Patience.next(seen), Patience.next(seen));
+        fact -> received.add(fact.event()));
+    var events = List.of(Patience.nextOf(received), Patience.nextOf(received));
     view.close();
     return events;
   }
@@ -103,21 +103,21 @@ class PlainJacksonTest {
 
   private static void check(Store store) throws Exception {
     var events = turns(store, "account", "ada").stream().flatMap(turn -> turn.events().stream())
-        .map(json -> PLAIN.readValue(json, Elsewhere.Event.class)).toList();
-    var state = PLAIN.readValue(turns(store, "cart", "7").getLast().state().orElseThrow(), Elsewhere.Cart.class);
+        .map(json -> PLAIN.readValue(json, OtherProgram.Event.class)).toList();
+    var state = PLAIN.readValue(turns(store, "cart", "7").getLast().state().orElseThrow(), OtherProgram.Cart.class);
 
-    assertEquals(List.of(new Elsewhere.Deposited(500, Instant.EPOCH, Optional.of("a gift")), Elsewhere.Mark.CLOSED),
-        events);
-    assertEquals(List.of(new Deposited(500, Instant.EPOCH, Optional.of("a gift")), Mark.CLOSED), followed(store));
-    var full = (Elsewhere.Full) state;
-    assertEquals(Map.of("cup", new BigDecimal("1.50")), full.items());
-    assertEquals(2, full.pictures().getFirst()[1]);
+    assertEquals(List.of(new OtherProgram.Deposited(500, Instant.EPOCH, Optional.of("a gift")),
+        OtherProgram.Mark.CLOSED), events);
+    assertEquals(List.of(new Deposited(500, Instant.EPOCH, Optional.of("a gift")), Mark.CLOSED), readWithView(store));
+    var cart = (OtherProgram.Full) state;
+    assertEquals(Map.of("cup", new BigDecimal("1.50")), cart.items());
+    assertEquals(2, cart.pictures().getFirst()[1]);
   }
 
   @Test
-  void aStoreInAFolder(@TempDir Path folder) throws Exception {
+  void otherProgramReadsFolderStore(@TempDir Path folder) throws Exception {
     try (var store = FolderStore.open(folder)) {
-      work(store);
+      sendMessages(store);
     }
     try (var store = FolderStore.open(folder)) {
       check(store);
@@ -125,20 +125,20 @@ class PlainJacksonTest {
   }
 
   @Test
-  void aStoreInMemory() throws Exception {
+  void otherProgramReadsMemoryStore() throws Exception {
     try (var store = MemoryStore.open()) {
-      work(store);
+      sendMessages(store);
       check(store.crash());
     }
   }
 
-  /** Data that it writes is read as well, so a topic may have writers of both kinds. */
+  /** A topic may thus have writers that use the codec, and others that use plain Jackson. */
   @Test
   void jsonOfPlainJacksonIsRead() {
     var codec = JacksonCodec.of(Event.class);
-    var event = new Elsewhere.Deposited(-1, Instant.MAX, Optional.empty());
+    var event = new OtherProgram.Deposited(-1, Instant.MAX, Optional.empty());
 
-    byte[] json = PLAIN.writerFor(Elsewhere.Event.class).writeValueAsBytes(event);
+    byte[] json = PLAIN.writerFor(OtherProgram.Event.class).writeValueAsBytes(event);
 
     assertEquals(new Deposited(-1, Instant.MAX, Optional.empty()), codec.decode(json));
     assertTrue(PLAIN.readTree(json).path("Deposited").path("note").isNull());

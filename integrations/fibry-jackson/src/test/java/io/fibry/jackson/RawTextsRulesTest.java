@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** No text of a user's object gets into a log or an exception as it is. */
+/** Tests that no log or exception contains the unescaped text of a user's object. */
 class RawTextsRulesTest {
-  /** Places at which a text is needed as it is, each with its reason. */
+  /** The expressions whose text is needed unescaped, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
       Map.entry("JsonReader.java: text", "the JSON of a value that the mapper reads"),
       Map.entry("MappedType.java: less", "the JSON of a value that the mapper reads"));

@@ -66,7 +66,7 @@ final class BatchWriter {
     }
   }
 
-  /** Refuses new entries, and waits until all earlier entries are stored. */
+  /** Refuses new entries, and waits until all earlier entries are stored or refused. */
   void close() {
     if (isRunBy(Thread.currentThread()))
       throw new IllegalStateException(

@@ -11,7 +11,7 @@ import javax.sql.DataSource;
 /** Runs transactions, each on a connection that it borrows from a data source. Thread-safe. */
 final class Database {
   private static final int MAX_ATTEMPTS = 3;
-  // SQL states after a wait for a lock that was too long: H2 (two seconds), Postgres
+  // SQL states: a wait for a lock took too long in H2 (after two seconds) or in Postgres
   private static final Set<String> LOCK_TIMEOUT_STATES = Set.of("HYT00", "55P03");
   // Pause after such a state, because some databases are set not to wait for locks at all.
   private static final long RETRY_NANOS = 10_000_000;
@@ -46,8 +46,8 @@ final class Database {
 
   /**
    * Runs work and commits it. If the database rolls the transaction back, or the connection breaks
-   * before the commit, the work runs again within the limit, three times at most. An attempt that
-   * waited too long for a lock does not count.
+   * before the commit, the work runs again within the limit. It runs at most three times, not
+   * counting attempts that waited too long for a lock.
    */
   <T> T commit(SqlDialect dialect, DatabaseWork<T> work) throws SQLException {
     return run(connection -> {

@@ -83,7 +83,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
     public Options {
       if (maxPendingBytes < MIN_PENDING_BYTES)
         throw new IllegalArgumentException(
-            "room for " + maxPendingBytes + " bytes; give " + MIN_PENDING_BYTES + " or more");
+            "capacity for " + maxPendingBytes + " bytes; give " + MIN_PENDING_BYTES + " or more");
       if (maxReaders < 1) throw new IllegalArgumentException(maxReaders + " threads that read; give 1 or more");
       check("a limit", statementLimit);
       check("a poll", pollInterval);

@@ -27,7 +27,7 @@ abstract sealed class PendingWrite<T> extends CompletableFuture<T> {
     private final Store.Turn turn;
     private final boolean isEnd;
 
-    /** @param isEnd whether the turn ends the actor: views may still have to read earlier turns */
+    /** @param isEnd whether the turn ends the actor; views may have to read the turns before it */
     TurnWrite(Store.Turn turn, boolean isEnd) {
       super(turn.body().length + turn.outbox().stream().mapToLong(message -> OVERHEAD_BYTES + message.body().length)
           .sum());
@@ -50,7 +50,7 @@ abstract sealed class PendingWrite<T> extends CompletableFuture<T> {
     }
   }
 
-  /** A snapshot, which may be lost. */
+  /** A snapshot. It may get lost: the actor is then loaded from earlier turns. */
   static final class SnapshotWrite extends PendingWrite<Void> {
     private final Store.Turn turn;
 

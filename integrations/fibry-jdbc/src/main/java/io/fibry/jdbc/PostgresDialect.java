@@ -80,7 +80,7 @@ final class PostgresDialect {
   private static final String IS_BEHIND =
       "(t.tx, t.place) > (cast(? as xid8), ?) and t.tx < pg_snapshot_xmin(pg_current_snapshot())";
 
-  /** True if the turn's transaction has a number that this cluster has not reached. */
+  /** True if the turn's transaction has a number that this database cluster has not reached. */
   private static final String IS_FOREIGN = "t.tx >= pg_snapshot_xmax(pg_current_snapshot())";
   private static final String IS_AHEAD = "cast(? as xid8) >= pg_snapshot_xmax(pg_current_snapshot())";
 

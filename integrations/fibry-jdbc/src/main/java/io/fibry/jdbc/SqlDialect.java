@@ -6,12 +6,12 @@ import java.util.List;
 
 /**
  * The SQL of a database. Statements that are equal in all databases are constants, the others are
- * components. Parameters of a statement stand in parentheses. Each parameter of a list that begins
- * with the word "columns" is an array, with an element for each row.
+ * components. Below, the parameters of a statement stand in parentheses. Each parameter of a list
+ * that begins with the word "columns" is an array, with an element for each row.
  *
  * @param schema the statements that create the tables
- * @param setIdleLimit limits how long this transaction may be idle (milliseconds), and changes no
- * data
+ * @param setIdleLimit limits how long this transaction may be idle (milliseconds). It is the first
+ * statement of a transaction, so it must change no data (see {@link Database})
  * @param beginLife begins a life of an actor (kind, actor), and returns the numbers of the life and
  * of the last turn
  * @param advanceLastTurns sets the last turns of actors with the expected life and last turn
@@ -23,20 +23,20 @@ import java.util.List;
  * number, body)
  * @param isBehind a condition for turns {@code t}: they are behind a position (tx, place), and no
  * turn can be stored any more that would be before them
- * @param isForeign a condition for turns {@code t}: they were stored in another cluster
- * @param isAhead a condition (tx): this cluster has not yet used this transaction number
+ * @param isForeign a condition for turns {@code t}: they were stored in another database cluster
+ * @param isAhead a condition (tx): this database cluster has not used this transaction number yet
  * @param maxBodyBytes max bytes of a body
  */
 record SqlDialect(List<String> schema, String setIdleLimit, String beginLife, String advanceLastTurns,
     String insertMessages, String insertSnapshots,
     String isBehind, String isForeign, String isAhead, int maxBodyBytes) {
 
-  /** Reads the version. "For update" makes it fail if the database cannot be written. */
+  /** Reads the tables' version. "For update" makes it fail if the database cannot be written. */
   static final String VERSION = "select version from fibry_format for update";
 
   // ---- writing
 
-  /** Stores turns (columns kind, actor, number, millis, whole, body). */
+  /** Stores turns (columns kind, actor, number, millis, whole, body). Whole means full state. */
   static final String INSERT_TURNS = """
       insert into fibry_turn (kind, actor, number, millis, whole, body)
       select * from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array),
@@ -118,7 +118,7 @@ record SqlDialect(List<String> schema, String setIdleLimit, String beginLife, St
   }
 
   /**
-   * Selects whether a turn was lost. It was lost if this cluster has not reached its transaction,
+   * Selects whether a turn was lost. It was lost if the database has not reached its transaction,
    * if its number belongs to a turn at another position, or if its actor has fewer turns.
    * Parameters are tx, kind, actor, number, position, and again kind, actor, number.
    */
@@ -131,7 +131,7 @@ record SqlDialect(List<String> schema, String setIdleLimit, String beginLife, St
         .formatted(isAhead);
   }
 
-  /** Selects whether a kind has turns of another cluster (kind). */
+  /** Selects whether a kind has turns of another database cluster (kind). */
   String anyForeign() {
     return "select exists (select 1 from fibry_turn t where t.kind = ? and %s)".formatted(isForeign);
   }

@@ -28,7 +28,7 @@ final class StoreTransactions {
 
   private StoreTransactions() {}
 
-  /** Returns a time in milliseconds, as the tables have it. */
+  /** Returns the milliseconds since 1970, as the tables have them, or the nearest long. */
   static long millis(Instant time) {
     return time.isAfter(MAX_TIME) ? Long.MAX_VALUE : time.isBefore(MIN_TIME) ? Long.MIN_VALUE : time.toEpochMilli();
   }

@@ -22,7 +22,7 @@ final class TableHistory implements Store.History {
   private volatile boolean closed;
   private TablePosition lastPosition; // of lastTurn; before the first turn, the start position
   private Optional<Store.StoredTurn> lastTurn = Optional.empty(); // the last turn that was returned
-  private boolean isChecked; // a check found that the turns have positions of this cluster
+  private boolean isChecked; // a check found no turns of another database cluster
 
   TableHistory(TableStore store, String kind, long maxPauseMillis, TablePosition startPosition) {
     this.store = store;

@@ -17,7 +17,7 @@ record TablePosition(String tx, long number) implements Comparable<TablePosition
     if (text.isEmpty()) return BEGINNING;
     var matcher = FORM.matcher(text);
     if (!matcher.matches())
-      throw new IllegalArgumentException("'" + text + "' is no place in the history of kind '" + kind + "'");
+      throw new IllegalArgumentException("'" + text + "' is no offset in the history of kind '" + kind + "'");
     return new TablePosition(matcher.group(1), Long.parseLong(matcher.group(2)));
   }
 

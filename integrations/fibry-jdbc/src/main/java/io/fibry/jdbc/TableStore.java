@@ -70,7 +70,7 @@ final class TableStore extends JdbcStore {
   @Override
   public LoadedActor load(ActorId actor) {
     await(actor);
-    ViewOffset.kindOf(actor).ifPresent(historyCleaner::onViewMoved); // an earlier process may have left dead turns
+    ViewOffset.kindOf(actor).ifPresent(historyCleaner::onViewMoved); // an earlier process may have left turns
     return read(actor,
         () -> database.commit(dialect, connection -> StoreTransactions.load(connection, dialect, actor)));
   }
@@ -200,7 +200,10 @@ final class TableStore extends JdbcStore {
     })));
   }
 
-  /** Throws if turns were copied from another cluster, whose transactions have other numbers. */
+  /**
+   * Throws if turns were copied from another database cluster. The transaction numbers of these
+   * turns do not give their order here.
+   */
   void checkPositions(String kind) throws InterruptedException {
     if (readerPool.read("the history of kind '" + kind + "'",
         checked(() -> database.read(connection -> StoreTransactions.hasForeignRows(connection, dialect, kind)))))
@@ -263,14 +266,14 @@ final class TableStore extends JdbcStore {
 
   private <T> PendingWrite<T> add(PendingWrite<T> write, ActorId actor) {
     if (write.size() > options.maxPendingBytes())
-      throw new IllegalArgumentException("a turn of or message for " + actor + " takes " + write.size() + " bytes; "
-          + this + " permits " + options.maxPendingBytes() + ", as its option maxPendingBytes says");
+      throw new IllegalArgumentException("a turn of " + actor + ", or a message for it, takes " + write.size()
+          + " bytes; " + this + " permits " + options.maxPendingBytes() + ", as its option maxPendingBytes says");
     try {
       batchWriter.add(write);
       return write;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
+      throw new CancellationException(actor + " was interrupted while it waited for capacity in " + this);
     }
   }
 

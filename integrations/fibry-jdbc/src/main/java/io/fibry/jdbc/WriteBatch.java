@@ -23,8 +23,8 @@ import java.util.stream.Collectors;
 /** One transaction that stores entries, and the outcome of each. Used by one thread. */
 final class WriteBatch {
   /**
-   * A life, whose turns are stored or refused together. The actor's key is in the form of
-   * {@link SqlText}.
+   * A life. Its turns in a batch are stored or refused together, up to the first missing number.
+   * The actor's key is in the form of {@link SqlText}.
    */
   private record LifeKey(String kind, String actor, long life) {}
 
@@ -94,7 +94,7 @@ final class WriteBatch {
   }
 
   private void storeTurns(List<PendingWrite<?>> entries) throws SQLException {
-    var lastFullState = new HashMap<Store.ActorId, Long>(); // number of the turn that makes earlier turns dead
+    var lastFullState = new HashMap<Store.ActorId, Long>(); // number of the turn that replaces earlier turns
     for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite write && hasStored(write)) {
       ViewOffset.kindOf(write.turn().actor()).ifPresent(kindsWithMovedViews::add);
       if (write.turn().isFullState() && !(write.isEnd() && isViewed(write.turn().actor().kind())))
@@ -172,7 +172,7 @@ final class WriteBatch {
   private void storePuts() throws SQLException {
     if (puts.isEmpty()) return;
     var rows = new StatementRows(TEXT, TEXT, TEXT, NUMBER, BYTES, NUMBER);
-    var earlierInBatch = new HashMap<Store.ActorId, Integer>(); // how many messages of this batch come earlier
+    var earlierInBatch = new HashMap<Store.ActorId, Integer>(); // messages of the batch so far, by actor
     puts.forEach((key, put) -> {
       Long maxDueRows = put.maxPending.isEmpty() ? null
           : (long) put.maxPending.get() + 1 - earlierInBatch.merge(put.message.to(), 1, Integer::sum);

@@ -14,7 +14,7 @@ import java.util.UUID;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 
-/** Stores in a database of their own; a crash cuts the connections of the one before. */
+/** Stores that share one database. A crash closes the connections of the crashed store. */
 final class DatabaseStores implements TestStores {
   private final DataSource database;
   private final InstantSource clock;
@@ -26,7 +26,7 @@ final class DatabaseStores implements TestStores {
     this.clock = clock;
   }
 
-  /** Where there is no Postgres, tests are skipped before they begin. */
+  /** Uses Postgres. If Postgres cannot run, tests are skipped before they begin. */
   static Maker postgres() {
     var server = PostgresServer.shared();
     return (folder, clock) -> new DatabaseStores(server.newSchema(), clock);
@@ -48,13 +48,13 @@ final class DatabaseStores implements TestStores {
   }
 
   @Override
-  public Store crash(Store before) {
+  public Store crash(Store crashed) {
     pools.forEach(HikariDataSource::close);
-    before.close();
+    crashed.close();
     return open();
   }
 
-  /** Of turns. */
+  /** Lets the next write of a turn fail. */
   void failNextWrite() {
     faults.onNextStatement("set last", (connection, call) -> {
       throw new SQLException("made up, for a test", "25006");

@@ -14,16 +14,16 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** A way to Postgres on which statements BEGIN can be cancelled, as `pg_cancel_backend` does. */
+/** A proxy for Postgres that can cancel BEGIN statements, as `pg_cancel_backend` does. */
 final class BeginCanceller implements AutoCloseable {
-  private static final int ENCRYPTED = 80_877_103; // a client asks for it before its first message
+  private static final int ENCRYPTION_REQUEST = 80_877_103; // code in a message before the first one
   private static final byte[] BEGIN = "BEGIN\0".getBytes(StandardCharsets.US_ASCII);
-  private static final byte[] CANCELLED =
+  private static final byte[] FAILING_STATEMENT =
       "do 'begin raise exception ''canceled'' using errcode = ''57014''; end'\0".getBytes(StandardCharsets.US_ASCII);
 
   private final PGSimpleDataSource target;
   private final ServerSocket clients = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-  private final AtomicInteger left = new AtomicInteger(); // to cancel
+  private final AtomicInteger pendingCancellations = new AtomicInteger();
 
   BeginCanceller(PGSimpleDataSource target) throws IOException {
     this.target = target;
@@ -42,61 +42,62 @@ final class BeginCanceller implements AutoCloseable {
 
   /** Cancels the next statement BEGIN. */
   void cancelNext() {
-    left.incrementAndGet();
+    pendingCancellations.incrementAndGet();
   }
 
-  /** {@return how many are to be cancelled} */
-  int left() {
-    return left.get();
+  /** {@return how many BEGIN statements are still to be cancelled} */
+  int pendingCancellations() {
+    return pendingCancellations.get();
   }
 
   private void accept() {
     try {
       while (true) connect(clients.accept());
-    } catch (IOException closed) {}
+    } catch (IOException failure) {}
   }
 
   private void connect(Socket client) throws IOException {
     var server = new Socket("127.0.0.1", target.getPortNumbers()[0]);
-    Thread.ofVirtual().start(() -> run(client, server, () -> ask(client.getInputStream(), server.getOutputStream())));
+    Thread.ofVirtual().start(
+        () -> run(client, server, () -> forwardRequests(client.getInputStream(), server.getOutputStream())));
     Thread.ofVirtual()
         .start(() -> run(client, server, () -> server.getInputStream().transferTo(client.getOutputStream())));
   }
 
-  private interface Way {
-    void go() throws IOException;
+  private interface Transfer {
+    void run() throws IOException;
   }
 
-  private static void run(Socket client, Socket server, Way way) {
+  private static void run(Socket client, Socket server, Transfer transfer) {
     try (client; server) {
-      way.go();
-    } catch (IOException ended) {}
+      transfer.run();
+    } catch (IOException failure) {}
   }
 
-  private void ask(InputStream client, OutputStream server) throws IOException {
-    var from = new DataInputStream(client);
-    var to = new DataOutputStream(server);
-    while (forward(from, to, from.readInt())) {
+  private void forwardRequests(InputStream client, OutputStream server) throws IOException {
+    var input = new DataInputStream(client);
+    var output = new DataOutputStream(server);
+    while (forwardStartup(input, output, input.readInt())) {
     }
     while (true) {
-      int type = from.readByte();
-      var body = from.readNBytes(from.readInt() - 4);
-      if (type == 'Q' && Arrays.equals(body, BEGIN) && left.getAndUpdate(n -> Math.max(0, n - 1)) > 0)
-        body = CANCELLED;
-      to.writeByte(type);
-      to.writeInt(body.length + 4);
-      to.write(body);
-      if (client.available() == 0) to.flush();
+      int type = input.readByte();
+      var body = input.readNBytes(input.readInt() - 4);
+      if (type == 'Q' && Arrays.equals(body, BEGIN) && pendingCancellations.getAndUpdate(n -> Math.max(0, n - 1)) > 0)
+        body = FAILING_STATEMENT;
+      output.writeByte(type);
+      output.writeInt(body.length + 4);
+      output.write(body);
+      if (client.available() == 0) output.flush();
     }
   }
 
-  /** A message without a type. Returns true if another message follows. */
-  private static boolean forward(DataInputStream from, DataOutputStream to, int length) throws IOException {
-    var body = from.readNBytes(length - 4);
-    to.writeInt(length);
-    to.write(body);
-    to.flush();
-    return length == 8 && ByteBuffer.wrap(body).getInt() == ENCRYPTED;
+  /** Forwards a message of the start, which has no type. Returns true if another one follows. */
+  private static boolean forwardStartup(DataInputStream input, DataOutputStream output, int length) throws IOException {
+    var body = input.readNBytes(length - 4);
+    output.writeInt(length);
+    output.write(body);
+    output.flush();
+    return length == 8 && ByteBuffer.wrap(body).getInt() == ENCRYPTION_REQUEST;
   }
 
   @Override

@@ -11,14 +11,14 @@ import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterEach;
 
-/** A database of its own for each test, a pool of connections to it, and a store in it. */
+/** Gives each test its own database, a pool of connections to it, and stores in it. */
 abstract class DatabaseFixture {
-  /** Makes a database. */
+  /** Creates a database. */
   interface Maker {
     DataSource make() throws SQLException;
   }
 
-  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final Duration STATEMENT_LIMIT = Duration.ofSeconds(20);
 
   final DataSource database;
   final HikariDataSource pool;
@@ -45,13 +45,13 @@ abstract class DatabaseFixture {
     return PostgresServer.shared().newSchema();
   }
 
-  /** Its connections may fail. */
+  /** Opens a store whose connections may fail. */
   JdbcStore open() {
     return open(faults.source());
   }
 
   JdbcStore open(DataSource source) {
-    return open(source, LIMIT);
+    return open(source, STATEMENT_LIMIT);
   }
 
   JdbcStore open(DataSource source, Duration limit) {

@@ -1,9 +1,9 @@
 package io.fibry.jdbc;
 
-import static io.fibry.durable.Turning.ADA;
-import static io.fibry.durable.Turning.append;
-import static io.fibry.durable.Turning.refusal;
-import static io.fibry.durable.Turning.turn;
+import static io.fibry.durable.TestTurns.ADA;
+import static io.fibry.durable.TestTurns.append;
+import static io.fibry.durable.TestTurns.refusal;
+import static io.fibry.durable.TestTurns.turn;
 import static io.fibry.support.Patience.eventually;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -44,17 +44,17 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The faults of a database, and of the network before it. */
+/** Tests how a store reacts to faults of its database and of the network to it. */
 abstract class FaultContract extends DatabaseFixture {
   private static final Duration IDLE = Duration.ofMinutes(5);
 
-  /** The answer is how often it was asked, or how often any actor was. */
-  record Count(boolean look) implements Request<Count, Long> {}
+  /** Adds one to a counter, unless it only reads. The answer is the count afterwards. */
+  record Count(boolean readOnly) implements Request<Count, Long> {}
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L)
       .handler((n, count, context) -> {
-        context.reply(count, count.look() ? n : n + 1);
-        return count.look() ? n : n + 1;
+        context.reply(count, count.readOnly() ? n : n + 1);
+        return count.readOnly() ? n : n + 1;
       });
 
   private final ActorScope scope = ActorSystem.openScope("faults");
@@ -84,8 +84,8 @@ abstract class FaultContract extends DatabaseFixture {
     var failure = assertThrows(NotStoredException.class, () -> counter.ask(new Count(false)));
 
     assertEquals(Outcome.UNKNOWN, failure.outcome());
-    assertTrue(failure.getMessage().startsWith("counter 'ada' handled Count[look=false], and could not store what it "
-        + "did; it may be stored all the same: the store in jdbc:"), failure.getMessage());
+    assertTrue(failure.getMessage().startsWith("counter 'ada' handled Count[readOnly=false], and could not store what "
+        + "it did; it may be stored all the same: the store in jdbc:"), failure.getMessage());
     assertTrue(failure.getMessage().endsWith(
         " lost the connection during a commit: the connection is gone, as the test has asked for"));
     assertInstanceOf(StoreBusyException.class, failure.getCause());
@@ -117,7 +117,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void aConnectionThatBreaksBeforeTheCommitHarmsNobody() {
+  void turnIsRetriedWhenConnectionBreaksBeforeCommit() {
     var counter = counter();
     long n = counter.ask(new Count(true));
     for (var state : List.of("08006", "40001", "40P01", "57P01")) {
@@ -143,7 +143,7 @@ abstract class FaultContract extends DatabaseFixture {
         @Override
         public Object run(Connection connection, Faults.Call call) throws SQLException {
           if (timeouts.decrementAndGet() > 0) faults.onNextStatement(this);
-          throw new SQLException("a lock was not to be had, as the test has asked for", state);
+          throw new SQLException("a lock request timed out, as the test has asked for", state);
         }
       });
       assertEquals(++n, counter.ask(new Count(false)));
@@ -181,7 +181,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void aFullDiskIsToldSo() {
+  void fullDiskIsReported() {
     long life = store.load(ADA).life();
     faults.onNextStatement((connection, call) -> {
       throw new SQLException("could not extend file", "53100");
@@ -191,7 +191,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void aDriverWithoutMemoryHarmsOneCommit() {
+  void driverOutOfMemoryFailsOnlyOneCommit() {
     long life = store.load(ADA).life();
     faults.onNextStatement((connection, call) -> {
       throw new OutOfMemoryError("made up, for a test");
@@ -205,10 +205,10 @@ abstract class FaultContract extends DatabaseFixture {
     append(store, turn(ADA, store.load(ADA).life(), 1));
   }
 
-  // ---- a database that is away
+  // ---- an unavailable database
 
   @Test
-  void aStoreGoesOnWhenTheDatabaseIsBack() {
+  void storeContinuesWhenDatabaseReturns() {
     var counter = counter();
     assertEquals(1, counter.ask(new Count(false)));
     faults.down(true);
@@ -216,7 +216,7 @@ abstract class FaultContract extends DatabaseFixture {
     var refused = assertThrows(NotStoredException.class, () -> counter.ask(new Count(false)));
     assertEquals(Outcome.NOT_DONE, refused.outcome());
     assertInstanceOf(StoreReadException.class, assertThrows(RuntimeException.class,
-        () -> counter.ask(new Count(false)))); // its state is to be read again
+        () -> counter.ask(new Count(false)))); // the actor must read its state again
     faults.down(false);
 
     assertEquals(2, counter.ask(new Count(false)));
@@ -225,60 +225,60 @@ abstract class FaultContract extends DatabaseFixture {
   @Test
   void storedMessagesAreRedeliveredWhenDatabaseReturns() {
     var gate = new CountDownLatch(1);
-    var begun = new CountDownLatch(1);
+    var handlerStarted = new CountDownLatch(1);
     List<String> handled = new CopyOnWriteArrayList<>();
-    var kind = Durable.kind("list", String.class).storeMessages(100).state("").handler((all, text, context) -> {
-      begun.countDown();
+    var kind = Durable.kind("list", String.class).storeMessages(100).state("").handler((texts, text, context) -> {
+      handlerStarted.countDown();
       gate.await();
       handled.add(text);
-      return all + text;
+      return texts + text;
     });
     var lists = kind.entities(scope.anonymous(), store, IDLE);
     assertTrue(lists.actor("ada").sendMessage("a"));
     assertTrue(lists.actor("ada").sendMessage("b"));
-    Patience.await(begun);
+    Patience.await(handlerStarted);
     faults.down(true);
 
-    gate.countDown(); // neither can be stored
+    gate.countDown(); // neither turn can be stored
     eventually(() -> handled.size() >= 1);
     assertFalse(lists.actor("ada").sendMessage("c"));
     faults.down(false);
 
     eventually(() -> store.pending(new Store.ActorId("list", "ada"), Instant.MAX, 9).isEmpty());
     lists.close();
-    var look = Durable.kind("list", Look.class).state("").handler((all, what, context) -> {
-      context.reply(what, all);
-      return all;
+    var reader = Durable.kind("list", ReadTexts.class).state("").handler((texts, request, context) -> {
+      context.reply(request, texts);
+      return texts;
     });
-    assertEquals("ab", look.newActor(scope.openScope("look").named("ada"), store).ask(new Look()));
+    assertEquals("ab", reader.newActor(scope.openScope("reader").named("ada"), store).ask(new ReadTexts()));
   }
 
-  record Look() implements Request<Look, String> {}
+  record ReadTexts() implements Request<ReadTexts, String> {}
 
   record Add(String text) implements Request<Add, Integer> {}
 
   record Added(String text) {}
 
   @Test
-  void aViewGoesOnWhenTheDatabaseIsBack() {
+  void viewContinuesWhenDatabaseReturns() {
     var kind = Durable.kind("list", Add.class).events(Added.class, 0, (Integer count, Added added) -> count + 1)
         .handler((count, add, context) -> context.reply(add, context.persist(new Added(add.text()))));
-    List<String> seen = new CopyOnWriteArrayList<>();
+    List<String> received = new CopyOnWriteArrayList<>();
     var failures = new AtomicInteger();
     var view = Durable.view("list", Added.class).named("seen").newActor(scope.anonymous(), store, fact -> {
-      boolean first = fact.event().text().equals("b") && failures.getAndIncrement() == 0;
-      if (first) faults.down(true); // before anybody hears of it: its place cannot be stored
-      seen.add(fact.event().text());
+      boolean mustFail = fact.event().text().equals("b") && failures.getAndIncrement() == 0;
+      if (mustFail) faults.down(true); // before the test sees it: the offset of the view cannot be stored
+      received.add(fact.event().text());
     });
     var list = kind.newActor(scope.named("ada"), store);
     list.ask(new Add("a"));
     list.ask(new Add("b"));
-    eventually(() -> seen.contains("b"));
+    eventually(() -> received.contains("b"));
     faults.awaitRefusal();
     faults.down(false);
     list.ask(new Add("c"));
 
-    eventually(() -> seen.contains("c"));
+    eventually(() -> received.contains("c"));
     view.close();
   }
 
@@ -287,9 +287,9 @@ abstract class FaultContract extends DatabaseFixture {
   @Test
   void waitingHandlerHoldsNoConnection() {
     var gate = new CountDownLatch(1);
-    var begun = new CountDownLatch(20);
+    var handlerStarted = new CountDownLatch(20);
     var kind = Durable.kind("slow", Count.class).storeMessages(9).state(0L).handler((n, count, context) -> {
-      begun.countDown();
+      handlerStarted.countDown();
       gate.await();
       context.reply(count, n + 1);
       return n + 1;
@@ -297,31 +297,31 @@ abstract class FaultContract extends DatabaseFixture {
     var slow = kind.entities(scope.anonymous(), store, IDLE);
     for (int i = 0; i < 20; i++) assertTrue(slow.actor("a" + i).sendMessage(new Count(false)));
 
-    Patience.await(begun);
+    Patience.await(handlerStarted);
 
-    eventually(() -> faults.open() == 0);
+    eventually(() -> faults.borrowedConnections() == 0);
     gate.countDown();
   }
 
   @Test
-  void aPoolWithoutConnectionsRefusesAndRecovers() throws SQLException {
-    try (var small = Pools.of(database, 1, 250); var narrow = patiently(() -> JdbcStore.open(small))) {
-      long life = patiently(() -> narrow.load(ADA).life());
-      var held = patiently(small::getConnection);
+  void exhaustedPoolRefusesTurnsAndRecovers() throws SQLException {
+    try (var smallPool = Pools.of(database, 1, 250); var limitedStore = patiently(() -> JdbcStore.open(smallPool))) {
+      long life = patiently(() -> limitedStore.load(ADA).life());
+      var connection = patiently(smallPool::getConnection);
 
-      assertInstanceOf(StoreWriteException.class, refusal(narrow.append(turn(ADA, life, 1))));
-      assertThrows(StoreReadException.class, () -> narrow.load(ADA));
+      assertInstanceOf(StoreWriteException.class, refusal(limitedStore.append(turn(ADA, life, 1))));
+      assertThrows(StoreReadException.class, () -> limitedStore.load(ADA));
 
-      held.close();
+      connection.close();
       patiently(() -> {
-        var ada = narrow.load(ADA);
-        append(narrow, turn(ADA, ada.life(), ada.lastTurn() + 1));
+        var ada = limitedStore.load(ADA);
+        append(limitedStore, turn(ADA, ada.life(), ada.lastTurn() + 1));
         return ada;
       });
     }
   }
 
-  /** On a busy machine, a quarter of a second may pass before there is a connection. */
+  /** Repeats the action, because a busy machine may need more than 250 ms for a connection. */
   static <T> T patiently(Callable<T> action) {
     var result = new AtomicReference<T>();
     eventually(() -> {
@@ -348,30 +348,30 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void threadWaitingForRoomCanBeInterrupted() throws Exception {
-    var held = new CountDownLatch(1);
-    var narrow = JdbcStore.open(faults.source(), options -> options.withMaxPendingBytes(4096));
-    long life = narrow.load(ADA).life();
+  void threadWaitingForCapacityCanBeInterrupted() throws Exception {
+    var mayCommit = new CountDownLatch(1);
+    var limitedStore = JdbcStore.open(faults.source(), options -> options.withMaxPendingBytes(4096));
+    long life = limitedStore.load(ADA).life();
     faults.onNextCommit((connection, call) -> {
-      held.await();
+      mayCommit.await();
       return call.run();
     });
-    narrow.append(turn(ADA, life, 1, false, new byte[3000]));
-    var waiting = new FutureTask<>(() -> assertThrows(CancellationException.class,
-        () -> narrow.append(turn(ADA, life, 2, false, new byte[3000]))));
-    var thread = Thread.ofVirtual().start(waiting);
-    Patience.parked(thread);
+    limitedStore.append(turn(ADA, life, 1, false, new byte[3000]));
+    var appending = new FutureTask<>(() -> assertThrows(CancellationException.class,
+        () -> limitedStore.append(turn(ADA, life, 2, false, new byte[3000]))));
+    var thread = Thread.ofVirtual().start(appending);
+    Patience.awaitParked(thread);
 
     thread.interrupt();
 
-    Patience.value(waiting);
-    held.countDown();
-    assertEquals(1, narrow.load(ADA).lastTurn());
-    narrow.close();
+    Patience.value(appending);
+    mayCommit.countDown();
+    assertEquals(1, limitedStore.load(ADA).lastTurn());
+    limitedStore.close();
   }
 
   @Test
-  void optionsThatMakeNoSenseAreRefused() {
+  void invalidOptionsAreRefused() {
     assertThrows(IllegalArgumentException.class, () -> JdbcStore.open(pool, options -> options.withMaxPendingBytes(0)));
     assertThrows(IllegalArgumentException.class, () -> JdbcStore.open(pool, options -> options.withMaxReaders(0)));
     assertThrows(IllegalArgumentException.class,
@@ -382,7 +382,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void aDatabaseThatDoesNotAnswerIsToldAtOnce() {
+  void unavailableDatabaseIsReportedAtOpening() {
     faults.down(true);
 
     var failure = assertThrows(StoreReadException.class, () -> JdbcStore.open(faults.source()));

@@ -8,7 +8,7 @@ import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
-/** Connections that fail when a test wants it. */
+/** Wraps the connections of a data source, so that they fail when a test wants it. */
 public final class Faults {
   /** Runs a call of a connection, or fails. */
   public interface Fault {
@@ -20,57 +20,57 @@ public final class Faults {
   }
 
   /** A fault at a statement with a certain text. */
-  private record Awaited(String text, Fault fault) {}
+  private record StatementFault(String text, Fault fault) {}
 
-  private static final Awaited NONE = new Awaited("", (connection, call) -> call.run());
+  private static final StatementFault NO_FAULT = new StatementFault("", (connection, call) -> call.run());
 
-  private final DataSource real;
+  private final DataSource target;
   private final AtomicInteger open = new AtomicInteger();
   private volatile Fault onCommit = (connection, call) -> call.run();
-  private volatile Awaited onStatement = NONE;
-  private final AtomicInteger refused = new AtomicInteger();
-  private volatile boolean down;
+  private volatile StatementFault onStatement = NO_FAULT;
+  private final AtomicInteger refusals = new AtomicInteger();
+  private volatile boolean isDown;
 
-  public Faults(DataSource real) {
-    this.real = real;
+  public Faults(DataSource target) {
+    this.target = target;
   }
 
-  /** At the next commit of something, once. */
+  /** Runs the fault at the next commit, once. */
   void onNextCommit(Fault fault) {
     onCommit = (connection, call) -> {
-      onCommit = (other, same) -> same.run();
+      onCommit = (nextConnection, nextCall) -> nextCall.run();
       return fault.run(connection, call);
     };
   }
 
-  /** When the next statement is made, once. */
+  /** Runs the fault when the next statement is prepared, once. */
   void onNextStatement(Fault fault) {
     onNextStatement("", fault);
   }
 
-  /** When the next statement is made that has this text, once. */
+  /** Runs the fault when the next statement with this text is prepared, once. */
   public void onNextStatement(String text, Fault fault) {
-    onStatement = new Awaited(text, fault);
+    onStatement = new StatementFault(text, fault);
   }
 
-  /** Lets the database go down, or come up again. */
-  void down(boolean gone) {
-    down = gone;
+  /** Makes the database unavailable, or available again. */
+  void down(boolean isDown) {
+    this.isDown = isDown;
   }
 
-  private SQLException refused() {
-    refused.incrementAndGet();
+  private SQLException newRefusal() {
+    refusals.incrementAndGet();
     return new SQLException("there is no database, as the test has asked for", "08001");
   }
 
-  /** Waits until the store has met that there is no database. */
+  /** Waits until the store has tried again to connect to the unavailable database. */
   void awaitRefusal() {
-    int before = refused.get();
-    Patience.eventually(() -> refused.get() > before);
+    int refusalsBefore = refusals.get();
+    Patience.eventually(() -> refusals.get() > refusalsBefore);
   }
 
-  /** How many connections are borrowed. */
-  int open() {
+  /** Returns how many connections are borrowed. */
+  int borrowedConnections() {
     return open.get();
   }
 
@@ -90,22 +90,22 @@ public final class Faults {
 
   public DataSource source() {
     return (DataSource) Proxy.newProxyInstance(Faults.class.getClassLoader(), new Class<?>[] {DataSource.class},
-        (proxy, method, given) -> {
-          if (!method.getName().equals("getConnection")) return method.invoke(real, given);
-          if (down) throw refused();
+        (proxy, method, arguments) -> {
+          if (!method.getName().equals("getConnection")) return method.invoke(target, arguments);
+          if (isDown) throw newRefusal();
           open.incrementAndGet();
-          return connection(real.getConnection());
+          return connection(target.getConnection());
         });
   }
 
   private Connection connection(Connection connection) {
     return (Connection) Proxy.newProxyInstance(Faults.class.getClassLoader(), new Class<?>[] {Connection.class},
-        (proxy, method, given) -> {
+        (proxy, method, arguments) -> {
           Call call = () -> {
             try {
-              return method.invoke(connection, given);
-            } catch (InvocationTargetException failed) {
-              throw failed.getCause();
+              return method.invoke(connection, arguments);
+            } catch (InvocationTargetException failure) {
+              throw failure.getCause();
             }
           };
           return switch (method.getName()) {
@@ -113,22 +113,22 @@ public final class Faults {
               open.decrementAndGet();
               yield call.run();
             }
-            case "commit" -> checked(() -> onCommit.run(connection, call));
-            case "prepareStatement" -> checked(() -> prepare(connection, (String) given[0], call));
+            case "commit" -> runUnlessDown(() -> onCommit.run(connection, call));
+            case "prepareStatement" -> runUnlessDown(() -> prepare(connection, (String) arguments[0], call));
             default -> call.run();
           };
         });
   }
 
   private Object prepare(Connection connection, String sql, Call call) throws Throwable {
-    var awaited = onStatement;
-    if (!sql.contains(awaited.text)) return call.run();
-    onStatement = NONE;
-    return awaited.fault.run(connection, call);
+    var expected = onStatement;
+    if (!sql.contains(expected.text)) return call.run();
+    onStatement = NO_FAULT;
+    return expected.fault.run(connection, call);
   }
 
-  private Object checked(Call call) throws Throwable {
-    if (down) throw lost();
+  private Object runUnlessDown(Call call) throws Throwable {
+    if (isDown) throw lost();
     return call.run();
   }
 }

@@ -18,12 +18,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.junit.jupiter.api.Test;
 
-/** A database is killed while many actors count, again and again. The store recovers by itself. */
+/** Tests that a store recovers when its database is killed repeatedly while many actors count. */
 class KillPostgresTest {
   private static final int COUNTERS = 20;
-  private static final Duration IDLE = Duration.ofMinutes(5);
+  private static final Duration IDLE_LIMIT = Duration.ofMinutes(5);
 
-  /** The answer is how often it was asked. */
+  /** Adds one to a counter. The answer is the new count. */
   record Count() implements Request<Count, Long> {}
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L)
@@ -34,65 +34,66 @@ class KillPostgresTest {
 
   @Test
   void answersSurviveKill() throws Exception {
-    killAgainAndAgain(1);
+    killRepeatedly(1);
   }
 
   @Test
-  @Soak(counterpart = "FaultsInPostgresTest.aStoreGoesOnWhenTheDatabaseIsBack")
+  @Soak(counterpart = "FaultsInPostgresTest.storeContinuesWhenDatabaseReturns")
   void answersSurviveManyKills() throws Exception {
-    killAgainAndAgain(30);
+    killRepeatedly(30);
   }
 
-  private static void killAgainAndAgain(int rounds) throws Exception {
+  private static void killRepeatedly(int rounds) throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("kills: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    var told = new AtomicLongArray(COUNTERS);
-    // the machine stays up, so the database's writes need no force
+    var lastAnswers = new AtomicLongArray(COUNTERS);
+    // the machine does not crash, so the database need not sync its files
     try (var server = PostgresServer.make("fsync=off");
         var pool = Pools.of(server.newSchema(), 5, 300);
         var store = FaultContract.patiently(() -> JdbcStore.open(pool));
         var scope = ActorSystem.openScope("counters");
-        var counters = COUNTER.entities(scope.anonymous(), store, IDLE)) {
+        var counters = COUNTER.entities(scope.anonymous(), store, IDLE_LIMIT)) {
       for (int round = 0; round < rounds; round++) {
         var answers = new CountDownLatch(200 + random.nextInt(1_000));
-        var killed = new AtomicBoolean();
+        var isKilled = new AtomicBoolean();
         try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
           for (int i = 0; i < COUNTERS; i++) {
             int counter = i;
             askers.execute(() -> {
-              while (!killed.get()) if (isTold(told, counter, counters.actor("c" + counter)::ask)) answers.countDown();
+              while (!isKilled.get())
+                if (askAndRecord(lastAnswers, counter, counters.actor("c" + counter)::ask)) answers.countDown();
             });
           }
           try {
             Patience.await(answers);
             server.kill();
           } finally {
-            killed.set(true);
+            isKilled.set(true);
           }
         }
         server.start();
         for (int i = 0; i < COUNTERS; i++) {
           int counter = i;
-          long before = told.get(i);
-          Patience.eventually(() -> isTold(told, counter, counters.actor("c" + counter)::ask));
-          assertTrue(told.get(i) > before,
-              "counter " + i + " said " + before + ", and now " + told.get(i) + ", seed " + seed);
+          long answerBeforeKill = lastAnswers.get(i);
+          Patience.eventually(() -> askAndRecord(lastAnswers, counter, counters.actor("c" + counter)::ask));
+          assertTrue(lastAnswers.get(i) > answerBeforeKill,
+              "counter " + i + " answered " + answerBeforeKill + ", and now " + lastAnswers.get(i) + ", seed " + seed);
         }
       }
     }
   }
 
-  private interface Asking {
+  private interface Asker {
     long ask(Count count);
   }
 
-  /** Returns false if the database is down. */
-  private static boolean isTold(AtomicLongArray told, int counter, Asking asking) {
+  /** Asks the counter and records its answer. Returns false if the database is down. */
+  private static boolean askAndRecord(AtomicLongArray lastAnswers, int counter, Asker asker) {
     try {
-      told.set(counter, asking.ask(new Count()));
+      lastAnswers.set(counter, asker.ask(new Count()));
       return true;
-    } catch (RequestException | StoreException | CancellationException away) {
+    } catch (RequestException | StoreException | CancellationException refused) {
       return false;
     }
   }

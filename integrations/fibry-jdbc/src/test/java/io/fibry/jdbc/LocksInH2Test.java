@@ -1,7 +1,7 @@
 package io.fibry.jdbc;
 
-import static io.fibry.durable.Turning.ADA;
-import static io.fibry.durable.Turning.turn;
+import static io.fibry.durable.TestTurns.ADA;
+import static io.fibry.durable.TestTurns.turn;
 
 import io.fibry.support.Patience;
 import java.sql.Connection;
@@ -11,27 +11,27 @@ import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 
-/** Locks that another transaction holds for longer than H2 waits for them. */
+/** Tests locks that another transaction holds for longer than H2 waits for them. */
 class LocksInH2Test extends DatabaseFixture {
   private static final String FENCE = "merge into fibry_actor";
 
   LocksInH2Test() {
-    super(LocksInH2Test::impatient);
+    super(LocksInH2Test::databaseWithShortLockTimeout);
   }
 
-  private static DataSource impatient() {
+  private static DataSource databaseWithShortLockTimeout() {
     var database = new JdbcDataSource();
     database.setURL("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=1");
     return database;
   }
 
   @Test
-  void turnIsStoredWhenItsLockComesFree() throws Exception {
+  void turnIsStoredWhenItsLockIsReleased() throws Exception {
     var attempts = new AtomicInteger();
     var store = open();
     long life = store.load(ADA).life();
-    try (var other = database.getConnection(); var statement = other.createStatement()) {
-      other.setAutoCommit(false);
+    try (var lockHolder = database.getConnection(); var statement = lockHolder.createStatement()) {
+      lockHolder.setAutoCommit(false);
       statement.execute("select * from fibry_actor where actor = 'ada' for update");
       faults.onNextStatement(FENCE, new Faults.Fault() {
         @Override
@@ -42,11 +42,11 @@ class LocksInH2Test extends DatabaseFixture {
         }
       });
 
-      var stored = store.append(turn(ADA, life, 1));
+      var appended = store.append(turn(ADA, life, 1));
       Patience.eventually(() -> attempts.get() > 10);
-      other.rollback();
+      lockHolder.rollback();
 
-      Patience.value(stored.toCompletableFuture());
+      Patience.value(appended.toCompletableFuture());
     }
   }
 }

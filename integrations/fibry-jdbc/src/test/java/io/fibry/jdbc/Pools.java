@@ -3,15 +3,15 @@ package io.fibry.jdbc;
 import com.zaxxer.hikari.HikariDataSource;
 import javax.sql.DataSource;
 
-/** Pools of connections, as programs have them. */
+/** Creates pools of connections with the settings of typical programs. */
 public final class Pools {
   private Pools() {}
 
   public static HikariDataSource of(DataSource source) {
-    return of(source, 5, 20_000); // the limit of stores in tests
+    return of(source, 5, 20_000); // the statement limit of stores in tests
   }
 
-  /** @param limit in milliseconds: so long may it take to get a connection */
+  /** @param limit maximum wait for a connection, in milliseconds */
   static HikariDataSource of(DataSource source, int connections, int limit) {
     var pool = new HikariDataSource();
     pool.setDataSource(source);

@@ -21,23 +21,23 @@ import org.postgresql.ds.PGSimpleDataSource;
 import org.tukaani.xz.XZInputStream;
 
 /**
- * A Postgres in a folder of its own. It refuses to run as root, so it runs as nobody then. Where it
- * cannot run at all, tests are skipped, and say why; with {@code -Dfibry.postgres=required} they
- * fail.
+ * A Postgres server with its own folder. Postgres refuses to run as root. If the test runs as root,
+ * the server runs as the user nobody. If Postgres cannot run at all, tests are skipped with the
+ * reason; with {@code -Dfibry.postgres=required} they fail.
  */
 public final class PostgresServer implements AutoCloseable {
   private static final String PROGRAMS = "/postgres-linux-x86_64.txz";
   private static final String NOBODY = "65534";
-  private static final int LOWEST = 20_000;
-  private static final int PORTS = 12_000; // below the ports that systems give to clients
+  private static final int LOWEST_PORT = 20_000;
+  private static final int PORT_COUNT = 12_000; // all are below the ports that systems give to clients
 
   private static final AtomicInteger SCHEMAS = new AtomicInteger();
 
-  /** The programs are unpacked once in a JVM. */
+  /** Unpacks the programs, once in each JVM. */
   private static final FutureTask<Path> UNPACKED = new FutureTask<>(PostgresServer::unpack);
 
-  /** One for all tests of a JVM, or why there is none. */
-  private static final Supplier<PostgresServer> SHARED = once();
+  /** Supplies the server that all tests of a JVM share, or skips the test. */
+  private static final Supplier<PostgresServer> SHARED = startOnce();
 
   private final Path folder;
   private final List<String> options;
@@ -49,30 +49,34 @@ public final class PostgresServer implements AutoCloseable {
     this.options = options;
   }
 
-  /** It leaves out the forces of the disk. */
+  /** Returns the server that all tests share. It does not sync its files to the disk. */
   public static PostgresServer shared() {
     return SHARED.get();
   }
 
-  private static Supplier<PostgresServer> once() {
-    var making = new FutureTask<>(() -> {
+  private static Supplier<PostgresServer> startOnce() {
+    var startTask = new FutureTask<>(() -> {
       var server = begin("fsync=off");
       Runtime.getRuntime().addShutdownHook(new Thread(server::close));
       return server;
     });
     return () -> {
-      making.run(); // the first time
+      startTask.run(); // does nothing after the first call
       try {
-        return making.get();
-      } catch (ExecutionException failed) {
-        return skip(failed.getCause());
+        return startTask.get();
+      } catch (ExecutionException failure) {
+        return skip(failure.getCause());
       } catch (InterruptedException interrupt) {
         return skip(interrupt);
       }
     };
   }
 
-  /** @param options settings, such as {@code fsync=off} */
+  /**
+   * Starts a server.
+   *
+   * @param options settings, such as {@code fsync=off}
+   */
   public static PostgresServer make(String... options) {
     try {
       return begin(options);
@@ -81,51 +85,51 @@ public final class PostgresServer implements AutoCloseable {
     }
   }
 
-  /** A server that hangs is a failure, and so is a server that cannot run where it is required. */
+  /** Skips the test. It fails instead if the server hangs, or if Postgres is required. */
   private static <T> T skip(Throwable failure) {
     boolean required = "required".equals(System.getProperty("fibry.postgres"));
     if (required || failure instanceof Error) throw new AssertionError("Postgres cannot be started", failure);
-    String why = "Postgres cannot be started here, so its tests are skipped: " + failure;
-    System.out.println(why);
-    return abort(why);
+    String message = "Postgres cannot be started here, so its tests are skipped: " + failure;
+    System.out.println(message);
+    return abort(message);
   }
 
   private static PostgresServer begin(String... options)
       throws IOException, InterruptedException, ExecutionException {
-    UNPACKED.run(); // the first time
+    UNPACKED.run(); // does nothing after the first call
     UNPACKED.get();
     var server = new PostgresServer(Files.createTempDirectory("fibry-postgres"), List.of(options));
-    boolean begun = false;
+    boolean started = false;
     try {
-      give(server.folder);
+      giveToPostgres(server.folder);
       run(server.command("initdb", "-D", server.folder + "/data", "-U", "postgres", "-A", "trust", "-E", "UTF8",
           "--no-locale", "-N"));
-      do server.port = LOWEST + ThreadLocalRandom.current().nextInt(PORTS);
-      while (!server.hasStarted());
-      begun = true;
+      do server.port = LOWEST_PORT + ThreadLocalRandom.current().nextInt(PORT_COUNT);
+      while (!server.tryStart());
+      started = true;
       return server;
     } finally {
-      if (!begun) delete(server.folder);
+      if (!started) delete(server.folder);
     }
   }
 
   private static Path unpack() throws IOException {
     var folder = Files.createTempDirectory("fibry-postgres-programs");
     Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder)));
-    try (InputStream packed = PostgresServer.class.getResourceAsStream(PROGRAMS);
+    try (InputStream archive = PostgresServer.class.getResourceAsStream(PROGRAMS);
         var tar = Child.start(List.of("tar", "-x", "-C", folder.toString()))) {
-      if (packed == null) throw new IOException("there is no " + PROGRAMS + " on the class path");
+      if (archive == null) throw new IOException("there is no " + PROGRAMS + " on the class path");
       try (var out = tar.input()) {
-        new XZInputStream(packed).transferTo(out);
+        new XZInputStream(archive).transferTo(out);
       }
       if (tar.exitCode() != 0) throw new IOException("the programs cannot be unpacked: " + tar.output());
     }
-    give(folder);
+    giveToPostgres(folder);
     return folder;
   }
 
-  /** The user that Postgres runs as owns the folder. */
-  private static void give(Path folder) throws IOException {
+  /** Makes the user that Postgres runs as the owner of the folder. */
+  private static void giveToPostgres(Path folder) throws IOException {
     if (isRoot()) run(List.of("chown", "-R", NOBODY + ":" + NOBODY, folder.toString()));
   }
 
@@ -147,33 +151,33 @@ public final class PostgresServer implements AutoCloseable {
     }
   }
 
-  /** Starts it again, after it was killed. Another program may have its port, for a moment. */
+  /** Starts the server again after a kill. Waits while another program uses its port. */
   public void start() throws IOException {
-    Patience.eventually("port " + port + " stays in use", this::hasStarted);
+    Patience.eventually("port " + port + " stays in use", this::tryStart);
   }
 
-  /** Returns false if the port is in use, or former processes are ending. */
-  private boolean hasStarted() {
+  /** Returns false if the port is in use, or if earlier processes have not ended yet. */
+  private boolean tryStart() {
     var command = command("postgres", "-D", folder + "/data", "-p", "" + port, "-k", "", "-h", "127.0.0.1");
     for (var option : options) command.addAll(List.of("-c", option));
     process = Child.start(command);
-    var line = process.awaitLine(one -> one.contains("ready to accept connections") || isFatal(one));
+    var line = process.awaitLine(text -> text.contains("ready to accept connections") || isFatal(text));
     if (isFatal(line)) {
       process.exitCode();
       process.close();
-      if (isPassing(process.output())) return false;
+      if (isTemporary(process.output())) return false;
       throw new IllegalStateException(process.output());
     }
-    Patience.eventually("it takes no connection", this::isReady);
+    Patience.eventually("the server accepts no connection", this::isReady);
     return true;
   }
 
-  /** For the server, not for a client that came before it was ready. */
+  /** Returns whether the server failed. A client that connects too early does not count. */
   private static boolean isFatal(String line) {
     return line.contains("FATAL:") && !line.contains("the database system is ");
   }
 
-  private static boolean isPassing(String output) {
+  private static boolean isTemporary(String output) {
     return output.contains("Address already in use") || output.contains("could not create any TCP/IP sockets")
         || output.contains("is still in use");
   }
@@ -181,24 +185,24 @@ public final class PostgresServer implements AutoCloseable {
   private boolean isReady() {
     try (var connection = source("public").getConnection()) {
       return connection.isValid(0);
-    } catch (SQLException notYet) {
+    } catch (SQLException refused) {
       return false;
     }
   }
 
   /** Kills the server and all of its processes, as a crash would. */
   public void kill() {
-    var started = process.handle().descendants().toList();
+    var descendants = process.handle().descendants().toList();
     process.close();
-    for (var one : started) one.onExit().join();
+    for (var child : descendants) child.onExit().join();
   }
 
   @Override
   public void close() {
     try {
       if (process.handle().isAlive()) run(command("pg_ctl", "stop", "-D", folder + "/data", "-m", "immediate"));
-    } catch (IOException | RuntimeException ended) {
-      // Children of a JVM that ends are killed meanwhile.
+    } catch (IOException | RuntimeException failure) {
+      // While a JVM exits, its child processes may be killed already.
     }
     process.close();
     delete(folder);
@@ -208,13 +212,13 @@ public final class PostgresServer implements AutoCloseable {
     try (var files = Files.walk(folder)) {
       for (var file : files.sorted(Comparator.reverseOrder()).toList()) Files.deleteIfExists(file);
     } catch (IOException | RuntimeException failure) {
-      System.out.println(folder + " stays, since it cannot be deleted: " + failure);
+      System.out.println(folder + " stays, because it cannot be deleted: " + failure);
     }
   }
 
   // ---- databases
 
-  /** Connections to a schema that is empty. */
+  /** Creates an empty schema, and returns a source of connections to it. */
   public PGSimpleDataSource newSchema() throws SQLException {
     String name = "s" + SCHEMAS.incrementAndGet();
     try (var connection = source("public").getConnection(); var statement = connection.createStatement()) {

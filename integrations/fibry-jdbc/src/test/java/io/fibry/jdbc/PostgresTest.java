@@ -1,11 +1,11 @@
 package io.fibry.jdbc;
 
-import static io.fibry.durable.Turning.ADA;
-import static io.fibry.durable.Turning.GRACE;
-import static io.fibry.durable.Turning.append;
-import static io.fibry.durable.Turning.fight;
-import static io.fibry.durable.Turning.refusal;
-import static io.fibry.durable.Turning.turn;
+import static io.fibry.durable.TestTurns.ADA;
+import static io.fibry.durable.TestTurns.GRACE;
+import static io.fibry.durable.TestTurns.append;
+import static io.fibry.durable.TestTurns.fight;
+import static io.fibry.durable.TestTurns.refusal;
+import static io.fibry.durable.TestTurns.turn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -33,9 +33,9 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** Behavior that only a real database shows. */
+/** Tests behavior that only a real database shows. */
 class PostgresTest extends DatabaseFixture {
-  private static final Duration SHORT = Duration.ofSeconds(2);
+  private static final Duration STATEMENT_LIMIT = Duration.ofSeconds(2);
 
   PostgresTest() {
     super(DatabaseFixture::postgres);
@@ -43,7 +43,7 @@ class PostgresTest extends DatabaseFixture {
 
   // ---- transactions
 
-  /** The driver sends BEGIN and a statement together. Without BEGIN, Postgres commits that. */
+  /** The driver sends BEGIN and a statement together. Without BEGIN, Postgres autocommits. */
   @Test
   void cancelledBeginStoresNothing() throws Exception {
     try (var canceller = new BeginCanceller((PGSimpleDataSource) database)) {
@@ -54,7 +54,7 @@ class PostgresTest extends DatabaseFixture {
       canceller.cancelNext();
       assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 2))));
 
-      assertEquals(0, canceller.left());
+      assertEquals(0, canceller.pendingCancellations());
       assertEquals(1, number("select last from fibry_actor"));
       append(store, turn(ADA, life, 2));
       canceller.cancelNext();
@@ -70,15 +70,15 @@ class PostgresTest extends DatabaseFixture {
   void historyWaitsForLateCommit() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
-    try (var late = database.getConnection(); var statement = late.createStatement()) {
-      late.setAutoCommit(false); // as another process that is slow
+    try (var connection = database.getConnection(); var statement = connection.createStatement()) {
+      connection.setAutoCommit(false); // acts as another process that is slow
       statement.execute("insert into fibry_turn (kind, actor, number, millis, whole, body) "
           + "values ('account', 'grace', 1, 0, false, '')");
       append(store, turn(ADA, life, 1));
       try (var history = store.history("account", "")) {
         var keys = new ArrayList<String>();
-        var looks = new CountDownLatch(2); // so the first one is over
-        count(looks);
+        var reads = new CountDownLatch(2); // when the second begins, the first has ended
+        countReads(reads);
         var reader = Thread.ofVirtual().start(() -> {
           try {
             while (keys.size() < 3) history.take().forEach(turn -> keys.add(turn.key()));
@@ -86,21 +86,21 @@ class PostgresTest extends DatabaseFixture {
             throw new AssertionError(interrupt);
           }
         });
-        Patience.await(looks);
-        append(store, turn(ADA, life, 2)); // the reader is woken, and sees nothing yet
-        late.commit();
+        Patience.await(reads);
+        append(store, turn(ADA, life, 2)); // wakes the reader, which gets no turn yet
+        connection.commit();
 
-        Patience.joined(reader);
+        Patience.awaitEnd(reader);
         assertEquals(List.of("grace", "ada", "ada"), keys);
       }
     }
   }
 
-  /** How often the history is read. */
-  private void count(CountDownLatch looks) {
+  /** Counts the latch down at each read of the history. */
+  private void countReads(CountDownLatch reads) {
     faults.onNextStatement("t.whole, t.body", (connection, call) -> {
-      count(looks);
-      looks.countDown();
+      countReads(reads);
+      reads.countDown();
       return call.run();
     });
   }
@@ -109,7 +109,7 @@ class PostgresTest extends DatabaseFixture {
   void turnsOfAnotherDatabaseClusterAreDetected() throws Exception {
     var store = open();
     append(store, turn(ADA, store.load(ADA).life(), 1));
-    execute("update fibry_turn set tx = '9999999999'"); // as `pg_dump` copies it
+    execute("update fibry_turn set tx = '9999999999'"); // as after a copy by `pg_dump`
     var history = store.history("account", "");
 
     var failure = assertThrows(StoreDamagedException.class, history::take);
@@ -123,14 +123,14 @@ class PostgresTest extends DatabaseFixture {
 
   // ---- failovers
 
-  private void readsTwoTurns(Store store, Store.History history) throws Exception {
+  private void storeAndReadTwoTurns(Store store, Store.History history) throws Exception {
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));
     append(store, turn(ADA, life, 2));
-    for (int found = 0; found < 2;) found += history.take().size();
+    for (int turns = 0; turns < 2;) turns += history.take().size();
   }
 
-  private static void assertLost(Store.History history) {
+  private static void assertTurnsLost(Store.History history) {
     var failure = assertThrows(StoreDamagedException.class, history::poll);
     assertTrue(failure.getMessage().contains("has lost turns that the history of kind 'account' has shown"),
         failure.getMessage());
@@ -140,12 +140,12 @@ class PostgresTest extends DatabaseFixture {
   void historyIsRefusedAfterItsLastTurnWasLost() throws Exception {
     var store = open();
     try (var history = store.history("account", "")) {
-      readsTwoTurns(store, history);
+      storeAndReadTwoTurns(store, history);
       assertEquals(List.of(), history.poll());
       execute("delete from fibry_turn where number = 2");
       execute("update fibry_actor set last = 1");
 
-      assertLost(history);
+      assertTurnsLost(history);
     }
   }
 
@@ -153,12 +153,12 @@ class PostgresTest extends DatabaseFixture {
   void historyIsRefusedAfterLastTurnIsReplaced() throws Exception {
     var store = open();
     try (var history = store.history("account", "")) {
-      readsTwoTurns(store, history);
+      storeAndReadTwoTurns(store, history);
       execute("delete from fibry_turn where number = 2");
       execute("update fibry_actor set last = 1");
       append(store, turn(ADA, store.load(ADA).life(), 2));
 
-      assertLost(history);
+      assertTurnsLost(history);
     }
   }
 
@@ -167,36 +167,36 @@ class PostgresTest extends DatabaseFixture {
     var store = open();
     append(store, turn(ADA, store.load(ADA).life(), 1));
     try (var history = store.history("account", "9999999999999.1")) {
-      assertLost(history);
+      assertTurnsLost(history);
     }
   }
 
-  // ---- commits that do not wait
+  // ---- asynchronous commits
 
   @Test
-  void commitsWaitForTheDiskThoughTheUserSaysOtherwise() throws Exception {
+  void commitsWaitForDiskDespiteUserSetting() throws Exception {
     open().close();
     execute("create table seen (setting varchar)");
     execute("create function note() returns trigger language plpgsql as 'begin insert into seen values "
         + "(current_setting(''synchronous_commit'')); return null; end'");
     execute("create trigger noted after insert on fibry_turn for each statement execute function note()");
     for (var setting : List.of("off", "local", "remote_write")) {
-      var store = open(as("postgres", "-c synchronous_commit=" + setting));
-      var last = store.load(ADA);
-      append(store, turn(ADA, last.life(), last.lastTurn() + 1));
+      var store = open(dataSource("postgres", "-c synchronous_commit=" + setting));
+      var ada = store.load(ADA);
+      append(store, turn(ADA, ada.life(), ada.lastTurn() + 1));
     }
 
-    assertEquals(1, number("select count(*) from seen where setting = 'on'")); // instead of off
+    assertEquals(1, number("select count(*) from seen where setting = 'on'")); // the store has replaced off
     assertEquals(1, number("select count(*) from seen where setting = 'local'"));
     assertEquals(1, number("select count(*) from seen where setting = 'remote_write'"));
   }
 
-  // ---- rights
+  // ---- permissions
 
-  private DataSource as(String user, String options) {
+  private DataSource dataSource(String user, String options) {
     var source = new PGSimpleDataSource();
-    var ours = (PGSimpleDataSource) database;
-    source.setURL(ours.getURL());
+    var postgres = (PGSimpleDataSource) database;
+    source.setURL(postgres.getURL());
     source.setUser(user);
     source.setOptions(options);
     return source;
@@ -211,15 +211,15 @@ class PostgresTest extends DatabaseFixture {
   }
 
   @Test
-  void aUserWithStrictRightsNeedsNoOthers() throws Exception {
+  void userNeedsOnlySelectInsertUpdateAndDelete() throws Exception {
     String user = newUser();
     String schema = ((PGSimpleDataSource) database).getCurrentSchema();
-    var failure = assertThrows(StoreReadException.class, () -> JdbcStore.open(as(user, "")));
+    var failure = assertThrows(StoreReadException.class, () -> JdbcStore.open(dataSource(user, "")));
     assertTrue(failure.getMessage().contains("permission denied for schema " + schema), failure.getMessage());
 
     execute(JdbcStore.schema());
     execute("grant select, insert, update, delete on all tables in schema " + schema + " to " + user);
-    var store = open(as(user, ""));
+    var store = open(dataSource(user, ""));
 
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));
@@ -234,7 +234,7 @@ class PostgresTest extends DatabaseFixture {
     open().close();
 
     var failure = assertThrows(StoreReadException.class,
-        () -> JdbcStore.open(as("postgres", "-c default_transaction_read_only=on")));
+        () -> JdbcStore.open(dataSource("postgres", "-c default_transaction_read_only=on")));
 
     assertTrue(failure.getMessage().endsWith("cannot execute SELECT FOR UPDATE in a read-only transaction"),
         failure.getMessage());
@@ -246,7 +246,7 @@ class PostgresTest extends DatabaseFixture {
     String schema = ((PGSimpleDataSource) database).getCurrentSchema();
     execute(JdbcStore.schema());
     execute("grant all on all tables in schema " + schema + " to " + user);
-    var store = open(as(user, ""));
+    var store = open(dataSource(user, ""));
     long life = store.load(ADA).life();
     execute("alter role " + user + " set default_transaction_read_only = on");
 
@@ -259,15 +259,15 @@ class PostgresTest extends DatabaseFixture {
   }
 
   @Test
-  void anotherDatabaseIsRefused() {
+  void oldPostgresVersionIsRefused() {
     var data = (DatabaseMetaData) Proxy.newProxyInstance(getClass().getClassLoader(),
-        new Class<?>[] {DatabaseMetaData.class}, (proxy, method, given) -> switch (method.getName()) {
+        new Class<?>[] {DatabaseMetaData.class}, (proxy, method, args) -> switch (method.getName()) {
           case "getDatabaseProductName" -> "PostgreSQL";
           case "getDatabaseMajorVersion" -> 14;
           default -> "jdbc:postgresql://old/db?password=secret";
         });
     var source = (DataSource) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {DataSource.class},
-        (proxy, method, given) -> Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {Connection.class},
+        (proxy, method, args) -> Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {Connection.class},
             (connection, call, arguments) -> switch (call.getName()) {
               case "getMetaData" -> data;
               case "getAutoCommit" -> true;
@@ -283,115 +283,115 @@ class PostgresTest extends DatabaseFixture {
   // ---- locks
 
   @Test
-  void lockedActorDelaysNoOther() throws Exception {
+  void lockedActorDelaysNoOtherActor() throws Exception {
     var store = open();
     long ada = store.load(ADA).life();
     long grace = store.load(GRACE).life();
-    try (var other = database.getConnection(); var statement = other.createStatement()) {
-      other.setAutoCommit(false); // as a process that begins a life of ada, and is slow
+    try (var lockHolder = database.getConnection(); var statement = lockHolder.createStatement()) {
+      lockHolder.setAutoCommit(false); // acts as a slow process that begins a life of ada
       statement.execute("select * from fibry_actor where actor = 'ada' for update");
 
-      var late = store.append(turn(ADA, ada, 1));
+      var turnOfAda = store.append(turn(ADA, ada, 1));
       append(store, turn(GRACE, grace, 1));
 
-      assertInstanceOf(StaleLifeException.class, refusal(late));
-      other.rollback();
+      assertInstanceOf(StaleLifeException.class, refusal(turnOfAda));
+      lockHolder.rollback();
     }
     append(store, turn(ADA, store.load(ADA).life(), 1));
   }
 
   @Test
   void hangingDatabaseTimesOut() throws Exception {
-    var patient = open();
-    long life = patient.load(ADA).life();
+    var patientStore = open();
+    long life = patientStore.load(ADA).life();
     var store = openImpatient(pool);
-    try (var other = database.getConnection(); var statement = other.createStatement()) {
-      other.setAutoCommit(false);
+    try (var lockHolder = database.getConnection(); var statement = lockHolder.createStatement()) {
+      lockHolder.setAutoCommit(false);
       statement.execute("lock table fibry_turn, fibry_snapshot");
 
       var failure = refusal(store.append(turn(ADA, life, 1)));
       assertThrows(StoreReadException.class, () -> store.load(GRACE));
 
       assertInstanceOf(StoreWriteException.class, failure, failure.toString());
-      other.rollback();
+      lockHolder.rollback();
     }
-    append(patient, turn(ADA, patient.load(ADA).life(), 1));
+    append(patientStore, turn(ADA, patientStore.load(ADA).life(), 1));
   }
 
   /**
-   * A store whose limit is to be reached. A busy machine may reach it while the store opens, too.
+   * Opens a store with a short limit. Tries again if opening takes longer, on a busy machine.
    */
   private JdbcStore openImpatient(DataSource source) {
     for (;;) try {
-      return open(source, SHORT);
-    } catch (StoreReadException slow) {
-      // once more
+      return open(source, STATEMENT_LIMIT);
+    } catch (StoreReadException limitReached) {
+      // try again
     }
   }
 
-  /** The database then refuses transactions that it cannot order. */
+  /** At these isolation levels the database refuses conflicting transactions. */
   @Test
   void competingStoresNeverForkWhenTransactionsAreSerializable() throws Exception {
     open().close();
     for (var isolation : List.of("repeatable\\ read", "serializable")) {
       execute("delete from fibry_actor; delete from fibry_turn");
-      try (var strict = Pools.of(as("postgres", "-c default_transaction_isolation=" + isolation))) {
-        fight(() -> open(strict));
+      try (var strictPool = Pools.of(dataSource("postgres", "-c default_transaction_isolation=" + isolation))) {
+        fight(() -> open(strictPool));
       }
     }
   }
 
   /**
-   * Stores a turn that is paused before its commit. A busy machine may reach the limit before: then
-   * another one.
+   * Stores a turn, and pauses it before its commit. Tries again with another turn if a busy machine
+   * reaches the limit before the commit.
    */
-  private CompletableFuture<Void> standStill(JdbcStore store, CountDownLatch held) {
+  private CompletableFuture<Void> pauseBeforeCommit(JdbcStore store, CountDownLatch mayCommit) {
     for (;;) try {
       var ada = store.load(ADA);
-      var begun = new CountDownLatch(1);
+      var commitBegun = new CountDownLatch(1);
       faults.onNextCommit((connection, call) -> {
-        begun.countDown();
-        held.await();
+        commitBegun.countDown();
+        mayCommit.await();
         return call.run();
       });
-      var late = store.append(turn(ADA, ada.life(), ada.lastTurn() + 1)).toCompletableFuture();
-      Patience.eventually(() -> begun.getCount() == 0 || late.isDone());
-      if (begun.getCount() == 0) return late;
+      var pausedTurn = store.append(turn(ADA, ada.life(), ada.lastTurn() + 1)).toCompletableFuture();
+      Patience.eventually(() -> commitBegun.getCount() == 0 || pausedTurn.isDone());
+      if (commitBegun.getCount() == 0) return pausedTurn;
       faults.onNextCommit((connection, call) -> call.run());
-    } catch (StoreReadException slow) {
-      // once more
+    } catch (StoreReadException limitReached) {
+      // try again
     }
   }
 
-  /** Its connection stays open, as that of a machine that has lost its network. */
+  /** The connection of the process stays open, as if its machine had lost the network. */
   @Test
   void hangingProcessLosesItsLocks() throws Exception {
-    var patient = open(pool);
-    append(patient, turn(ADA, patient.load(ADA).life(), 1));
-    var still = openImpatient(faults.source());
-    var held = new CountDownLatch(1);
-    var late = standStill(still, held);
+    var patientStore = open(pool);
+    append(patientStore, turn(ADA, patientStore.load(ADA).life(), 1));
+    var hangingStore = openImpatient(faults.source());
+    var mayCommit = new CountDownLatch(1);
+    var pausedTurn = pauseBeforeCommit(hangingStore, mayCommit);
 
-    var after = patient.load(ADA);
+    var ada = patientStore.load(ADA);
 
-    assertEquals(1, after.lastTurn());
-    held.countDown();
-    assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreException.class, refusal(late)).outcome());
+    assertEquals(1, ada.lastTurn());
+    mayCommit.countDown();
+    assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreException.class, refusal(pausedTurn)).outcome());
   }
 
-  /** Views see turns before the oldest running transaction. */
+  /** A view reads only turns that are older than the oldest running transaction. */
   @Test
   void hangingProcessDelaysNoView() throws Exception {
-    var other = open(pool);
-    var still = openImpatient(faults.source());
-    var held = new CountDownLatch(1);
-    var late = standStill(still, held);
-    append(other, turn(GRACE, other.load(GRACE).life(), 1));
+    var healthyStore = open(pool);
+    var hangingStore = openImpatient(faults.source());
+    var mayCommit = new CountDownLatch(1);
+    var pausedTurn = pauseBeforeCommit(hangingStore, mayCommit);
+    append(healthyStore, turn(GRACE, healthyStore.load(GRACE).life(), 1));
 
-    try (var history = other.history("account", "")) {
+    try (var history = healthyStore.history("account", "")) {
       assertEquals("grace", history.take().getFirst().key());
     }
-    held.countDown();
-    assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreException.class, refusal(late)).outcome());
+    mayCommit.countDown();
+    assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreException.class, refusal(pausedTurn)).outcome());
   }
 }

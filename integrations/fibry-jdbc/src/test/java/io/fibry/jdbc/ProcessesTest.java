@@ -24,13 +24,13 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** Processes that have one database open, and are killed. */
+/** Tests processes that use the same database and are killed. */
 class ProcessesTest extends DatabaseFixture {
   private static final int COUNTERS = 10;
-  private static final int MORE = Soak.ON ? 1_000 : 300; // answers before a kill
-  private static final Duration IDLE = Duration.ofMinutes(5);
+  private static final int EXTRA_ANSWERS = Soak.ON ? 1_000 : 300; // maximum, beyond 200 answers, before a kill
+  private static final Duration IDLE_LIMIT = Duration.ofMinutes(5);
 
-  /** The answer is how often it was asked. */
+  /** Adds one to a counter. The answer is the new count. */
   record Count() implements Request<Count, Long> {}
 
   record Counted() {}
@@ -40,26 +40,26 @@ class ProcessesTest extends DatabaseFixture {
       .handler((n, count, context) -> context.reply(count, context.persist(new Counted())));
 
   /**
-   * Counts until it is killed, or its parent has ended. Prints each answer with the name of its
-   * counter.
+   * A process that counts until it is killed or its parent has ended. Prints each answer with the
+   * name of its counter.
    */
-  static final class Counting {
+  static final class CountingMain {
     public static void main(String[] args) {
-      Thread.ofPlatform().daemon().start(Counting::endWithParent);
+      Thread.ofPlatform().daemon().start(CountingMain::endWithParent);
       var database = new PGSimpleDataSource();
       database.setURL(args[0]);
       try (var pool = Pools.of(database);
           var store = JdbcStore.open(pool);
           var scope = ActorSystem.openScope("counters");
-          var counters = COUNTER.entities(scope.anonymous(), store, IDLE);
+          var counters = COUNTER.entities(scope.anonymous(), store, IDLE_LIMIT);
           var askers = Executors.newVirtualThreadPerTaskExecutor()) {
         for (int i = 0; i < COUNTERS; i++) {
           String key = "c" + i;
           askers.execute(() -> {
             while (true) try {
-              tell(key + " " + counters.actor(key).ask(new Count()));
+              print(key + " " + counters.actor(key).ask(new Count()));
             } catch (RequestException | StoreException | CancellationException refused) {
-              // another process has read it; it is read again
+              // another process has loaded the counter; the next request loads it again
             }
           });
         }
@@ -75,46 +75,47 @@ class ProcessesTest extends DatabaseFixture {
       Runtime.getRuntime().halt(1);
     }
 
-    private static synchronized void tell(String line) {
+    private static synchronized void print(String line) {
       System.out.println(line);
     }
   }
 
-  /** A process, and what it has told. */
+  /** A counting process, and the answers that it has printed. */
   private static final class Counter implements AutoCloseable {
     private final Child process;
-    private final Map<String, Long> told = new HashMap<>(); // by counter, the last
-    private int read; // lines
+    private final Map<String, Long> lastAnswers = new HashMap<>(); // by counter
+    private int linesRead;
 
     Counter(PGSimpleDataSource database) {
       process = Child.java(List.of("-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off"),
-          Counting.class, database.getURL() + "&user=postgres");
+          CountingMain.class, database.getURL() + "&user=postgres");
     }
 
-    /** Its next answers. */
-    List<String> read(int answers) {
+    /** Waits for the next answers of the process, and returns them. */
+    List<String> readAnswers(int answers) {
       Patience.progress(() -> process.lines().size(),
-          () -> process.lines().size() >= read + answers || !process.handle().isAlive());
+          () -> process.lines().size() >= linesRead + answers || !process.handle().isAlive());
       var lines = process.lines();
-      assertTrue(lines.size() >= read + answers, process::output);
-      var next = lines.subList(read, read + answers);
-      read += answers;
-      next.forEach(this::told);
-      return next;
+      assertTrue(lines.size() >= linesRead + answers, process::output);
+      var newLines = lines.subList(linesRead, linesRead + answers);
+      linesRead += answers;
+      newLines.forEach(this::record);
+      return newLines;
     }
 
-    private void told(String line) {
+    private void record(String line) {
       var parts = line.split(" ");
-      Long before = told.put(parts[0], Long.valueOf(parts[1]));
-      assertTrue(before == null || before < told.get(parts[0]), line + " after " + before);
+      Long previous = lastAnswers.put(parts[0], Long.valueOf(parts[1]));
+      assertTrue(previous == null || previous < lastAnswers.get(parts[0]), line + " after " + previous);
     }
 
-    /** Kills the process, and returns its other output. */
+    /** Kills the process, and returns its remaining answers. */
     List<String> kill() {
       process.kill();
-      process.exitCode(); // all that it told has come
-      var rest = process.lines();
-      var lines = rest.subList(read, rest.size()).stream().filter(line -> line.matches("c\\d+ \\d+")).toList();
+      process.exitCode(); // then all its output has arrived
+      var allLines = process.lines();
+      var lines = allLines.subList(linesRead, allLines.size()).stream()
+          .filter(line -> line.matches("c\\d+ \\d+")).toList();
       return lines.isEmpty() ? lines : lines.subList(0, lines.size() - 1); // the last one may be cut off
     }
 
@@ -124,7 +125,7 @@ class ProcessesTest extends DatabaseFixture {
     }
   }
 
-  private static String seeded(long seed) {
+  private static String seedOption(long seed) {
     return "-Dfibry.seed=" + seed;
   }
 
@@ -136,62 +137,62 @@ class ProcessesTest extends DatabaseFixture {
     return new Counter((PGSimpleDataSource) database);
   }
 
-  /** Asks one counter after the other, and returns the answers. */
-  private Map<String, Long> count() {
-    var all = new HashMap<String, Long>();
+  /** Asks each counter once, and returns the answers by counter. */
+  private Map<String, Long> askAllCounters() {
+    var answers = new HashMap<String, Long>();
     try (var store = JdbcStore.open(pool);
         var scope = ActorSystem.openScope("check");
-        var counters = COUNTER.entities(scope.anonymous(), store, IDLE)) {
-      for (int i = 0; i < COUNTERS; i++) all.put("c" + i, counters.actor("c" + i).ask(new Count()));
+        var counters = COUNTER.entities(scope.anonymous(), store, IDLE_LIMIT)) {
+      for (int i = 0; i < COUNTERS; i++) answers.put("c" + i, counters.actor("c" + i).ask(new Count()));
     }
-    return all;
+    return answers;
   }
 
   @Test
   void answersSurviveKill() {
-    killAgainAndAgain(1);
+    killRepeatedly(1);
   }
 
   @Test
   @Soak(counterpart = "FaultsInPostgresTest.turnIsStoredWhenConnectionIsLostAfterCommit")
   void answersSurviveManyKills() {
-    killAgainAndAgain(30);
+    killRepeatedly(30);
   }
 
-  private void killAgainAndAgain(int rounds) {
+  private void killRepeatedly(int rounds) {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
-    System.out.println("kills: " + seeded(seed));
+    System.out.println("kills: " + seedOption(seed));
     var random = new Random(seed);
     for (int round = 0; round < rounds; round++) try (var child = start()) {
-      child.read(200 + random.nextInt(MORE));
-      child.kill().forEach(child::told);
+      child.readAnswers(200 + random.nextInt(EXTRA_ANSWERS));
+      child.kill().forEach(child::record);
 
-      var now = count();
+      var finalCounts = askAllCounters();
 
-      child.told.forEach((counter, before) -> assertTrue(now.get(counter) > before,
-          counter + " said " + before + ", and now " + now.get(counter) + ", " + seeded(seed)));
+      child.lastAnswers.forEach((counter, answer) -> assertTrue(finalCounts.get(counter) > answer,
+          counter + " answered " + answer + ", and now " + finalCounts.get(counter) + ", " + seedOption(seed)));
     }
   }
 
   @Test
   void processesSharingActorsAnswerNothingTwice() {
-    var told = new ArrayList<String>();
-    try (var one = start(); var other = start()) {
+    var lines = new ArrayList<String>();
+    try (var processA = start(); var processB = start()) {
       for (int i = 0; i < 5; i++) {
-        told.addAll(one.read(20));
-        told.addAll(other.read(20));
+        lines.addAll(processA.readAnswers(20));
+        lines.addAll(processB.readAnswers(20));
       }
-      told.addAll(one.kill());
-      told.addAll(other.read(200)); // it has them for itself now
-      told.addAll(other.kill());
+      lines.addAll(processA.kill());
+      lines.addAll(processB.readAnswers(200)); // now the only process with the counters
+      lines.addAll(processB.kill());
     }
 
-    var now = count();
+    var finalCounts = askAllCounters();
 
-    assertEquals(told.size(), told.stream().distinct().count());
-    for (var line : told) {
+    assertEquals(lines.size(), lines.stream().distinct().count());
+    for (var line : lines) {
       var parts = line.split(" ");
-      assertTrue(Long.parseLong(parts[1]) < now.get(parts[0]), line + ", and now " + now.get(parts[0]));
+      assertTrue(Long.parseLong(parts[1]) < finalCounts.get(parts[0]), line + ", and now " + finalCounts.get(parts[0]));
     }
   }
 }

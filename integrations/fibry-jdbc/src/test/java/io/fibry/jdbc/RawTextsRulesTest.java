@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** No text of a user's gets into a log or an exception as it is. */
+/** Tests that no text of a user gets into a log or an exception without being made safe. */
 class RawTextsRulesTest {
-  /** Places at which a text is needed as it is, each with its reason. */
+  /** The places that use a text unchanged, each with the reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
       Map.entry("ReaderThreads.java: subject", "an id, or a text of the store's"),
       Map.entry("TableStore.java: subject", "an id, or a text of the store's"));

@@ -10,22 +10,22 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The code of the README is that of the Javadoc, which a test runs. */
+/** Tests that the README shows the code of the Javadoc, which another test runs. */
 class ReadmeTest {
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
   private static final Pattern REGION = Pattern.compile("(?s)@start region=\"\\w+\"\n(.*?)  // @end");
 
-  private static List<String> found(Pattern pattern, String file) throws IOException {
+  private static List<String> findCode(Pattern pattern, String file) throws IOException {
     return pattern.matcher(Files.readString(Path.of(file))).results().map(match -> match.group(1)).toList();
   }
 
   @Test
   void readmeShowsCodeThatRuns() throws IOException {
-    var code = found(REGION, "src/test/java/io/fibry/jdbc/JavadocSnippetsTest.java").stream()
+    var code = findCode(REGION, "src/test/java/io/fibry/jdbc/JavadocSnippetsTest.java").stream()
         .map(region -> region.lines().map(line -> line.isEmpty() ? line : line.substring(2))
             .collect(Collectors.joining("\n", "", "\n")))
         .toList();
 
-    assertEquals(code, found(BLOCK, "README.md"));
+    assertEquals(code, findCode(BLOCK, "README.md"));
   }
 }

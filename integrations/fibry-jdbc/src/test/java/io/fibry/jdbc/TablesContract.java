@@ -1,9 +1,9 @@
 package io.fibry.jdbc;
 
-import static io.fibry.durable.Turning.ADA;
-import static io.fibry.durable.Turning.GRACE;
-import static io.fibry.durable.Turning.append;
-import static io.fibry.durable.Turning.turn;
+import static io.fibry.durable.TestTurns.ADA;
+import static io.fibry.durable.TestTurns.GRACE;
+import static io.fibry.durable.TestTurns.append;
+import static io.fibry.durable.TestTurns.turn;
 import static io.fibry.support.Patience.eventually;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What a store in a database does, beside the contracts of durable actors. */
+/** Tests a store in a database, beyond the contracts of durable actors. */
 abstract class TablesContract extends DatabaseFixture {
 
   TablesContract(Maker maker) {
@@ -35,9 +35,9 @@ abstract class TablesContract extends DatabaseFixture {
     var store = open();
     long life = store.load(ADA).life();
     for (int i = 1; i <= 20; i++) append(store, turn(ADA, life, i, i % 5 == 0));
-    var all = new ArrayList<CompletableFuture<Void>>();
-    for (int i = 21; i <= 60; i++) all.add(store.append(turn(ADA, life, i, i % 2 == 0)).toCompletableFuture());
-    all.forEach(Patience::value);
+    var appends = new ArrayList<CompletableFuture<Void>>();
+    for (int i = 21; i <= 60; i++) appends.add(store.append(turn(ADA, life, i, i % 2 == 0)).toCompletableFuture());
+    appends.forEach(Patience::value);
 
     assertEquals(1, number("select count(*) from fibry_turn"));
     assertEquals(60, store.load(ADA).lastTurn());
@@ -91,7 +91,7 @@ abstract class TablesContract extends DatabaseFixture {
   // ---- damage
 
   @Test
-  void aMissingTurnIsFoundOut() throws Exception {
+  void missingTurnIsDetected() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
     for (int i = 1; i <= 3; i++) append(store, turn(ADA, life, i));
@@ -124,7 +124,7 @@ abstract class TablesContract extends DatabaseFixture {
     assertEquals("turns 3 to 4 of account 'ada' are missing at the end of the table fibry_turn. Other actors are not "
         + "concerned; put the rows back, or give the turns up: set last to 2 in the row of the actor in fibry_actor",
         failure.getMessage());
-    execute("update fibry_actor set last = 2 where actor = 'ada'"); // as it says
+    execute("update fibry_actor set last = 2 where actor = 'ada'"); // as the exception advises
 
     var loaded = store.load(ADA);
     assertEquals(2, loaded.lastTurn());
@@ -132,7 +132,7 @@ abstract class TablesContract extends DatabaseFixture {
     assertEquals(3, store.load(ADA).bodies().size());
   }
 
-  /** Such as after the table of actors was put back alone. */
+  /** This state occurs if only the table of actors was restored from a backup. */
   @Test
   void turnsBeyondRecordedLastAreDetected() throws Exception {
     var store = open();
@@ -145,12 +145,12 @@ abstract class TablesContract extends DatabaseFixture {
     assertEquals("turn 3 of account 'ada' is in the table fibry_turn, though fibry_actor says that turn 2 is the last. "
         + "Other actors are not concerned; set last to 3 in the row of the actor in fibry_actor",
         failure.getMessage());
-    execute("update fibry_actor set last = 3 where actor = 'ada'"); // as it says
+    execute("update fibry_actor set last = 3 where actor = 'ada'"); // as the exception advises
     assertEquals(3, store.load(ADA).bodies().size());
   }
 
   @Test
-  void anotherFormatIsRefused() throws Exception {
+  void unknownFormatIsRefused() throws Exception {
     open().close();
     execute("update fibry_format set version = 2");
 
@@ -162,13 +162,13 @@ abstract class TablesContract extends DatabaseFixture {
     assertThrows(StoreDamagedException.class, this::open);
   }
 
-  // ---- use
+  // ---- opening and limits
 
   @Test
-  void severalMayMakeTheTables() throws Exception {
-    var opening = new ArrayList<CompletableFuture<JdbcStore>>();
-    for (int i = 0; i < 4; i++) opening.add(CompletableFuture.supplyAsync(() -> JdbcStore.open(pool)));
-    for (var each : opening) Patience.value(each).close();
+  void concurrentStoresMayCreateTables() throws Exception {
+    var stores = new ArrayList<CompletableFuture<JdbcStore>>();
+    for (int i = 0; i < 4; i++) stores.add(CompletableFuture.supplyAsync(() -> JdbcStore.open(pool)));
+    for (var store : stores) Patience.value(store).close();
 
     assertEquals(1, number("select count(*) from fibry_format"));
   }
@@ -183,7 +183,7 @@ abstract class TablesContract extends DatabaseFixture {
   }
 
   @Test
-  void aTurnThatIsTooLargeIsRefusedAtOnce() {
+  void tooLargeTurnIsRefusedAtOnce() {
     var store = open();
     long life = store.load(ADA).life();
 

@@ -1,8 +1,8 @@
 package io.fibry.jdbc;
 
-import static io.fibry.durable.Turning.ADA;
-import static io.fibry.durable.Turning.append;
-import static io.fibry.durable.Turning.turn;
+import static io.fibry.durable.TestTurns.ADA;
+import static io.fibry.durable.TestTurns.append;
+import static io.fibry.durable.TestTurns.turn;
 
 import org.junit.jupiter.api.Test;
 
@@ -11,12 +11,12 @@ class TablesInH2Test extends TablesContract {
     super(DatabaseFixture::h2);
   }
 
-  /** H2 commits each statement that makes a table. */
+  /** H2 commits each statement that creates a table, so a cancelled creation leaves some tables. */
   @Test
-  void creationThatWasCancelledIsCompletedByTheNextOpening() throws Exception {
+  void nextOpeningCompletesCancelledCreation() throws Exception {
     var schema = H2Dialect.DIALECT.schema();
-    for (int done = 0; done < schema.size(); done++) {
-      for (int i = 0; i < done; i++) execute(schema.get(i));
+    for (int tables = 0; tables < schema.size(); tables++) {
+      for (int i = 0; i < tables; i++) execute(schema.get(i));
       var store = open();
       append(store, turn(ADA, store.load(ADA).life(), 1));
       store.close();

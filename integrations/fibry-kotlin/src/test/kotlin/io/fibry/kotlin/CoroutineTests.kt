@@ -23,7 +23,7 @@ internal suspend fun eventually(fact: () -> Boolean) {
   repeat(1_000) { if (fact()) return else yield() }
   val begun = Pace.nanoTime()
   while (!fact()) {
-    if (Pace.nanoTime() - begun > Patience.LONG.toNanos()) fail<Unit>("it never came true; ${Evidence.seen()}")
+    if (Pace.nanoTime() - begun > Patience.LONG.toNanos()) fail<Unit>("it never came true; ${Evidence.describe()}")
     delay(1.milliseconds) // others need the processor
   }
 }

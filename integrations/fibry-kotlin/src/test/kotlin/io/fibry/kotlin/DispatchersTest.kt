@@ -90,7 +90,7 @@ class DispatchersTest {
 
     assertEquals(2_000, threads.size)
     assertTrue(threads.all { it.isVirtual })
-    threads.forEach(Patience::joined)
+    threads.forEach(Patience::awaitEnd)
   }
 
   @Test
@@ -158,7 +158,7 @@ class DispatchersTest {
     gate.open()
 
     assertEquals("ran", second.await())
-    Patience.joined(first.await())
+    Patience.awaitEnd(first.await())
   }
 
   @Test

@@ -97,8 +97,8 @@ class ReadmeTest {
     val seen = ConcurrentLinkedQueue<Any>()
     // @start
     scope.named("lines").mailbox(Mailbox.bounded(100, Overflow.BLOCK))      // no type argument
-      .newActor { line: String -> seen += line }                            // the parameter says it all
-    scope.named("bank").initialState(::Bank).newActorWithReturn(Bank::take) // as that of a function does
+      .newActor { line: String -> seen += line }                            // the type of the parameter is enough
+    scope.named("bank").initialState(::Bank).newActorWithReturn(Bank::take) // a function's parameter has a type, too
     scope.named("numbers").protocol<Int>().newActor { n: Int -> seen += n }
     val numbers = scope.find<Int>("numbers")                                // or null
 
@@ -206,7 +206,7 @@ class ReadmeTest {
 // @start
 sealed interface CartMessage
 @JvmRecord data class Add(val item: String) : CartMessage  // a record, so it has a form in bytes
-data object Items : CartMessage, Request<Items, Int>       // so has an object
+data object Items : CartMessage, Request<Items, Int>       // an object has one, too
 
 sealed interface CartEvent
 @JvmRecord data class Added(val item: String) : CartEvent
@@ -231,7 +231,7 @@ val carts = durable<CartMessage>("cart").storeMessages(1_000)
 suspend fun shop(folder: Path): Int =
   FolderStore.open(folder).use { store ->
     carts.entities(ActorSystem.anonymous(), store, idle = 5.minutes).use { carts ->
-      carts.actor("ada").send(Add("a cup"))                // true when it is stored
+      carts.actor("ada").send(Add("a cup"))                // returns true once the message is stored
       carts.actor("ada").await(Items)
     }
   }

@@ -55,10 +55,10 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
   public void bindTo(MeterRegistry registry) {
     gauge(registry, "alive", null, "0: other nodes may declare it dead, and it handles requests of no entity",
         node -> node.health().isAlive() ? 1 : 0);
-    gauge(registry, "connected", null, "0: nothing leaves at the moment",
+    gauge(registry, "connected", null, "0: no message can be sent at the moment",
         node -> node.health().connectionProblem().isEmpty() ? 1 : 0);
-    gauge(registry, "members", "nodes", "Nodes that are alive, as this one knows", NodeSample::members);
-    gauge(registry, "parts", "parts", "Parts of the keys of all kinds that have their home here",
+    gauge(registry, "members", "nodes", "Nodes that are alive, as this node knows", NodeSample::members);
+    gauge(registry, "parts", "parts", "Partitions of all kinds that this node owns",
         node -> node.health().partitions().values().stream().mapToInt(Integer::intValue).sum());
     gauge(registry, "under.way", "requests", "Requests of other nodes that are not answered yet",
         node -> node.health().pendingRequests());

@@ -56,7 +56,7 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
     for (var reason : DeadLetter.Reason.values()) bindCount(registry, reason.name().toLowerCase(Locale.ROOT),
         totals -> totals.unhandled().getOrDefault(reason, 0L));
     bindGauge(registry, "waiting", "Messages in mailboxes", Report::queued);
-    bindGauge(registry, "handling", "Messages that handlers are at", Report::handling);
+    bindGauge(registry, "handling", "Messages in handlers", Report::handling);
   }
 
   private void bindGauge(MeterRegistry registry, String suffix, String description, ToLongFunction<Report> count) {
@@ -71,7 +71,7 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
   private void bindCount(MeterRegistry registry, String outcome, ToLongFunction<Report> count) {
     registered.add(registry, FunctionCounter
         .builder("fibry.messages", report, unused -> count.applyAsLong(report.sample()))
-        .tags(tags).tag("outcome", outcome).baseUnit(UNIT).description("Messages by what became of them")
+        .tags(tags).tag("outcome", outcome).baseUnit(UNIT).description("Messages by their outcome")
         .register(registry));
   }
 

@@ -58,14 +58,14 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
         FunctionTimer
             .builder("fibry.store.force", health, unused -> health.sample().syncs().count(),
                 unused -> health.sample().syncs().total().toNanos(), TimeUnit.NANOSECONDS)
-            .tags(tags).description("Forces of the log to the disk").register(registry));
-    gauge(registry, "under.way", "records", "Turns and messages on their way to the disk", Health::pendingWrites);
+            .tags(tags).description("Syncs of the log to the disk").register(registry));
+    gauge(registry, "under.way", "records", "Turns and messages that are not on the disk yet", Health::pendingWrites);
     gauge(registry, "actors", "actors", "Actors of which something is stored", Health::actors);
     gauge(registry, "waiting", ScopeMeters.UNIT, "Messages that are not handled yet, and reminders",
         Health::pendingMessages);
-    gauge(registry, "aside", ScopeMeters.UNIT, "Messages that were put aside", Health::parkedMessages);
+    gauge(registry, "aside", ScopeMeters.UNIT, "Parked messages", Health::parkedMessages);
     gauge(registry, "size", "bytes", "Files of the store", Health::bytes);
-    gauge(registry, "full", null, "1: the disk has no room for the next file", state -> state.isFull() ? 1 : 0);
+    gauge(registry, "full", null, "1: the disk has no space for the next file", state -> state.isFull() ? 1 : 0);
     gauge(registry, "broken", null, "1: the disk failed, and the store takes nothing more",
         state -> state.isBroken() ? 1 : 0);
   }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * parent of the spans that the handler begins. It ends when the actor has the message in its
  * mailbox. A message within one process has no span of its own.
  *
- * <p>In the options of a scope, give it after an {@link ObservationPropagator}, because that one
+ * <p>In the options of a scope, give it after an {@link ObservationPropagator}, because the latter
  * clears the trace if the sender has no observation.
  */
 public final class TracePropagator implements TextContextPropagator<@Nullable CapturedTrace> {

@@ -26,7 +26,7 @@ class ActorMetersTest {
   }
 
   @Test
-  void theFiguresOfNamedActorsAreMeters() throws Exception {
+  void figuresOfNamedActorsAreMeters() throws Exception {
     try (var scope = TestScope.fibers()) {
       var gate = new CountDownLatch(1);
       var entered = new CountDownLatch(1);
@@ -55,7 +55,7 @@ class ActorMetersTest {
   }
 
   @Test
-  void anActorThatIsNotThereHasNoValues() {
+  void missingActorHasNoValues() {
     try (var scope = TestScope.fibers(); var meters = new ActorMeters(scope, "later")) {
       meters.bindTo(registry);
 
@@ -66,7 +66,7 @@ class ActorMetersTest {
   }
 
   @Test
-  void countersKeepTheirValueWhenTheActorHasEnded() {
+  void countersKeepValueAfterEndOfActor() {
     try (var scope = TestScope.fibers()) {
       var actor = scope.named("orders").newActorWithReturn((Integer n) -> n);
       actor.ask(1);
@@ -75,7 +75,7 @@ class ActorMetersTest {
       assertEquals(1, registry.get("fibry.actor.handled").tag("floor", "two").functionCounter().count());
 
       actor.close();
-      // a second at most
+      // the gauge may be a second old
       Patience.eventually(() -> Double.isNaN(gauge("fibry.actor.waiting", "orders")));
 
       assertEquals(1, counter("fibry.actor.handled", "orders"));
@@ -85,9 +85,9 @@ class ActorMetersTest {
   @Test
   void metersWithoutActorsAreRefused() {
     try (var scope = TestScope.fibers()) {
-      var nobody = assertThrows(IllegalArgumentException.class, () -> new ActorMeters(scope));
+      var failure = assertThrows(IllegalArgumentException.class, () -> new ActorMeters(scope));
 
-      assertEquals("meters of no actor would tell nothing; give the names of some", nobody.getMessage());
+      assertEquals("meters of no actor would tell nothing; give the names of some", failure.getMessage());
       assertEquals("meters of [a, b] in scope 'test'", new ActorMeters(scope, "b", "a").toString());
     }
   }

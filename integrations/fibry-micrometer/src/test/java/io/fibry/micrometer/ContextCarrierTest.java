@@ -17,7 +17,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A message is handled in the observation, and so in the trace, in which it was sent. */
+/** Tests that a message is handled in the observation and the trace in which it was sent. */
 class ContextCarrierTest {
   // @start region="carrier"
   private final ActorScope scope =
@@ -31,10 +31,10 @@ class ContextCarrierTest {
     scope.close();
   }
 
-  /** Without a handler a registry observes nothing. */
+  /** Adds a handler, because a registry without handlers observes nothing. */
   private void observe() {
-    ObservationHandler<Observation.Context> all = context -> true;
-    registry.observationConfig().observationHandler(all);
+    ObservationHandler<Observation.Context> handler = context -> true;
+    registry.observationConfig().observationHandler(handler);
   }
 
   private Optional<Observation> current() {
@@ -42,7 +42,7 @@ class ContextCarrierTest {
   }
 
   @Test
-  void observationCrossesAMessage() {
+  void observationFollowsMessage() {
     observe();
     var actor = scope.anonymous().newActorWithReturn((String message) -> current());
     var observation = Observation.createNotStarted("request", registry).start();
@@ -53,7 +53,7 @@ class ContextCarrierTest {
   }
 
   @Test
-  void observationCrossesTwoMessages() {
+  void observationFollowsTwoMessages() {
     observe();
     var last = scope.anonymous().newActorWithReturn((String message) -> current());
     var first = scope.anonymous().newActorWithReturn((String message) -> last.ask(message));
@@ -63,11 +63,11 @@ class ContextCarrierTest {
   }
 
   @Test
-  void theObservationOfTheHandlersThreadIsNotSeen() {
+  void handlerDoesNotSeeObservationOfItsThread() {
     observe();
-    var other = Observation.createNotStarted("other", registry).start();
-    var actor = scope.anonymous().strategy(Strategy.of(other::scoped))
-        .newActorWithReturn((String message) -> current().equals(Optional.of(other)));
+    var otherObservation = Observation.createNotStarted("other", registry).start();
+    var actor = scope.anonymous().strategy(Strategy.of(otherObservation::scoped))
+        .newActorWithReturn((String message) -> current().equals(Optional.of(otherObservation)));
 
     assertFalse(actor.ask("is it seen?"));
   }
@@ -82,10 +82,10 @@ class ContextCarrierTest {
 
     Observation.createNotStarted("request", registry).observe(() -> {
       var trace = tracer.currentSpan().context().traceId();
-      var seen = first.ask("who?").split(" ");
-      assertEquals(trace, seen[1]);
-      assertEquals(seen[0], seen[2]);
-      assertNotEquals(span().orElseThrow(), seen[2]);
+      var ids = first.ask("who?").split(" ");
+      assertEquals(trace, ids[1]);
+      assertEquals(ids[0], ids[2]);
+      assertNotEquals(span().orElseThrow(), ids[2]);
     });
 
     assertEquals(Optional.empty(), scope.anonymous().newActorWithReturn((String message) -> span()).ask("and now?"));

@@ -58,7 +58,7 @@ class FibryMetricsTest {
   }
 
   @Test
-  void everyReasonHasACounter() {
+  void everyDeadLetterReasonHasCounter() {
     try (var scope = TestScope.fibers()) {
       new ScopeMeters(scope).bindTo(registry);
 
@@ -90,7 +90,7 @@ class FibryMetricsTest {
   }
 
   @Test
-  void messagesOfInnerScopesCountToo() {
+  void messagesOfInnerScopesAreCounted() {
     try (var scope = TestScope.fibers()) {
       scope.openScope("inner").anonymous().newActorWithReturn((Integer n) -> n).ask(1);
       scope.assertQuiet();
@@ -101,9 +101,9 @@ class FibryMetricsTest {
     }
   }
 
-  /** The program refers to neither; the gauge, which would keep them, is filtered out. */
+  /** No variable refers to the scope. The gauge would, so a filter prevents it. */
   @Test
-  void countsOutliveTheScopeAndTheBinder() {
+  void countsOutliveScopeAndBinder() {
     registry.config().meterFilter(MeterFilter.denyNameStartsWith("fibry.messages.waiting"));
     bindAndForget();
 
@@ -120,18 +120,18 @@ class FibryMetricsTest {
   }
 
   @Test
-  void closeRemovesTheMeters() {
+  void closeRemovesMeters() {
     try (var scope = TestScope.fibers()) {
-      var other = new SimpleMeterRegistry();
+      var otherRegistry = new SimpleMeterRegistry();
       var metrics = new ScopeMeters(scope);
       metrics.bindTo(registry);
-      metrics.bindTo(other);
+      metrics.bindTo(otherRegistry);
       assertNotNull(registry.find("fibry.messages").meter());
 
       metrics.close();
 
       assertEquals(List.of(), registry.getMeters());
-      assertEquals(List.of(), other.getMeters());
+      assertEquals(List.of(), otherRegistry.getMeters());
     }
   }
 

@@ -36,7 +36,7 @@ class MessageTimersTest {
   }
 
   @Test
-  void waitingIsTimedFromTheSend() throws Exception {
+  void waitIsTimedFromSend() throws Exception {
     timers.bindTo(registry);
     var entered = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
@@ -47,8 +47,8 @@ class MessageTimersTest {
     actor.sendMessage(1);
     entered.await();
     actor.sendMessage(2);
-    long sent = System.nanoTime();
-    while (System.nanoTime() - sent < 20_000_000) Thread.onSpinWait();
+    long sendTime = System.nanoTime();
+    while (System.nanoTime() - sendTime < 20_000_000) Thread.onSpinWait();
     gate.countDown();
     scope.assertQuiet();
 
@@ -58,7 +58,7 @@ class MessageTimersTest {
   }
 
   @Test
-  void handlingThatFailsIsTimedToo() {
+  void failedHandlingIsTimed() {
     timers.bindTo(registry);
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Integer n) -> {
       if (n == 2) throw new IllegalStateException("on purpose");
@@ -97,18 +97,18 @@ class MessageTimersTest {
 
   @Test
   void everyRegistryGetsAllTimes() {
-    var other = new SimpleMeterRegistry();
+    var otherRegistry = new SimpleMeterRegistry();
     timers.bindTo(registry);
-    timers.bindTo(other);
+    timers.bindTo(otherRegistry);
     scope.anonymous().newActorWithReturn((Integer n) -> n).ask(1);
     scope.assertQuiet();
 
-    assertEquals(List.of(1L, 1L), List.of(waiting().count(), other.get("fibry.wait").timer().count()));
-    assertEquals(List.of(1L, 1L), List.of(handling().count(), other.get("fibry.handling").timer().count()));
+    assertEquals(List.of(1L, 1L), List.of(waiting().count(), otherRegistry.get("fibry.wait").timer().count()));
+    assertEquals(List.of(1L, 1L), List.of(handling().count(), otherRegistry.get("fibry.handling").timer().count()));
   }
 
   @Test
-  void closeRemovesTheTimers() {
+  void closeRemovesTimers() {
     timers.bindTo(registry);
     var actor = scope.anonymous().newActorWithReturn((Integer n) -> n);
 
@@ -120,7 +120,7 @@ class MessageTimersTest {
   }
 
   @Test
-  void tagsAreOnBothTimers() {
+  void bothTimersHaveTags() {
     new MessageMeters("test", Tags.of("floor", "two")).bindTo(registry);
 
     assertEquals(List.of("two", "two"),

@@ -25,19 +25,19 @@ class NodeMetersTest {
     return registry.get(name).tag("app", "shop").tag("node", "n1").gauge().value();
   }
 
-  /** Figures are a second old at most. */
+  /** Waits for the value, because the value of a gauge may be a second old. */
   private void await(String name, double value) {
     Patience.eventually(() -> gauge(name) == value);
   }
 
-  /** With a lease for which no machine is too busy. */
+  /** Joins with a lease that is long enough for a busy machine. */
   private static Cluster join(MemoryNetwork network, String node) {
     return Cluster.join("shop", network,
         options -> options.withNode(node).withPartitions(8).withLease(Duration.ofMinutes(1)));
   }
 
   @Test
-  void theHealthOfANodeIsMeters() throws Exception {
+  void nodeHealthIsShownByMeters() throws Exception {
     var network = MemoryNetwork.create();
     var gate = new CountDownLatch(1);
     try (var cluster = join(network, "n1")) {
@@ -48,14 +48,14 @@ class NodeMetersTest {
       assertEquals(1, gauge("fibry.node.alive"));
       assertEquals(1, gauge("fibry.node.connected"));
       cluster.host("counter", Count.class, ActorSystem.anonymous(), Duration.ofMinutes(1),
-          (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> {
+          (builder, key) -> builder.newActor((Count count, ActorContext<Count> context) -> {
             gate.await();
             context.reply(count, 1);
           }));
       await("fibry.node.parts", 8);
       CompletableFuture<Integer> answer;
-      try (var other = join(network, "n2")) {
-        answer = other.entities("counter", Count.class).actor("x").sendMessageReturn(new Count());
+      try (var otherNode = join(network, "n2")) {
+        answer = otherNode.entities("counter", Count.class).actor("x").sendMessageReturn(new Count());
         await("fibry.node.under.way", 1);
         await("fibry.node.members", 2);
         gate.countDown();
@@ -70,7 +70,7 @@ class NodeMetersTest {
   }
 
   @Test
-  void aNodeThatHasLeftIsNotAlive() {
+  void closedNodeIsNotAlive() {
     var cluster = Cluster.join("shop", MemoryNetwork.create(), options -> options.withNode("n1"));
     new NodeMeters(cluster).bindTo(registry);
 

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** No text of a user's object gets into a log or an exception as it is. */
+/** Tests that no log or exception contains the unescaped text of a user's object. */
 class RawTextsRulesTest {
   @Test
   void userObjectTextsAreWrittenSafely() throws IOException {

@@ -27,14 +27,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The README is true: its program runs, as a module that requires ours, and its meters are all
- * there are.
+ * Tests that the README shows code that tests run, and lists all meters and outcomes. Its program
+ * must also run as a module that requires ours.
  */
 class ReadmeTest {
   private static final Path SOURCES = Path.of("src/test/java/io/fibry/micrometer");
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
   private static final Pattern PRINTS = Pattern.compile("// prints (.*)");
-  private static final Pattern NOT_THEIRS =
+  private static final Pattern NOT_OF_USERS =
       Pattern.compile("test-classes|junit|fibry-test|fibry-durable|tracing|context-propagation|jspecify");
   private static final Pattern METER = Pattern.compile("(?m)^\\| `(fibry\\.[a-z.]+)`");
 
@@ -47,16 +47,16 @@ class ReadmeTest {
 
   @Test
   void readmeCodeIsRunByTest() throws Exception {
-    var run = unindented(Files.readString(SOURCES.resolve("Shop.java"))
+    var testedCode = withoutIndents(Files.readString(SOURCES.resolve("Shop.java"))
         + Files.readString(SOURCES.resolve("ContextCarrierTest.java"))
         + Files.readString(SOURCES.resolve("TraceCarrierTest.java")));
-    var shown = BLOCK.matcher(readme()).results().map(found -> found.group(1)).toList();
+    var shownBlocks = BLOCK.matcher(readme()).results().map(match -> match.group(1)).toList();
 
-    assertEquals(3, shown.size());
-    assertEquals(List.of(), shown.stream().filter(block -> !run.contains(unindented(block))).toList());
+    assertEquals(3, shownBlocks.size());
+    assertEquals(List.of(), shownBlocks.stream().filter(block -> !testedCode.contains(withoutIndents(block))).toList());
   }
 
-  private static String unindented(String code) {
+  private static String withoutIndents(String code) {
     return code.replaceAll("(?m)^ +", "");
   }
 
@@ -77,7 +77,7 @@ class ReadmeTest {
     }
 
     assertEquals(registry.getMeters().stream().map(meter -> meter.getId().getName()).collect(Collectors.toSet()),
-        METER.matcher(readme()).results().map(found -> found.group(1)).collect(Collectors.toSet()));
+        METER.matcher(readme()).results().map(match -> match.group(1)).collect(Collectors.toSet()));
   }
 
   @Test
@@ -98,7 +98,7 @@ class ReadmeTest {
     javac("--release", "21", "-Xlint:all,-requires-automatic", "-Werror", "--module-path", modulePath(), "-d",
         folder.toString(), folder.resolve("module-info.java").toString(), folder.resolve("Shop.java").toString());
 
-    assertEquals(PRINTS.matcher(program).results().map(found -> found.group(1)).toList(),
+    assertEquals(PRINTS.matcher(program).results().map(match -> match.group(1)).toList(),
         java("--module-path", folder + File.pathSeparator + modulePath(), "--module", "shop/shop.Shop"));
   }
 
@@ -106,28 +106,28 @@ class ReadmeTest {
     Files.writeString(folder.resolve(file), source);
   }
 
-  /** What a user has: not our tests, nor what only they need, nor what is optional. */
+  /** Returns the module path of a user: without tests, test libraries or optional libraries. */
   private static String modulePath() {
-    var all = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-    var kept = new TreeSet<String>();
-    for (var part : all.split(File.pathSeparator))
-      if (!NOT_THEIRS.matcher(Path.of(part).getFileName().toString()).find()) kept.add(part);
-    return String.join(File.pathSeparator, kept);
+    var classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    var userParts = new TreeSet<String>();
+    for (var part : classPath.split(File.pathSeparator))
+      if (!NOT_OF_USERS.matcher(Path.of(part).getFileName().toString()).find()) userParts.add(part);
+    return String.join(File.pathSeparator, userParts);
   }
 
   private static void javac(String... arguments) {
-    var said = new StringWriter();
+    var output = new StringWriter();
     int exit;
-    try (var out = new PrintWriter(said)) {
-      exit = ToolProvider.findFirst("javac").orElseThrow().run(out, out, arguments);
+    try (var writer = new PrintWriter(output)) {
+      exit = ToolProvider.findFirst("javac").orElseThrow().run(writer, writer, arguments);
     }
-    assertEquals(0, exit, said::toString);
+    assertEquals(0, exit, output::toString);
   }
 
-  /** The lines that it prints, in a JVM of its own. */
+  /** Runs a program in a JVM of its own. Returns the lines that it prints. */
   private List<String> java(String... arguments) throws Exception {
     try (var child = Child.java(List.of(arguments))) {
-      return child.ended(0).lines().toList();
+      return child.awaitExit(0).lines().toList();
     }
   }
 }

@@ -43,26 +43,26 @@ class RouteMetersTest {
     get(server, path);
   }
 
-  private void get(HttpServer from, String path) throws Exception {
-    client.send(HttpRequest.newBuilder(URI.create("http://localhost:" + from.port() + path)).build(),
+  private void get(HttpServer target, String path) throws Exception {
+    client.send(HttpRequest.newBuilder(URI.create("http://localhost:" + target.port() + path)).build(),
         BodyHandlers.discarding());
   }
 
-  private long answered(String route) {
+  private long answeredCount(String route) {
     return (long) registry.get("fibry.route.answered").tag("server", "shop").tag("route", route).functionTimer()
         .count();
   }
 
-  private long failed(String route) {
+  private long failedCount(String route) {
     return (long) registry.get("fibry.route.failed").tag("server", "shop").tag("route", route).functionCounter()
         .count();
   }
 
-  private long open(String route) {
+  private long openCount(String route) {
     return (long) registry.get("fibry.route.open").tag("server", "shop").tag("route", route).gauge().value();
   }
 
-  /** A response comes before its exchange is counted, and counts are kept for a second. */
+  /** Waits, because exchanges are counted after their response, and counts may be a second old. */
   private static void awaitFigure(long expected, LongSupplier figure) {
     Patience.eventually(() -> figure.getAsLong() == expected);
   }
@@ -76,23 +76,23 @@ class RouteMetersTest {
     for (int i = 0; i < 3; i++) get("/orders/" + i);
     get("/broken");
     get("/nowhere/" + System.nanoTime());
-    var live = client.newWebSocketBuilder()
+    var webSocket = client.newWebSocketBuilder()
         .buildAsync(URI.create("ws://localhost:" + server.port() + "/live"), new WebSocket.Listener() {}).get();
-    awaitFigure(1, () -> open("/live"));
-    awaitFigure(3, () -> answered("GET /orders/{id}"));
-    awaitFigure(0, () -> failed("GET /orders/{id}"));
-    awaitFigure(1, () -> answered("/broken"));
-    awaitFigure(1, () -> failed("/broken"));
-    awaitFigure(1, () -> answered("none"));
-    awaitFigure(0, () -> failed("none"));
-    awaitFigure(1, () -> answered("/live"));
+    awaitFigure(1, () -> openCount("/live"));
+    awaitFigure(3, () -> answeredCount("GET /orders/{id}"));
+    awaitFigure(0, () -> failedCount("GET /orders/{id}"));
+    awaitFigure(1, () -> answeredCount("/broken"));
+    awaitFigure(1, () -> failedCount("/broken"));
+    awaitFigure(1, () -> answeredCount("none"));
+    awaitFigure(0, () -> failedCount("none"));
+    awaitFigure(1, () -> answeredCount("/live"));
     assertEquals(Set.of("GET /orders/{id}", "/broken", "/live", "none"), registry.getMeters().stream()
         .map(meter -> meter.getId().getTag("route")).collect(Collectors.toSet()));
-    var orders = server.stats().stream().filter(one -> one.route().equals("GET /orders/{id}")).findFirst();
+    var orders = server.stats().stream().filter(stats -> stats.route().equals("GET /orders/{id}")).findFirst();
     assertEquals(orders.orElseThrow().totalTime().toNanos(), registry.get("fibry.route.answered")
         .tag("route", "GET /orders/{id}").functionTimer().totalTime(TimeUnit.NANOSECONDS), 1);
-    live.abort();
-    awaitFigure(0, () -> open("/live"));
+    webSocket.abort();
+    awaitFigure(0, () -> openCount("/live"));
 
     meters.close();
     assertEquals(List.of(), registry.getMeters());
@@ -105,23 +105,23 @@ class RouteMetersTest {
 
     server.kill();
 
-    awaitFigure(1, () -> answered("GET /orders/{id}"));
+    awaitFigure(1, () -> answeredCount("GET /orders/{id}"));
     assertTrue(registry.getMeters().stream().allMatch(meter -> "one".equals(meter.getId().getTag("floor"))));
   }
 
-  /** The thread of an exchange continues to its count. */
+  /** After the kill, the thread of the exchange still counts the exchange. */
   @Test
   void serverCountsExchangeKilledAfterItsResponse() throws Exception {
-    var killed = new CompletableFuture<HttpServer>();
+    var serverToKill = new CompletableFuture<HttpServer>();
     var routes = HttpRoutes.none().text("/last", exchange -> "answered").intercept((exchange, next) -> {
       next.run();
-      killed.join().kill();
+      serverToKill.join().kill();
     });
-    killed.complete(HttpServer.open(ActorSystem.anonymous(), 0, routes, o -> o));
-    new RouteMeters("shop", killed.join()).bindTo(registry);
+    serverToKill.complete(HttpServer.open(ActorSystem.anonymous(), 0, routes, o -> o));
+    new RouteMeters("shop", serverToKill.join()).bindTo(registry);
 
-    get(killed.join(), "/last");
+    get(serverToKill.join(), "/last");
 
-    awaitFigure(1, () -> answered("/last"));
+    awaitFigure(1, () -> answeredCount("/last"));
   }
 }

@@ -29,7 +29,7 @@ class StoreMetersTest {
 
   record Count() implements Request<Count, Long> {}
 
-  /** Reminds itself, in a year. */
+  /** Sets a reminder that is due in a year. */
   private static final Durable<Count> COUNTER =
       Durable.kind("counter", Count.class).state(0L).handler((n, count, context) -> {
         context.setReminder("again", new Count(), Duration.ofDays(365));
@@ -45,13 +45,13 @@ class StoreMetersTest {
     return registry.get(name).tag("store", "orders").gauge().value();
   }
 
-  /** An answer comes before its turn is counted, and counts are kept for a second. */
+  /** Waits, because turns are counted after their answers, and counts may be a second old. */
   private static void awaitFigure(double expected, DoubleSupplier figure) {
     Patience.eventually(() -> figure.getAsDouble() == expected);
   }
 
   @Test
-  void theHealthOfAStoreIsMeters(@TempDir Path folder) {
+  void storeHealthIsShownByMeters(@TempDir Path folder) {
     try (var store = FolderStore.open(folder)) {
       // @start region="store"
       var meters = new StoreMeters("orders", store);
@@ -69,9 +69,9 @@ class StoreMetersTest {
       awaitFigure(0, () -> gauge("fibry.store.full"));
       awaitFigure(0, () -> gauge("fibry.store.broken"));
       Patience.eventually(() -> store.health().bytes() == gauge("fibry.store.size"));
-      var force = registry.get("fibry.store.force").tag("store", "orders").functionTimer();
-      awaitFigure(3, force::count);
-      assertEquals(store.health().syncs().total().toNanos(), force.totalTime(TimeUnit.NANOSECONDS), 1);
+      var syncTimer = registry.get("fibry.store.force").tag("store", "orders").functionTimer();
+      awaitFigure(3, syncTimer::count);
+      assertEquals(store.health().syncs().total().toNanos(), syncTimer.totalTime(TimeUnit.NANOSECONDS), 1);
       meters.close();
       assertEquals(List.of(), registry.getMeters());
     }

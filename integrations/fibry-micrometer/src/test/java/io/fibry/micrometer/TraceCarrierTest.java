@@ -24,22 +24,22 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A message is handled in the trace in which it was sent, on whichever node. */
+/** Tests that a message is handled in the trace in which it was sent, on any node. */
 class TraceCarrierTest {
   record Who() implements Request<Who, String> {}
 
   /** A program, with a tracer of its own. */
-  private static final class Place implements AutoCloseable {
+  private static final class Program implements AutoCloseable {
     final SimpleTracer tracer = new SimpleTracer();
     final ObservationRegistry registry = ObservationRegistry.create();
-    final W3c propagator = new W3c(tracer);
+    final W3cPropagator propagator = new W3cPropagator(tracer);
     // @start region="carrier"
     final ActorScope scope = ActorSystem.openScope("shop", options -> options
         .withContextPropagator(new ObservationPropagator())
         .withContextPropagator(new TracePropagator(tracer, propagator)));
     // @end
 
-    Place() {
+    Program() {
       registry.observationConfig().observationHandler(new DefaultTracingObservationHandler(tracer));
     }
 
@@ -52,7 +52,7 @@ class TraceCarrierTest {
       return Optional.ofNullable(tracer.currentSpan());
     }
 
-    /** The trace and the parent of a span that a handler begins. */
+    /** Begins a span. Returns the ids of its trace and of its parent. */
     String traceAndParent() {
       return Observation.createNotStarted("handled", registry).observe(
           () -> tracer.currentSpan().context().traceId() + " " + tracer.currentSpan().context().parentId());
@@ -64,69 +64,70 @@ class TraceCarrierTest {
     }
   }
 
-  private final Place here = new Place();
-  private final Place there = new Place();
+  private final Program program = new Program();
+  private final Program otherProgram = new Program();
 
   @AfterEach
   void close() {
-    here.close();
-    there.close();
+    program.close();
+    otherProgram.close();
   }
 
-  private void inATrace(Runnable code) {
-    Observation.createNotStarted("request", here.registry).observe(code);
+  private void runInTrace(Runnable code) {
+    Observation.createNotStarted("request", program.registry).observe(code);
   }
 
   private String trace() {
-    return here.span().orElseThrow().context().traceId();
+    return program.span().orElseThrow().context().traceId();
   }
 
   @Test
   void remoteEntitySpanBelongsToAskerTrace() {
     var network = MemoryNetwork.create();
-    try (var first = here.join(network, "first"); var second = there.join(network, "second")) {
-      second.host("who", Who.class, there.scope.anonymous(), Duration.ofMinutes(5),
-          (how, key) -> how.newActor(
-              (Who who, ActorContext<Who> context) -> context.reply(who, there.traceAndParent())));
+    try (var first = program.join(network, "first"); var second = otherProgram.join(network, "second")) {
+      second.host("who", Who.class, otherProgram.scope.anonymous(), Duration.ofMinutes(5),
+          (builder, key) -> builder.newActor(
+              (Who who, ActorContext<Who> context) -> context.reply(who, otherProgram.traceAndParent())));
       var who = first.entities("who", Who.class).actor("k");
 
-      inATrace(() -> {
-        var seen = who.ask(new Who()).split(" ");
-        assertEquals(trace(), seen[0]);
-        var received = there.tracer.getSpans().stream().filter(span -> span.getName().equals("receive")).findFirst();
-        assertEquals(received.orElseThrow().getSpanId(), seen[1]);
-        assertEquals(here.span().orElseThrow().context().spanId(), received.get().getParentId());
-        assertEquals(Span.Kind.CONSUMER, received.get().getKind());
-        // it ends after the handler, which may be a moment after the reply
-        Patience.eventually(() -> received.get().getEndTimestamp().toEpochMilli() > 0);
+      runInTrace(() -> {
+        var ids = who.ask(new Who()).split(" ");
+        assertEquals(trace(), ids[0]);
+        var receiveSpan = otherProgram.tracer.getSpans().stream().filter(span -> span.getName().equals("receive"))
+            .findFirst();
+        assertEquals(receiveSpan.orElseThrow().getSpanId(), ids[1]);
+        assertEquals(program.span().orElseThrow().context().spanId(), receiveSpan.get().getParentId());
+        assertEquals(Span.Kind.CONSUMER, receiveSpan.get().getKind());
+        // the span ends with the handler, perhaps a moment after the reply
+        Patience.eventually(() -> receiveSpan.get().getEndTimestamp().toEpochMilli() > 0);
       });
 
-      var later = who.ask(new Who()).split(" ");
-      assertTrue(here.tracer.getSpans().stream().noneMatch(span -> span.getTraceId().equals(later[0])));
-      assertEquals(1, there.tracer.getSpans().stream().filter(span -> span.getName().equals("receive")).count());
+      var laterIds = who.ask(new Who()).split(" ");
+      assertTrue(program.tracer.getSpans().stream().noneMatch(span -> span.getTraceId().equals(laterIds[0])));
+      assertEquals(1, otherProgram.tracer.getSpans().stream().filter(span -> span.getName().equals("receive")).count());
     }
   }
 
   @Test
   void localSpanHasSenderSpanAsParent() {
-    var actor = here.scope.anonymous().newActorWithReturn((String message) -> here.traceAndParent());
+    var actor = program.scope.anonymous().newActorWithReturn((String message) -> program.traceAndParent());
 
-    inATrace(() -> {
-      var seen = actor.ask("who?").split(" ");
-      assertEquals(trace(), seen[0]);
-      assertEquals(here.span().orElseThrow().context().spanId(), seen[1]);
+    runInTrace(() -> {
+      var ids = actor.ask("who?").split(" ");
+      assertEquals(trace(), ids[0]);
+      assertEquals(program.span().orElseThrow().context().spanId(), ids[1]);
     });
 
     assertEquals(Optional.empty(),
-        here.scope.anonymous().newActorWithReturn((String message) -> here.span()).ask("and now?"));
+        program.scope.anonymous().newActorWithReturn((String message) -> program.span()).ask("and now?"));
   }
 
   @Test
   void traceIsPropagatedWithoutObservations() {
-    var actor = here.scope.anonymous().newActorWithReturn((String message) -> trace());
-    var span = here.tracer.nextSpan().start();
+    var actor = program.scope.anonymous().newActorWithReturn((String message) -> trace());
+    var span = program.tracer.nextSpan().start();
 
-    try (var scope = here.tracer.withSpan(span)) {
+    try (var scope = program.tracer.withSpan(span)) {
       assertNotEquals(null, scope);
       assertEquals(span.context().traceId(), actor.ask("who?"));
     } finally {
@@ -140,20 +141,20 @@ class TraceCarrierTest {
 
   @Test
   void storedMessageBelongsToSenderTrace() {
-    var order = Durable.kind("order", Order.class).storeMessages(9).state(0).handler((n, one, context) -> {
-      TRACES.add(there.traceAndParent().split(" ")[0]);
+    var order = Durable.kind("order", Order.class).storeMessages(9).state(0).handler((n, message, context) -> {
+      TRACES.add(otherProgram.traceAndParent().split(" ")[0]);
       return n + 1;
     });
-    var first = Durable.kind("first", Order.class).state(0).handler((n, one, context) -> {
-      context.sendMessage(order, "o", one);
+    var first = Durable.kind("first", Order.class).state(0).handler((n, message, context) -> {
+      context.sendMessage(order, "o", message);
       return n + 1;
     });
-    try (var store = MemoryStore.open(); var sender = first.newActor(here.scope.named("f"), store)) {
-      inATrace(() -> {
+    try (var store = MemoryStore.open(); var sender = first.newActor(program.scope.named("f"), store)) {
+      runInTrace(() -> {
         sender.sendMessage(new Order());
         sender.sendPoisonPill();
-        Patience.ended(sender::waitForExit); // its turn is stored
-        var actor = order.newActor(there.scope.named("o"), store);
+        Patience.awaitEnd(sender::waitForExit); // the turn is stored when the actor has ended
+        var actor = order.newActor(otherProgram.scope.named("o"), store);
         Patience.eventually(() -> !TRACES.isEmpty());
         assertEquals(trace(), TRACES.poll());
         actor.close();

@@ -49,9 +49,9 @@ final class AskOnlyTransport implements ClusterTransport {
   }
 
   /**
-   * Subscribes to answers, and to notices that name the node that has a request. Without these
-   * notices, the requests of an asker would fail after a lease. Ignores subscriptions for members,
-   * because an asker gets no requests.
+   * Subscribes to answers, and to keep-alives, by which nodes tell this asker that they have its
+   * requests. Without keep-alives, the requests would fail after a lease. Ignores subscriptions for
+   * members, because an asker gets no requests.
    */
   @Override
   public Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
@@ -98,7 +98,8 @@ final class AskOnlyTransport implements ClusterTransport {
 
   /** {@return the entry of the key, or the entries of all nodes if the key is empty} */
   List<Entry> query(Optional<String> key) {
-    var question = WireMessage.to(TableDirectory.subject(identity.app()), Map.of(), TableDirectory.encodeQuestion(key));
+    var question =
+        WireMessage.oneWay(TableDirectory.subject(identity.app()), Map.of(), TableDirectory.encodeQuestion(key));
     try {
       var answer = JetStreamLog.awaitAnswer(messages.request(question, ANSWER_TIMEOUT).toCompletableFuture());
       return TableDirectory.decodeRows(answer).stream().map(TableDirectory.Row::entry).toList();

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  */
 final class ConnectionErrors implements ErrorListener, ConnectionListener {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
-  private static final int MAX_FAILURES = 8; // errors that are remembered
+  private static final int MAX_FAILURES = 8; // errors kept for the exception of a failed connection
   private static final int MAX_CAUSES = 100; // causes may form a cycle
   private static final Pattern DENIED =
       Pattern.compile("permissions violation for (publish|subscription) to \"([^\"]+)\".*", Pattern.CASE_INSENSITIVE);

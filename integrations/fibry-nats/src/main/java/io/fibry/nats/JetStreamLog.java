@@ -43,8 +43,8 @@ import java.util.concurrent.atomic.AtomicLong;
 class JetStreamLog {
   private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5); // of one request
   private static final int NOT_FOUND = 10037; // error code of the server: no such message
-  private static final int MAX_PARALLEL_READS = 256; // reads of last messages in flight
-  private static final int MAX_BATCHES = 12; // of this program in flight; the server permits 50 of all programs
+  private static final int MAX_PARALLEL_READS = 256; // reads in flight in lastMessages
+  private static final int MAX_BATCHES = 12; // in flight from this program; the server permits 50 in all
   private static final int PAGE_BYTES = 4 << 20; // max size of a page
   private static final String DUE_HEADER = "Fb-Due"; // header with the due time, in milliseconds since 1970
 
@@ -62,7 +62,7 @@ class JetStreamLog {
   private final NatsConnection connection;
   private final JetStreamManagement management;
   private final String streamName;
-  private final Duration limit;
+  private final Duration limit; // of all attempts of a read or write
   private final PurgeTarget purgeTarget;
   private final AtomicLong lastAcknowledged = new AtomicLong(); // highest acknowledged number in the stream
   private final Semaphore batchPermits = new Semaphore(MAX_BATCHES);
@@ -92,7 +92,7 @@ class JetStreamLog {
 
   // ---- writing
 
-  /** Stores a message, only once even if it is sent with this id again within two minutes. */
+  /** Stores a message, unless the server stored a message with this id in the last two minutes. */
   CompletableFuture<WriteOutcome> add(StreamMessage message, String deduplicationId) {
     return publish(message, new Headers().put("Nats-Msg-Id", deduplicationId));
   }
@@ -185,12 +185,12 @@ class JetStreamLog {
         .handle(WriteOutcome::of);
   }
 
-  /** {@return the end of a sentence that says why the last purge failed; empty if it succeeded} */
+  /** {@return why the last purge failed, as the end of a sentence; empty if it succeeded} */
   String purgeFailureText() {
     return purgeTarget.purgeFailureText();
   }
 
-  /** {@return whether keepers purge for this program} */
+  /** {@return whether this program asks a {@link Role#KEEPER} to purge for it} */
   boolean isPurgedByKeeper() {
     return purgeTarget.isKeeper();
   }
@@ -213,7 +213,7 @@ class JetStreamLog {
 
   /**
    * Creates a consumer that delivers each message to one program at a time, until a program
-   * acknowledges it. Without progress for {@code ackLimit}, the server delivers it again.
+   * acknowledges it. A message without reports of progress for {@code ackLimit} is delivered again.
    */
   void createConsumer(String name, String subject, Duration ackLimit) {
     read(subject, () -> management.addOrUpdateConsumer(streamName,
@@ -296,16 +296,16 @@ class JetStreamLog {
 
   /**
    * Returns the number of messages of each subject that matches the filter and has messages. A
-   * former leader may answer before it knows that it was replaced. If the stream of the answering
-   * server ends before the last acknowledged number, the read is repeated.
+   * former leader may answer before it knows that it was replaced. If the stream of this server
+   * ends before the last message that this program knows of, the read is repeated.
    */
   Map<String, Long> countBySubject(String filter) {
     long acknowledged = lastAcknowledged.get();
     return read(filter, () -> {
       var state = management.getStreamInfo(streamName, StreamInfoOptions.filterSubjects(filter)).getStreamState();
       if (state.getLastSequence() < acknowledged)
-        throw new IOException("the server that answered has " + state.getLastSequence()
-            + " messages of " + acknowledged + ": it was the leader before");
+        throw new IOException("the stream of the server that answered ends at message " + state.getLastSequence()
+            + ", not at " + acknowledged + " or later: it was the leader before");
       return state.getSubjectMap();
     });
   }
@@ -365,7 +365,7 @@ class JetStreamLog {
       TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(5, 10 + Math.min(190, 10 * attempt)));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted between two attempts");
+      throw new CancellationException("interrupted between two attempts of a call to JetStream");
     }
   }
 
@@ -397,9 +397,9 @@ class JetStreamLog {
     return System.currentTimeMillis();
   }
 
-  /** Repeats an attempt until its outcome is final, or the deadline has passed. */
+  /** Repeats an attempt until its outcome is final, or the request limit has passed. */
   WriteOutcome retryUntilSettled(WriteAttempt attempt) {
-    var deadline = newDeadline(); // begins first, so the server remembers the id until it expires
+    var deadline = newDeadline(); // set before the first attempt, so the server remembers the id until it expires
     return retryUntilSettled(attempt, attempt.make().join(), deadline);
   }
 

@@ -37,7 +37,7 @@ final class MessageWriter {
       for (var task : tasks)
         if (!admitted.contains(task)) task.complete(false);
         else writes.add(newWrite(task));
-      var deadline = log.newDeadline(); // begins first, so the server remembers the ids until it expires
+      var deadline = log.newDeadline(); // set before the attempts, so the server remembers the ids until it expires
       var firstAttempts = writes.stream().map(write -> write.attempt.make()).toList();
       for (var attempt : firstAttempts) outcomes.add(attempt.join());
       settle(writes, outcomes, deadline);

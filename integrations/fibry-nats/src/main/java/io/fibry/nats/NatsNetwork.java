@@ -49,7 +49,10 @@ public final class NatsNetwork implements ClusterNetwork {
     this.customizer = customizer;
   }
 
-  /** What a program may do. The server enforces it by {@link #permissions(String, Role)}. */
+  /**
+   * The rights of a program in its app. Fibry keeps to them. The server enforces them only if its
+   * configuration has the {@link #permissions(String, Role)} of the role.
+   */
   public enum Role {
     /**
      * The default. Does all that an app needs: creates its streams, and deletes turns that no store
@@ -174,7 +177,7 @@ public final class NatsNetwork implements ClusterNetwork {
           .pingInterval(PING_INTERVAL).maxPingsOut(3))
           .connectionName(identity.app() + "/" + identity.node()).inboxPrefix(identity.inboxPrefix());
     } catch (IllegalArgumentException refusal) {
-      if (!ServerUrls.mayShow(Lines.message(refusal))) throw new IllegalArgumentException(
+      if (!ServerUrls.isSafeToShow(Lines.message(refusal))) throw new IllegalArgumentException(
           "a URL of a server of NATS is malformed; write nats://n1:4222,nats://n2:4222, and special characters "
               + "of a password with percent signs: %40 for @");
       throw refusal;
@@ -235,7 +238,7 @@ public final class NatsNetwork implements ClusterNetwork {
         : PurgeTarget.throughKeeper(app);
   }
 
-  /** Returns the store. If this program is a keeper, it deletes for nodes until it disconnects. */
+  /** Returns the store. A keeper also begins to purge for nodes, until its connection closes. */
   private StreamStore withPurgeService(NatsConnection connection, StreamStore store) {
     if (role == Role.KEEPER) PurgeService.begin(store, connection);
     return store;
@@ -318,7 +321,7 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   static void close(Connection connection) {
-    boolean wasInterrupted = Thread.interrupted(); // because the client of an interrupted thread would not close
+    boolean wasInterrupted = Thread.interrupted(); // clears the flag: if it is set, the client does not close
     try {
       connection.close();
     } catch (InterruptedException interrupt) {
@@ -328,7 +331,7 @@ public final class NatsNetwork implements ClusterNetwork {
     }
   }
 
-  /** {@return 6 seconds, or 20 with several replicas, because to elect a leader may take 10} */
+  /** {@return 6 seconds, or 20 with several replicas, whose election of a leader may take 10} */
   @Override
   public Duration lease() {
     return Duration.ofSeconds(replicas > 1 ? 20 : 6);

@@ -52,7 +52,7 @@ final class NatsQueue implements ClusterTransport.Queue {
 
   @Override
   public void put(String id, byte[] work) {
-    WireMessage.to(subject, Map.of(), work).checkSize(maxBytes);
+    WireMessage.oneWay(subject, Map.of(), work).checkSize(maxBytes);
     var message = JetStreamLog.StreamMessage.of(subject, work);
     String deduplicationId = WireMessageConverter.encode(subject + " " + id);
     switch (log.retryUntilSettled(() -> log.add(message, deduplicationId))) {

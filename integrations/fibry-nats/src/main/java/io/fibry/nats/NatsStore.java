@@ -81,7 +81,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
     public Options {
       if (maxPendingBytes < MIN_PENDING_BYTES)
         throw new IllegalArgumentException(
-            "room for " + maxPendingBytes + " bytes; give " + MIN_PENDING_BYTES + " or more");
+            "capacity for " + maxPendingBytes + " bytes; give " + MIN_PENDING_BYTES + " or more");
       check("a limit", requestLimit, MAX_REQUEST_LIMIT);
       check("a poll", pollInterval, MAX_DURATION);
       Objects.requireNonNull(clock, "clock");

@@ -40,8 +40,8 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
   private static final Duration BUSY_RETRY_LIMIT = Duration.ofSeconds(5); // for a write that is refused as BUSY
   // between the server's heartbeats; if three are missing, the client starts the watch again
   private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(1);
-  private static final String OPERATION = "KV-Operation";
-  private static final String MARKER_REASON = "Nats-Marker-Reason";
+  private static final String OPERATION = "KV-Operation"; // header of a deletion
+  private static final String MARKER_REASON = "Nats-Marker-Reason"; // header of the server's notice that an entry ended
   private static final int WRONG_VERSION = 10071; // error codes of the server
   private static final int BUSY = 10164; // another message to the subject is being stored
   private static final int NOT_FOUND = 10037;

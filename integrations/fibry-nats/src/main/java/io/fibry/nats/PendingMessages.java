@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * messages, too. Thread-safe.
  */
 final class PendingMessages {
-  private static final int SMALL_COUNT = 256; // more messages are read one by one, and purged in rounds
+  private static final int SMALL_COUNT = 256; // above it, messages are read one by one, and purged in rounds
 
   /** The number of a message in the stream, and its due time. */
   record MessagePosition(long seq, Instant due) {
@@ -33,7 +33,11 @@ final class PendingMessages {
     }
   }
 
-  /** The numbers of the stream up to which messages were handled, by id: before a read, and now. */
+  /**
+   * The messages that a read hides: by id, the number of the stream up to which they were handled.
+   * A purge removes an id from the second map. The first is a copy from before the read, because
+   * the read may still return the purged message.
+   */
   private record HiddenMessages(Map<String, Long> handledBefore, Map<String, Long> handledNow) {
     boolean has(MessageInfo message) {
       String id = StoreSubjects.message(message.getSubject());
@@ -81,7 +85,7 @@ final class PendingMessages {
         .toList();
   }
 
-  /** Returns the messages that a read hides. They include messages handled meanwhile. */
+  /** Called before a read. The result also hides messages that are handled during the read. */
   private HiddenMessages hiddenMessages() {
     return new HiddenMessages(Map.copyOf(handledSeqs), handledSeqs);
   }
@@ -143,8 +147,8 @@ final class PendingMessages {
   }
 
   /**
-   * Returns the ids of all present messages, and notes their positions. Afterwards other stores may
-   * send or handle messages.
+   * Returns the ids of all present messages, and notes their positions. Both are outdated as soon
+   * as another store sends or handles a message.
    */
   List<String> loadIds() {
     // only these may be removed: messages noted during the read may be missing in its result
@@ -180,7 +184,7 @@ final class PendingMessages {
 
   /**
    * Begins a life, and purges the messages that the last turns have handled. Positions stay,
-   * because they count for the limits of new messages. {@link #loadIds} removes outdated positions.
+   * because the limits of new messages count them. {@link #loadIds} removes outdated positions.
    */
   void beginLife(List<Done> handled) {
     isComplete = false;

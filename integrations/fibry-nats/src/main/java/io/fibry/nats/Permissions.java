@@ -11,10 +11,10 @@ import java.util.stream.Stream;
  * <p>The server checks the subject of a message, and not its body. So a program that may call the
  * purge of a stream can delete all of it. A program that may publish to a stream with roll-ups can
  * delete all of it, too. Therefore the stream of a store permits no roll-ups. A keeper publishes an
- * answer to the subject that the asker names. {@link ProgramMessaging} and {@link PurgeService}
- * therefore check that subject, because the answer could act as a purge call. For the same reason a
- * node may not publish to the inboxes of {@link #SERVER_REPLIES}, where programs get answers of
- * JetStream. An asker may not call JetStream, see {@link TableDirectory}.
+ * answer to the subject that the request names. {@link ProgramMessaging} and {@link PurgeService}
+ * therefore check that subject, because the answer could act as a purge call. A node may not
+ * publish to the inboxes of {@link #SERVER_REPLIES}, so it cannot forge answers of JetStream. An
+ * asker may not call JetStream, see {@link TableDirectory}.
  *
  * @param publish subjects to which the program may publish
  * @param notPublish exceptions to {@code publish}
@@ -28,11 +28,12 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
   /** Subjects for answers from other programs. */
   static final String PROGRAM_REPLIES = ".r.";
   /**
-   * Subjects for all messages to a program that can only ask: answers, and notices that name
-   * the node that has a request.
+   * Subjects for all messages to a program that can only ask: answers, and keep-alives, by which
+   * nodes tell the program that they have its requests.
    */
   static final String TO_ASKERS = ".a.";
 
+  // calls of JetStream; %s is the name of the stream
   private static final List<String> KEEPER_CALLS =
       List.of("STREAM.INFO.%s", "STREAM.CREATE.%s", "STREAM.MSG.GET.%s", "STREAM.PURGE.%s", "DIRECT.GET.%s",
           "CONSUMER.CREATE.%s", "CONSUMER.CREATE.%s.>", "CONSUMER.DELETE.%s.>");

@@ -15,12 +15,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes dead messages of a store for nodes that may not purge its stream. The server cannot
- * restrict a purge to some messages of a stream, because they are named in the body of the call. A
- * node sends that body to the keepers of its app instead. One keeper compares it with the stream,
- * and calls the server if no store reads those messages any more. Turns are dead before the turn
- * from which their actor is loaded. A pending message is dead if the last turn has handled it, or a
- * later message has its id. A snapshot is dead if there is a later snapshot.
+ * Deletes dead messages of a store for nodes that may not purge its stream. The NATS server checks
+ * the subject of a call, not its body, which names the messages. So a node that may purge could
+ * delete the whole stream. A node therefore sends the body of its call to the programs with the
+ * role {@link NatsNetwork.Role#KEEPER}. One keeper compares it with the stream, and calls the
+ * server if no store reads the named messages any more.
+ *
+ * <p>A turn is dead if its actor is loaded from a later turn. A pending message is dead if the last
+ * turn has handled it, or a later message has its id. A snapshot is dead if there is a later
+ * snapshot.
  *
  * <p>Requests are checked on fibers, at most 64 at a time. Requests for one subject need no order:
  * a dead message stays dead, because the numbers of the stream only grow.
@@ -51,7 +54,7 @@ final class PurgeService {
   /** Called on the thread of the subscription, which waits while 64 requests are in progress. */
   private void onRequest(Message request) throws InterruptedException {
     String replyTo = request.getReplyTo();
-    // The reply could act as a call of the server.
+    // at another subject the reply could act as a call of the server, such as a purge of a stream
     if (replyTo == null || !connection.identity().isReplySubject(replyTo)) {
       LOG.warn("{} ignores a purge whose answer is to go to {}", store, Lines.escaped(String.valueOf(replyTo)));
       return;
@@ -95,7 +98,10 @@ final class PurgeService {
     return outcome;
   }
 
-  /** Called after a purge. If snapshots were purged, a later snapshot may cover old turns. */
+  /**
+   * Called after a purge. A purged snapshot has been replaced by a later snapshot, so the history
+   * cleaner checks whether it can delete old turns.
+   */
   private void onPurged(String subject) {
     if (subject.startsWith(store.subjects().snapshotsPrefix()))
       store.historyCleaner().onSnapshotStored(StoreSubjects.actor(subject).kind());

@@ -32,7 +32,7 @@ final class PurgeTarget {
     return isByKeeper;
   }
 
-  /** {@return the end of a sentence that says why the last purge failed; empty if it succeeded} */
+  /** {@return why the last purge failed, as the end of a sentence; empty if it succeeded} */
   String purgeFailureText() {
     return lastFailure.isEmpty() ? "" : "; the last deletion failed: " + lastFailure;
   }

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Sends requests over a connection. One subscription receives all answers of JetStream. Another
  * receives the answers of other programs, which may not publish to the subject of the first. The
- * client's own requests are not used, because they would double the cost. Thread-safe.
+ * client's own requests are not used, because they cost twice as much. Thread-safe.
  */
 final class RequestMultiplexer {
   private static final int STATUS_END = 204; // ends a series of answers
@@ -51,7 +51,7 @@ final class RequestMultiplexer {
 
     @Override
     void onMessage(Message message) {
-      if (message.isStatusMessage()) fail(Failure.NO_RECEIVER, "nobody gets messages to " + subject);
+      if (message.isStatusMessage()) fail(Failure.NO_RECEIVER, "no node receives messages to " + subject);
       else answer.complete(message);
     }
   }

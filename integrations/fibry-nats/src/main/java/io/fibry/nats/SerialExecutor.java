@@ -12,7 +12,7 @@ final class SerialExecutor<E extends CompletableFuture<?>> {
   private final Consumer<List<E>> worker;
   private final Runnable onIdle;
   private final ArrayDeque<E> queue = new ArrayDeque<>(); // this and fiber: guarded by this object's monitor
-  private Thread fiber;
+  private Thread fiber; // null while there are no tasks
 
   /**
    * @param worker gets all waiting tasks, and completes them

@@ -7,7 +7,8 @@ import java.util.stream.Stream;
 /** Removes users, passwords and tokens from URLs of servers, for logs and exceptions. */
 final class ServerUrls {
   private static final String SEPARATOR = "\\s*,\\s*";
-  private static final Pattern PUBLIC = Pattern.compile("(?:[a-z]+://)?(?:[\\w.-]+|\\[[0-9a-fA-F:.]+])(?::\\d+)?/?");
+  private static final Pattern WITHOUT_SECRETS =
+      Pattern.compile("(?:[a-z]+://)?(?:[\\w.-]+|\\[[0-9a-fA-F:.]+])(?::\\d+)?/?");
   private static final Pattern USER = Pattern.compile("//[^/\\s,]*@");
   private static final Pattern QUERY = Pattern.compile("(//[^\\s,\\])?]*)\\?[^\\s,\\])]*");
 
@@ -24,16 +25,16 @@ final class ServerUrls {
   }
 
   private static String redact(String url) {
-    if (PUBLIC.matcher(url).matches()) return url;
+    if (WITHOUT_SECRETS.matcher(url).matches()) return url;
     int schemeEnd = url.indexOf("://");
     String host =
         url.substring(Math.max(url.lastIndexOf('@') + 1, schemeEnd < 0 ? 0 : schemeEnd + 3)).replaceAll("[/?].*", "");
     return (schemeEnd < 0 ? "" : url.substring(0, schemeEnd + 3)) + "***@"
-        + (PUBLIC.matcher(host).matches() ? host : "***");
+        + (WITHOUT_SECRETS.matcher(host).matches() ? host : "***");
   }
 
-  /** {@return whether the text has no URL, not even a malformed URL that may show a password} */
-  static boolean mayShow(String text) {
+  /** {@return whether a log may show the text, because it has no URL, not even a malformed URL} */
+  static boolean isSafeToShow(String text) {
     return !text.contains("@") && !text.contains(":/");
   }
 

@@ -40,7 +40,7 @@ abstract sealed class StoreTask<T> extends CompletableFuture<T> {
     }
   }
 
-  /** Stores a snapshot, which may be lost. */
+  /** Stores a snapshot. The snapshot may get lost: the actor is then loaded from earlier turns. */
   static final class SnapshotTask extends StoreTask<Void> {
     private final Store.Turn turn;
 

@@ -59,13 +59,13 @@ final class StreamHistory implements History {
    * the next turn is in a later message
    */
   record StreamPosition(long seq, int index) implements Comparable<StreamPosition> {
-    /** @param offset the offset of the turn before, or empty for the beginning */
+    /** @param offset the offset of the last turn that was read; empty for the beginning */
     static StreamPosition behind(String offset, String kind) {
       if (offset.isEmpty()) return new StreamPosition(1, 0);
       var matcher = OFFSET.matcher(offset);
       if (matcher.matches())
         return new StreamPosition(Long.parseLong(matcher.group(1)), Integer.parseInt(matcher.group(2)) + 1);
-      throw new IllegalArgumentException("'" + offset + "' is no place in the history of kind '" + kind + "'");
+      throw new IllegalArgumentException("'" + offset + "' is no offset in the history of kind '" + kind + "'");
     }
 
     @Override

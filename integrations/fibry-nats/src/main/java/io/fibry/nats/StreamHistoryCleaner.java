@@ -21,15 +21,16 @@ import org.slf4j.LoggerFactory;
  * checks the oldest turns of a kind when the retention is set, and after a snapshot if the last
  * check is long enough ago. Thread-safe.
  *
- * <p>It also purges turns that a later full-state turn has replaced. If no view of the kind may
- * still have to read them, it does so at once, otherwise when all views have passed the full-state
- * turn. Therefore it scans for full-state turns up to the offset of the slowest view, whenever a
- * view begins or moves. The first scan in a process starts at the beginning of the stream, so it
- * finds turns that an earlier process left. Later scans continue from there. One thread at a time
- * scans a kind. Another process may scan, too, and purges the same turns.
+ * <p>It also purges turns that a later full-state turn has replaced. It does so at once if no view
+ * of the kind still needs these turns. Otherwise it waits until all views have passed the
+ * full-state turn. Therefore it scans for full-state turns up to the offset of the slowest view,
+ * whenever a view begins or stores a new offset. The first scan in a process starts at the
+ * beginning of the stream, so it finds turns that an earlier process left. Later scans continue
+ * from there. One thread at a time scans a kind. Another process may scan, too, and purges the same
+ * turns.
  */
 final class StreamHistoryCleaner {
-  private static final int CHECKS_PER_RETENTION = 16; // in the time after which a turn is too old
+  private static final int CHECKS_PER_RETENTION = 16; // max checks of a kind within its retention
   private static final Duration MIN_INTERVAL = Duration.ofSeconds(5); // between two checks of a kind
   private static final int PAGE = 256;
 
@@ -142,7 +143,7 @@ final class StreamHistoryCleaner {
         // the next process purges these turns
       } catch (RuntimeException failure) {
         if (!store.isClosed()) LoggerFactory.getLogger(NatsStore.class)
-            .warn("{} keeps turns of kind '{}' that were replaced for now", store, kind, failure);
+            .warn("{} could not purge replaced turns of kind '{}', and keeps them for now", store, kind, failure);
       }
     });
   }
@@ -228,8 +229,8 @@ final class StreamHistoryCleaner {
 
     /**
      * Purges the turns that the full states replaced, and returns whether all purges succeeded.
-     * Failed purges are repeated until a deadline that all share. Otherwise the turns would stay
-     * until a view moves, and perhaps no view ever does.
+     * Failed purges are repeated until a deadline that all share. Without these repeats, the turns
+     * would stay until a view moves, and perhaps no view ever does.
      */
     private boolean tryPurge(Map<String, Long> lastFullStateSeqs) {
       var log = store.log();

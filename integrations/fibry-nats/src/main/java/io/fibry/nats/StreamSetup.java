@@ -73,8 +73,8 @@ final class StreamSetup {
    * Refuses a stream whose settings differ from the wanted ones, also in settings that this client
    * does not know. The reason is that some settings make the server drop messages that it has
    * acknowledged. Harmless settings may differ. Limits may differ if a full stream refuses new
-   * messages. A stream of an earlier version allows roll-ups, by which each program that publishes
-   * to it can delete all of it. So only keepers use such a stream.
+   * messages. A stream that an earlier version of Fibry made allows roll-ups, by which each program
+   * that publishes to it can delete all of it. So only keepers use such a stream.
    */
   private static void compare(StreamConfiguration wanted, Role role, Map<String, JsonValue> existing) {
     var expected = JsonParser.parseUnchecked(wanted.toJson()).map;

@@ -30,8 +30,8 @@ import java.util.stream.Collectors;
 /** A store with a {@link TurnWriter} for each actor that is loaded or has pending tasks. */
 final class StreamStore extends NatsStore {
   private static final int PAGE_SIZE = 1_000;
-  private static final int MESSAGE_OVERHEAD = 64 << 10; // bytes of a message besides the bodies of turns
-  private static final int HEADER_BYTES = 8 << 10;
+  private static final int MESSAGE_OVERHEAD = 64 << 10; // bytes reserved in a message for all but the bodies of turns
+  private static final int HEADER_BYTES = 8 << 10; // bytes reserved in a message for its headers
 
   private final JetStreamLog log;
   private final StoreSubjects subjects;
@@ -40,7 +40,7 @@ final class StreamStore extends NatsStore {
   private final String storeId = NUID.nextGlobal();
   private final AtomicLong lastUniqueNumber = new AtomicLong();
   private final AtomicLong lastLife = new AtomicLong();
-  private final Semaphore byteBudget; // one permit per byte
+  private final Semaphore byteBudget; // one permit per byte; pending tasks hold their bytes
   private final Map<ActorId, TurnWriter> writers = new ConcurrentHashMap<>();
   private final Set<StreamHistory> histories = ConcurrentHashMap.newKeySet(); // open histories
   private final StreamHistoryCleaner historyCleaner = new StreamHistoryCleaner(this);
@@ -86,7 +86,7 @@ final class StreamStore extends NatsStore {
     return closed;
   }
 
-  /** Returns a number for a new life, greater than {@code previous} and all returned before. */
+  /** Returns a number for a new life, above {@code previous} and all numbers returned before. */
   long nextLife(long previous) {
     return lastLife.updateAndGet(last -> Math.max(last, previous) + 1);
   }
@@ -127,7 +127,7 @@ final class StreamStore extends NatsStore {
           this + " does not take " + description + ", after " + options.requestLimit() + ": " + retryable.reason(),
           null);
       case WriteOutcome.WriteRejection rejection when rejection.isFull() -> new StoreFullException(
-          this + " has no room for " + description + ": " + rejection.reason(), null);
+          this + " has no space for " + description + ": " + rejection.reason(), null);
       case WriteOutcome.WriteRejection rejection -> new StoreWriteException(
           this + " refuses " + description + ": " + rejection.reason(), null);
       default -> throw new AssertionError(outcome);
@@ -149,11 +149,11 @@ final class StreamStore extends NatsStore {
       throw new IllegalArgumentException("a turn of " + actor + ", or a message for it, takes "
           + task.size() + " bytes; option maxPendingBytes of " + this + " permits " + options.maxPendingBytes()
           + "; raise it");
-    try { // an interrupt ends only a wait; no thread overtakes a thread that waits
+    try { // an interrupted thread fails only if it must wait; no thread overtakes waiting threads
       if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(task.size())) byteBudget.acquire(task.size());
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
+      throw new CancellationException(actor + " was interrupted while it waited for capacity in " + this);
     }
     task.whenComplete((value, failure) -> byteBudget.release(task.size()));
     if (closed) { // close() waits until this task releases its bytes
@@ -297,7 +297,10 @@ final class StreamStore extends NatsStore {
     return pendingMessages(actor).nextDueTime(Objects.requireNonNull(after, "after"));
   }
 
-  /** Reports also an earlier message with the same id, if it is still in the stream. */
+  /**
+   * If a later message has replaced a message with the same id, reports both messages until the
+   * earlier message is purged.
+   */
   @Override
   public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {
     checkOpen();
@@ -313,7 +316,7 @@ final class StreamStore extends NatsStore {
       }
   }
 
-  /** Skips actors of which the stream has only the beginning of a life, which is one message. */
+  /** Skips an actor without messages if its journal has only the entry that began a life. */
   @Override
   public void forEachActor(Consumer<ActorId> reader) {
     checkOpen();

@@ -95,7 +95,7 @@ final class TableDirectory {
       var key = QUESTION.decode(question.body()).key();
       var result =
           key.isPresent() ? new Found(table.get(key.get()).map(TableDirectory::row).stream().toList()) : nodes();
-      messages.publish(WireMessage.to(question.replyTo().orElseThrow(), Map.of(), FOUND.encode(result)));
+      messages.publish(WireMessage.oneWay(question.replyTo().orElseThrow(), Map.of(), FOUND.encode(result)));
     } catch (TransportException | CodecException | IllegalArgumentException failure) {
       LOG.debug("a question about the table was not answered", failure);
     } finally {

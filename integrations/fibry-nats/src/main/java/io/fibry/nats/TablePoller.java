@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Watches entries by reading them every two seconds. Successive lists may come from different
  * nodes, and the later list may be older. Therefore an entry that is older than the known version
- * is skipped. A missing entry is reported as ended only if it is missing twice in a row. Fields are
+ * is skipped. A missing entry is reported as ended only if two lists in a row lack it. Fields are
  * used by the polling thread only.
  */
 final class TablePoller {

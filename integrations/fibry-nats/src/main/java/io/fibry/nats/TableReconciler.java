@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tells the watches of a table which entries ended while the connection was cut. After a
- * reconnection the client continues behind the last change that it has read, but the server
+ * reconnection the client continues after the last change that it has read, but the server
  * remembers only for a while that an entry ended. Therefore a thread lists the keys of the table
  * every 30 seconds and after each reconnection. It reports the entries that a watch knows and the
  * table does not have.

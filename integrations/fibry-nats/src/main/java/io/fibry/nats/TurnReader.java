@@ -24,21 +24,23 @@ final class TurnReader {
   }
 
   /**
-   * Returns the bodies of the turns from which the actor computes its state.
+   * Returns the bodies from which the actor computes its state: a snapshot or full-state turn, if
+   * there is one, and the turns after it.
    *
-   * @param lastSeq the number in the stream of the actor's last entry
+   * @param lastSeq the number that the actor's last entry has in the stream
    * @param entry the last entry
    */
   List<byte[]> readUpTo(long lastSeq, JournalEntry entry) {
-    long firstSeq = entry.from() == 0 ? lastSeq : entry.from();
+    // zero if the last entry itself has the full state
+    long fullStateSeq = entry.from() == 0 ? lastSeq : entry.from();
     if (entry.number() > 0 && !entry.hasFullState()) {
       var snapshot = log.lastMessage(subjects.snapshot(id)).map(Snapshot::read)
-          .filter(stored -> stored.seq() >= firstSeq && stored.number() <= entry.number());
+          .filter(stored -> stored.seq() >= fullStateSeq && stored.number() <= entry.number());
       snapshot.ifPresent(stored -> {
         bodies.add(stored.body());
         nextNumber = stored.number() + 1;
       });
-      if (nextNumber <= entry.number()) read(snapshot.map(Snapshot::seq).orElse(firstSeq), lastSeq);
+      if (nextNumber <= entry.number()) read(snapshot.map(Snapshot::seq).orElse(fullStateSeq), lastSeq);
     }
     if (nextNumber <= entry.number()) add(entry);
     if (nextNumber <= entry.number()) throw missing();
@@ -46,8 +48,9 @@ final class TurnReader {
   }
 
   /**
-   * Reads the messages from {@code firstSeq} to before {@code endSeq}. If the pages end early, the
-   * server may be behind, and the caller finds that a turn is missing.
+   * Reads the messages from {@code firstSeq} to before {@code endSeq}. Stops at an empty page: the
+   * server that answered may lack the newest messages. The caller then finds that a turn is
+   * missing.
    */
   private void read(long firstSeq, long endSeq) {
     String subject = subjects.turns(id);

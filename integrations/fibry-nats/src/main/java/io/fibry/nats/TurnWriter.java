@@ -21,15 +21,15 @@ import org.slf4j.LoggerFactory;
 /**
  * Stores the turns of an actor as entries of its journal, which are messages of one subject. The
  * server stores an entry only if the last message of that subject is the message that this store
- * expects. So if two stores own the actor, the turns of one store are refused. One entry is in
- * flight at a time, with all waiting turns. The messages that these turns send are stored in one
+ * expects. So if two stores have loaded the actor, the turns of one store are refused. One entry is
+ * in flight at a time, with all waiting turns. The messages that these turns send are stored in one
  * batch with the entry. Fields are used on the fiber of {@link #executor}.
  */
 final class TurnWriter {
   private static final Logger LOG = LoggerFactory.getLogger(NatsStore.class);
   private static final int MAX_SENDS = 999; // in one batch; the server's limit is 1,000 with the entry
-  private static final int PURGE_THRESHOLD = 64; // dead messages that are worth a purge
-  private static final int PURGE_THRESHOLD_AT_END = 16; // that are worth a purge when a life ends
+  private static final int PURGE_THRESHOLD = 64; // stored entries after which the next full state causes a purge
+  private static final int PURGE_THRESHOLD_AT_END = 16; // stored entries after which the end of a life causes a purge
 
   /**
    * The key of a message that turns send. If several messages have one key, only the last is
@@ -37,7 +37,7 @@ final class TurnWriter {
    */
   private record OutboxKey(Store.ActorId to, String id) {}
 
-  /** The last message in the subject of the turns. */
+  /** The last entry of the journal, and its number in the stream. */
   private record LastEntry(long seq, JournalEntry entry) {}
 
   private final StreamStore store;
@@ -47,9 +47,9 @@ final class TurnWriter {
   private final PendingMessages pendingMessages;
   private final MessageWriter messageWriter;
   private long life;
-  private long number; // of the last turn
-  private long seq; // number in the stream of the last message of the turns
-  private long firstReadSeq; // number in the stream of the message from which the actor is read
+  private long number; // of the last stored turn
+  private long seq; // number in the stream of the last entry
+  private long firstReadSeq; // number in the stream of the entry from which the actor is loaded
   private long entriesSincePurge; // stored entries since the last purge
   private boolean isRefused = true; // a turn of this life was refused, or no life has begun
   private volatile boolean isAlive; // a life has begun and not ended; read by any thread
@@ -68,7 +68,7 @@ final class TurnWriter {
     else executor.add(task);
   }
 
-  /** Returns whether this is the thread that stores the turns. */
+  /** Returns whether the thread stores the turns of this writer at the moment. */
   boolean isTurnThread(Thread thread) {
     return executor.isRunBy(thread);
   }
@@ -298,7 +298,7 @@ final class TurnWriter {
     boolean isLoaded = false;
     try {
       var lastEntry = beginLife(Optional.empty());
-      ViewOffset.kindOf(id).ifPresent(store.historyCleaner()::onViewMoved); // an earlier store may not have purged
+      ViewOffset.kindOf(id).ifPresent(store.historyCleaner()::onViewMoved); // an earlier store may have left turns
       var bodies =
           lastEntry.map(last -> new TurnReader(log, store.subjects(), id).readUpTo(last.seq, last.entry))
               .orElse(List.of());
@@ -315,7 +315,10 @@ final class TurnWriter {
     return life;
   }
 
-  /** Begins a life after turn {@code lastNumber}, or the last turn. Returns the entry before. */
+  /**
+   * Begins a life whose first turn follows turn {@code lastNumber}; if that is empty, the last
+   * stored turn. Returns the last entry before the life.
+   */
   private Optional<LastEntry> beginLife(Optional<Long> lastNumber) {
     isRefused = true;
     for (int attempt = 1;; attempt++) {
@@ -343,7 +346,7 @@ final class TurnWriter {
   }
 
   private void endLife() {
-    // Without a turn, the entry that began the life is not needed.
+    // An actor that never had a turn does not need the entry that began its life.
     if (number == 0 && !isRefused) log.purge(store.subjects().turns(id), seq).join();
     else if (entriesSincePurge >= PURGE_THRESHOLD_AT_END && !isRefused) purgeDead();
     pendingMessages.endLife();

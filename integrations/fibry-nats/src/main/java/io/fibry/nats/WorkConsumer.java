@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 final class WorkConsumer implements Subscription {
   static final Duration ACK_TIMEOUT = Duration.ofSeconds(15); // without progress for so long, work is delivered again
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
-  private static final Duration TICK_INTERVAL = Duration.ofSeconds(2);
+  private static final Duration TICK_INTERVAL = Duration.ofSeconds(2); // between two reports of progress
   private static final Duration PULL_EXPIRY = Duration.ofSeconds(5); // after which a request for work ends
   private static final long PULL_LOST_NANOS = PULL_EXPIRY.plus(TICK_INTERVAL).toNanos(); // an older pull counts as lost
   private static final int STATUS_TIMEOUT = 408; // a request has expired
@@ -83,7 +83,7 @@ final class WorkConsumer implements Subscription {
     return workConsumer;
   }
 
-  /** Stops taking work. Work that still comes is released. The actor ends after its last work. */
+  /** Stops taking work, and releases work that still comes. The actor ends after its last work. */
   @Override
   public void close() {
     if (closed) return;
@@ -116,7 +116,7 @@ final class WorkConsumer implements Subscription {
 
   private void onStatus(Message status) {
     int code = status.getStatus().getCode();
-    // a heartbeat, or the end of an older request
+    // ignores heartbeats, and the end of an older request
     if (code == STATUS_HEARTBEAT || !status.getSubject().equals(inbox + "." + requestNumber)) return;
     if (code == STATUS_TIMEOUT || code == STATUS_NOT_FOUND) requested = 0;
     else onConsumerFailure(status.getStatus().getMessageWithCode());

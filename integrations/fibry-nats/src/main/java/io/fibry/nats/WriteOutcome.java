@@ -21,9 +21,9 @@ sealed interface WriteOutcome {
   record WriteSuccess(long seq) implements WriteOutcome {}
 
   /**
-   * The message was not stored, because the last message of its subject is not the expected one.
+   * The message was not stored: the last message of its subject does not have the expected number.
    *
-   * @param mayBeOwn whether an earlier attempt, whose answer was lost, may have stored it before
+   * @param mayBeOwn whether an earlier attempt without an answer may have stored the message
    */
   record WriteConflict(boolean mayBeOwn) implements WriteOutcome {}
 

@@ -21,21 +21,21 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What a program that can only ask learns of the nodes, in time that the test moves. */
+/** Tests how a program that can only ask follows the nodes. The test moves the clock. */
 @ExtendWith(ServerEvidence.class)
 class AskOnlyProgramTest {
   record Job() implements Request<Job, Integer> {}
 
-  private static final Duration LEASE = Duration.ofMinutes(10); // the server, which has another clock, forgets no node
-  private static final Duration PERIOD = LEASE.dividedBy(5); // of claims
+  private static final Duration LEASE = Duration.ofMinutes(10); // the clock of the server expires no node
+  private static final Duration PERIOD = LEASE.dividedBy(5); // of keep-alives
 
   private final String app = Servers.app();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("asker-test", options -> options.withScheduler(clock));
-  private final CompletableFuture<Integer> promised = new CompletableFuture<>();
-  private final AtomicInteger claims = new AtomicInteger();
+  private final CompletableFuture<Integer> promisedAnswer = new CompletableFuture<>();
+  private final AtomicInteger keepAlives = new AtomicInteger();
   private final TestNetwork network = new TestNetwork(Servers.network());
-  private final Cluster home = join(network, "home");
+  private final Cluster host = join(network, "home");
   private final Cluster asker = join(Servers.network().withRole(Role.ASKER), "asker");
 
   @AfterEach
@@ -44,47 +44,47 @@ class AskOnlyProgramTest {
     scope.close();
   }
 
-  private Cluster join(ClusterNetwork by, String node) {
-    return Cluster.join(app, by, options -> options.withNode(node).withScope(scope).withLease(LEASE)
+  private Cluster join(ClusterNetwork ownNetwork, String node) {
+    return Cluster.join(app, ownNetwork, options -> options.withNode(node).withScope(scope).withLease(LEASE)
         .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
   }
 
-  private void pass() {
+  private void advancePeriod() {
     clock.advance(PERIOD);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   @Test
   void requestHeldByLivingNodeIsNotLost() {
-    home.expose("clerk", Job.class,
-        scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context.replyWhen(job, promised)));
+    host.expose("clerk", Job.class,
+        scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context.replyWhen(job, promisedAnswer)));
     var answer = asker.actor("clerk", Job.class).sendMessageReturn(new Job(), Duration.ofHours(10));
-    Patience.eventually(() -> home.health().pendingRequests() == 1);
+    Patience.eventually(() -> host.health().pendingRequests() == 1);
     Patience.eventually(() -> asker.members().size() == 1);
     try (var spy = network.connect(app, "spy")) {
-      spy.subscribe(new Subjects(app).ofKeepAlives("asker"), Optional.empty(), claim -> claims.incrementAndGet());
+      spy.subscribe(new Subjects(app).ofKeepAlives("asker"), Optional.empty(), message -> keepAlives.incrementAndGet());
       for (int i = 0; i < 8; i++) {
-        int before = claims.get();
-        pass();
-        Patience.eventually(() -> claims.get() > before);
+        int keepAlivesBefore = keepAlives.get();
+        advancePeriod();
+        Patience.eventually(() -> keepAlives.get() > keepAlivesBefore);
       }
     }
 
-    promised.complete(7);
+    promisedAnswer.complete(7);
 
     assertEquals(7, Patience.value(answer));
-    home.close();
+    host.close();
   }
 
-  /** No other node is there that could write that the life of the last one is over. */
+  /** There is no other node that could write that the killed node has ended. */
   @Test
   void lastNodeLeavesMembershipWhenKilled() {
     Patience.eventually(() -> asker.members().size() == 1);
 
-    network.engine("home").close();
+    network.transport("home").close();
 
     Patience.eventually(() -> {
-      pass();
+      advancePeriod();
       return asker.members().isEmpty();
     });
   }

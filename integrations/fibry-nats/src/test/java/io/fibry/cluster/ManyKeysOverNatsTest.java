@@ -33,24 +33,24 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Many keys on three nodes that are processes, one of which is killed. */
+/** Tests that many keys on three node processes answer again after one process is killed. */
 @Soak(counterpart = "ProcessesTest.twoProcessesShareKeys")
 @ExtendWith(ServerEvidence.class)
 class ManyKeysOverNatsTest {
-  /** A durable page counts it once, however often it is asked. */
-  record Visit(String idempotencyKey) implements Request<Visit, Seen>, Idempotent {}
+  /** A durable page counts a visit once, however often the request is sent. */
+  record Visit(String idempotencyKey) implements Request<Visit, VisitAnswer>, Idempotent {}
 
-  /** How often the key was visited, and where it lives. */
-  record Seen(long times, String node) {}
+  /** The number of visits to the key, and the node that hosts it. */
+  record VisitAnswer(long times, String node) {}
 
-  record Look() implements Request<Look, State> {}
+  record ReadState() implements Request<ReadState, NodeState> {}
 
-  /** The bytes that a node uses, and how many parts it owns. */
-  record State(long heap, int parts) {}
+  /** The bytes that a node uses, and the number of partitions that it owns. */
+  record NodeState(long heap, int partitions) {}
 
   private static final int KEYS = Integer.getInteger("fibry.keys", 200_000);
   private static final List<String> NODES = List.of("a", "b", "c");
-  private static final int PARTS = 64;
+  private static final int PARTITIONS = 64;
   private static final int ASKERS = 256;
   private static final Duration LEASE = Duration.ofSeconds(6);
   private static final Duration LIMIT = Duration.ofSeconds(5);
@@ -72,12 +72,12 @@ class ManyKeysOverNatsTest {
 
   private static Cluster join(String app, String server, String node) {
     return Cluster.join(app, NatsNetwork.connectTo(server),
-        options -> options.withNode(node).withLease(LEASE).withPartitions(PARTS));
+        options -> options.withNode(node).withLease(LEASE).withPartitions(PARTITIONS));
   }
 
   private static Durable<Visit> page(String node) {
     return Durable.kind("page", Visit.class).state(0L).handler((times, visit, context) -> {
-      context.reply(visit, new Seen(times + 1, node));
+      context.reply(visit, new VisitAnswer(times + 1, node));
       return times + 1;
     });
   }
@@ -85,62 +85,63 @@ class ManyKeysOverNatsTest {
   /** Runs a node: its arguments are its app, its server, its name, and the kind that it hosts. */
   public static void main(String[] args) throws InterruptedException {
     String node = args[2];
-    var own = join(args[0], args[1], node);
-    if (args[3].equals("page")) own.host(page(node), ActorSystem.anonymous(), Duration.ofMinutes(5));
-    else own.host("place", Visit.class, ActorSystem.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
+    var cluster = join(args[0], args[1], node);
+    if (args[3].equals("page")) cluster.host(page(node), ActorSystem.anonymous(), Duration.ofMinutes(5));
+    else cluster.host("place", Visit.class, ActorSystem.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
         .initialState(AtomicInteger::new).newActor((AtomicInteger times, Visit visit,
-            ActorContext<Visit> context) -> context.reply(visit, new Seen(times.incrementAndGet(), node))));
-    own.expose("state-" + node, Look.class,
-        ActorSystem.anonymous().newActor((Look look, ActorContext<Look> context) -> {
-          System.gc(); // only what is alive counts
+            ActorContext<Visit> context) -> context.reply(visit, new VisitAnswer(times.incrementAndGet(), node))));
+    cluster.expose("state-" + node, ReadState.class,
+        ActorSystem.anonymous().newActor((ReadState request, ActorContext<ReadState> context) -> {
+          System.gc(); // so that garbage is not counted
           var runtime = Runtime.getRuntime();
-          context.reply(look, new State(runtime.totalMemory() - runtime.freeMemory(),
-              own.health().partitions().getOrDefault(args[3], 0)));
+          context.reply(request, new NodeState(runtime.totalMemory() - runtime.freeMemory(),
+              cluster.health().partitions().getOrDefault(args[3], 0)));
         }));
-    NodeProcess.tellJoined();
-    Thread.currentThread().join(); // until it is killed
+    NodeProcess.reportJoined();
+    Thread.currentThread().join(); // until the process is killed
   }
 
-  private static State state(Cluster asking, String node) {
-    return asking.actor("state-" + node, Look.class).ask(new Look());
+  private static NodeState state(Cluster client, String node) {
+    return client.actor("state-" + node, ReadState.class).ask(new ReadState());
   }
 
-  /** Each node has what it should have, so that nothing moves. */
-  private static boolean areShared(Cluster asking, String kind) {
+  /** Returns true if each node owns its preferred partitions, so that no partition will move. */
+  private static boolean areBalanced(Cluster client, String kind) {
     try {
-      return RoutesOverNatsTest.hosts(asking, kind) == NODES.size() && NODES.stream().allMatch(
-          node -> state(asking, node).parts() == RoutesOverNatsTest.wished(asking, kind, node, PARTS));
-    } catch (RequestException notYet) {
+      return RoutesOverNatsTest.hostCount(client, kind) == NODES.size() && NODES.stream().allMatch(
+          node -> state(client, node).partitions()
+              == RoutesOverNatsTest.preferredPartitions(client, kind, node, PARTITIONS));
+    } catch (RequestException failure) {
       return false;
     }
   }
 
-  /** Visits each key until it is answered, by as many askers as there are. */
-  private static List<Seen> visit(Entities<String, Visit> entities, List<Integer> keys, Visit visit) {
-    var seen = new Seen[keys.size()];
-    var next = new AtomicInteger();
+  /** Visits all keys with many askers, until each key has answered. */
+  private static List<VisitAnswer> visit(Entities<String, Visit> entities, List<Integer> keys, Visit visit) {
+    var answers = new VisitAnswer[keys.size()];
+    var nextIndex = new AtomicInteger();
     try (var fibers = Executors.newVirtualThreadPerTaskExecutor()) {
-      var askers = IntStream.range(0, ASKERS).mapToObj(none -> fibers.submit(() -> {
-        for (int i = next.getAndIncrement(); i < seen.length; i = next.getAndIncrement())
-          seen[i] = visit(entities.actor("k" + keys.get(i)), visit);
+      var askers = IntStream.range(0, ASKERS).mapToObj(asker -> fibers.submit(() -> {
+        for (int i = nextIndex.getAndIncrement(); i < answers.length; i = nextIndex.getAndIncrement())
+          answers[i] = visit(entities.actor("k" + keys.get(i)), visit);
       })).toList();
-      Patience.progress("not all keys are answered", next::get, () -> askers.stream().allMatch(Future::isDone));
+      Patience.progress("not all keys are answered", nextIndex::get, () -> askers.stream().allMatch(Future::isDone));
       askers.forEach(Patience::value);
     }
-    return List.of(seen);
+    return List.of(answers);
   }
 
-  private static Seen visit(Actor<Visit> one, Visit visit) {
-    var seen = new AtomicReference<Seen>();
-    Patience.eventually(one + " is not answered", () -> {
+  private static VisitAnswer visit(Actor<Visit> page, Visit visit) {
+    var answer = new AtomicReference<VisitAnswer>();
+    Patience.eventually(page + " is not answered", () -> {
       try {
-        seen.set(one.ask(visit, LIMIT));
+        answer.set(page.ask(visit, LIMIT));
         return true;
-      } catch (RequestException | CancellationException again) {
+      } catch (RequestException | CancellationException failure) {
         return false;
       }
     });
-    return seen.get();
+    return answer.get();
   }
 
   @Test
@@ -148,7 +149,7 @@ class ManyKeysOverNatsTest {
     startAndKill("place");
   }
 
-  /** Each visit is stored, which takes as long as at first. */
+  /** Each visit is stored, so visits after the kill take as long as before it. */
   @Test
   void allDurableKeysAnswerAfterKill() {
     startAndKill("page");
@@ -158,35 +159,36 @@ class ManyKeysOverNatsTest {
     for (var node : NODES) processes
         .add(NodeProcess.start("-Xmx1g", ManyKeysOverNatsTest.class, app, server.url(), node, kind));
     processes.forEach(NodeProcess::awaitJoined);
-    try (var asking = join(app, server.url(), "asking")) {
-      var entities = kind.equals("page") ? asking.entities(page("")) : asking.entities(kind, Visit.class);
-      Patience.eventually(() -> areShared(asking, kind));
+    try (var client = join(app, server.url(), "asking")) {
+      var entities = kind.equals("page") ? client.entities(page("")) : client.entities(kind, Visit.class);
+      Patience.eventually(() -> areBalanced(client, kind));
       long begin = System.nanoTime();
-      var homes = visit(entities, IntStream.range(0, KEYS).boxed().toList(), new Visit("first"));
-      var first = since(begin);
-      System.out.printf("%,d keys of '%s' answered after %d ms, %s, heaps %s MB%n", KEYS, kind, first.toMillis(),
-          homes.stream().collect(Collectors.groupingBy(Seen::node, Collectors.counting())), heaps(asking, NODES));
+      var firstAnswers = visit(entities, IntStream.range(0, KEYS).boxed().toList(), new Visit("first"));
+      var firstTime = since(begin);
+      System.out.printf("%,d keys of '%s' answered after %d ms, %s, heaps %s MB%n", KEYS, kind, firstTime.toMillis(),
+          firstAnswers.stream().collect(Collectors.groupingBy(VisitAnswer::node, Collectors.counting())),
+          heaps(client, NODES));
 
       processes.get(1).kill();
-      long killed = System.nanoTime();
-      visitAgain(entities, kind, homes);
-      var again = since(killed);
-      System.out.printf("after 'b' was killed, they answered again after %d ms, heaps %s MB%n", again.toMillis(),
-          heaps(asking, List.of("a", "c")));
+      long killTime = System.nanoTime();
+      visitAgain(entities, kind, firstAnswers);
+      var secondTime = since(killTime);
+      System.out.printf("after 'b' was killed, they answered again after %d ms, heaps %s MB%n", secondTime.toMillis(),
+          heaps(client, List.of("a", "c")));
     }
   }
 
-  /** Those that lived elsewhere do not wait for the others. */
-  private static void visitAgain(Entities<String, Visit> entities, String kind, List<Seen> homes) {
-    var byLoss = IntStream.range(0, KEYS).boxed()
-        .collect(Collectors.partitioningBy(key -> homes.get(key).node().equals("b")));
-    var again = new Visit("again");
+  /** Visits the keys of the killed node and the others at the same time. */
+  private static void visitAgain(Entities<String, Visit> entities, String kind, List<VisitAnswer> firstAnswers) {
+    var keysByLoss = IntStream.range(0, KEYS).boxed()
+        .collect(Collectors.partitioningBy(key -> firstAnswers.get(key).node().equals("b")));
+    var visit = new Visit("again");
     try (var fibers = Executors.newVirtualThreadPerTaskExecutor()) {
-      var others = fibers.submit(() -> visit(entities, byLoss.get(false), again));
-      var lost = visit(entities, byLoss.get(true), again);
-      for (var all : List.of(lost, Patience.value(others))) for (var one : all) {
-        assertNotEquals("b", one.node());
-        if (kind.equals("page")) assertEquals(2, one.times()); // its state is stored
+      var otherAnswers = fibers.submit(() -> visit(entities, keysByLoss.get(false), visit));
+      var lostAnswers = visit(entities, keysByLoss.get(true), visit);
+      for (var answers : List.of(lostAnswers, Patience.value(otherAnswers))) for (var answer : answers) {
+        assertNotEquals("b", answer.node());
+        if (kind.equals("page")) assertEquals(2, answer.times()); // its state is stored
       }
     }
   }
@@ -195,7 +197,7 @@ class ManyKeysOverNatsTest {
     return Duration.ofNanos(System.nanoTime() - begin);
   }
 
-  private static List<Long> heaps(Cluster asking, List<String> nodes) {
-    return nodes.stream().map(node -> state(asking, node).heap() >> 20).toList();
+  private static List<Long> heaps(Cluster client, List<String> nodes) {
+    return nodes.stream().map(node -> state(client, node).heap() >> 20).toList();
   }
 }

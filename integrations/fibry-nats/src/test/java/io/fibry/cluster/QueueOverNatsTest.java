@@ -12,18 +12,18 @@ class QueueOverNatsTest extends QueueContract {
     super(Servers.app(), new TestNetwork(Servers.network()));
   }
 
-  /** The server gives work up that was not acknowledged for a second. */
+  /** Lets the server deliver work again that is not acknowledged within a second. */
   @Override
-  void giveUpNow(String queue) throws Exception {
-    var tools = Nats.connect(Servers.shared().url());
+  void redeliverUnfinishedWork(String queue) throws Exception {
+    var client = Nats.connect(Servers.shared().url());
     try {
-      var streams = tools.jetStreamManagement();
+      var streams = client.jetStreamManagement();
       String stream = "FB_" + app + "_work";
       var consumer = streams.getConsumerInfo(stream, "fb_" + app + "_w_" + queue).getConsumerConfiguration();
       streams.addOrUpdateConsumer(stream,
           ConsumerConfiguration.builder(consumer).ackWait(Duration.ofSeconds(1)).build());
     } finally {
-      tools.close();
+      client.close();
     }
   }
 

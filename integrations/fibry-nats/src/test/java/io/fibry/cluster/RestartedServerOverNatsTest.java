@@ -25,78 +25,79 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Requests that are not answered when their server restarts, in time that the test moves. */
+/** Tests requests that are pending while their server restarts. The test moves the clock. */
 @ExtendWith(ServerEvidence.class)
 class RestartedServerOverNatsTest {
   record Job(int number) implements Request<Job, Integer> {}
   record Ping() implements Request<Ping, Integer> {}
 
-  private static final Duration LEASE = Duration.ofMinutes(10); // the server, which has another clock, forgets no node
+  private static final Duration LEASE = Duration.ofMinutes(10); // the clock of the server expires no node
   private static final Duration LIMIT = Duration.ofHours(10);
-  private static final int MANY = 90;
+  private static final int REQUESTS = 90;
 
   private final String app = Servers.app();
   private final ManualScheduler clock = new ManualScheduler();
-  private final AtomicInteger claims = new AtomicInteger();
-  private final ConcurrentLinkedQueue<CompletableFuture<Integer>> promised = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger keepAlives = new AtomicInteger();
+  private final ConcurrentLinkedQueue<CompletableFuture<Integer>> promisedAnswers = new ConcurrentLinkedQueue<>();
 
   private Cluster join(ClusterNetwork network, String node, ActorScope scope) {
     return Cluster.join(app, network, options -> options.withNode(node).withScope(scope).withLease(LEASE)
         .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
   }
 
-  private void promise(Job job, ActorContext<Job> context) {
+  private void promiseAnswer(Job job, ActorContext<Job> context) {
     var answer = new CompletableFuture<Integer>();
-    promised.add(answer);
+    promisedAnswers.add(answer);
     context.replyWhen(job, answer);
   }
 
   private static boolean isAnswered(Cluster asker) {
     try {
       return asker.actor("echo", Ping.class).ask(new Ping(), Duration.ofSeconds(1)) == 1;
-    } catch (RequestException notYet) {
+    } catch (RequestException failure) {
       return false;
     }
   }
 
-  /** Half of the answers come while there is no server, and are lost; the others come later. */
+  /** Half of the answers are lost, because there is no server; the others are sent later. */
   @Test
   void onlyRequestsWithLostAnswersFail() {
     try (var server = Servers.start();
         ActorScope scope = ActorSystem.openScope("restart", options -> options.withScheduler(clock))) {
       var network = NatsNetwork.connectTo(server.url());
-      try (var home = join(network, "home", scope); var asker = join(network, "asker", scope)) {
-        home.expose("clerk", Job.class, scope.anonymous().<Job>newActor(this::promise));
-        home.expose("echo", Ping.class,
+      try (var host = join(network, "home", scope); var asker = join(network, "asker", scope)) {
+        host.expose("clerk", Job.class, scope.anonymous().<Job>newActor(this::promiseAnswer));
+        host.expose("echo", Ping.class,
             scope.anonymous().newActor((Ping ping, ActorContext<Ping> context) -> context.reply(ping, 1)));
         var clerk = asker.actor("clerk", Job.class);
-        var answers = IntStream.range(0, MANY).mapToObj(i -> clerk.sendMessageReturn(new Job(i), LIMIT)).toList();
-        Patience.eventually(() -> promised.size() == MANY);
+        var answers = IntStream.range(0, REQUESTS).mapToObj(i -> clerk.sendMessageReturn(new Job(i), LIMIT)).toList();
+        Patience.eventually(() -> promisedAnswers.size() == REQUESTS);
 
         server.kill();
-        Patience.eventually(() -> home.health().connectionProblem().isPresent());
-        for (int i = 0; i < MANY / 2; i++) promised.remove().complete(i);
+        Patience.eventually(() -> host.health().connectionProblem().isPresent());
+        for (int i = 0; i < REQUESTS / 2; i++) promisedAnswers.remove().complete(i);
         assertTrue(scope.awaitQuiescence(Patience.LONG));
         server.restart();
         Patience.eventually(() -> isAnswered(asker));
         try (var spy = network.connect(app, "spy")) {
-          spy.subscribe(new Subjects(app).ofKeepAlives("asker"), Optional.empty(), wire -> claims.incrementAndGet());
+          spy.subscribe(new Subjects(app).ofKeepAlives("asker"), Optional.empty(),
+              message -> keepAlives.incrementAndGet());
           for (int i = 0; i < 6; i++) {
-            int before = claims.get();
+            int keepAlivesBefore = keepAlives.get();
             clock.advance(LEASE.dividedBy(5));
             assertTrue(scope.awaitQuiescence(Patience.LONG));
-            Patience.eventually(() -> claims.get() > before);
+            Patience.eventually(() -> keepAlives.get() > keepAlivesBefore);
           }
         }
 
-        Patience.eventually(() -> answers.stream().filter(CompletableFuture::isDone).count() >= MANY / 2);
-        var lost = answers.stream().filter(CompletableFuture::isDone).toList();
-        assertEquals(MANY / 2, lost.size());
-        for (var answer : lost)
+        Patience.eventually(() -> answers.stream().filter(CompletableFuture::isDone).count() >= REQUESTS / 2);
+        var failedAnswers = answers.stream().filter(CompletableFuture::isDone).toList();
+        assertEquals(REQUESTS / 2, failedAnswers.size());
+        for (var answer : failedAnswers)
           assertEquals(Outcome.UNKNOWN,
-              assertInstanceOf(UnreachableException.class, Patience.failure(answer)).outcome());
-        promised.forEach(answer -> answer.complete(7));
-        for (var answer : answers) if (!lost.contains(answer)) assertEquals(7, Patience.value(answer));
+              assertInstanceOf(UnavailableException.class, Patience.failure(answer)).outcome());
+        promisedAnswers.forEach(answer -> answer.complete(7));
+        for (var answer : answers) if (!failedAnswers.contains(answer)) assertEquals(7, Patience.value(answer));
       }
     }
   }

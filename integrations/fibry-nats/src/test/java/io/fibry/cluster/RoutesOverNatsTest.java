@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Keys move between nodes that have different servers, so that their messages go over routes, where
- * one may overtake what a server still learns of subscriptions.
+ * Tests that moves of keys between nodes lose and repeat no requests. The nodes use different
+ * servers, so a message may reach a server before the subscription for which it is meant.
  */
 @Soak(counterpart = "EntityPlacementOverNatsTest.movesNeitherLoseNorRepeatRequests")
 @ExtendWith(ServerEvidence.class)
@@ -46,24 +46,24 @@ class RoutesOverNatsTest {
   record Tell(long id) implements Message {}
 
   private static final int MOVES = Integer.getInteger("fibry.rounds", 50);
-  private static final Duration CALM = Duration.ofSeconds(2);
+  private static final Duration SETTLE_TIME = Duration.ofSeconds(2);
   private static final int SERVERS = 3;
   private static final int ASKERS = 16;
   private static final int KEYS = 500;
-  private static final int PARTS = 32;
+  private static final int PARTITIONS = 32;
 
   private final String app = Servers.app();
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final ActorScope scope = ActorSystem.openScope("routes-test");
   private final List<NatsServer> servers = new ArrayList<>();
-  private final Map<Long, Integer> handled = new ConcurrentHashMap<>(); // how often, by id
-  private final AtomicLong sent = new AtomicLong(); // the last id
-  private final List<AtomicLong> waited = Stream.generate(AtomicLong::new).limit(ASKERS).toList(); // longest, of each
-  private final AtomicBoolean end = new AtomicBoolean();
+  private final Map<Long, Integer> handledCounts = new ConcurrentHashMap<>(); // by id
+  private final AtomicLong lastId = new AtomicLong(); // of a message
+  private final List<AtomicLong> longestWaits = Stream.generate(AtomicLong::new).limit(ASKERS).toList(); // by asker
+  private final AtomicBoolean stop = new AtomicBoolean();
 
   @AfterEach
   void close() {
-    end.set(true);
+    stop.set(true);
     scope.close();
     servers.forEach(NatsServer::close);
   }
@@ -71,11 +71,11 @@ class RoutesOverNatsTest {
   private Cluster join(String node, int number) {
     var network = NatsNetwork.connectTo(servers.get(number % SERVERS).url()).withReplicas(SERVERS);
     return Cluster.join(app, network,
-        options -> options.withNode(node + number).withPartitions(PARTS).withSettleTime(CALM)
-            .withLease(TestNetwork.LEASE).withScope(scope)); // a busy machine is not taken for dead
+        options -> options.withNode(node + number).withPartitions(PARTITIONS).withSettleTime(SETTLE_TIME)
+            .withLease(TestNetwork.LEASE).withScope(scope)); // long enough for a busy machine
   }
 
-  private Cluster home(int number) {
+  private Cluster joinHost(int number) {
     var node = join("home", number);
     node.host("place", Message.class, scope.anonymous(), Duration.ofMinutes(5),
         (builder, key) -> builder.newActor(this::handle));
@@ -84,83 +84,87 @@ class RoutesOverNatsTest {
 
   private void handle(Message message, ActorContext<Message> context) {
     switch (message) {
-      case Tell tell -> handled.merge(tell.id(), 1, Integer::sum);
+      case Tell tell -> handledCounts.merge(tell.id(), 1, Integer::sum);
       case Ask ask -> {
-        handled.merge(ask.id(), 1, Integer::sum);
+        handledCounts.merge(ask.id(), 1, Integer::sum);
         context.reply(ask, ask.id());
       }
     }
   }
 
-  /** One message in eight is not answered. A failure fails the test. */
-  private void send(Entities<String, Message> places, int asker) {
+  /** Sends tells and requests until the test stops. A failed request fails the test. */
+  private void send(Entities<String, Message> entities, int asker) {
     var random = new Random(seed + asker);
-    while (!end.get()) {
-      var place = places.actor("k" + random.nextInt(KEYS));
-      long id = sent.incrementAndGet();
-      if (random.nextInt(8) == 0) assertTrue(place.sendMessage(new Tell(id)));
+    while (!stop.get()) {
+      var entity = entities.actor("k" + random.nextInt(KEYS));
+      long id = lastId.incrementAndGet();
+      if (random.nextInt(8) == 0) assertTrue(entity.sendMessage(new Tell(id)));
       else {
         long begin = System.nanoTime();
-        assertEquals(id, place.ask(new Ask(id)));
-        waited.get(asker).accumulateAndGet(System.nanoTime() - begin, Math::max);
+        assertEquals(id, entity.ask(new Ask(id)));
+        longestWaits.get(asker).accumulateAndGet(System.nanoTime() - begin, Math::max);
       }
     }
   }
 
-  /** All nodes that are home see what each should have, and have it. */
-  private static void awaitParts(Collection<Cluster> homes) {
-    for (var home : homes) Patience.eventually(() -> hosts(home, "place") == homes.size()
-        && home.health().partitions().get("place") == wished(home, "place", home.self().name(), PARTS));
+  /** Waits until all hosts see each other, and each owns its preferred partitions. */
+  private static void awaitBalance(Collection<Cluster> hosts) {
+    for (var host : hosts) Patience.eventually(() -> hostCount(host, "place") == hosts.size()
+        && host.health().partitions().get("place")
+            == preferredPartitions(host, "place", host.self().name(), PARTITIONS));
   }
 
-  static long hosts(Cluster node, String kind) {
-    return node.members().stream().filter(one -> one.hosts().contains(kind)).count();
+  static long hostCount(Cluster node, String kind) {
+    return node.members().stream().filter(member -> member.hosts().contains(kind)).count();
   }
 
-  /** How many parts a node should have, as another one sees it. */
-  static int wished(Cluster seeing, String kind, String node, int parts) {
-    var members = seeing.members();
-    return (int) IntStream.range(0, parts)
-        .filter(part -> PartitionAssignment.preferredNode(kind, part, members).filter(node::equals).isPresent())
+  /** Returns the number of partitions that the node should own, as the observer sees it. */
+  static int preferredPartitions(Cluster observer, String kind, String node, int partitions) {
+    var members = observer.members();
+    return (int) IntStream.range(0, partitions)
+        .filter(partition -> PartitionAssignment.preferredNode(kind, partition, members).filter(node::equals)
+            .isPresent())
         .count();
   }
 
   @Test
   void movesAcrossServersNeitherLoseNorRepeatRequests() throws Exception {
-    Servers.assumeThere();
+    Servers.assumeInstalled();
     System.out.println("moves over routes: -Dfibry.seed=" + seed);
     servers.addAll(NatsServer.cluster(Servers.folder(), SERVERS));
-    var homes = new ArrayDeque<>(List.of(home(0), home(1))); // the oldest first
-    awaitParts(homes);
-    var silences = new ArrayList<Long>(); // of each asker in each move
+    var hosts = new ArrayDeque<>(List.of(joinHost(0), joinHost(1))); // the oldest first
+    awaitBalance(hosts);
+    var waits = new ArrayList<Long>(); // of each asker in each move
     try (var fibers = Executors.newVirtualThreadPerTaskExecutor()) {
-      var fronts = IntStream.range(0, SERVERS).mapToObj(i -> join("front", i)).toList();
+      var clients = IntStream.range(0, SERVERS).mapToObj(i -> join("front", i)).toList();
       var askers = IntStream.range(0, ASKERS).mapToObj(i -> fibers.submit(
-          () -> send(fronts.get(i % SERVERS).entities("place", Message.class), i))).toList();
+          () -> send(clients.get(i % SERVERS).entities("place", Message.class), i))).toList();
       try {
         for (int i = 0; i < MOVES; i++) {
-          if (i % 2 == 0) homes.add(home(2 + i / 2));
-          else homes.remove().close();
-          awaitParts(homes);
-          for (var one : waited) silences.add(one.getAndSet(0));
+          if (i % 2 == 0) hosts.add(joinHost(2 + i / 2));
+          else hosts.remove().close();
+          awaitBalance(hosts);
+          for (var longestWait : longestWaits) waits.add(longestWait.getAndSet(0));
         }
       } finally {
-        end.set(true); // otherwise the askers would continue
+        stop.set(true); // otherwise the askers would continue
       }
       askers.forEach(Patience::value);
-      Patience.progress("messages were lost; -Dfibry.seed=" + seed, handled::size, () -> handled.size() == sent.get());
-      fronts.forEach(Cluster::close);
-      homes.forEach(Cluster::close);
+      Patience.progress("messages were lost; -Dfibry.seed=" + seed, handledCounts::size,
+          () -> handledCounts.size() == lastId.get());
+      clients.forEach(Cluster::close);
+      hosts.forEach(Cluster::close);
     }
-    check(silences);
+    check(waits);
   }
 
-  private void check(List<Long> silences) {
-    var times = silences.stream().sorted().mapToLong(TimeUnit.NANOSECONDS::toMillis).toArray();
-    long most = times[times.length * 99 / 100];
-    System.out.printf("%d moves, %,d messages; the longest that one of %d askers waited in a move: "
-        + "p50 %d ms, p99 %d ms, at most %d ms%n", MOVES, sent.get(), ASKERS, times[times.length / 2], most,
+  private void check(List<Long> waits) {
+    var times = waits.stream().sorted().mapToLong(TimeUnit.NANOSECONDS::toMillis).toArray();
+    long p99 = times[times.length * 99 / 100];
+    System.out.printf("%d moves, %,d messages; the longest wait of each of %d askers in a move: "
+        + "p50 %d ms, p99 %d ms, at most %d ms%n", MOVES, lastId.get(), ASKERS, times[times.length / 2], p99,
         times[times.length - 1]);
-    assertEquals(0, handled.values().stream().filter(often -> often > 1).count(), () -> "twice, -Dfibry.seed=" + seed);
+    assertEquals(0, handledCounts.values().stream().filter(count -> count > 1).count(),
+        () -> "messages were handled twice; -Dfibry.seed=" + seed);
   }
 }

@@ -10,12 +10,12 @@ import io.fibry.support.Patience;
 import java.time.InstantSource;
 import java.util.Optional;
 
-/** Stores in a stream of their own; a crash cuts the connection of the one before. */
+/** Opens stores in a stream of their own; a crash closes the connection of the last store. */
 final class NatsStores implements TestStores {
   private final String app = Servers.app();
   private final NatsNetwork network;
   private final InstantSource clock;
-  private FaultyStores.One last;
+  private FaultyStores.One lastStore;
 
   private final Optional<NatsStore> keeper;
 
@@ -25,12 +25,12 @@ final class NatsStores implements TestStores {
     this.keeper = role == Role.KEEPER ? Optional.empty() : Optional.of(NatsStore.open(network, app));
   }
 
-  /** Where there is no server, tests are skipped before they begin. */
+  /** Skips the tests before they begin if there is no server. */
   static Maker maker() {
     return maker(Role.KEEPER);
   }
 
-  /** A keeper is open, too. */
+  /** Makes stores with the given role, beside an open keeper. */
   static Maker maker(Role role) {
     var network = NatsNetwork.connectTo(Servers.shared().url());
     return (folder, clock) -> new NatsStores(network, role, clock);
@@ -38,24 +38,24 @@ final class NatsStores implements TestStores {
 
   @Override
   public Store open() {
-    last = FaultyStores.open(network, app, options -> options.withClock(clock).withRequestLimit(Patience.LONG));
-    return last.store();
+    lastStore = FaultyStores.open(network, app, options -> options.withClock(clock).withRequestLimit(Patience.LONG));
+    return lastStore.store();
   }
 
   @Override
   public Store crash(Store before) {
-    last.cut();
+    lastStore.closeConnection();
     return open();
   }
 
-  /** Of turns. */
+  /** Lets the next write of a turn fail. */
   void failNextWrite() {
-    last.failNext(1);
+    lastStore.failNext(1);
   }
 
   @Override
   public void close() {
-    last.cut();
+    lastStore.closeConnection();
     keeper.ifPresent(NatsStore::close);
   }
 }

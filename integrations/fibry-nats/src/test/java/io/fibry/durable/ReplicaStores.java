@@ -1,15 +1,15 @@
 package io.fibry.durable;
 
-import io.fibry.nats.Replicas;
+import io.fibry.nats.ReplicatedStream;
 import io.fibry.store.Store;
 import java.time.InstantSource;
 
-/** Stores in a stream in memory whose replicas are behind; a crash cuts the one before off. */
+/** Opens stores in memory whose replicas are behind; a crash cuts the last store off. */
 final class ReplicaStores implements TestStores {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
-  private final Replicas replicas = new Replicas(seed);
+  private final ReplicatedStream replicas = new ReplicatedStream(seed);
   private final InstantSource clock;
-  private Replicas.One last;
+  private ReplicatedStream.One lastStore;
 
   private ReplicaStores(InstantSource clock) {
     this.clock = clock;
@@ -23,18 +23,18 @@ final class ReplicaStores implements TestStores {
 
   @Override
   public Store open() {
-    last = replicas.open(options -> options.withClock(clock));
-    return last.store();
+    lastStore = replicas.open(options -> options.withClock(clock));
+    return lastStore.store();
   }
 
   @Override
   public Store crash(Store before) {
-    last.cut();
+    lastStore.closeConnection();
     return open();
   }
 
   @Override
   public void close() {
-    last.cut();
+    lastStore.closeConnection();
   }
 }

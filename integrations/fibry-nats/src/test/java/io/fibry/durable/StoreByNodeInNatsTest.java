@@ -2,7 +2,7 @@ package io.fibry.durable;
 
 import io.fibry.nats.NatsNetwork.Role;
 
-/** The store of a program that may not delete: a keeper does it. */
+/** Tests the store of a program that may not delete messages; a keeper deletes them. */
 class StoreByNodeInNatsTest extends StoreContract {
   StoreByNodeInNatsTest() {
     super(NatsStores.maker(Role.NODE));

@@ -18,99 +18,99 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * Stores whose connection can be cut, whose server can be away, and whose writes can be made to
- * fail. Their pages can be of an old replica.
+ * Opens stores whose connection can be closed, whose server can be unavailable, and whose writes
+ * can fail. Their pages can come from a replica that is behind.
  */
 public final class FaultyStores {
   private FaultyStores() {}
 
-  /** The fault of a write. */
+  /** Replaces a write, or runs code before or after it. */
   @FunctionalInterface
   private interface Fault {
-    CompletableFuture<WriteOutcome> write(Supplier<CompletableFuture<WriteOutcome>> writing);
+    CompletableFuture<WriteOutcome> write(Supplier<CompletableFuture<WriteOutcome>> operation);
   }
 
-  private static final String AWAY = "there is no server, as the test has asked for";
+  private static final String NO_SERVER = "there is no server, as the test has asked for";
 
   private static final class FaultyLog extends JetStreamLog {
     private final ConcurrentLinkedQueue<Fault> faults = new ConcurrentLinkedQueue<>();
 
     private final ConcurrentLinkedQueue<Runnable> beforePages = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger refused = new AtomicInteger();
+    private final AtomicInteger refusals = new AtomicInteger();
     private volatile boolean failsPurges;
-    private volatile boolean down;
-    private volatile int mostBytes = Integer.MAX_VALUE;
-    private volatile Duration suspended = Duration.ZERO;
-    private volatile int mostOfPage = Integer.MAX_VALUE;
-    // Messages from which pages are taken; null for the messages of the servers
-    private volatile List<MessageInfo> replica;
+    private volatile boolean isDown;
+    private volatile int byteLimit = Integer.MAX_VALUE;
+    private volatile Duration clockAdvance = Duration.ZERO;
+    private volatile int pageLimit = Integer.MAX_VALUE;
+    // the messages of a replica that is behind; null: pages come from the servers
+    private volatile List<MessageInfo> replicaMessages;
 
-    FaultyLog(NatsConnection link, String stream, Duration limit, PurgeTarget purges) throws IOException {
-      super(link, stream, limit, purges);
+    FaultyLog(NatsConnection connection, String stream, Duration limit, PurgeTarget purges) throws IOException {
+      super(connection, stream, limit, purges);
     }
 
     @Override
     int maxBytes() {
-      return Math.min(mostBytes, super.maxBytes());
+      return Math.min(byteLimit, super.maxBytes());
     }
 
     @Override
     long wallMillis() {
-      return super.wallMillis() + suspended.toMillis();
+      return super.wallMillis() + clockAdvance.toMillis();
     }
 
     @Override
-    CompletableFuture<WriteOutcome> addAll(List<StreamMessage> all, long before) {
-      return write(() -> super.addAll(all, before));
+    CompletableFuture<WriteOutcome> addAll(List<StreamMessage> messages, long expectedLast) {
+      return write(() -> super.addAll(messages, expectedLast));
     }
 
     @Override
-    CompletableFuture<WriteOutcome> add(StreamMessage one, String id) {
-      return write(() -> super.add(one, id));
+    CompletableFuture<WriteOutcome> add(StreamMessage message, String id) {
+      return write(() -> super.add(message, id));
     }
 
     @Override
-    CompletableFuture<WriteOutcome> replace(StreamMessage one, long before) {
-      return write(() -> super.replace(one, before));
+    CompletableFuture<WriteOutcome> replace(StreamMessage message, long expectedLast) {
+      return write(() -> super.replace(message, expectedLast));
     }
 
     @Override
     CompletableFuture<WriteOutcome> delete(long number) {
-      return down ? refusal() : super.delete(number);
+      return isDown ? refusal() : super.delete(number);
     }
 
     @Override
     CompletableFuture<WriteOutcome> acknowledge(String subject) {
-      return down ? refusal() : super.acknowledge(subject);
+      return isDown ? refusal() : super.acknowledge(subject);
     }
 
     @Override
-    CompletableFuture<WriteOutcome> purge(String subject, long last) {
-      if (down) return refusal();
+    CompletableFuture<WriteOutcome> purge(String subject, long lastNumber) {
+      if (isDown) return refusal();
       return failsPurges
           ? CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", false))
-          : super.purge(subject, last);
+          : super.purge(subject, lastNumber);
     }
 
-    private CompletableFuture<WriteOutcome> write(Supplier<CompletableFuture<WriteOutcome>> writing) {
-      if (down) return refusal();
+    private CompletableFuture<WriteOutcome> write(Supplier<CompletableFuture<WriteOutcome>> operation) {
+      if (isDown) return refusal();
       var fault = faults.poll();
-      return fault == null ? writing.get() : fault.write(writing);
+      return fault == null ? operation.get() : fault.write(operation);
     }
 
-    /** It has not left. */
+    /** Returns the outcome of an operation that was never sent. */
     private CompletableFuture<WriteOutcome> refusal() {
-      refused.incrementAndGet();
-      return CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure(AWAY, false));
+      refusals.incrementAndGet();
+      return CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure(NO_SERVER, false));
     }
 
-    /** A read tries again until its limit. */
+    /** Repeats a read until the server is available, or throws when the limit is over. */
     private void awaitServer() {
-      var end = newDeadline();
-      for (int times = 1; down; times++) {
-        refused.incrementAndGet();
-        if (hasExpired(end)) throw new StoreReadException(AWAY, null);
-        pause(times);
+      var deadline = newDeadline();
+      for (int attempt = 1; isDown; attempt++) {
+        refusals.incrementAndGet();
+        if (hasExpired(deadline)) throw new StoreReadException(NO_SERVER, null);
+        pause(attempt);
       }
     }
 
@@ -121,9 +121,9 @@ public final class FaultyStores {
     }
 
     @Override
-    Optional<MessageInfo> nextMessage(String filter, long from) {
+    Optional<MessageInfo> nextMessage(String filter, long firstNumber) {
       awaitServer();
-      return super.nextMessage(filter, from);
+      return super.nextMessage(filter, firstNumber);
     }
 
     @Override
@@ -133,26 +133,28 @@ public final class FaultyStores {
     }
 
     @Override
-    List<MessageInfo> page(String filter, long from, int most) {
+    List<MessageInfo> page(String filter, long firstNumber, int maxMessages) {
       awaitServer();
       var task = beforePages.poll();
       if (task != null) task.run();
-      var old = replica;
-      if (old == null) return super.page(filter, from, Math.min(most, mostOfPage));
-      var page = old.stream().filter(one -> one.getSeq() >= from).limit(Math.min(most, mostOfPage)).toList();
-      return page.isEmpty() ? nextMessage(filter, from).stream().toList() : page; // as where a server is behind
+      var messages = replicaMessages;
+      if (messages == null) return super.page(filter, firstNumber, Math.min(maxMessages, pageLimit));
+      var page = messages.stream().filter(message -> message.getSeq() >= firstNumber)
+          .limit(Math.min(maxMessages, pageLimit)).toList();
+      // like a server that is behind
+      return page.isEmpty() ? nextMessage(filter, firstNumber).stream().toList() : page;
     }
   }
 
-  /** A store, and what can befall it. */
+  /** A store, and the faults that a test can cause in it. */
   public static final class One {
     private final Store store;
-    private final NatsConnection link;
+    private final NatsConnection connection;
     private final FaultyLog log;
 
-    private One(Store store, NatsConnection link, FaultyLog log) {
+    private One(Store store, NatsConnection connection, FaultyLog log) {
       this.store = store;
-      this.link = link;
+      this.connection = connection;
       this.log = log;
     }
 
@@ -160,107 +162,108 @@ public final class FaultyStores {
       return store;
     }
 
-    /** It cannot be mended. */
-    public void cut() {
-      link.close();
+    /** Closes the connection for good. */
+    public void closeConnection() {
+      connection.close();
     }
 
-    /** Lets the next writes fail: turns, messages, and beginnings of lives. */
+    /** Lets the next writes of turns, messages and new lives fail. */
     public void failNext(int writes) {
       for (int i = 0; i < writes; i++) log.faults.add(
-          writing -> CompletableFuture.completedFuture(new WriteOutcome.WriteRejection("made up, for a test", false)));
+          operation -> CompletableFuture
+              .completedFuture(new WriteOutcome.WriteRejection("made up, for a test", false)));
     }
 
-    /** They are stored, and nobody hears of it. */
+    /** Stores the next writes, but loses the answers of the server. */
     void loseAnswers(int writes) {
       for (int i = 0; i < writes; i++)
-        log.faults.add(writing -> writing.get()
-            .thenApply(stored -> new WriteOutcome.RetryableFailure("made up, for a test", true)));
+        log.faults.add(operation -> operation.get()
+            .thenApply(outcome -> new WriteOutcome.RetryableFailure("made up, for a test", true)));
     }
 
-    /** The next write is stored, and then the machine is suspended, before it gets the answer. */
+    /** Suspends the machine after the next write is stored, and before its answer arrives. */
     void suspendAfterWrite(Duration time) {
-      log.faults.add(writing -> writing.get().thenApply(stored -> {
-        log.suspended = time;
+      log.faults.add(operation -> operation.get().thenApply(outcome -> {
+        log.clockAdvance = time;
         return new WriteOutcome.RetryableFailure("made up, for a test", true);
       }));
     }
 
-    /** They are not stored, and the caller cannot know it. */
+    /** Loses the next writes, so that the caller cannot know whether they are stored. */
     void loseWrites(int writes) {
       for (int i = 0; i < writes; i++)
-        log.faults.add(writing -> CompletableFuture
+        log.faults.add(operation -> CompletableFuture
             .completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", true)));
     }
 
-    /** Lets removals of messages fail. */
+    /** Lets purges of handled messages and old turns fail. */
     void failPurges() {
       log.failsPurges = true;
     }
 
-    void healPurges() {
+    void allowPurges() {
       log.failsPurges = false;
     }
 
-    /** A message of the servers may have so many bytes. */
+    /** Limits the size of the messages that the servers accept. */
     void limitMessages(int bytes) {
-      log.mostBytes = bytes;
+      log.byteLimit = bytes;
     }
 
-    /** The servers have acknowledged a message, which the present leader does not have. */
-    void acknowledged(long seq) {
+    /** Pretends that the servers have acknowledged a message that their leader does not have. */
+    void pretendAcknowledged(long seq) {
       log.noteAcknowledged(seq);
     }
 
-    /** Lets the server go down, or come up again. */
-    public void down(boolean away) {
-      log.down = away;
+    /** Makes the server unavailable, or available again. */
+    public void setDown(boolean isDown) {
+      log.isDown = isDown;
     }
 
-    /** Waits until the store has met so many times that there is no server. */
+    /** Waits until that many more attempts have failed because there is no server. */
     public void awaitRefusals(int times) {
-      int before = log.refused.get();
-      Patience.eventually(() -> log.refused.get() >= before + times);
+      int refusalsBefore = log.refusals.get();
+      Patience.eventually(() -> log.refusals.get() >= refusalsBefore + times);
     }
 
-    /** A history is read so many messages at a time. */
+    /** Limits the number of messages in a page of a history. */
     void limitPages(int messages) {
-      log.mostOfPage = messages;
+      log.pageLimit = messages;
     }
 
-    /** Something comes before the page with this number, from now on. */
-    void beforePage(int number, Runnable task) {
+    /** Runs the task before a page, whose number counts from now on. */
+    void runBeforePage(int number, Runnable task) {
       for (int i = 1; i < number; i++) log.beforePages.add(() -> {});
       log.beforePages.add(task);
     }
 
-    /** Lets a replica that gets no more messages answer for pages of this kind. */
+    /** Lets a replica that gets no more messages answer all reads of pages. */
     void freezePages(String filter) {
-      log.replica = List.copyOf(log.page(filter, 1, 256));
+      log.replicaMessages = List.copyOf(log.page(filter, 1, 256));
     }
 
-    /** The replica has caught up. */
+    /** Lets the replica catch up. */
     void thawPages() {
-      log.replica = null;
+      log.replicaMessages = null;
     }
 
-    /** Something comes before the write. */
-    void before(Runnable task) {
-      log.faults.add(writing -> {
+    /** Runs the task before the next write. */
+    void runBeforeWrite(Runnable task) {
+      log.faults.add(operation -> {
         task.run();
-        return writing.get();
+        return operation.get();
       });
     }
   }
 
-  public static One open(NatsNetwork network, String app, UnaryOperator<NatsStore.Options> changes) {
-    var options = changes.apply(NatsStore.Options.DEFAULT.withRequestLimit(Duration.ofSeconds(10)));
+  public static One open(NatsNetwork network, String app, UnaryOperator<NatsStore.Options> configure) {
+    var options = configure.apply(NatsStore.Options.DEFAULT.withRequestLimit(Duration.ofSeconds(10)));
     var subjects = new StoreSubjects(app);
-    var link = network.openConnection(app, "test");
+    var connection = network.openConnection(app, "test");
     try {
-      var log = new FaultyLog(link, subjects.streamName(), options.requestLimit(), network.purgeTarget(app));
-      log.createStream(subjects.allFilters(), 1, link.identity().role());
-      return new One(new StreamStore(log, subjects, options, link::close), link, log);
+      var log = new FaultyLog(connection, subjects.streamName(), options.requestLimit(), network.purgeTarget(app));
+      log.createStream(subjects.allFilters(), 1, connection.identity().role());
+      return new One(new StreamStore(log, subjects, options, connection::close), connection, log);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }

@@ -23,7 +23,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** A client that may publish to each subject of an app, and sends what no node would. */
+/** Tests nodes of an app to whose subjects a client publishes messages that no node would send. */
 class HostileBytesTest {
   record Count() implements Request<Count, Integer> {}
 
@@ -33,7 +33,7 @@ class HostileBytesTest {
   private static final List<String> VALUES =
       List.of("", "0", "-1", "99999999999999999999", "kept.1", "plain.99999", "x",
           "OK", "FULL", "=ZZ", "=C3=A4", "a\tb", "front.1");
-  private static final Durable<Count> KEPT = Durable.kind("kept", Count.class).storeMessages(9).state(0)
+  private static final Durable<Count> COUNTER = Durable.kind("kept", Count.class).storeMessages(9).state(0)
       .handler((number, count, context) -> {
         context.reply(count, number + 1);
         return number + 1;
@@ -51,8 +51,8 @@ class HostileBytesTest {
   }
 
   /**
-   * Leaves out entries of parts that nodes own, because a program that may write these may end
-   * their owners.
+   * Returns a random key of the table, but no key of a partition that a node owns, because a
+   * program that may write such an entry may also end the owner.
    */
   private String entry() {
     return List.of("node.zzz" + random.nextInt(9), "part.plain.99", "part.other.1", "kind.other", "junk")
@@ -73,21 +73,21 @@ class HostileBytesTest {
   }
 
   @Test
-  void nodesGoOn() throws Exception {
-    System.out.println("bytes of others: -Dfibry.seed=" + seed);
+  void nodesWorkDespiteHostileMessages() throws Exception {
+    System.out.println("hostile bytes: -Dfibry.seed=" + seed);
     var news = new LinkedBlockingQueue<Integer>();
-    var done = new LinkedBlockingQueue<Integer>();
+    var doneJobs = new LinkedBlockingQueue<Integer>();
     try (ActorScope scope = ActorSystem.openScope("hostile-test");
         var a = join("a", scope);
         var b = join("b", scope)) {
-      var lives = List.of(a.self().id(), b.self().id());
+      var nodeIds = List.of(a.self().id(), b.self().id());
       a.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       a.host("plain", Count.class, scope.anonymous(), Duration.ofMinutes(1),
-          (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 5)));
-      a.host(KEPT, scope.anonymous(), Duration.ofMinutes(1));
+          (builder, key) -> builder.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 5)));
+      a.host(COUNTER, scope.anonymous(), Duration.ofMinutes(1));
       a.topic("news", Integer.class).subscribe(Mailbox.unbounded(), news::add);
-      a.queue("jobs", Integer.class).consume(1, done::add);
-      assertEquals(1, b.entities(KEPT).actor("k").ask(new Count()));
+      a.queue("jobs", Integer.class).consume(1, doneJobs::add);
+      assertEquals(1, b.entities(COUNTER).actor("k").ask(new Count()));
       b.topic("news", Integer.class);
 
       var hostile = Nats.connect(Servers.shared().url());
@@ -101,22 +101,22 @@ class HostileBytesTest {
 
       assertEquals(7, b.actor("till", Count.class).ask(new Count(), Patience.LONG));
       for (int i = 0; i < 20; i++) assertEquals(5, b.entities("plain", Count.class).actor("k" + i).ask(new Count()));
-      assertTrue(answeredAtLast(b) > 1, "seed " + seed);
+      assertTrue(askUntilAnswered(b) > 1, "seed " + seed);
       b.topic("news", Integer.class).publish(11);
       Patience.eventually(() -> news.contains(11));
       b.queue("jobs", Integer.class).put(13);
-      Patience.eventually(() -> done.contains(13));
+      Patience.eventually(() -> doneJobs.contains(13));
       assertTrue(a.health().isAlive() && b.health().isAlive());
-      assertEquals(lives, List.of(a.self().id(), b.self().id()));
+      assertEquals(nodeIds, List.of(a.self().id(), b.self().id()));
       Patience.eventually(() -> b.members().containsAll(List.of(a.self(), b.self())));
     }
   }
 
-  /** Messages in the stream that come from no node hold back no other. */
-  private static int answeredAtLast(Cluster b) {
+  /** Asks until an answer comes. Hostile messages in the stream must not prevent it. */
+  private static int askUntilAnswered(Cluster b) {
     while (true) try {
-      return b.entities(KEPT).actor("k").ask(new Count(), Duration.ofSeconds(5));
-    } catch (RequestException again) {
+      return b.entities(COUNTER).actor("k").ask(new Count(), Duration.ofSeconds(5));
+    } catch (RequestException failure) {
       LockSupport.parkNanos(1_000_000);
     }
   }

@@ -25,27 +25,27 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a node is told that cannot join. */
+/** Tests the errors that a node gets when it cannot join, and that they show no password. */
 class JoinTest {
   private static Cluster join(ClusterNetwork network) {
     return Cluster.join("bank", network, options -> options.withNode("a"));
   }
 
-  /** A server that introduces itself, and answers pings. */
-  private static final class Pretender implements AutoCloseable {
+  /** A server that sends its information and answers pings, but does nothing else. */
+  private static final class FakeServer implements AutoCloseable {
     private final ServerSocket socket;
 
-    Pretender(String information) throws IOException {
+    FakeServer(String information) throws IOException {
       socket = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
       Thread.ofVirtual().start(() -> {
-        while (!socket.isClosed()) try (var one = socket.accept()) {
-          var out = one.getOutputStream();
+        while (!socket.isClosed()) try (var client = socket.accept()) {
+          var out = client.getOutputStream();
           out.write(("INFO {" + information + "}\r\n").getBytes(StandardCharsets.US_ASCII));
-          var in = one.getInputStream();
-          for (int read = in.read(); read >= 0; read = in.read())
-            if (read == 'P') out.write("PONG\r\n".getBytes(StandardCharsets.US_ASCII));
-        } catch (IOException gone) {
-          // the next one
+          var in = client.getInputStream();
+          for (int nextByte = in.read(); nextByte >= 0; nextByte = in.read())
+            if (nextByte == 'P') out.write("PONG\r\n".getBytes(StandardCharsets.US_ASCII));
+        } catch (IOException failure) {
+          // accept the next client
         }
       });
     }
@@ -60,15 +60,15 @@ class JoinTest {
     }
   }
 
-  private static String about(String version, boolean jetStream) {
+  private static String serverInformation(String version, boolean jetStream) {
     return "\"server_id\":\"x\",\"version\":\"" + version + "\",\"proto\":1,\"headers\":true,\"max_payload\":1048576,"
         + "\"jetstream\":" + jetStream;
   }
 
   @Test
-  void anOldServerIsRefused() throws IOException {
-    try (var old = new Pretender(about("2.9.10", true))) {
-      String text = assertThrows(IllegalStateException.class, () -> join(old.network())).getMessage();
+  void oldServerIsRefused() throws IOException {
+    try (var oldServer = new FakeServer(serverInformation("2.9.10", true))) {
+      String text = assertThrows(IllegalStateException.class, () -> join(oldServer.network())).getMessage();
 
       assertTrue(
           text.endsWith(" is of version 2.9.10; take 2.12.1 or newer, since older ones do not check all that it must"),
@@ -77,9 +77,9 @@ class JoinTest {
   }
 
   @Test
-  void aServerWithoutJetStreamIsRefused() throws IOException {
-    try (var plain = new Pretender(about("2.15.2", false))) {
-      String text = assertThrows(IllegalStateException.class, () -> join(plain.network())).getMessage();
+  void serverWithoutJetStreamIsRefused() throws IOException {
+    try (var server = new FakeServer(serverInformation("2.15.2", false))) {
+      String text = assertThrows(IllegalStateException.class, () -> join(server.network())).getMessage();
 
       assertTrue(text.endsWith(" has no JetStream; start it with -js"), text);
     }
@@ -96,8 +96,8 @@ class JoinTest {
   }
 
   @Test
-  void wrongCredentialsAreTold() {
-    Servers.assumeThere();
+  void wrongCredentialsAreReported() {
+    Servers.assumeInstalled();
     try (var server = NatsServer.start(Servers.folder(), "authorization { user: ada, password: secret }\n")) {
       var failure = assertThrows(TransportException.class, () -> join(NatsNetwork.connectTo(server.url())));
 
@@ -108,31 +108,31 @@ class JoinTest {
   }
 
   @Test
-  void aCertificateThatIsNotTrustedIsTold() {
-    Servers.assumeThere();
+  void untrustedCertificateIsReported() {
+    Servers.assumeInstalled();
     var folder = Servers.folder();
-    var own = Certificates.of("server", "EC");
-    Certificates.write(own, folder.resolve("cert.pem"), folder.resolve("key.pem"));
+    var certificate = Certificates.of("server", "EC");
+    Certificates.write(certificate, folder.resolve("cert.pem"), folder.resolve("key.pem"));
     // by default, the server ends a handshake after two seconds, which a busy machine may need
     String tls = "tls { cert_file: '%s/cert.pem', key_file: '%s/key.pem', timeout: 600 }\n".formatted(folder, folder);
     try (var server = NatsServer.start(folder, tls)) {
       var network = NatsNetwork.connectTo(server.url());
-      var other = Certificates.context(own, Certificates.of("other", "EC"));
+      var otherContext = Certificates.context(certificate, Certificates.of("other", "EC"));
 
-      for (var stranger : List.of(network.withTls(other),
+      for (var untrustingNetwork : List.of(network.withTls(otherContext),
           NatsNetwork.connectTo(server.url().replace("nats:", "tls:")))) {
-        var failure = assertThrows(TransportException.class, () -> join(stranger));
+        var failure = assertThrows(TransportException.class, () -> join(untrustingNetwork));
 
         assertTrue(failure.getMessage().startsWith("no server of NATS can be used: "), failure.getMessage());
         assertTrue(failure.getMessage().contains("PKIX path building failed: "), failure.getMessage());
       }
-      join(network.withTls(Certificates.context(own, own))).close();
+      join(network.withTls(Certificates.context(certificate, certificate))).close();
     }
   }
 
   @Test
   void refusalIsReportedEvenIfAnotherServerIsDown() {
-    Servers.assumeThere();
+    Servers.assumeInstalled();
     try (var server = NatsServer.start(Servers.folder(), "authorization { user: ada, password: secret }\n")) {
       var failure = assertThrows(TransportException.class,
           () -> join(NatsNetwork.connectTo("nats://127.0.0.1:1," + server.url())));
@@ -142,24 +142,24 @@ class JoinTest {
   }
 
   @Test
-  void aPasswordInAUrlIsShownNowhere() throws Exception {
-    Servers.assumeThere();
+  void passwordInUrlIsNeverShown() throws Exception {
+    Servers.assumeInstalled();
     try (var server = NatsServer.start(Servers.folder(), "authorization { user: ada, password: secret }\n");
-        var cable = Cable.to(server.url());
-        var logged = new Logged()) {
+        var cable = CutProxy.to(server.url());
+        var log = new Logged()) {
       String url = cable.url().replace("//", "//ada:secret@");
 
-      assertShowsNone(
+      assertHidesPassword(
           assertThrows(TransportException.class, () -> join(NatsNetwork.connectTo(url.replace("secret", "secret2")))));
-      assertShowsNone(assertThrows(TransportException.class,
+      assertHidesPassword(assertThrows(TransportException.class,
           () -> join(NatsNetwork.connectTo("nats://ada:secret@127.0.0.1:1,nats://secret@127.0.0.1:2"))));
       try (var node = join(NatsNetwork.connectTo(url))) {
-        cable.mend(); // ends its connection
-        Patience.eventually(() -> !logged.lines("connected again, to nats://***@127.0.0.1:").isEmpty());
+        cable.mend(); // closes the connection of the node
+        Patience.eventually(() -> !log.lines("connected again, to nats://***@127.0.0.1:").isEmpty());
         assertTrue(node.health().isAlive());
       }
 
-      assertFalse(logged.text().contains("secret"), logged.text());
+      assertFalse(log.text().contains("secret"), log.text());
     }
   }
 
@@ -167,15 +167,15 @@ class JoinTest {
   @ValueSource(strings = {"nats://ada:secret@h:4222", "ada:secret@h:4222", "nats:ada:secret@h", "nats:/ada:secret@h",
     "nats://ada:secret", "nats://ada:se/secret@h", "nats://ada:se secret@h", "nats://ada:se,secret@h",
     "nats://h1, ada:secret@h2", "ws://h/?token=secret", "nats://secret@a b:nonsense", " nats://ada:secret@h "})
-  void aPasswordIsShownInNoFormOfAUrl(String servers) {
+  void passwordIsHiddenInAllFormsOfUrl(String servers) {
     try {
       assertFalse(NatsNetwork.connectTo(servers).toString().contains("secret"),
           NatsNetwork.connectTo(servers)::toString);
-    } catch (IllegalArgumentException malformed) {
-      assertShowsNone(malformed);
-      assertTrue(malformed.getMessage().startsWith("a URL of a server of NATS is malformed; "), malformed::toString);
+    } catch (IllegalArgumentException refusal) {
+      assertHidesPassword(refusal);
+      assertTrue(refusal.getMessage().startsWith("a URL of a server of NATS is malformed; "), refusal::toString);
     }
-    assertShowsNone(assertThrows(RuntimeException.class, () -> join(
+    assertHidesPassword(assertThrows(RuntimeException.class, () -> join(
         NatsNetwork.connectTo("nats://127.0.0.1:1")
             .withOptions(options -> options.servers(servers.strip().split(","))))));
   }
@@ -186,21 +186,21 @@ class JoinTest {
         NatsNetwork.connectTo("nats://ada:secret@n1:4222, tls://n2:4222,[::1]:4222,n3").toString());
   }
 
-  private static void assertShowsNone(Throwable failure) {
-    for (var one = failure; one != null; one = one.getCause())
-      assertFalse(String.valueOf(one.getMessage()).contains("secret"), one::toString);
+  private static void assertHidesPassword(Throwable failure) {
+    for (var cause = failure; cause != null; cause = cause.getCause())
+      assertFalse(String.valueOf(cause.getMessage()).contains("secret"), cause::toString);
   }
 
   @Test
-  void aStreamOfAnotherKindIsTold() throws Exception {
+  void streamWithOtherSettingsIsRefused() throws Exception {
     String app = Servers.app();
     var network = NatsNetwork.connectTo(Servers.shared().url());
-    var tools = Nats.connect(Servers.shared().url());
+    var client = Nats.connect(Servers.shared().url());
     try {
-      tools.jetStreamManagement().addStream(StreamConfiguration.builder().name("KV_FB_" + app + "_own")
+      client.jetStreamManagement().addStream(StreamConfiguration.builder().name("KV_FB_" + app + "_own")
           .subjects("$KV.FB_" + app + "_own.>").maxMessagesPerSubject(5).build());
     } finally {
-      tools.close();
+      client.close();
     }
 
     var failure = assertThrows(IllegalStateException.class, () -> Cluster.join(app, network, options -> options));
@@ -225,16 +225,16 @@ class JoinTest {
   }
 
   @Test
-  void leasesOutlastAnElection() {
-    var one = NatsNetwork.connectTo("nats://127.0.0.1:1");
+  void leaseOutlastsElection() {
+    var network = NatsNetwork.connectTo("nats://127.0.0.1:1");
 
-    assertEquals(Duration.ofSeconds(6), one.lease());
-    assertEquals(Duration.ofSeconds(20), one.withReplicas(3).lease());
+    assertEquals(Duration.ofSeconds(6), network.lease());
+    assertEquals(Duration.ofSeconds(20), network.withReplicas(3).lease());
   }
 
   @Test
-  void threeServersKeepReplicas() {
-    Servers.assumeThere();
+  void nodeJoinsClusterOfThreeServers() {
+    Servers.assumeInstalled();
     var servers = NatsServer.cluster(Servers.folder(), 3);
     try (var cluster = join(NatsNetwork.connectTo(servers.getFirst().url()).withReplicas(3))) {
       assertEquals("a", cluster.self().name());
@@ -247,8 +247,8 @@ class JoinTest {
   void secondNodeWithSameNameIsRefused() {
     var network = NatsNetwork.connectTo(Servers.shared().url());
     String app = Servers.app();
-    try (var first = Cluster.join(app, network, options -> options.withNode("a").withLease(Duration.ofSeconds(20)))) {
-      assertTrue(first.health().isAlive());
+    try (var node = Cluster.join(app, network, options -> options.withNode("a").withLease(Duration.ofSeconds(20)))) {
+      assertTrue(node.health().isAlive());
       String text = assertThrows(IllegalStateException.class,
           () -> Cluster.join(app, network, options -> options.withNode("a"))).getMessage();
 
@@ -267,16 +267,16 @@ class JoinTest {
 
   @Test
   void invalidServerAddressIsRefused() {
-    for (var bad : List.of("http://x y", "nats://:99999999"))
-      assertThrows(IllegalArgumentException.class, () -> NatsNetwork.connectTo(bad), bad);
+    for (var address : List.of("http://x y", "nats://:99999999"))
+      assertThrows(IllegalArgumentException.class, () -> NatsNetwork.connectTo(address), address);
     assertThrows(NullPointerException.class, () -> NatsNetwork.connectTo(null));
   }
 
   @Test
   void silentServerTimesOut() throws Exception {
-    try (var silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+    try (var silentServer = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
       var failure = assertThrows(TransportException.class,
-          () -> join(NatsNetwork.connectTo("nats://127.0.0.1:" + silent.getLocalPort())));
+          () -> join(NatsNetwork.connectTo("nats://127.0.0.1:" + silentServer.getLocalPort())));
 
       assertEquals(Failure.DISCONNECTED, failure.failure());
     }

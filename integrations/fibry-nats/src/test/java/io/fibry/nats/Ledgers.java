@@ -7,7 +7,7 @@ import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.RemoteFailureException;
-import io.fibry.cluster.UnreachableException;
+import io.fibry.cluster.UnavailableException;
 import io.fibry.durable.Durable;
 import io.fibry.durable.EventContext;
 import io.fibry.durable.Idempotent;
@@ -35,15 +35,15 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Durable lists of ids on nodes that are processes, and askers that add to them and read how long
- * they are, while a test makes trouble. This process sees when each was asked and answered.
+ * Durable lists of ids, on nodes that are processes. Askers in this process add ids and read the
+ * length of the lists while a test causes faults. They note when they asked and got their answer.
  */
 final class Ledgers implements AutoCloseable {
   sealed interface Message {}
 
   record Add(long id) implements Message, Request<Add, Place> {}
 
-  /** Asked until it is answered. */
+  /** Sent again and again until it is answered. */
   record AddOnce(String idempotencyKey, long id) implements Message, Idempotent, Request<AddOnce, Place> {}
 
   record Count() implements Message, Request<Count, Place> {}
@@ -54,43 +54,43 @@ final class Ledgers implements AutoCloseable {
 
   record Ledger(List<Long> ids) {
     Ledger and(Added added) {
-      var more = new ArrayList<>(ids);
-      more.add(added.id());
-      return new Ledger(more);
+      var allIds = new ArrayList<>(ids);
+      allIds.add(added.id());
+      return new Ledger(allIds);
     }
   }
 
   /** The number of ids that the ledger has after the request, and the node that answered. */
   record Place(int ids, String node) {}
 
-  /** An answer; its id is 0 if the ledger was only read. */
-  private record Seen(String key, long id, long begun, long ended, int ids) {}
+  /** An answer; the id is 0 if the request only read the ledger. */
+  private record Answer(String key, long id, long beginTime, long endTime, int ids) {}
 
-  private record Sent(String key, boolean once) {}
+  private record Addition(String key, boolean isIdempotent) {}
 
   static final Duration LEASE = Duration.ofSeconds(4);
   private static final int KEYS = 32;
   private static final int ASKERS = 16;
-  private static final int MOST_TOLD = 20; // faults
+  private static final int MAX_VIOLATIONS = 20; // in a report
   private static final Duration LIMIT = Duration.ofSeconds(2);
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final Entities<String, Message> entities;
   private final AtomicLong lastId = new AtomicLong();
   private final AtomicLong answers = new AtomicLong();
-  private final List<List<Seen>> seen = // of each asker, which alone writes it
-      Stream.<List<Seen>>generate(ArrayList::new).limit(ASKERS).toList();
-  private final Map<Long, Sent> sent = new ConcurrentHashMap<>(); // by id
-  private final Map<Long, String> unhandled = new ConcurrentHashMap<>(); // ids, with the text that their asker was told
-  private final Map<String, Map<String, Long>> heard = new ConcurrentHashMap<>(); // by node and key: last asked
+  private final List<List<Answer>> answersByAsker = // each list is written by its asker only
+      Stream.<List<Answer>>generate(ArrayList::new).limit(ASKERS).toList();
+  private final Map<Long, Addition> additions = new ConcurrentHashMap<>(); // by id
+  private final Map<Long, String> unhandled = new ConcurrentHashMap<>(); // texts of failures, by id
+  private final Map<String, Map<String, Long>> lastAnswered = new ConcurrentHashMap<>(); // send time, by node and key
   private final Map<String, LongAdder> failures = new ConcurrentHashMap<>(); // by class
-  private final AtomicBoolean end = new AtomicBoolean();
+  private final AtomicBoolean stop = new AtomicBoolean();
   private final ExecutorService fibers = Executors.newVirtualThreadPerTaskExecutor();
   private final List<Future<?>> askers = new ArrayList<>();
 
-  Ledgers(Cluster asking) {
+  Ledgers(Cluster client) {
     System.out.println("ledgers: -Dfibry.seed=" + seed);
-    entities = asking.entities(kind("nowhere"));
+    entities = client.entities(kind("nowhere"));
     for (int i = 0; i < ASKERS; i++) {
       int asker = i;
       askers.add(fibers.submit(() -> run(asker)));
@@ -107,12 +107,12 @@ final class Ledgers implements AutoCloseable {
     return Cluster.join(app, network, options -> options.withNode(node).withLease(LEASE).withPartitions(32));
   }
 
-  /** A node: its app, its servers, on how many of them things are kept, and its name. */
+  /** Runs a node. Arguments: its app, its servers, the number of replicas, and its name. */
   public static void main(String[] args) throws InterruptedException {
     var network = NatsNetwork.connectTo(args[1]).withReplicas(Integer.parseInt(args[2]));
     join(args[0], network, args[3]).host(kind(args[3]), ActorSystem.anonymous(), Duration.ofMinutes(5));
-    NodeProcess.tellJoined();
-    Thread.currentThread().join(); // until it is killed
+    NodeProcess.reportJoined();
+    Thread.currentThread().join(); // until the process is killed
   }
 
   private static Durable<Message> kind(String node) {
@@ -134,7 +134,7 @@ final class Ledgers implements AutoCloseable {
 
   private void run(int asker) {
     var random = new Random(seed + asker);
-    while (!end.get()) {
+    while (!stop.get()) {
       String key = "k" + random.nextInt(KEYS);
       switch (random.nextInt(3)) {
         case 0 -> isAnswered(asker, key, 0, new Count(), System.nanoTime());
@@ -145,94 +145,97 @@ final class Ledgers implements AutoCloseable {
         default -> {
           long id = newId(key, true);
           var add = new AddOnce(Long.toString(id), id);
-          long begun = System.nanoTime();
-          while (!isAnswered(asker, key, id, add, begun)) if (fibers.isShutdown()) return;
+          long beginTime = System.nanoTime();
+          while (!isAnswered(asker, key, id, add, beginTime)) if (fibers.isShutdown()) return;
         }
       }
     }
   }
 
-  private long newId(String key, boolean once) {
+  private long newId(String key, boolean isIdempotent) {
     long id = lastId.incrementAndGet();
-    sent.put(id, new Sent(key, once));
+    additions.put(id, new Addition(key, isIdempotent));
     return id;
   }
 
   private <R extends Message & Request<R, Place>> boolean isAnswered(int asker, String key, long id, R request,
-      long begun) {
-    long asked = System.nanoTime();
+      long beginTime) {
+    long sendTime = System.nanoTime();
     try {
-      var place = entities.actor(key).ask(request, LIMIT);
-      seen.get(asker).add(new Seen(key, id, begun, System.nanoTime(), place.ids()));
-      heard.computeIfAbsent(place.node(), none -> new ConcurrentHashMap<>()).merge(key, asked, Math::max);
+      var answer = entities.actor(key).ask(request, LIMIT);
+      answersByAsker.get(asker).add(new Answer(key, id, beginTime, System.nanoTime(), answer.ids()));
+      lastAnswered.computeIfAbsent(answer.node(), node -> new ConcurrentHashMap<>()).merge(key, sendTime, Math::max);
       answers.incrementAndGet();
       return true;
     } catch (RequestException | CancellationException | RemoteFailureException failure) {
-      String type = failure instanceof RemoteFailureException far ? far.type() : failure.getClass().getName();
-      failures.computeIfAbsent(type, none -> new LongAdder()).increment();
-      if (request instanceof Add && failure instanceof UnreachableException lost && lost.outcome() == Outcome.NOT_DONE)
-        unhandled.put(id, lost.getMessage());
+      String type = failure instanceof RemoteFailureException remote ? remote.type() : failure.getClass().getName();
+      failures.computeIfAbsent(type, name -> new LongAdder()).increment();
+      if (request instanceof Add && failure instanceof UnavailableException unreachable
+          && unreachable.outcome() == Outcome.NOT_DONE)
+        unhandled.put(id, unreachable.getMessage());
       return false;
     }
   }
 
-  // ---- what a test waits for
+  // ---- waiting
 
-  /** The node has answered what was asked from now on. */
+  /** Waits until the node has answered a request that was sent after this call. */
   void awaitAnswerOf(String node) {
     long now = System.nanoTime();
-    await("an answer of " + node, () -> heard.getOrDefault(node, Map.of()).values().stream().anyMatch(at -> at >= now));
+    await("an answer of " + node,
+        () -> lastAnswered.getOrDefault(node, Map.of()).values().stream().anyMatch(time -> time >= now));
   }
 
-  /** Each key was answered by another node, to what was asked from then on. */
-  void awaitAllWithout(String node, long since) {
-    await("all keys without " + node, () -> IntStream.range(0, KEYS).allMatch(i -> heard.entrySet().stream()
-        .anyMatch(one -> !one.getKey().equals(node) && one.getValue().getOrDefault("k" + i, 0L) >= since)));
+  /** Waits until other nodes have answered requests to all keys, sent since that time. */
+  void awaitAllKeysWithout(String node, long begin) {
+    await("all keys without " + node, () -> IntStream.range(0, KEYS).allMatch(i -> lastAnswered.entrySet().stream()
+        .anyMatch(entry -> !entry.getKey().equals(node) && entry.getValue().getOrDefault("k" + i, 0L) >= begin)));
   }
 
-  /** Waits while the askers continue, as long as they are answered. */
-  void await(String what, BooleanSupplier fact) {
-    Patience.progress(what + ": it never came; -Dfibry.seed=" + seed + ", " + this, answers::get, () -> {
-      for (var one : askers) if (one.state() == Future.State.FAILED)
-        throw new AssertionError("an asker has failed", one.exceptionNow());
-      return fact.getAsBoolean();
+  /** Waits until the condition holds. Fails if an asker fails, or if no answers come any more. */
+  void await(String description, BooleanSupplier condition) {
+    Patience.progress(description + ": it did not come; -Dfibry.seed=" + seed + ", " + this, answers::get, () -> {
+      for (var asker : askers) if (asker.state() == Future.State.FAILED)
+        throw new AssertionError("an asker has failed", asker.exceptionNow());
+      return condition.getAsBoolean();
     });
   }
 
-  // ---- what must hold
+  // ---- checks
 
-  /** Ends the askers. Returns the broken promises. */
-  List<String> faults() {
-    end.set(true);
+  /** Ends the askers. Returns descriptions of all broken promises, up to a maximum. */
+  List<String> violations() {
+    stop.set(true);
     askers.forEach(Patience::value);
-    var faults = new ArrayList<String>();
-    var all = new TreeMap<String, List<Long>>();
-    for (int i = 0; i < KEYS; i++) all.put("k" + i, read(entities.actor("k" + i)));
-    all.forEach((key, ids) -> {
-      var before = new HashSet<Long>();
+    var violations = new ArrayList<String>();
+    var idsByKey = new TreeMap<String, List<Long>>();
+    for (int i = 0; i < KEYS; i++) idsByKey.put("k" + i, readIds(entities.actor("k" + i)));
+    idsByKey.forEach((key, ids) -> {
+      var idsBefore = new HashSet<Long>();
       for (var id : ids) {
-        if (!before.add(id)) faults.add(key + " has " + id + " twice: " + sent.get(id));
-        if (!sent.containsKey(id) || !sent.get(id).key.equals(key))
-          faults.add(key + " has " + id + ": " + sent.get(id));
-        if (unhandled.containsKey(id)) faults.add(key + " has " + id + " in spite of: " + unhandled.get(id));
+        if (!idsBefore.add(id)) violations.add(key + " has " + id + " twice: " + additions.get(id));
+        if (!additions.containsKey(id) || !additions.get(id).key.equals(key))
+          violations.add(key + " has " + id + ": " + additions.get(id));
+        if (unhandled.containsKey(id))
+          violations.add(key + " has " + id + ", although its asker got: " + unhandled.get(id));
       }
     });
-    for (var own : seen) for (var one : own) {
-      var ids = all.get(one.key);
-      if (one.id > 0 && (one.ids > ids.size() || ids.get(one.ids - 1) != one.id))
-        faults.add(one + " is not the place where the ledger has it, of " + ids.size());
+    for (var answersOfAsker : answersByAsker) for (var answer : answersOfAsker) {
+      var ids = idsByKey.get(answer.key);
+      if (answer.id > 0 && (answer.ids > ids.size() || ids.get(answer.ids - 1) != answer.id))
+        violations.add(answer + " has another place in the ledger, which has " + ids.size() + " ids");
     }
-    for (var key : all.keySet()) checkOrder(key, faults);
-    return faults.subList(0, Math.min(MOST_TOLD, faults.size()));
+    for (var key : idsByKey.keySet()) checkOrder(key, violations);
+    return violations.subList(0, Math.min(MAX_VIOLATIONS, violations.size()));
   }
 
-  private static List<Long> read(Actor<Message> ledger) {
+  private static List<Long> readIds(Actor<Message> ledger) {
     var ids = new AtomicReference<List<Long>>();
     Patience.eventually(ledger + " is not answered", () -> {
       try {
         ids.set(ledger.ask(new All(), LIMIT).ids());
         return true;
-      } catch (RequestException again) {
+      } catch (RequestException failure) {
         return false;
       }
     });
@@ -240,20 +243,22 @@ final class Ledgers implements AutoCloseable {
   }
 
   /**
-   * A request that was sent after an answer sees no less than that answer, and is added behind it.
+   * Checks that a request sent after an answer reads at least as many ids as that answer had, or
+   * adds its id behind them.
    */
-  private void checkOrder(String key, List<String> faults) {
-    var begun = seen.stream().flatMap(List::stream).filter(one -> one.key.equals(key)).toArray(Seen[]::new);
-    var ended = begun.clone();
-    Arrays.sort(begun, (a, b) -> Long.compare(a.begun, b.begun));
-    Arrays.sort(ended, (a, b) -> Long.compare(a.ended, b.ended));
-    Seen before = null; // has the highest number of ids among the answers that had ended
+  private void checkOrder(String key, List<String> violations) {
+    var byBeginTime = answersByAsker.stream().flatMap(List::stream).filter(answer -> answer.key.equals(key))
+        .toArray(Answer[]::new);
+    var byEndTime = byBeginTime.clone();
+    Arrays.sort(byBeginTime, (a, b) -> Long.compare(a.beginTime, b.beginTime));
+    Arrays.sort(byEndTime, (a, b) -> Long.compare(a.endTime, b.endTime));
+    Answer maxAnswer = null; // has the highest number of ids among the answers that had ended
     int next = 0;
-    for (var one : begun) {
-      for (; ended[next].ended < one.begun; next++)
-        if (before == null || ended[next].ids > before.ids) before = ended[next];
-      if (before != null && one.ids < before.ids + (one.id > 0 ? 1 : 0))
-        faults.add("stale: " + one + " was asked after " + before);
+    for (var answer : byBeginTime) {
+      for (; byEndTime[next].endTime < answer.beginTime; next++)
+        if (maxAnswer == null || byEndTime[next].ids > maxAnswer.ids) maxAnswer = byEndTime[next];
+      if (maxAnswer != null && answer.ids < maxAnswer.ids + (answer.id > 0 ? 1 : 0))
+        violations.add("stale: " + answer + " was asked after " + maxAnswer);
     }
   }
 
@@ -264,7 +269,7 @@ final class Ledgers implements AutoCloseable {
 
   @Override
   public void close() {
-    end.set(true);
+    stop.set(true);
     fibers.shutdownNow();
   }
 }

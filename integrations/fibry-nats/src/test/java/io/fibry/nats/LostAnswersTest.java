@@ -1,10 +1,10 @@
 package io.fibry.nats;
 
-import static io.fibry.durable.Turning.ADA;
-import static io.fibry.durable.Turning.GRACE;
-import static io.fibry.durable.Turning.append;
-import static io.fibry.durable.Turning.refusal;
-import static io.fibry.durable.Turning.turn;
+import static io.fibry.durable.TestTurns.ADA;
+import static io.fibry.durable.TestTurns.GRACE;
+import static io.fibry.durable.TestTurns.append;
+import static io.fibry.durable.TestTurns.refusal;
+import static io.fibry.durable.TestTurns.turn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -21,9 +21,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** A server that has stored something, or not, and nobody hears of it. */
+/** Tests writes whose answer is lost, so that it is unknown whether they are stored. */
 class LostAnswersTest extends StreamFixture {
-  private static final Duration SHORT = Duration.ofSeconds(1);
+  private static final Duration SHORT_LIMIT = Duration.ofSeconds(1);
 
   @Test
   void turnIsStoredOnceWhenAnswerIsLost() {
@@ -33,7 +33,7 @@ class LostAnswersTest extends StreamFixture {
     append(store, turn(ADA, life, 1));
     append(store, turn(ADA, life, 2));
 
-    assertEquals(3, messages(subjects.turns(ADA)));
+    assertEquals(3, countMessages(subjects.turns(ADA)));
     assertEquals(2, store.load(ADA).bodies().size());
   }
 
@@ -42,10 +42,10 @@ class LostAnswersTest extends StreamFixture {
     long life = store.load(ADA).life();
     faulty.loseAnswers(1);
 
-    append(store, sending(ADA, life, 1, List.of(), message(GRACE, "one"), message(GRACE, "two")));
+    append(store, turnWithMessages(ADA, life, 1, List.of(), message(GRACE, "one"), message(GRACE, "two")));
 
-    assertEquals(List.of("one", "two"), waiting(GRACE));
-    assertEquals(2, messages(subjects.messagesFilter(GRACE)));
+    assertEquals(List.of("one", "two"), pendingIds(GRACE));
+    assertEquals(2, countMessages(subjects.messagesFilter(GRACE)));
   }
 
   @Test
@@ -54,7 +54,7 @@ class LostAnswersTest extends StreamFixture {
 
     assertTrue(store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join());
 
-    assertEquals(1, messages(subjects.messagesFilter(ADA)));
+    assertEquals(1, countMessages(subjects.messagesFilter(ADA)));
   }
 
   @Test
@@ -67,13 +67,13 @@ class LostAnswersTest extends StreamFixture {
 
   @Test
   void storedTurnIsAcknowledgedDespiteNewLife() {
-    var other = open().store();
+    var otherStore = open().store();
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));
     faulty.loseAnswers(1);
-    faulty.before(() -> other.load(ADA));
+    faulty.runBeforeWrite(() -> otherStore.load(ADA));
 
-    append(store, turn(ADA, life, 2)); // it is
+    append(store, turn(ADA, life, 2)); // it is stored despite the new life
 
     assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 3))));
     assertEquals(2, store.load(ADA).lastTurn());
@@ -81,10 +81,10 @@ class LostAnswersTest extends StreamFixture {
 
   @Test
   void turnThatNeverReachesServerHasUnknownOutcome() {
-    var hasty = open(SHORT);
-    var store = hasty.store();
+    var shortLimitStore = open(SHORT_LIMIT);
+    var store = shortLimitStore.store();
     long life = store.load(ADA).life();
-    hasty.loseWrites(1_000);
+    shortLimitStore.loseWrites(1_000);
 
     var failure = assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 1))));
 
@@ -93,7 +93,7 @@ class LostAnswersTest extends StreamFixture {
     assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 2))));
   }
 
-  /** By then the server has forgotten its id, so it could be stored twice. */
+  /** After a suspension, the server has forgotten the id and could store the message twice. */
   @Test
   void messageIsNotResentAfterSuspension() {
     faulty.suspendAfterWrite(Duration.ofMinutes(3));
@@ -101,32 +101,32 @@ class LostAnswersTest extends StreamFixture {
     var failure = refusal(store.enqueue(message(ADA, "one"), Integer.MAX_VALUE));
 
     assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreBusyException.class, failure).outcome());
-    assertEquals(List.of("one"), waiting(ADA));
+    assertEquals(List.of("one"), pendingIds(ADA));
   }
 
-  /** They would get behind later messages that were stored, so their sender hears of it. */
+  /** A lost message could only be stored after later ones, so its sender gets an exception. */
   @Test
   void lostMessageIsNotStoredAfterLaterMessages() {
-    var faulty = open(SHORT);
+    var faulty = open(SHORT_LIMIT);
     var store = faulty.store();
     assertTrue(store.enqueue(message(ADA, "first"), 9).toCompletableFuture().join());
     var gate = new CompletableFuture<Void>();
-    var begun = new CompletableFuture<Void>();
-    faulty.before(() -> {
-      begun.complete(null);
-      gate.join(); // until both other threads have come
+    var firstWriteBegun = new CompletableFuture<Void>();
+    faulty.runBeforeWrite(() -> {
+      firstWriteBegun.complete(null);
+      gate.join(); // until the two other writes have arrived
     });
     faulty.loseWrites(1);
-    var held = store.enqueue(message(ADA, "held"), 9).toCompletableFuture();
-    begun.join();
-    var lost = store.enqueue(message(ADA, "lost"), 9).toCompletableFuture();
-    var last = store.enqueue(message(ADA, "last"), 9).toCompletableFuture();
+    var heldWrite = store.enqueue(message(ADA, "held"), 9).toCompletableFuture();
+    firstWriteBegun.join();
+    var lostWrite = store.enqueue(message(ADA, "lost"), 9).toCompletableFuture();
+    var lastWrite = store.enqueue(message(ADA, "last"), 9).toCompletableFuture();
     gate.complete(null);
 
-    assertTrue(held.join());
-    assertTrue(last.join());
-    assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreBusyException.class, refusal(lost)).outcome());
-    assertEquals(List.of("first", "held", "last"), waiting(ADA));
+    assertTrue(heldWrite.join());
+    assertTrue(lastWrite.join());
+    assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreBusyException.class, refusal(lostWrite)).outcome());
+    assertEquals(List.of("first", "held", "last"), pendingIds(ADA));
   }
 
   @Test
@@ -135,9 +135,9 @@ class LostAnswersTest extends StreamFixture {
     faulty.failNext(1);
 
     assertInstanceOf(StoreWriteException.class,
-        refusal(store.append(sending(ADA, life, 1, List.of(), message(GRACE, "one")))));
+        refusal(store.append(turnWithMessages(ADA, life, 1, List.of(), message(GRACE, "one")))));
 
-    assertEquals(List.of(), waiting(GRACE));
+    assertEquals(List.of(), pendingIds(GRACE));
   }
 
   @Test
@@ -151,53 +151,54 @@ class LostAnswersTest extends StreamFixture {
     faulty.loseAnswers(1);
     faulty.failNext(1);
     assertInstanceOf(StoreBusyException.class, refusal(store.enqueue(message(ADA, "one"), Integer.MAX_VALUE)));
-    assertEquals(List.of("one"), waiting(ADA));
+    assertEquals(List.of("one"), pendingIds(ADA));
   }
 
-  /** Earlier turns may have been removed by the store that has stored more. */
+  /** The store that wrote later turns may have purged the earlier ones. */
   @Test
   void turnRemovedBeforeLookupHasUnknownOutcome() {
-    var other = open().store();
+    var otherStore = open().store();
     append(store, turn(ADA, store.load(ADA).life(), 1, true, (byte) 1));
     long life = store.load(ADA).life();
     faulty.loseAnswers(1);
-    faulty.before(() -> {
-      long next = other.load(ADA).life();
-      for (int i = 3; i < 100; i++) append(other, turn(ADA, next, i, true, (byte) i));
-      Patience.eventually(() -> messages(subjects.turns(ADA)) < 90);
+    faulty.runBeforeWrite(() -> {
+      long nextLife = otherStore.load(ADA).life();
+      for (int i = 3; i < 100; i++) append(otherStore, turn(ADA, nextLife, i, true, (byte) i));
+      Patience.eventually(() -> countMessages(subjects.turns(ADA)) < 90);
     });
 
     assertEquals(Outcome.UNKNOWN,
         assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 2)))).outcome());
   }
 
-  /** One after the other they would take longer than the test may. */
+  /** If each write had a limit of its own, the test would take too long. */
   @Test
   void retriedWritesShareOneLimit() {
-    var hasty = open(SHORT);
-    hasty.loseWrites(1_000_000);
+    var shortLimitStore = open(SHORT_LIMIT);
+    shortLimitStore.loseWrites(1_000_000);
 
-    var all = IntStream.range(0, 500).mapToObj(i -> hasty.store().enqueue(message(ADA, "m" + i), Integer.MAX_VALUE))
+    var writes = IntStream.range(0, 500)
+        .mapToObj(i -> shortLimitStore.store().enqueue(message(ADA, "m" + i), Integer.MAX_VALUE))
         .toList();
 
-    for (var one : all) assertInstanceOf(StoreBusyException.class, refusal(one));
+    for (var write : writes) assertInstanceOf(StoreBusyException.class, refusal(write));
   }
 
   @Test
   void answerCallbackCannotBlockOnItsStore() {
     long life = store.load(ADA).life();
     var gate = new CompletableFuture<Void>();
-    faulty.before(gate::join);
-    faulty.before(gate::join);
+    faulty.runBeforeWrite(gate::join);
+    faulty.runBeforeWrite(gate::join);
     var turn = store.append(turn(ADA, life, 1)).toCompletableFuture();
     var message = store.enqueue(message(ADA, "one"), Integer.MAX_VALUE).toCompletableFuture();
-    var refused = turn.handle((none, failure) -> assertThrows(IllegalStateException.class, () -> store.load(ADA)))
-        .thenApply(none -> assertThrows(IllegalStateException.class, store::close));
-    var both = message.handle((none, failure) -> assertThrows(IllegalStateException.class, store::close));
+    var turnFailure = turn.handle((result, failure) -> assertThrows(IllegalStateException.class, () -> store.load(ADA)))
+        .thenApply(result -> assertThrows(IllegalStateException.class, store::close));
+    var messageFailure = message.handle((result, failure) -> assertThrows(IllegalStateException.class, store::close));
     gate.complete(null);
 
     assertEquals("a store cannot be closed by what an answer runs; close it on another thread",
-        refused.join().getMessage());
-    assertEquals(refused.join().getMessage(), both.join().getMessage());
+        turnFailure.join().getMessage());
+    assertEquals(turnFailure.join().getMessage(), messageFailure.join().getMessage());
   }
 }

@@ -16,23 +16,23 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A watch that is cut off while an entry ends, for longer than the server remembers the end. */
+/** Tests a watch that is cut off until the server has forgotten that it deleted an entry. */
 @ExtendWith(ServerEvidence.class)
 class MissedDeletionTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
   private final String app = Servers.app();
-  private final List<Entry> told = new CopyOnWriteArrayList<>();
+  private final List<Entry> notifications = new CopyOnWriteArrayList<>();
 
-  /** An end is remembered for a second, and only a reconnection makes a node look at all keys. */
+  /** Deletions are remembered for a second, and only a reconnected node lists all keys. */
   private ClusterTransport connect(String node, String url) {
     return NatsNetwork.connectTo(url).withOptions(options -> options.pingInterval(SECOND)).connect(app, node,
         new NatsTable.TableTimings(SECOND, Duration.ofDays(1)));
   }
 
-  private boolean isTold(String key, boolean there) {
-    return told.stream().filter(entry -> entry.key().equals(key)).reduce((before, last) -> last)
-        .filter(last -> last.value().isPresent() == there).isPresent();
+  private boolean isReported(String key, boolean exists) {
+    return notifications.stream().filter(entry -> entry.key().equals(key)).reduce((entry, laterEntry) -> laterEntry)
+        .filter(entry -> entry.value().isPresent() == exists).isPresent();
   }
 
   private long keys(JetStreamManagement streams) {
@@ -46,34 +46,35 @@ class MissedDeletionTest {
   @Test
   void deletionForgottenByServerIsDetected() throws Exception {
     String url = Servers.shared().url();
-    var tools = Nats.connect(url);
-    try (var cable = Cable.to(url); var here = connect("here", cable.url()); var there = connect("there", url)) {
-      var streams = tools.jetStreamManagement();
-      there.create("n.lasting", new byte[1], ClusterTransport.FOREVER).orElseThrow();
-      long deleted = there.create("n.deleted", new byte[1], ClusterTransport.FOREVER).orElseThrow();
-      there.create("n.expired", new byte[1], Duration.ofSeconds(5)).orElseThrow();
-      var watch = here.watch("n.", told::add);
+    var client = Nats.connect(url);
+    try (var cable = CutProxy.to(url); var watcher = connect("here", cable.url()); var writer = connect("there", url)) {
+      var streams = client.jetStreamManagement();
+      writer.create("n.lasting", new byte[1], ClusterTransport.FOREVER).orElseThrow();
+      long deleted = writer.create("n.deleted", new byte[1], ClusterTransport.FOREVER).orElseThrow();
+      writer.create("n.expired", new byte[1], Duration.ofSeconds(5)).orElseThrow();
+      var watch = watcher.watch("n.", notifications::add);
       try {
-        Patience.eventually(() -> isTold("n.lasting", true) && isTold("n.deleted", true));
-        boolean expires = isTold("n.expired", true); // false if this machine stood still
+        Patience.eventually(() -> isReported("n.lasting", true) && isReported("n.deleted", true));
+        boolean isExpiryDue = isReported("n.expired", true); // false if this machine was suspended
 
-        cable.cut(Cable.Cut.ALL);
-        assertTrue(there.delete("n.deleted", deleted));
+        cable.cut(CutProxy.Cut.ALL);
+        assertTrue(writer.delete("n.deleted", deleted));
         Patience.eventually(() -> keys(streams) == 1);
         cable.mend();
 
-        Patience.eventually(() -> isTold("n.deleted", false) && (!expires || isTold("n.expired", false)));
-        assertTrue(isTold("n.lasting", true));
-        long next = there.create("n.deleted", new byte[2], ClusterTransport.FOREVER).orElseThrow();
-        Patience.eventually(() -> isTold("n.deleted", true));
-        var versions = told.stream().filter(entry -> entry.key().equals("n.deleted")).map(Entry::version).toList();
+        Patience.eventually(() -> isReported("n.deleted", false) && (!isExpiryDue || isReported("n.expired", false)));
+        assertTrue(isReported("n.lasting", true));
+        long newVersion = writer.create("n.deleted", new byte[2], ClusterTransport.FOREVER).orElseThrow();
+        Patience.eventually(() -> isReported("n.deleted", true));
+        var versions = notifications.stream().filter(entry -> entry.key().equals("n.deleted"))
+            .map(Entry::version).toList();
         assertEquals(versions.stream().sorted().distinct().toList(), versions);
-        assertEquals(next, versions.getLast());
+        assertEquals(newVersion, versions.getLast());
       } finally {
         watch.close();
       }
     } finally {
-      tools.close();
+      client.close();
     }
   }
 }

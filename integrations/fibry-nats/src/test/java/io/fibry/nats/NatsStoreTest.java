@@ -1,10 +1,10 @@
 package io.fibry.nats;
 
-import static io.fibry.durable.Turning.ADA;
-import static io.fibry.durable.Turning.GRACE;
-import static io.fibry.durable.Turning.append;
-import static io.fibry.durable.Turning.refusal;
-import static io.fibry.durable.Turning.turn;
+import static io.fibry.durable.TestTurns.ADA;
+import static io.fibry.durable.TestTurns.GRACE;
+import static io.fibry.durable.TestTurns.append;
+import static io.fibry.durable.TestTurns.refusal;
+import static io.fibry.durable.TestTurns.turn;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -31,39 +31,39 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What a store in a stream does, beside the contracts of durable actors. */
+/** Tests a store in a stream of NATS, in addition to the contracts of durable actors. */
 class NatsStoreTest extends StreamFixture {
-  // ---- what is done
+  // ---- handled messages
 
   @Test
-  void messageResentByAnotherStoreIsDoneOnce() {
+  void messageResentByAnotherStoreIsHandledOnce() {
     long life = store.load(ADA).life();
-    var aside = new Store.PendingMessage(ADA, "x", Store.PendingMessage.NEVER, new byte[1]);
-    append(store, sending(ADA, life, 1, List.of(), aside));
+    var parkedMessage = new Store.PendingMessage(ADA, "x", Store.PendingMessage.NEVER, new byte[1]);
+    append(store, turnWithMessages(ADA, life, 1, List.of(), parkedMessage));
     open().store().enqueue(message(ADA, "x"), Integer.MAX_VALUE).toCompletableFuture().join();
     assertEquals(List.of("x"), store.pending(ADA, Instant.now(), 9).stream().map(Store.PendingMessage::id).toList());
 
-    append(store, sending(ADA, life, 2, List.of("x")));
+    append(store, turnWithMessages(ADA, life, 2, List.of("x")));
 
-    assertEquals(List.of(), waiting(ADA));
-    Patience.eventually(() -> messages(subjects.messagesFilter(ADA)) == 0);
+    assertEquals(List.of(), pendingIds(ADA));
+    Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == 0);
   }
 
   @Test
   void repeatedlySentMessageIsPendingOnce() {
     long life = store.load(ADA).life();
-    for (int i = 1; i <= 20; i++) append(store, sending(ADA, life, i, List.of(), message(ADA, "r:tick")));
+    for (int i = 1; i <= 20; i++) append(store, turnWithMessages(ADA, life, i, List.of(), message(ADA, "r:tick")));
     for (int i = 1; i <= 20; i++) store.enqueue(message(ADA, "r:tock"), 99).toCompletableFuture().join();
 
-    Patience.eventually(() -> messages(subjects.messagesFilter(ADA)) == 2);
-    assertEquals(List.of("r:tick", "r:tock"), waiting(ADA));
+    Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == 2);
+    assertEquals(List.of("r:tick", "r:tock"), pendingIds(ADA));
   }
 
   @Test
   void handledIdsMustFitIntoMessageOfTheirTurn() {
     long life = store.load(ADA).life();
     var ids = IntStream.range(100, 300).mapToObj(i -> i + "x".repeat(500)).toList();
-    for (var one : ids) store.enqueue(message(ADA, one), 999).toCompletableFuture().join();
+    for (var id : ids) store.enqueue(message(ADA, id), 999).toCompletableFuture().join();
 
     var failure = assertInstanceOf(StoreWriteException.class, refusal(store.append(
         new Store.Turn(ADA, life, 1, Instant.now(), false, new byte[960_000], ids, List.of()))));
@@ -75,38 +75,38 @@ class NatsStoreTest extends StreamFixture {
                 + "in stream FB_" + app + "_log takes at most 1040384"),
         failure.getMessage());
     life = store.load(ADA).life();
-    append(store, sending(ADA, life, 1, ids));
-    assertEquals(List.of(), waiting(ADA));
+    append(store, turnWithMessages(ADA, life, 1, ids));
+    assertEquals(List.of(), pendingIds(ADA));
   }
 
   @Test
   void handledMessagesAreDeleted() {
     long life = store.load(ADA).life();
     store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
-    append(store, sending(ADA, life, 1, List.of(), message(ADA, "two")));
-    append(store, sending(ADA, life, 2, List.of("one", "two", "none")));
+    append(store, turnWithMessages(ADA, life, 1, List.of(), message(ADA, "two")));
+    append(store, turnWithMessages(ADA, life, 2, List.of("one", "two", "none")));
 
-    assertEquals(List.of(), waiting(ADA));
-    Patience.eventually(() -> messages(subjects.messagesFilter(ADA)) == 0);
+    assertEquals(List.of(), pendingIds(ADA));
+    Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == 0);
   }
 
   @Test
   void nextLifeDeletesHandledMessagesWhenPurgeFailed() throws Exception {
-    var next = open().store();
+    var nextStore = open().store();
     long life = store.load(ADA).life();
     store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
     faulty.failPurges();
-    append(store, sending(ADA, life, 1, List.of("one")));
-    append(store, sending(ADA, life, 2, List.of()));
-    faulty.cut();
-    assertEquals(1, messages(subjects.messagesFilter(ADA)));
+    append(store, turnWithMessages(ADA, life, 1, List.of("one")));
+    append(store, turnWithMessages(ADA, life, 2, List.of()));
+    faulty.closeConnection();
+    assertEquals(1, countMessages(subjects.messagesFilter(ADA)));
 
-    var told = new ArrayList<Store.ActorId>();
-    next.forEachPending("account", (id, due) -> told.add(id));
-    assertEquals(List.of(ADA), told); // so somebody looks after it
-    assertEquals(List.of(), next.load(ADA).pendingIds());
-    assertEquals(List.of(), next.pending(ADA, Instant.MAX, 9));
-    Patience.eventually(() -> messages(subjects.messagesFilter(ADA)) == 0);
+    var actorsWithPending = new ArrayList<Store.ActorId>();
+    nextStore.forEachPending("account", (id, due) -> actorsWithPending.add(id));
+    assertEquals(List.of(ADA), actorsWithPending); // so that a program loads the actor
+    assertEquals(List.of(), nextStore.load(ADA).pendingIds());
+    assertEquals(List.of(), nextStore.pending(ADA, Instant.MAX, 9));
+    Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == 0);
   }
 
   @Test
@@ -114,86 +114,86 @@ class NatsStoreTest extends StreamFixture {
     faulty.limitMessages(70 << 10);
     faulty.failPurges();
     long life = store.load(ADA).life();
-    StoreException refused = null;
-    for (int i = 1; refused == null; i++) {
+    StoreException failure = null;
+    for (int i = 1; failure == null; i++) {
       String id = i + "-".repeat(500);
       store.enqueue(message(ADA, id), Integer.MAX_VALUE).toCompletableFuture().join();
-      var stored = store.append(sending(ADA, life, i, List.of(id))).toCompletableFuture();
-      if (stored.handle((none, failure) -> failure != null).join()) refused = (StoreException) refusal(stored);
+      var write = store.append(turnWithMessages(ADA, life, i, List.of(id))).toCompletableFuture();
+      if (write.handle((result, thrown) -> thrown != null).join()) failure = (StoreException) refusal(write);
     }
-    assertTrue(refused.getMessage().matches("turn \\d+ of account 'ada' takes \\d+ bytes with the ids of \\d+ messages "
+    assertTrue(failure.getMessage().matches("turn \\d+ of account 'ada' takes \\d+ bytes with the ids of \\d+ messages "
         + "that are done and not deleted yet; the store in stream .* takes at most " + (62 << 10) + ".*"),
-        refused.getMessage());
-    assertEquals(Outcome.NOT_DONE, refused.outcome());
+        failure.getMessage());
+    assertEquals(Outcome.NOT_DONE, failure.outcome());
 
-    faulty.healPurges();
-    var last = store.load(ADA);
-    assertEquals(1, last.pendingIds().size());
-    append(store, sending(ADA, last.life(), last.lastTurn() + 1, last.pendingIds()));
-    Patience.eventually(() -> messages(subjects.messagesFilter(ADA)) == 0);
+    faulty.allowPurges();
+    var loaded = store.load(ADA);
+    assertEquals(1, loaded.pendingIds().size());
+    append(store, turnWithMessages(ADA, loaded.life(), loaded.lastTurn() + 1, loaded.pendingIds()));
+    Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == 0);
   }
 
   @Test
   void listOfFormerLeaderIsRefused() {
-    var hasty = open(Duration.ofMillis(200));
-    hasty.acknowledged(1_000_000);
+    var shortLimitStore = open(Duration.ofMillis(200));
+    shortLimitStore.pretendAcknowledged(1_000_000);
 
-    var failure = assertThrows(StoreReadException.class, () -> hasty.store().forEachActor(actor -> {}));
+    var failure = assertThrows(StoreReadException.class, () -> shortLimitStore.store().forEachActor(actor -> {}));
 
     assertTrue(failure.getMessage().contains("it was the leader before"), failure.getMessage());
   }
 
-  /** Its number in the stream is another. */
+  /** Such a message is new, because it has another number in the stream. */
   @Test
   void messageReusingHandledIdIsPending() {
     long life = store.load(ADA).life();
     store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
-    append(store, sending(ADA, life, 1, List.of("one")));
+    append(store, turnWithMessages(ADA, life, 1, List.of("one")));
     store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
 
     assertEquals(List.of("one"), store.load(ADA).pendingIds());
     assertEquals(List.of("one"), open().store().load(ADA).pendingIds());
   }
 
-  // ---- what is kept of turns
+  // ---- retained turns
 
   @Test
   void turnsReplacedByWholeTurnsAreDeleted() {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 200; i++) append(store, turn(ADA, life, i, true, (byte) i));
-    Patience.eventually(() -> messages(subjects.turns(ADA)) < 100);
+    Patience.eventually(() -> countMessages(subjects.turns(ADA)) < 100);
 
     store.endLife(ADA, life);
 
-    Patience.eventually(() -> messages(subjects.turns(ADA)) < 20);
+    Patience.eventually(() -> countMessages(subjects.turns(ADA)) < 20);
     assertArrayEquals(new byte[] {(byte) 200}, store.load(ADA).bodies().getFirst());
   }
 
   @Test
   void actorThatWasOnlyLoadedIsNotListed() {
     store.endLife(ADA, store.load(ADA).life());
-    Patience.eventually(() -> messages(subjects.turns(ADA)) == 0);
+    Patience.eventually(() -> countMessages(subjects.turns(ADA)) == 0);
     long life = store.load(ADA).life();
     store.forEachActor(id -> {
       throw new AssertionError(id);
     });
     append(store, turn(ADA, life, 1));
-    var all = new ArrayList<Store.ActorId>();
+    var ids = new ArrayList<Store.ActorId>();
 
-    store.forEachActor(all::add);
+    store.forEachActor(ids::add);
 
-    assertEquals(List.of(ADA), all);
+    assertEquals(List.of(ADA), ids);
   }
 
   @Test
   void oldTurnsAreDeletedWhenSnapshotCoversThem() {
     long life = store.load(ADA).life();
-    for (int i = 1; i <= 10; i++) append(store, old(life, i));
+    for (int i = 1; i <= 10; i++) append(store, oldTurn(life, i));
     append(store, turn(ADA, life, 11));
     store.snapshot(turn(ADA, life, 11, true, (byte) 9));
-    Patience.eventually(() -> messages(subjects.snapshot(ADA)) == 1);
+    Patience.eventually(() -> countMessages(subjects.snapshot(ADA)) == 1);
     store.setRetention("account", Duration.ofDays(1));
-    Patience.eventually(() -> messages(subjects.turns(ADA)) == 1);
+    Patience.eventually(() -> countMessages(subjects.turns(ADA)) == 1);
 
     append(store, turn(ADA, life, 12));
 
@@ -201,44 +201,44 @@ class NatsStoreTest extends StreamFixture {
     assertEquals(12, open().store().load(ADA).lastTurn());
   }
 
-  /** Its turns may be gone, so the actor could not be read from there. */
+  /** No actor could be loaded from an older snapshot if the turns after it are deleted. */
   @Test
-  void snapshotOfStaleLifeReplacesNone() {
+  void snapshotOfStaleLifeReplacesNoSnapshot() {
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));
-    var other = open().store();
-    long next = other.load(ADA).life();
-    append(other, turn(ADA, next, 2));
-    other.snapshot(turn(ADA, next, 2, true, (byte) 22));
-    Patience.eventually(() -> messages(subjects.snapshot(ADA)) == 1);
+    var otherStore = open().store();
+    long nextLife = otherStore.load(ADA).life();
+    append(otherStore, turn(ADA, nextLife, 2));
+    otherStore.snapshot(turn(ADA, nextLife, 2, true, (byte) 22));
+    Patience.eventually(() -> countMessages(subjects.snapshot(ADA)) == 1);
 
     store.snapshot(turn(ADA, life, 1, true, (byte) 11));
 
-    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 2)))); // after the snapshot
+    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 2)))); // follows the snapshot
     assertArrayEquals(new byte[] {22}, store.load(ADA).bodies().getFirst());
   }
 
   @Test
   void oldTurnsWithoutCoveringSnapshotAreRetained() {
-    append(store, old(store.load(ADA).life(), 1));
-    long grace = store.load(GRACE).life();
-    append(store, new Store.Turn(GRACE, grace, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
-    append(store, new Store.Turn(GRACE, grace, 2, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
-    store.snapshot(turn(GRACE, grace, 2, true, (byte) 9));
-    Patience.eventually(() -> messages(subjects.snapshot(GRACE)) == 1);
+    append(store, oldTurn(store.load(ADA).life(), 1));
+    long lifeOfGrace = store.load(GRACE).life();
+    append(store, new Store.Turn(GRACE, lifeOfGrace, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
+    append(store, new Store.Turn(GRACE, lifeOfGrace, 2, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
+    store.snapshot(turn(GRACE, lifeOfGrace, 2, true, (byte) 9));
+    Patience.eventually(() -> countMessages(subjects.snapshot(GRACE)) == 1);
     store.setRetention("account", Duration.ofDays(1));
-    Patience.eventually(() -> messages(subjects.turns(GRACE)) == 1);
+    Patience.eventually(() -> countMessages(subjects.turns(GRACE)) == 1);
 
     assertEquals(1, store.load(ADA).bodies().size());
     assertEquals(2, store.load(GRACE).lastTurn());
   }
 
-  private static Store.Turn old(long life, long number) {
+  private static Store.Turn oldTurn(long life, long number) {
     return new Store.Turn(ADA, life, number, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of());
   }
 
   @Test
-  void aLongHistoryIsReadInPages() {
+  void longHistoryIsReadInPages() {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 600; i++) append(store, turn(ADA, life, i));
 
@@ -249,11 +249,11 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void aTurnThatIsMissingIsFoundOut() throws Exception {
+  void missingTurnIsDetected() throws Exception {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 3; i++) append(store, turn(ADA, life, i));
     append(store, turn(GRACE, store.load(GRACE).life(), 1));
-    streams().deleteMessage(subjects.streamName(), 3); // the first one is the life
+    management().deleteMessage(subjects.streamName(), 3); // message 1 begins the life
 
     var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
 
@@ -263,16 +263,16 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void bytesOfOthersAreFoundOut() throws Exception {
-    tools.jetStream().publish(subjects.turns(ADA), "no turn".getBytes());
-    tools.jetStream().publish(subjects.message(GRACE, "one"), "no message".getBytes());
+  void foreignBytesAreDetected() throws Exception {
+    client.jetStream().publish(subjects.turns(ADA), "no turn".getBytes());
+    client.jetStream().publish(subjects.message(GRACE, "one"), "no message".getBytes());
 
-    var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
-    assertTrue(failure.getMessage().startsWith("message 1 of stream FB_" + app + "_log is no turn of account 'ada': "),
-        failure.getMessage());
-    var other = assertThrows(StoreDamagedException.class, () -> store.load(GRACE));
+    var turnFailure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
+    assertTrue(turnFailure.getMessage().startsWith("message 1 of stream FB_" + app
+        + "_log is no turn of account 'ada': "), turnFailure.getMessage());
+    var messageFailure = assertThrows(StoreDamagedException.class, () -> store.load(GRACE));
     assertEquals("message 2 of stream FB_" + app
-        + "_log does not say when it is due; take it away by the tools of NATS", other.getMessage());
+        + "_log does not say when it is due; take it away by the tools of NATS", messageFailure.getMessage());
   }
 
   // ---- limits
@@ -281,16 +281,16 @@ class NatsStoreTest extends StreamFixture {
   void tooLargeTurnIsRefusedAtOnce() {
     long life = store.load(ADA).life();
 
-    var failure = assertThrows(IllegalArgumentException.class,
+    var sizeFailure = assertThrows(IllegalArgumentException.class,
         () -> store.append(turn(ADA, life, 1, false, new byte[1 << 20])));
-    var many = IntStream.range(0, 1_000).mapToObj(i -> message(GRACE, "m" + i)).toArray(Store.PendingMessage[]::new);
-    var tooMany = assertThrows(IllegalArgumentException.class,
-        () -> store.append(sending(ADA, life, 1, List.of(), many)));
+    var sends = IntStream.range(0, 1_000).mapToObj(i -> message(GRACE, "m" + i)).toArray(Store.PendingMessage[]::new);
+    var countFailure = assertThrows(IllegalArgumentException.class,
+        () -> store.append(turnWithMessages(ADA, life, 1, List.of(), sends)));
 
     assertEquals("a turn of account 'ada' takes 1048576 bytes; the store in stream FB_" + app
-        + "_log takes at most 983040, since max_payload of its servers is 1048576", failure.getMessage());
+        + "_log takes at most 983040, since max_payload of its servers is 1048576", sizeFailure.getMessage());
     assertEquals("a turn of account 'ada' sends 1000 messages; the store in stream FB_" + app
-        + "_log takes at most 999", tooMany.getMessage());
+        + "_log takes at most 999", countFailure.getMessage());
     append(store, turn(ADA, life, 1, false, new byte[983_040]));
   }
 
@@ -303,91 +303,92 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void aTurnMaySendMany() {
+  void turnMaySendManyMessages() {
     long life = store.load(ADA).life();
-    var many = IntStream.range(0, 999).mapToObj(i -> message(GRACE, "m" + i)).toArray(Store.PendingMessage[]::new);
+    var sends = IntStream.range(0, 999).mapToObj(i -> message(GRACE, "m" + i)).toArray(Store.PendingMessage[]::new);
 
-    append(store, sending(ADA, life, 1, List.of(), many));
+    append(store, turnWithMessages(ADA, life, 1, List.of(), sends));
 
     assertEquals(IntStream.range(0, 999).mapToObj(i -> "m" + i).toList(), store.load(GRACE).pendingIds());
   }
 
   @Test
-  void aFullStreamRefusesAndGoesOn() throws Exception {
+  void storeWorksAgainAfterFullStreamRefusedTurn() throws Exception {
     long life = store.load(ADA).life();
-    var now = streams().getStreamInfo(subjects.streamName()).getConfiguration();
-    streams().updateStream(StreamConfiguration.builder(now).maxMessages(1)
+    var configuration = management().getStreamInfo(subjects.streamName()).getConfiguration();
+    management().updateStream(StreamConfiguration.builder(configuration).maxMessages(1)
         .discardPolicy(io.nats.client.api.DiscardPolicy.New).build());
 
     var failure = assertInstanceOf(StoreFullException.class, refusal(store.append(turn(ADA, life, 1))));
 
-    assertEquals("the store in stream FB_" + app + "_log has no room for turn 1 of account 'ada': "
+    assertEquals("the store in stream FB_" + app + "_log has no space for turn 1 of account 'ada': "
         + "maximum messages exceeded [10077]", failure.getMessage());
-    streams().updateStream(now);
+    management().updateStream(configuration);
     append(store, turn(ADA, store.load(ADA).life(), 1));
   }
 
   @Test
-  void aStreamThatWasTakenAwayIsTold() throws Exception {
+  void deletedStreamIsReported() throws Exception {
     var store = open(Duration.ofSeconds(1)).store();
     long life = store.load(ADA).life();
-    streams().deleteStream(subjects.streamName());
+    management().deleteStream(subjects.streamName());
 
-    var write = assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
-    var read = assertThrows(RuntimeException.class, () -> store.load(ADA));
+    var writeFailure = assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
+    var readFailure = assertThrows(RuntimeException.class, () -> store.load(ADA));
 
     assertEquals("the store in stream FB_" + app + "_log does not take turn 1 of account 'ada', after PT1S: "
-        + "nobody gets messages to " + subjects.turns(ADA), write.getMessage());
-    assertTrue(read.getMessage().contains(" cannot be read from stream FB_" + app + "_log: stream not found"),
-        read.getMessage());
+        + "no node receives messages to " + subjects.turns(ADA), writeFailure.getMessage());
+    assertTrue(readFailure.getMessage().contains(" cannot be read from stream FB_" + app + "_log: stream not found"),
+        readFailure.getMessage());
   }
 
   @Test
-  void historiesGoOnAtTheirPlace() throws Exception {
+  void historyResumesAtOffset() throws Exception {
     long life = store.load(ADA).life();
-    var all = new ArrayList<CompletableFuture<Void>>();
-    for (int i = 1; i <= 50; i++) all.add(store.append(turn(ADA, life, i)).toCompletableFuture());
-    all.forEach(CompletableFuture::join); // several in one message
+    var writes = new ArrayList<CompletableFuture<Void>>();
+    for (int i = 1; i <= 50; i++) writes.add(store.append(turn(ADA, life, i)).toCompletableFuture());
+    writes.forEach(CompletableFuture::join); // several turns share a message
     try (var history = store.history("account", "")) {
       var turns = history.poll();
       assertEquals(50, turns.size());
-      for (var past : turns) try (var rest = store.history("account", past.offset())) {
-        var next = rest.poll();
-        assertEquals(50 - past.number(), next.size());
-        if (!next.isEmpty()) assertEquals(past.number() + 1, next.getFirst().number());
+      for (var turn : turns) try (var laterHistory = store.history("account", turn.offset())) {
+        var laterTurns = laterHistory.poll();
+        assertEquals(50 - turn.number(), laterTurns.size());
+        if (!laterTurns.isEmpty()) assertEquals(turn.number() + 1, laterTurns.getFirst().number());
       }
     }
     var failure = assertThrows(IllegalArgumentException.class, () -> store.history("account", "x"));
-    assertEquals("'x' is no place in the history of kind 'account'", failure.getMessage());
+    assertEquals("'x' is no offset in the history of kind 'account'", failure.getMessage());
   }
 
   @Test
-  void namesMayBeAnyText() {
+  void keysAndIdsMayBeAnyText() {
     for (var text : List.of("", "a b", "a.b", ">", "*", "=", "=41", "\u00e4\u4e2d\ud83d\ude00", "\0\n", "x".repeat(512),
         "\u4e2d".repeat(170))) {
-      var odd = new Store.ActorId("account", text);
-      append(store, turn(odd, store.load(odd).life(), 1));
-      store.enqueue(message(odd, "r:" + text), 9).toCompletableFuture().join();
+      var actor = new Store.ActorId("account", text);
+      append(store, turn(actor, store.load(actor).life(), 1));
+      store.enqueue(message(actor, "r:" + text), 9).toCompletableFuture().join();
 
-      assertEquals(1, store.load(odd).lastTurn(), text);
-      assertEquals(List.of("r:" + text), waiting(odd), text);
+      assertEquals(1, store.load(actor).lastTurn(), text);
+      assertEquals(List.of("r:" + text), pendingIds(actor), text);
     }
-    var all = new ArrayList<String>();
-    store.forEachActor(id -> all.add(id.key()));
-    assertTrue(all.contains("\u4e2d".repeat(170)), all.toString());
-    assertEquals(11, all.size());
+    var keys = new ArrayList<String>();
+    store.forEachActor(id -> keys.add(id.key()));
+    assertTrue(keys.contains("\u4e2d".repeat(170)), keys.toString());
+    assertEquals(11, keys.size());
   }
 
-  /** The names that a turn has for them are useless then. */
+  /** The next turn names messages that no longer exist. */
   @Test
-  void manualPurgeDoesNoHarm() throws Exception {
+  void manualPurgeOfMessagesIsTolerated() throws Exception {
     long life = store.load(ADA).life();
     store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
-    streams().purgeStream(subjects.streamName(), PurgeOptions.builder().subject(subjects.messagesFilter(ADA)).build());
+    management().purgeStream(subjects.streamName(),
+        PurgeOptions.builder().subject(subjects.messagesFilter(ADA)).build());
 
-    append(store, sending(ADA, life, 1, List.of("one")));
+    append(store, turnWithMessages(ADA, life, 1, List.of("one")));
 
-    assertEquals(List.of(), waiting(ADA));
+    assertEquals(List.of(), pendingIds(ADA));
     assertEquals(List.of(), open().store().load(ADA).pendingIds());
   }
 }

@@ -17,13 +17,13 @@ public final class NodeProcess implements AutoCloseable {
     this.process = process;
   }
 
-  /** With the class path of this process. */
+  /** Starts a process with the class path of this process. */
   public static NodeProcess start(String memory, Class<?> main, String... args) {
     return new NodeProcess(Child.java(List.of(memory), main, args));
   }
 
-  /** Called by the process: {@link #awaitJoined} returns. */
-  public static void tellJoined() {
+  /** Called in the process of the node; makes {@link #awaitJoined} return. */
+  public static void reportJoined() {
     System.out.println(JOINED);
   }
 
@@ -31,36 +31,36 @@ public final class NodeProcess implements AutoCloseable {
     process.awaitLine(JOINED);
   }
 
-  /** The process is stopped when this returns, if the system tells the states of threads. */
+  /** Waits until all threads are stopped, if the system has files with their states. */
   public void pause() {
     process.pause();
-    Patience.eventually("it still runs", this::isStill);
+    Patience.eventually("the process still runs", this::isStopped);
   }
 
-  private boolean isStill() {
+  private boolean isStopped() {
     var folder = Path.of("/proc/" + process.handle().pid() + "/task");
     if (!Files.exists(folder)) return true;
     try (var threads = Files.newDirectoryStream(folder)) {
       for (var thread : threads) {
         var states = Files.readString(thread.resolve("stat"));
-        if (states.charAt(states.lastIndexOf(')') + 2) != 'T') return false; // behind the name
+        if (states.charAt(states.lastIndexOf(')') + 2) != 'T') return false; // the state follows the name
       }
       return true;
-    } catch (IOException threadHasEnded) {
+    } catch (IOException failure) { // a thread has ended
       return false;
     }
   }
 
-  public void goOn() {
+  public void resume() {
     process.resume();
   }
 
-  /** At once; returns when it is gone. */
+  /** Kills the process at once. Returns when it has ended. */
   public void kill() {
     process.kill();
   }
 
-  /** All that it has printed. */
+  /** Returns all that the process has printed. */
   public String output() {
     return process.output();
   }

@@ -27,14 +27,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A node that is cut off from the servers, in both directions or in one. */
+/** Tests a node that is cut off from its server, in both directions or in one. */
 @Soak(counterpart = "ClusterSimulationTest")
 @ExtendWith(ServerEvidence.class)
 class PartitionTest {
   record Add(String idempotencyKey) implements Request<Add, Long>, Idempotent {}
 
   private static final int KEYS = 20;
-  private static final Duration LEASE = Duration.ofSeconds(20); // a busy machine is not taken for dead
+  private static final Duration LEASE = Duration.ofSeconds(20); // long enough for a busy machine
   private static final Duration LIMIT = Duration.ofSeconds(2);
   private static final Durable<Add> COUNTER =
       Durable.kind("counter", Add.class).state(0L).handler((count, add, context) -> {
@@ -44,7 +44,7 @@ class PartitionTest {
 
   private final String app = Servers.app();
   private final ActorScope scope = ActorSystem.openScope("partition-test");
-  private final AtomicBoolean end = new AtomicBoolean();
+  private final AtomicBoolean stop = new AtomicBoolean();
 
   @AfterEach
   void close() {
@@ -57,67 +57,68 @@ class PartitionTest {
         options -> options.withNode(node).withLease(LEASE).withPartitions(16).withScope(scope));
   }
 
-  private static boolean answers(Entities<String, Add> counters, int key, String once) {
+  private static boolean isAnswered(Entities<String, Add> counters, int key, String idempotencyKey) {
     try {
-      counters.actor("k" + key).ask(new Add(once), LIMIT);
+      counters.actor("k" + key).ask(new Add(idempotencyKey), LIMIT);
       return true;
-    } catch (RequestException | CancellationException | RemoteFailureException again) {
+    } catch (RequestException | CancellationException | RemoteFailureException failure) {
       return false;
     }
   }
 
-  /** {@return how many were answered: each answer must be one more than the last} */
-  private Callable<Long> adding(Entities<String, Add> counters, int asker) {
+  /** Returns an asker that checks that each answer is one more than the last, and counts them. */
+  private Callable<Long> newAsker(Entities<String, Add> counters, int asker) {
     return () -> {
-      long last = 0;
-      for (int i = 0; !end.get(); i++) {
+      long lastAnswer = 0;
+      for (int i = 0; !stop.get(); i++) {
         var add = new Add(asker + "-" + i);
         while (true) try {
-          assertEquals(++last, counters.actor("own" + asker).ask(add, LIMIT));
+          assertEquals(++lastAnswer, counters.actor("own" + asker).ask(add, LIMIT));
           break;
-        } catch (RequestException | CancellationException | RemoteFailureException again) {
-          last--;
+        } catch (RequestException | CancellationException | RemoteFailureException failure) {
+          lastAnswer--;
         }
       }
-      return last;
+      return lastAnswer;
     };
   }
 
   @ParameterizedTest
-  @EnumSource(value = Cable.Cut.class, mode = EnumSource.Mode.EXCLUDE, names = "NOTHING")
-  void partitionedNodeYieldsAndRejoins(Cable.Cut cut) throws Exception {
+  @EnumSource(value = CutProxy.Cut.class, mode = EnumSource.Mode.EXCLUDE, names = "NOTHING")
+  void partitionedNodeYieldsAndRejoins(CutProxy.Cut cut) throws Exception {
     String url = Servers.shared().url();
-    try (var cable = Cable.to(url);
+    try (var cable = CutProxy.to(url);
         var a = join("a", url);
-        var asking = join("asking", url);
+        var client = join("asking", url);
         var b = join("b", cable.url());
         var askers = Executors.newVirtualThreadPerTaskExecutor()) {
       a.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
-      var atB = b.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
-      var counters = asking.entities(COUNTER);
+      var countersOfB = b.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
+      var counters = client.entities(COUNTER);
       Patience.eventually(() -> b.health().partitions().getOrDefault("counter", 0) > 2);
-      var all = IntStream.range(0, 4).mapToObj(i -> askers.submit(adding(counters, i))).toList();
-      for (int i = 0; i < KEYS; i++) answersAtLast(counters, i, "before");
+      var results = IntStream.range(0, 4).mapToObj(i -> askers.submit(newAsker(counters, i))).toList();
+      for (int i = 0; i < KEYS; i++) awaitAnswer(counters, i, "before");
 
       cable.cut(cut);
       Patience.eventually(() -> !b.health().isAlive());
       for (int i = 0; i < KEYS; i++) {
-        String once = "there " + i;
+        String idempotencyKey = "there " + i;
         int key = i;
-        assertThrows(RequestException.class, () -> atB.actor("k" + key).ask(new Add(once), Duration.ofMillis(300)));
+        assertThrows(RequestException.class,
+            () -> countersOfB.actor("k" + key).ask(new Add(idempotencyKey), Duration.ofMillis(300)));
       }
-      for (int i = 0; i < KEYS; i++) answersAtLast(counters, i, "meanwhile");
+      for (int i = 0; i < KEYS; i++) awaitAnswer(counters, i, "meanwhile");
       assertFalse(b.health().isAlive());
 
       cable.mend();
       Patience.eventually(() -> b.health().isAlive() && b.health().partitions().getOrDefault("counter", 0) > 2);
-      for (int i = 0; i < KEYS; i++) answersAtLast(atB, i, "after");
-      end.set(true);
-      for (var one : all) assertTrue(Patience.value(one) > 0);
+      for (int i = 0; i < KEYS; i++) awaitAnswer(countersOfB, i, "after");
+      stop.set(true);
+      for (var result : results) assertTrue(Patience.value(result) > 0);
     }
   }
 
-  private static void answersAtLast(Entities<String, Add> counters, int key, String once) {
-    Patience.eventually(() -> answers(counters, key, once));
+  private static void awaitAnswer(Entities<String, Add> counters, int key, String idempotencyKey) {
+    Patience.eventually(() -> isAnswered(counters, key, idempotencyKey));
   }
 }

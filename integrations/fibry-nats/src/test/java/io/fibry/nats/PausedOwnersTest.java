@@ -18,22 +18,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Processes that own durable actors are paused for longer than their lease, and resumed, while
- * turns are being stored.
+ * Tests consistency while processes that own durable actors are paused for longer than their lease,
+ * and resumed, in the middle of writes of turns.
  */
 @Soak(counterpart = "ClusterSimulationTest")
 @ExtendWith(ServerEvidence.class)
 class PausedOwnersTest {
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 20);
   private static final List<String> NAMES = List.of("a", "b");
-  private static final int LONGEST = 2_000; // milliseconds, after others have taken over
+  private static final int MAX_EXTRA_MILLIS = 2_000; // of a pause, after others have taken over
 
   private final List<NatsServer> servers = new ArrayList<>();
   private final List<NodeProcess> nodes = new ArrayList<>();
 
   @BeforeEach
-  void find() {
-    Servers.assumeThere();
+  void assumeServerProgram() {
+    Servers.assumeInstalled();
   }
 
   @AfterEach
@@ -61,35 +61,35 @@ class PausedOwnersTest {
     for (var name : NAMES)
       nodes.add(NodeProcess.start("-Xmx192m", Ledgers.class, app, urls, Integer.toString(replicas), name));
     nodes.forEach(NodeProcess::awaitJoined);
-    try (var asking = Ledgers.join(app, network, "asking")) {
+    try (var client = Ledgers.join(app, network, "asking")) {
       Patience.eventually(
-          () -> asking.members().stream().filter(one -> one.hosts().contains("ledger")).count() == NAMES.size());
-      pauseAgainAndAgain(asking);
+          () -> client.members().stream().filter(member -> member.hosts().contains("ledger")).count() == NAMES.size());
+      pauseAgainAndAgain(client);
     }
   }
 
-  private void pauseAgainAndAgain(Cluster asking) throws Exception {
-    try (var ledgers = new Ledgers(asking)) {
+  private void pauseAgainAndAgain(Cluster client) throws Exception {
+    try (var ledgers = new Ledgers(client)) {
       var random = new Random(ledgers.seed());
-      for (int i = 0; i < ROUNDS; i++) pause(ledgers, i % NAMES.size(), random.nextInt(LONGEST));
+      for (int i = 0; i < ROUNDS; i++) pause(ledgers, i % NAMES.size(), random.nextInt(MAX_EXTRA_MILLIS));
       for (var name : NAMES) ledgers.awaitAnswerOf(name);
-      assertEquals(List.of(), ledgers.faults(), () -> "-Dfibry.seed=" + ledgers.seed());
-      Histories.check(asking.store(), "ledger");
+      assertEquals(List.of(), ledgers.violations(), () -> "-Dfibry.seed=" + ledgers.seed());
+      Histories.check(client.store(), "ledger");
       System.out.println(ROUNDS + " pauses, " + servers.size() + " servers: " + ledgers);
     }
   }
 
-  private void pause(Ledgers ledgers, int victim, int longer) throws Exception {
-    String name = NAMES.get(victim);
+  private void pause(Ledgers ledgers, int nodeIndex, int extraMillis) throws Exception {
+    String name = NAMES.get(nodeIndex);
     ledgers.awaitAnswerOf(name);
-    nodes.get(victim).pause();
+    nodes.get(nodeIndex).pause();
     long begin = System.nanoTime();
-    ledgers.awaitAllWithout(name, begin);
-    var silence = System.nanoTime() - begin;
-    long end = begin + Math.max(silence, Ledgers.LEASE.toNanos()) + TimeUnit.MILLISECONDS.toNanos(longer);
+    ledgers.awaitAllKeysWithout(name, begin);
+    var takeoverTime = System.nanoTime() - begin;
+    long end = begin + Math.max(takeoverTime, Ledgers.LEASE.toNanos()) + TimeUnit.MILLISECONDS.toNanos(extraMillis);
     ledgers.await("the end of the pause", () -> System.nanoTime() - end > 0);
-    nodes.get(victim).goOn();
-    System.out.printf("%s stood still for %.1f s, its keys were answered after %.1f s: %s%n", name,
-        (System.nanoTime() - begin) / 1e9, silence / 1e9, ledgers);
+    nodes.get(nodeIndex).resume();
+    System.out.printf("%s was paused for %.1f s, its keys were answered after %.1f s: %s%n", name,
+        (System.nanoTime() - begin) / 1e9, takeoverTime / 1e9, ledgers);
   }
 }

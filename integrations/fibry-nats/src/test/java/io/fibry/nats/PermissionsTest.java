@@ -11,7 +11,7 @@ import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.TransportException;
-import io.fibry.cluster.UnreachableException;
+import io.fibry.cluster.UnavailableException;
 import io.fibry.durable.Durable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Patience;
@@ -27,11 +27,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A server that lets the nodes of an app do what they are said to need, and nothing else. */
+/** Tests that the permissions of an app suffice for its nodes, and permit nothing else. */
 class PermissionsTest {
   record Count() implements Request<Count, Integer> {}
 
-  record Job(boolean bad) {}
+  record Job(boolean mustFail) {}
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).snapshotEvery(2).storeMessages(9)
       .state(0).handler((number, count, context) -> {
@@ -45,7 +45,7 @@ class PermissionsTest {
 
   @BeforeEach
   void begin() {
-    Servers.assumeThere();
+    Servers.assumeInstalled();
     folder = Servers.folder();
     server = NatsServer.start(folder, authorization("x"));
   }
@@ -66,7 +66,7 @@ class PermissionsTest {
   }
 
   private Cluster join(String node) {
-    return join(node, Duration.ofMinutes(1)); // a busy machine is not taken for dead
+    return join(node, Duration.ofMinutes(1)); // long enough for a busy machine
   }
 
   private Cluster join(String node, Duration lease) {
@@ -83,11 +83,11 @@ class PermissionsTest {
       assertEquals(7, b.actor("till", Count.class).ask(new Count()));
       for (int i = 1; i <= 5; i++) assertEquals(i, b.entities(COUNTER).actor("x").ask(new Count()));
       assertTrue(b.entities(COUNTER).actor("x").sendMessage(new Count()));
-      assertEquals(7, b.entities(COUNTER).actor("x").ask(new Count())); // so the one before is handled
+      assertEquals(7, b.entities(COUNTER).actor("x").ask(new Count())); // the message above is thus handled
       b.topic("news", Count.class).publish(new Count());
-      assertEquals(new Count(), Patience.next(news));
+      assertEquals(new Count(), Patience.nextOf(news));
     }
-    work();
+    doWork();
     try (var store = NatsStore.open(network(), "bank"); var history = store.history("counter", "")) {
       assertEquals(7, history.take().size());
     }
@@ -95,21 +95,21 @@ class PermissionsTest {
     assertEquals("", violations());
   }
 
-  /** Two pieces: one is done, the other fails, and is removed. */
-  private void work() {
-    var done = new LinkedBlockingQueue<Job>();
+  /** Puts two jobs. One is done; the other fails, is retried, and is discarded. */
+  private void doWork() {
+    var doneJobs = new LinkedBlockingQueue<Job>();
     try (var a = join("a")) {
       var jobs = a.queue("jobs", Job.class);
       jobs.consume(options -> options.withMaxAttempts(1), job -> {
-        if (job.bad()) throw new IllegalStateException("made up");
-        done.add(job);
+        if (job.mustFail()) throw new IllegalStateException("made up");
+        doneJobs.add(job);
       });
       jobs.put(new Job(true));
       jobs.put(new Job(false));
-      Patience.eventually(() -> done.size() == 1 && jobs.size() == 0);
-      var aside = jobs.parked(2);
-      assertEquals(1, aside.size());
-      assertTrue(jobs.retry(aside.getFirst()));
+      Patience.eventually(() -> doneJobs.size() == 1 && jobs.size() == 0);
+      var parkedJobs = jobs.parked(2);
+      assertEquals(1, parkedJobs.size());
+      assertTrue(jobs.retry(parkedJobs.getFirst()));
       Patience.eventually(() -> jobs.parked(2).size() == 1);
       assertTrue(jobs.discard(jobs.parked(2).getFirst()));
     }
@@ -138,11 +138,11 @@ class PermissionsTest {
     }
   }
 
-  @Soak(counterpart = "FaultsTest.nodesGoOnWhenTheirServerComesBack")
+  @Soak(counterpart = "ServerFaultsTest.nodesContinueAfterServerRestart")
   @Test
   void nodeRecoversWhenItsPermissionIsRestored() throws Exception {
     var file = folder.resolve("server.conf");
-    String before = Files.readString(file);
+    String originalText = Files.readString(file);
     var lease = Duration.ofSeconds(6);
     try (var a = join("a", lease); var b = join("b", lease)) {
       a.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
@@ -150,14 +150,14 @@ class PermissionsTest {
       assertEquals(7, till.ask(new Count()));
 
       server.kill();
-      Files.writeString(file, before.replace(authorization("x"), authorization("other")));
+      Files.writeString(file, originalText.replace(authorization("x"), authorization("other")));
       server.restart();
       Patience.eventually(() -> !a.health().isAlive());
-      assertThrows(UnreachableException.class, () -> till.ask(new Count()));
+      assertThrows(UnavailableException.class, () -> till.ask(new Count()));
       assertTrue(b.health().connectionProblem().isPresent());
 
       server.kill();
-      Files.writeString(file, before);
+      Files.writeString(file, originalText);
       server.restart();
       Patience.eventually(() -> a.health().isAlive() && b.health().isAlive());
       Patience.eventually(() -> isAnswered(till));
@@ -167,7 +167,7 @@ class PermissionsTest {
   private static boolean isAnswered(Actor<Count> till) {
     try {
       return till.ask(new Count()) == 7;
-    } catch (RequestException notYet) {
+    } catch (RequestException failure) {
       return false;
     }
   }

@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Nodes that are processes. */
+/** Tests nodes that are processes of their own. */
 class ProcessesTest {
   record Where() implements Request<Where, String> {}
 
@@ -28,23 +28,23 @@ class ProcessesTest {
   private final String app = Servers.app();
   private final String server = Servers.shared().url();
   private final List<NodeProcess> nodes = new ArrayList<>();
-  private final Cluster asking = join(app, server, "asking", Duration.ofMinutes(1));
-  private final Entities<String, Where> places = asking.entities("place", Where.class);
+  private final Cluster client = join(app, server, "asking", Duration.ofMinutes(1));
+  private final Entities<String, Where> entities = client.entities("place", Where.class);
 
   private static Cluster join(String app, String server, String node, Duration lease) {
     return Cluster.join(app, NatsNetwork.connectTo(server),
         options -> options.withNode(node).withLease(lease).withPartitions(16));
   }
 
-  /** A node: its app, its server, its name and its lease. */
+  /** Runs a node. The arguments are its app, its server, its name and its lease. */
   public static void main(String[] args) throws InterruptedException {
     String node = args[2];
     join(args[0], args[1], node, Duration.parse(args[3])).host("place", Where.class, ActorSystem.anonymous(),
         Duration.ofMinutes(5),
         (builder, key) -> builder
             .newActor((Where where, ActorContext<Where> context) -> context.reply(where, node)));
-    NodeProcess.tellJoined();
-    Thread.currentThread().join(); // until it is killed
+    NodeProcess.reportJoined();
+    Thread.currentThread().join(); // until the process is killed
   }
 
   private NodeProcess start(String node, Duration lease) {
@@ -55,31 +55,31 @@ class ProcessesTest {
   @AfterEach
   void end() {
     nodes.forEach(NodeProcess::close);
-    asking.close();
+    client.close();
   }
 
-  /** The nodes that answer for a hundred keys, when all do. */
-  private Set<String> homes() {
-    var homes = new TreeSet<String>();
-    IntStream.range(0, 100).forEach(i -> homes.add(home(places.actor("k" + i))));
-    return homes;
+  /** Returns the nodes that host a hundred keys, when all keys have answered. */
+  private Set<String> hosts() {
+    var hosts = new TreeSet<String>();
+    IntStream.range(0, 100).forEach(i -> hosts.add(host(entities.actor("k" + i))));
+    return hosts;
   }
 
-  private static String home(Actor<Where> place) {
-    var home = new AtomicReference<String>();
-    Patience.eventually(place + " is not answered", () -> {
+  private static String host(Actor<Where> actor) {
+    var host = new AtomicReference<String>();
+    Patience.eventually(actor + " is not answered", () -> {
       try {
-        home.set(place.ask(new Where(), Duration.ofSeconds(1)));
+        host.set(actor.ask(new Where(), Duration.ofSeconds(1)));
         return true;
-      } catch (RequestException nobody) { // so far
+      } catch (RequestException failure) { // no node hosts the key yet
         return false;
       }
     });
-    return home.get();
+    return host.get();
   }
 
-  private void awaitHomes(String... nodes) {
-    Patience.eventually("the homes are not " + List.of(nodes), () -> homes().equals(Set.of(nodes)));
+  private void awaitHosts(String... nodes) {
+    Patience.eventually("the hosts are not " + List.of(nodes), () -> hosts().equals(Set.of(nodes)));
   }
 
   @Test
@@ -87,7 +87,7 @@ class ProcessesTest {
     start("a", Duration.ofMinutes(1)).awaitJoined();
     start("b", Duration.ofMinutes(1)).awaitJoined();
 
-    awaitHomes("a", "b");
+    awaitHosts("a", "b");
   }
 
   @Soak(counterpart = "ClusterSimulationTest")
@@ -96,18 +96,18 @@ class ProcessesTest {
     start("a", LEASE).awaitJoined();
     var b = start("b", LEASE);
     b.awaitJoined();
-    awaitHomes("a", "b");
+    awaitHosts("a", "b");
 
     b.kill();
-    awaitHomes("a");
+    awaitHosts("a");
 
     var c = start("c", LEASE);
     c.awaitJoined();
-    awaitHomes("a", "c");
+    awaitHosts("a", "c");
     c.pause();
-    awaitHomes("a");
+    awaitHosts("a");
 
-    c.goOn(); // it joins again, with another life
-    awaitHomes("a", "c");
+    c.resume(); // the node joins again, with another id
+    awaitHosts("a", "c");
   }
 }

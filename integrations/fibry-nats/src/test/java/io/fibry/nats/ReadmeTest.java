@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The code of the README runs. */
+/** Runs the code of the README. */
 class ReadmeTest {
   // @start
   record Visit() implements Request<Visit, Long> {}
@@ -41,13 +41,13 @@ class ReadmeTest {
 
   @Test
   void readmeShowsCodeOfThisTest() throws IOException {
-    var shown = found("(?ms)^```java\n(.*?)^```$", "README.md");
-    var here = found("(?s)  // @start\n(.*?)  // @end", "src/test/java/io/fibry/nats/ReadmeTest.java");
+    var shownCode = findAll("(?ms)^```java\n(.*?)^```$", "README.md");
+    var ownCode = findAll("(?s)  // @start\n(.*?)  // @end", "src/test/java/io/fibry/nats/ReadmeTest.java");
 
-    assertEquals(shown, here.stream().limit(1).map(code -> code.replaceAll("(?m)^  ", "")).toList());
+    assertEquals(shownCode, ownCode.stream().limit(1).map(code -> code.replaceAll("(?m)^  ", "")).toList());
   }
 
-  private static List<String> found(String pattern, String file) throws IOException {
+  private static List<String> findAll(String pattern, String file) throws IOException {
     return Pattern.compile(pattern).matcher(Files.readString(Path.of(file))).results().map(match -> match.group(1))
         .toList();
   }

@@ -1,8 +1,8 @@
 package io.fibry.nats;
 
-import static io.fibry.durable.Turning.ADA;
-import static io.fibry.durable.Turning.append;
-import static io.fibry.durable.Turning.turn;
+import static io.fibry.durable.TestTurns.ADA;
+import static io.fibry.durable.TestTurns.append;
+import static io.fibry.durable.TestTurns.turn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -25,89 +25,89 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
-/** Histories that are read from replicas which are behind, while turns are stored and purged. */
+/** Tests histories that are read from stale replicas, while turns are stored and purged. */
 class ReplicasTest {
   private static final int STEPS = Soak.ON ? 2_000 : 800;
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
-  private final Replicas replicas = new Replicas(seed);
+  private final ReplicatedStream replicas = new ReplicatedStream(seed);
   private final Store store = replicas.open(options -> options).store();
 
   private static List<Long> numbers(List<Store.StoredTurn> turns) {
     return turns.stream().map(Store.StoredTurn::number).toList();
   }
 
-  private static List<Store.StoredTurn> rest(Store.History history) throws InterruptedException {
-    var all = new ArrayList<Store.StoredTurn>();
-    for (var page = history.poll(); !page.isEmpty(); page = history.poll()) all.addAll(page);
-    return all;
+  private static List<Store.StoredTurn> readRemainder(Store.History history) throws InterruptedException {
+    var remainder = new ArrayList<Store.StoredTurn>();
+    for (var page = history.poll(); !page.isEmpty(); page = history.poll()) remainder.addAll(page);
+    return remainder;
   }
 
-  /** The last turn has replaced all before. */
-  private void leaveAndPurge(long life) {
+  /** Waits until the store has only the last turn, which has replaced all earlier turns. */
+  private void endLifeAndAwaitPurge(long life) {
     store.endLife(ADA, life);
     Patience.eventually(() -> replicas.messages(new StoreSubjects("replicas").turns(ADA)) == 1);
   }
 
-  /** The first page has turns that the second one replaced. */
+  /** The first page has turns that are replaced before the second page is read. */
   @Test
   void purgeBetweenPagesOmitsReplacedTurns() throws InterruptedException {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 29; i++) append(store, turn(ADA, life, i));
     try (var history = store.history("account", "")) {
-      var read = new ArrayList<>(history.poll());
+      var turns = new ArrayList<>(history.poll());
       append(store, turn(ADA, life, 30, true, (byte) 30));
-      leaveAndPurge(life);
-      replicas.letReplicasGo();
-      read.addAll(rest(history));
+      endLifeAndAwaitPurge(life);
+      replicas.resumeReplicas();
+      turns.addAll(readRemainder(history));
 
-      assertEquals(30, read.getLast().number());
-      assertTrue(read.size() <= 5, () -> numbers(read).toString());
-      Histories.check("account", read);
+      assertEquals(30, turns.getLast().number());
+      assertTrue(turns.size() <= 5, () -> numbers(turns).toString());
+      Histories.check("account", turns);
     }
   }
 
-  /** The second page is of a leader that has purged, the first one of a replica that has not. */
+  /** A stale replica returns old turns; the others come from the leader, which has purged. */
   @Test
   void pageOfStaleReplicaHasReplacedTurns() throws InterruptedException {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 5; i++) append(store, turn(ADA, life, i));
-    replicas.holdReplicas();
+    replicas.stopReplicas();
     for (int i = 6; i <= 29; i++) append(store, turn(ADA, life, i));
     append(store, turn(ADA, life, 30, true, (byte) 30));
-    leaveAndPurge(life);
+    endLifeAndAwaitPurge(life);
     try (var history = store.history("account", "")) {
-      var read = rest(history);
+      var turns = readRemainder(history);
 
-      assertEquals(List.of(1L, 2L, 3L, 4L, 5L, 30L), numbers(read));
-      Histories.check("account", read);
+      assertEquals(List.of(1L, 2L, 3L, 4L, 5L, 30L), numbers(turns));
+      Histories.check("account", turns);
     }
   }
 
-  /** The last turn of each actor replaced two. Half of the answers to their purges are lost. */
+  /** The last turn of each actor replaces two. Half of the answers to the purges are lost. */
   @RepeatedTest(3)
   void purgeWithoutAnswerIsRepeated() {
     System.out.println("replicas: -Dfibry.seed=" + seed);
     var lives = appendTwoTurnsEach();
     replicas.loseAnswers(50);
-    lives.forEach(this::end);
+    lives.forEach(this::endActor);
 
     assertPurged(lives.keySet());
   }
 
   /** A view passes the last turns of all actors at once, and never moves again. */
   @RepeatedTest(3)
-  void purgeBehindAViewIsRepeated() throws InterruptedException {
+  void purgeBehindViewIsRepeated() throws InterruptedException {
     System.out.println("replicas: -Dfibry.seed=" + seed);
     var view = new ViewOffset("account", "view", "").actor();
     long lifeOfView = store.load(view).life();
     append(store, turn(view, lifeOfView, 1, true, new ViewOffset("account", "view", "").body()));
     var lives = appendTwoTurnsEach();
-    lives.forEach(this::end);
+    lives.forEach(this::endActor);
     try (var history = store.history("account", "")) {
-      var last = rest(history).getLast();
+      var lastTurn = readRemainder(history).getLast();
       replicas.loseAnswers(50);
-      append(store, turn(view, lifeOfView, 2, true, new ViewOffset("account", "view", last.offset()).body()));
+      append(store, turn(view, lifeOfView, 2, true, new ViewOffset("account", "view", lastTurn.offset()).body()));
     }
 
     assertPurged(lives.keySet());
@@ -123,8 +123,8 @@ class ReplicasTest {
     return lives;
   }
 
-  /** The third turn erases an actor. */
-  private void end(Store.ActorId id, long life) {
+  /** Ends the actor with its third turn. */
+  private void endActor(Store.ActorId id, long life) {
     store.end(turn(id, life, 3, true, (byte) 3)).toCompletableFuture().join();
   }
 
@@ -133,7 +133,7 @@ class ReplicasTest {
     Patience.eventually(() -> actors.stream().allMatch(id -> replicas.messages(subjects.turns(id)) == 1));
   }
 
-  /** Two programs store, one reads; leaders change meanwhile. */
+  /** Two programs store turns and one of them reads histories, while leaders change. */
   @RepeatedTest(5)
   void historiesStayCorrectWhileLeadersChange() throws InterruptedException {
     System.out.println("replicas: -Dfibry.seed=" + seed);
@@ -143,70 +143,70 @@ class ReplicasTest {
     var lives = new HashMap<Store.ActorId, Life>();
     var states = new ArrayList<Store.StoredTurn>();
     var events = new ArrayList<Store.StoredTurn>();
-    try (var ofStates = store.history("state", ""); var ofEvents = store.history("event", "")) {
+    try (var stateHistory = store.history("state", ""); var eventHistory = store.history("event", "")) {
       for (int i = 0; i < STEPS; i++) {
         var id = new Store.ActorId(random.nextBoolean() ? "state" : "event", "k" + random.nextInt(3));
         switch (random.nextInt(20)) {
-          case 0 -> leave(lives.remove(id), id);
-          case 1, 2 -> states.addAll(ofStates.poll());
-          case 3, 4 -> events.addAll(ofEvents.poll());
+          case 0 -> endLife(lives.remove(id), id);
+          case 1, 2 -> states.addAll(stateHistory.poll());
+          case 3, 4 -> events.addAll(eventHistory.poll());
           default -> {
             if (!lives.containsKey(id)) lives.put(id, Life.begin(stores.get(random.nextInt(2)), id));
-            boolean whole = id.kind().equals("state") && random.nextInt(30) == 0;
-            if (!lives.get(id).appends(id, whole)) lives.remove(id);
+            boolean isWhole = id.kind().equals("state") && random.nextInt(30) == 0;
+            if (!lives.get(id).append(id, isWhole)) lives.remove(id);
           }
         }
       }
       replicas.loseAnswers(0);
-      states.addAll(rest(ofStates));
-      events.addAll(rest(ofEvents));
+      states.addAll(readRemainder(stateHistory));
+      events.addAll(readRemainder(eventHistory));
     }
 
     Histories.check("state", states);
     Histories.check(store, "state");
     Histories.check("event", events);
-    Map<String, List<Long>> byKey = new HashMap<>();
-    for (var one : events) byKey.computeIfAbsent(one.key(), none -> new ArrayList<>()).add(one.number());
-    byKey.forEach((key, all) -> { // of events none is ever replaced, so a view sees each
-      long last = store.load(new Store.ActorId("event", key)).lastTurn();
-      assertEquals(LongStream.rangeClosed(1, last).boxed().toList(), all, key);
+    Map<String, List<Long>> numbersByKey = new HashMap<>();
+    for (var event : events) numbersByKey.computeIfAbsent(event.key(), key -> new ArrayList<>()).add(event.number());
+    numbersByKey.forEach((key, numbers) -> { // events are never replaced, so a history has all
+      long lastNumber = store.load(new Store.ActorId("event", key)).lastTurn();
+      assertEquals(LongStream.rangeClosed(1, lastNumber).boxed().toList(), numbers, key);
     });
   }
 
-  private static void leave(Life life, Store.ActorId id) {
+  private static void endLife(Life life, Store.ActorId id) {
     if (life != null) life.store.endLife(id, life.number);
   }
 
-  /** A life of an actor in a store; another store may begin another life meanwhile. */
+  /** A life of an actor in one of the stores. The other store may begin the next life. */
   private static final class Life {
     private final Store store;
     private final long number;
-    private long last; // turn
+    private long lastTurn;
 
-    private Life(Store store, long number, long last) {
+    private Life(Store store, long number, long lastTurn) {
       this.store = store;
       this.number = number;
-      this.last = last;
+      this.lastTurn = lastTurn;
     }
 
     static Life begin(Store store, Store.ActorId id) {
       while (true) try {
         var loaded = store.load(id);
         return new Life(store, loaded.life(), loaded.lastTurn());
-      } catch (StoreBusyException unknown) {
-        // a leader is elected
+      } catch (StoreBusyException failure) {
+        // try again after the election
       }
     }
 
-    /** Returns false if the life is over. */
-    boolean appends(Store.ActorId id, boolean whole) {
+    /** Appends the next turn. Returns false if the life is over. */
+    boolean append(Store.ActorId id, boolean isWhole) {
       try {
-        store.append(new Store.Turn(id, number, ++last, Instant.EPOCH, whole, new byte[] {(byte) last}, List.of(),
-            List.of())).toCompletableFuture().join();
+        store.append(new Store.Turn(id, number, ++lastTurn, Instant.EPOCH, isWhole, new byte[] {(byte) lastTurn},
+            List.of(), List.of())).toCompletableFuture().join();
         return true;
-      } catch (CompletionException refused) {
-        if (refused.getCause() instanceof StoreException) return false;
-        throw refused;
+      } catch (CompletionException failure) {
+        if (failure.getCause() instanceof StoreException) return false;
+        throw failure;
       }
     }
   }

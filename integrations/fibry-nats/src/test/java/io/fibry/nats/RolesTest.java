@@ -39,13 +39,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** A server that lets each program of an app do what its role needs, and nothing else. */
+/** Tests that the permissions of a role suffice for its operations, and permit no others. */
 class RolesTest {
   record Count() implements Request<Count, Integer> {}
 
   record Job(int number) {}
 
-  private static final Duration LONG = Duration.ofMinutes(1); // a busy machine is not taken for dead
+  private static final Duration MINUTE = Duration.ofMinutes(1); // long enough for a busy machine
   private static final String PURGE = "$JS.API.STREAM.PURGE.FB_bank_log";
   private static final String LOG = "FB_bank_log";
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).snapshotEvery(2).storeMessages(9)
@@ -57,11 +57,11 @@ class RolesTest {
   private final ActorScope scope = ActorSystem.openScope("roles-test");
   private Path folder;
   private NatsServer server;
-  private Optional<Store> keeper = Optional.empty();
+  private Optional<Store> keeperStore = Optional.empty();
 
   @BeforeEach
   void begin() {
-    Servers.assumeThere();
+    Servers.assumeInstalled();
     folder = Servers.folder();
     String users = Stream.of(Role.values()).map(role -> "{ user: " + role + ", password: x, permissions: {\n"
         + NatsNetwork.permissions("bank", role) + "} }").collect(Collectors.joining("\n"));
@@ -71,7 +71,7 @@ class RolesTest {
   @AfterEach
   void end() {
     scope.close();
-    keeper.ifPresent(Store::close);
+    keeperStore.ifPresent(Store::close);
     if (server != null) server.close();
   }
 
@@ -82,24 +82,24 @@ class RolesTest {
 
   private Cluster join(String node, Role role) {
     return Cluster.join("bank", network(role, role),
-        options -> options.withNode(node).withPartitions(4).withLease(LONG));
+        options -> options.withNode(node).withPartitions(4).withLease(MINUTE));
   }
 
   private Store open(Role role) {
     return NatsStore.open(network(role, role), "bank");
   }
 
-  /** A program that is not of this library, with the password of a role, or of the operator. */
-  private Connection raw(String user) {
+  /** Connects a client without this library, as the user of a role or as the operator. */
+  private Connection connect(String user) {
     try {
       return Nats.connect(new Options.Builder().server(server.url()).userInfo(user, "x")
           .inboxPrefix(user.equals(Role.ASKER.name()) ? "fb.bank.a.raw." : "fb.bank.r.raw.").build());
-    } catch (IOException | InterruptedException failed) {
-      throw new AssertionError(failed);
+    } catch (IOException | InterruptedException failure) {
+      throw new AssertionError(failure);
     }
   }
 
-  private void makeStreams() {
+  private void createStreams() {
     try (var keeper = join("keeper", Role.KEEPER)) {
       keeper.store();
       keeper.queue("jobs", Job.class);
@@ -120,15 +120,17 @@ class RolesTest {
     return new Store.ActorId("counter", key);
   }
 
-  private static void turn(Store store, String key, List<Store.PendingMessage> sends) {
+  private static void appendTurn(Store store, String key, List<Store.PendingMessage> messages) {
     long life = store.load(actor(key)).life();
-    store.append(StreamFixture.sending(actor(key), life, 1, List.of(), sends.toArray(Store.PendingMessage[]::new)))
+    store
+        .append(StreamFixture.turnWithMessages(actor(key), life, 1, List.of(),
+            messages.toArray(Store.PendingMessage[]::new)))
         .toCompletableFuture().join();
   }
 
-  /** How many messages the stream of turns has, by their subjects. */
-  private Map<String, Long> stored() {
-    var admin = raw("admin");
+  /** Returns the number of messages in the stream of turns, by subject. */
+  private Map<String, Long> messageCounts() {
+    var admin = connect("admin");
     try {
       return admin.jetStreamManagement().getStreamInfo(LOG, StreamInfoOptions.allSubjects())
           .getStreamState().getSubjectMap();
@@ -139,40 +141,40 @@ class RolesTest {
     }
   }
 
-  private long turns(String key) {
-    return stored().getOrDefault(new StoreSubjects("bank").turns(actor(key)), 0L);
+  private long countTurns(String key) {
+    return messageCounts().getOrDefault(new StoreSubjects("bank").turns(actor(key)), 0L);
   }
 
-  private boolean someWait() {
-    return stored().keySet().stream().anyMatch(one -> one.startsWith("fb.bank.m."));
+  private boolean hasPendingMessages() {
+    return messageCounts().keySet().stream().anyMatch(subject -> subject.startsWith("fb.bank.m."));
   }
 
   // ---- nodes
 
   @Test
   void nodesNeedNoMoreThanTheirPermissions() throws Exception {
-    makeStreams();
+    createStreams();
     var news = new LinkedBlockingQueue<Count>();
-    var done = new LinkedBlockingQueue<Job>();
-    keeper = Optional.of(open(Role.KEEPER));
+    var doneJobs = new LinkedBlockingQueue<Job>();
+    keeperStore = Optional.of(open(Role.KEEPER));
     try (var a = join("a", Role.NODE); var b = join("b", Role.NODE)) {
       a.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
-      a.host(COUNTER, scope.anonymous(), LONG);
+      a.host(COUNTER, scope.anonymous(), MINUTE);
       a.topic("news", Count.class).subscribe(Mailbox.unbounded(), news::add);
       assertEquals(7, b.actor("till", Count.class).ask(new Count()));
       for (int i = 1; i <= 100; i++) assertEquals(i, b.entities(COUNTER).actor("x").ask(new Count()));
       for (int i = 0; i < 5; i++) assertTrue(b.entities(COUNTER).actor("x").sendMessage(new Count()));
       assertEquals(106, b.entities(COUNTER).actor("x").ask(new Count()));
       b.topic("news", Count.class).publish(new Count());
-      assertEquals(new Count(), Patience.next(news));
+      assertEquals(new Count(), Patience.nextOf(news));
       a.queue("jobs", Job.class).consume(options -> options.withMaxAttempts(1), job -> {
         if (job.number() == 0) throw new IllegalStateException("made up");
-        done.add(job);
+        doneJobs.add(job);
       });
       for (int i = 0; i < 2; i++) a.queue("jobs", Job.class).put(new Job(i));
-      Patience.eventually(() -> done.size() == 1 && a.queue("jobs", Job.class).size() == 0);
+      Patience.eventually(() -> doneJobs.size() == 1 && a.queue("jobs", Job.class).size() == 0);
       assertTrue(a.queue("jobs", Job.class).discard(a.queue("jobs", Job.class).parked(2).getFirst()));
-      Patience.eventually(() -> turns("x") < 100 && !someWait()); // the keeper has deleted the dead ones
+      Patience.eventually(() -> countTurns("x") < 100 && !hasPendingMessages()); // the keeper has deleted messages
     }
 
     assertEquals("", violations());
@@ -180,19 +182,19 @@ class RolesTest {
 
   @Test
   void nodeRunsWithoutKeeperAndKeeperDeletesLater() throws Exception {
-    makeStreams();
+    createStreams();
     try (var node = join("a", Role.NODE)) {
-      node.host(COUNTER, scope.anonymous(), LONG);
+      node.host(COUNTER, scope.anonymous(), MINUTE);
       var x = node.entities(COUNTER).actor("x");
       for (int i = 1; i <= 100; i++) assertEquals(i, x.ask(new Count()));
       for (int i = 0; i < 50; i++) assertTrue(x.sendMessage(new Count()));
       assertEquals(151, x.ask(new Count()));
-      assertTrue(turns("x") >= 100);
-      assertTrue(someWait());
+      assertTrue(countTurns("x") >= 100);
+      assertTrue(hasPendingMessages());
 
-      keeper = Optional.of(open(Role.KEEPER));
+      keeperStore = Optional.of(open(Role.KEEPER));
       for (int i = 0; i < 100; i++) x.ask(new Count());
-      Patience.eventually(() -> turns("x") < 200 && !someWait());
+      Patience.eventually(() -> countTurns("x") < 200 && !hasPendingMessages());
       assertEquals(252, x.ask(new Count()));
     }
 
@@ -200,58 +202,58 @@ class RolesTest {
   }
 
   @Test
-  void nodeCannotErase() throws Exception {
-    makeStreams();
+  void nodeCannotDeleteStoredMessages() throws Exception {
+    createStreams();
     try (var node = open(Role.NODE)) {
-      turn(node, "x", List.of());
+      appendTurn(node, "x", List.of());
     }
-    var before = stored();
-    var raw = raw(Role.NODE.name());
+    var countsBefore = messageCounts();
+    var client = connect(Role.NODE.name());
     try {
-      var tools = raw.jetStreamManagement();
-      assertThrows(Exception.class, () -> tools.deleteMessage(LOG, 1));
-      assertThrows(Exception.class, () -> tools.deleteStream(LOG));
+      var management = client.jetStreamManagement();
+      assertThrows(Exception.class, () -> management.deleteMessage(LOG, 1));
+      assertThrows(Exception.class, () -> management.deleteStream(LOG));
       assertThrows(Exception.class,
-          () -> tools.updateStream(raw("admin").jetStreamManagement().getStreamInfo(LOG).getConfiguration()));
-      assertThrows(Exception.class, () -> tools.purgeStream(LOG));
-      for (var rollup : Stream.of("all", "sub").toList()) for (var subject : before.keySet()) {
-        var refused = assertThrows(Exception.class, () -> raw.jetStream().publish(subject,
+          () -> management.updateStream(connect("admin").jetStreamManagement().getStreamInfo(LOG).getConfiguration()));
+      assertThrows(Exception.class, () -> management.purgeStream(LOG));
+      for (var rollup : Stream.of("all", "sub").toList()) for (var subject : countsBefore.keySet()) {
+        var refusal = assertThrows(Exception.class, () -> client.jetStream().publish(subject,
             new Headers().put("Nats-Rollup", rollup), new byte[0]));
-        assertTrue(refused.getMessage().contains("rollup"), refused::getMessage);
+        assertTrue(refusal.getMessage().contains("rollup"), refusal::getMessage);
       }
     } finally {
-      NatsNetwork.close(raw);
+      NatsNetwork.close(client);
     }
 
-    assertEquals(before, stored());
+    assertEquals(countsBefore, messageCounts());
   }
 
   @Test
   void keeperDeletesOnlyDeadTurnsForNodes() throws Exception {
-    makeStreams();
+    createStreams();
     try (var keeper = open(Role.KEEPER)) {
-      turn(keeper, "x", List.of(StreamFixture.message(actor("z"), "m")));
-      var before = stored();
-      var raw = raw(Role.NODE.name());
+      appendTurn(keeper, "x", List.of(StreamFixture.message(actor("z"), "m")));
+      var countsBefore = messageCounts();
+      var client = connect(Role.NODE.name());
       try {
-        for (var filter : before.keySet()) refused(raw, filter, 1_000_000);
+        for (var filter : countsBefore.keySet()) assertRefused(client, filter, 1_000_000);
         for (var filter : Stream.of("", "fb.bank.j.>", "fb.bank.j.counter.*", ">", "$KV.FB_bank_own.>",
             "fb.shop.j.counter.x", "fb.bank.j.counter").toList())
-          refused(raw, filter, 2);
-        raw.publish("fb.bank.k", PURGE, "{}".getBytes(StandardCharsets.UTF_8)); // the keeper may purge there
-        raw.publish("fb.bank.k", "fb.bank.j.counter.x", "{}".getBytes(StandardCharsets.UTF_8));
-        refused(raw, "fb.bank.j.counter.y", 0); // so those before are heard
+          assertRefused(client, filter, 2);
+        client.publish("fb.bank.k", PURGE, "{}".getBytes(StandardCharsets.UTF_8)); // a reply would purge the stream
+        client.publish("fb.bank.k", "fb.bank.j.counter.x", "{}".getBytes(StandardCharsets.UTF_8));
+        assertRefused(client, "fb.bank.j.counter.y", 0); // the keeper has thus handled both messages above
       } finally {
-        NatsNetwork.close(raw);
+        NatsNetwork.close(client);
       }
 
-      assertEquals(before, stored());
+      assertEquals(countsBefore, messageCounts());
     }
   }
 
-  private static void refused(Connection node, String filter, long seq) throws Exception {
-    String call = "{\"filter\":\"" + filter + "\",\"seq\":" + seq + "}";
-    var answer = node.request("fb.bank.k", call.getBytes(StandardCharsets.UTF_8), Patience.LONG);
+  private static void assertRefused(Connection client, String filter, long seq) throws Exception {
+    String request = "{\"filter\":\"" + filter + "\",\"seq\":" + seq + "}";
+    var answer = client.request("fb.bank.k", request.getBytes(StandardCharsets.UTF_8), Patience.LONG);
     String text = new String(answer.getData(), StandardCharsets.UTF_8);
     assertTrue(text.contains("\"code\":403") && text.contains("not known to be dead"), filter + ": " + text);
   }
@@ -267,35 +269,35 @@ class RolesTest {
 
   @Test
   void programWithExcessiveRoleIsRefusedAtOnce() {
-    makeStreams();
+    createStreams();
     assertEquals("KEEPER subscribe to fb.bank.k; that needs a user with "
         + "NatsNetwork.permissions(\"bank\", Role.KEEPER)",
-        afterRole(assertThrows(TransportException.class,
+        textAfterRole(assertThrows(TransportException.class,
             () -> NatsStore.open(network(Role.NODE, Role.KEEPER), "bank"))));
   }
 
-  private static String afterRole(Throwable refused) {
-    return refused.getMessage().replaceAll(".* with the role ", "");
+  private static String textAfterRole(Throwable refusal) {
+    return refusal.getMessage().replaceAll(".* with the role ", "");
   }
 
   @Test
   void streamThatAllowsRollupsIsForKeepersOnly() throws Exception {
-    makeStreams();
-    allowRollups(true);
+    createStreams();
+    setRollups(true);
     open(Role.KEEPER).close();
-    String refused = assertThrows(IllegalStateException.class, () -> open(Role.NODE)).getMessage();
-    assertTrue(refused.contains("allow_rollup_hdrs is true instead of unset"), refused);
+    String refusal = assertThrows(IllegalStateException.class, () -> open(Role.NODE)).getMessage();
+    assertTrue(refusal.contains("allow_rollup_hdrs is true instead of unset"), refusal);
 
-    allowRollups(false); // as an operator does
+    setRollups(false); // as an operator does
     open(Role.NODE).close();
   }
 
-  private void allowRollups(boolean allowed) throws Exception {
-    var admin = raw("admin");
+  private void setRollups(boolean areAllowed) throws Exception {
+    var admin = connect("admin");
     try {
-      var tools = admin.jetStreamManagement();
-      tools.updateStream(StreamConfiguration.builder(tools.getStreamInfo(LOG).getConfiguration())
-          .allowRollup(allowed).build());
+      var management = admin.jetStreamManagement();
+      management.updateStream(StreamConfiguration.builder(management.getStreamInfo(LOG).getConfiguration())
+          .allowRollup(areAllowed).build());
     } finally {
       NatsNetwork.close(admin);
     }
@@ -305,22 +307,22 @@ class RolesTest {
 
   @Test
   void askerNeedsNoMoreThanItsPermissions() {
-    makeStreams();
+    createStreams();
     var node = join("a", Role.NODE);
     try (var asker = join("q", Role.ASKER)) {
       node.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
-      node.host(COUNTER, scope.anonymous(), LONG);
+      node.host(COUNTER, scope.anonymous(), MINUTE);
       assertEquals(7, asker.actor("till", Count.class).ask(new Count()));
       for (int i = 1; i <= 5; i++) assertEquals(i, asker.entities(COUNTER).actor("x").ask(new Count()));
       assertTrue(asker.entities(COUNTER).actor("x").sendMessage(new Count()));
       assertEquals(7, asker.entities(COUNTER).actor("x").ask(new Count()));
       Patience.eventually(() -> asker.members().stream().map(Cluster.Member::name).toList().equals(
           List.of("a")));
-      assertEquals(1, node.members().size()); // an asker is no member
+      assertEquals(1, node.members().size()); // an asker is not a member
       assertTrue(asker.health().isAlive());
-      try (var other = join("b", Role.NODE)) { // reads the table for the asker from now on
+      try (var secondNode = join("b", Role.NODE)) { // reads the table for the asker after the close of the first
         node.close();
-        Patience.eventually(() -> asker.members().equals(List.of(other.self())));
+        Patience.eventually(() -> asker.members().equals(List.of(secondNode.self())));
       }
     } finally {
       node.close();
@@ -331,68 +333,68 @@ class RolesTest {
 
   @Test
   void askerIsDeniedAllOtherOperations() {
-    makeStreams();
-    String needs = "; that needs the role NODE, by NatsNetwork.withRole, and a user with "
+    createStreams();
+    String remedy = "; that needs the role NODE, by NatsNetwork.withRole, and a user with "
         + "NatsNetwork.permissions(\"bank\", Role.NODE)";
-    String who = "node 'q' of app 'bank' with the role ASKER cannot ";
+    String askerCannot = "node 'q' of app 'bank' with the role ASKER cannot ";
     try (var node = join("a", Role.NODE); var asker = join("q", Role.ASKER)) {
-      assertEquals("a", node.self().name()); // which reads the table for the asker
-      denied(who + "use the store" + needs, asker::store);
-      denied(who + "use queue fb.bank.w.jobs" + needs, () -> asker.queue("jobs", Job.class));
-      denied(who + "host entities" + needs, () -> asker.host("counter", Count.class, scope.anonymous(), LONG,
-          (how, key) -> how.newActor((count, context) -> {})));
-      denied(who + "subscribe to fb.bank.n.till" + needs, () -> asker.expose("till", Count.class,
+      assertEquals("a", node.self().name()); // this node reads the table for the asker
+      assertDenied(askerCannot + "use the store" + remedy, asker::store);
+      assertDenied(askerCannot + "use queue fb.bank.w.jobs" + remedy, () -> asker.queue("jobs", Job.class));
+      assertDenied(askerCannot + "host entities" + remedy, () -> asker.host("counter", Count.class, scope.anonymous(),
+          MINUTE, (builder, key) -> builder.newActor((count, context) -> {})));
+      assertDenied(askerCannot + "subscribe to fb.bank.n.till" + remedy, () -> asker.expose("till", Count.class,
           scope.anonymous().newActor((count, context) -> {})));
-      denied(who + "subscribe to fb.bank.t.news" + needs,
-          () -> asker.topic("news", Count.class).subscribe(Mailbox.unbounded(), one -> {}));
-      denied(
+      assertDenied(askerCannot + "subscribe to fb.bank.t.news" + remedy,
+          () -> asker.topic("news", Count.class).subscribe(Mailbox.unbounded(), message -> {}));
+      assertDenied(
           "the table of app 'bank' has no entry 'fb.bank.kind.other', and node 'q' of app 'bank' with the role ASKER "
               + "cannot make it; start a node with the role NODE first, which does",
           () -> asker.entities("other", Count.class));
     }
-    denied(who.replace("'q'", "'store'") + "open a store" + needs, () -> open(Role.ASKER));
+    assertDenied(askerCannot.replace("'q'", "'store'") + "open a store" + remedy, () -> open(Role.ASKER));
   }
 
-  private static void denied(String text, Executable code) {
-    var refused = assertThrows(TransportException.class, code);
-    assertEquals(text, refused.getMessage());
-    assertEquals(TransportException.Failure.DENIED, refused.failure());
+  private static void assertDenied(String text, Executable code) {
+    var refusal = assertThrows(TransportException.class, code);
+    assertEquals(text, refusal.getMessage());
+    assertEquals(TransportException.Failure.DENIED, refusal.failure());
   }
 
   @Test
   void askerCannotReachStoresByOtherMeans() throws Exception {
-    makeStreams();
+    createStreams();
     try (var keeper = join("a", Role.KEEPER)) {
       keeper.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
-      turn(keeper.store(), "x", List.of());
-      var before = stored();
-      var raw = raw(Role.ASKER.name());
+      appendTurn(keeper.store(), "x", List.of());
+      var countsBefore = messageCounts();
+      var client = connect(Role.ASKER.name());
       try {
-        var tools = raw.jetStreamManagement();
-        assertThrows(Exception.class, () -> tools.purgeStream(LOG));
-        assertThrows(Exception.class, () -> tools.getStreamInfo(LOG));
-        assertThrows(Exception.class, () -> tools.getMessage(LOG, 1));
+        var management = client.jetStreamManagement();
+        assertThrows(Exception.class, () -> management.purgeStream(LOG));
+        assertThrows(Exception.class, () -> management.getStreamInfo(LOG));
+        assertThrows(Exception.class, () -> management.getMessage(LOG, 1));
         for (var subject : Stream
             .of("fb.bank.j.counter.x", "fb.bank.k", "$KV.FB_bank_own.fb.bank.node.a", "fb.bank.x.a",
                 "fb.bank.w.jobs", "fb.bank.t.news", "fb.bank.r.a.1", "fb.bank.i.a.1")
             .toList())
-          raw.publish(subject, new byte[0]);
-        raw.publish("fb.bank.n.till", PURGE, new byte[0]); // its node may purge, but must not answer there
-        raw.publish("fb.bank.n.till", "fb.bank.j.counter.x", new byte[0]);
-        // the server itself would answer into the stream
-        raw.publish("$JS.API.STREAM.INFO.KV_FB_bank_own", "fb.bank.j.counter.x", new byte[0]);
-        raw.flush(Patience.LONG);
+          client.publish(subject, new byte[0]);
+        client.publish("fb.bank.n.till", PURGE, new byte[0]); // the keeper may purge, but must not reply there
+        client.publish("fb.bank.n.till", "fb.bank.j.counter.x", new byte[0]);
+        // a reply of the server would be stored in the stream
+        client.publish("$JS.API.STREAM.INFO.KV_FB_bank_own", "fb.bank.j.counter.x", new byte[0]);
+        client.flush(Patience.LONG);
       } finally {
-        NatsNetwork.close(raw);
+        NatsNetwork.close(client);
       }
       try (var asker = join("q", Role.ASKER)) {
-        assertEquals(7, asker.actor("till", Count.class).ask(new Count())); // so those before are handled
-        var refused = assertThrows(RequestException.class, () -> join("r", Role.NODE).actor("gone", Count.class)
+        assertEquals(7, asker.actor("till", Count.class).ask(new Count())); // the messages above are thus handled
+        var refusal = assertThrows(RequestException.class, () -> join("r", Role.NODE).actor("gone", Count.class)
             .ask(new Count()));
-        assertTrue(refused.getMessage().contains("no node offers it"), refused::getMessage);
+        assertTrue(refusal.getMessage().contains("no node offers it"), refusal::getMessage);
       }
 
-      assertEquals(before, stored());
+      assertEquals(countsBefore, messageCounts());
       Patience.eventually(() -> violations().lines().count() >= 11);
     }
   }

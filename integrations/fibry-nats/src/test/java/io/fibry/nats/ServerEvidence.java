@@ -12,11 +12,11 @@ import org.junit.jupiter.api.extension.AfterTestExecutionCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Keeps the logs and streams of the servers that a failed test has started. */
+/** Saves the logs and streams of the servers that a failed test has started. */
 public final class ServerEvidence implements BeforeEachCallback, AfterTestExecutionCallback {
   private static final List<Path> FOLDERS = new CopyOnWriteArrayList<>(); // of the servers of this test
 
-  static void made(Path folder) {
+  static void add(Path folder) {
     FOLDERS.add(folder);
   }
 
@@ -28,20 +28,20 @@ public final class ServerEvidence implements BeforeEachCallback, AfterTestExecut
   @Override
   public void afterTestExecution(ExtensionContext context) {
     if (context.getExecutionException().isEmpty()) return;
-    for (var folder : FOLDERS) keep(folder, context.getRequiredTestClass().getSimpleName() + "-"
+    for (var folder : FOLDERS) copyToEvidence(folder, context.getRequiredTestClass().getSimpleName() + "-"
         + context.getRequiredTestMethod().getName() + "-" + folder.getFileName());
   }
 
-  /** Servers may write meanwhile, so that a file is gone. */
-  private static void keep(Path folder, String name) {
-    try (var all = Files.walk(folder)) {
-      for (var file : (Iterable<Path>) all::iterator) {
+  /** Copies the folder. Its server may delete a file during the copy. */
+  private static void copyToEvidence(Path folder, String name) {
+    try (var files = Files.walk(folder)) {
+      for (var file : (Iterable<Path>) files::iterator) {
         var copy = Evidence.FOLDER.resolve(name).resolve(folder.relativize(file).toString());
         if (Files.isDirectory(file)) Files.createDirectories(copy);
         else if (Files.exists(file)) Files.copy(file, copy, StandardCopyOption.REPLACE_EXISTING);
       }
-    } catch (IOException | UncheckedIOException gone) {
-      System.out.println("not all of " + folder + " was kept: " + gone);
+    } catch (IOException | UncheckedIOException failure) {
+      System.out.println("not all of " + folder + " was copied: " + failure);
     }
   }
 }

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import static io.fibry.durable.Turning.ADA;
-import static io.fibry.durable.Turning.turn;
+import static io.fibry.durable.TestTurns.ADA;
+import static io.fibry.durable.TestTurns.turn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -20,7 +20,7 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A server that is away for a moment, and back. */
+/** Tests a store and its actors while the server is unavailable for a moment. */
 class ServerOutageTest extends StreamFixture {
   record Add(String text) implements Request<Add, Integer> {}
 
@@ -31,9 +31,9 @@ class ServerOutageTest extends StreamFixture {
       .events(Added.class, 0, (Integer count, Added added) -> count + 1)
       .handler((count, add, context) -> context.reply(add, context.persist(new Added(add.text()))));
 
-  private final FaultyStores.One one =
+  private final FaultyStores.One outageStore =
       FaultyStores.open(network, app, options -> options.withRequestLimit(Patience.LONG));
-  private final Store store = one.store();
+  private final Store store = outageStore.store();
   private final ActorScope scope = ActorSystem.openScope("away");
 
   @AfterEach
@@ -45,39 +45,39 @@ class ServerOutageTest extends StreamFixture {
   @Test
   void turnsWaitUntilTheServerIsBack() {
     long life = store.load(ADA).life();
-    one.down(true);
-    var waiting = store.append(turn(ADA, life, 1)).toCompletableFuture();
-    one.awaitRefusals(3);
+    outageStore.setDown(true);
+    var write = store.append(turn(ADA, life, 1)).toCompletableFuture();
+    outageStore.awaitRefusals(3);
 
-    assertFalse(waiting.isDone());
-    one.down(false);
+    assertFalse(write.isDone());
+    outageStore.setDown(false);
 
-    Patience.value(waiting);
+    Patience.value(write);
     assertEquals(1, store.load(ADA).lastTurn());
   }
 
   @Test
   void actorsMessagesAndViewsResumeWithServer() throws Exception {
-    List<String> seen = new CopyOnWriteArrayList<>();
+    List<String> received = new CopyOnWriteArrayList<>();
     var view = Durable.view("list", Added.class).named("seen").newActor(scope.anonymous(), store,
-        fact -> seen.add(fact.event().text()));
+        fact -> received.add(fact.event().text()));
     try (view; var lists = LIST.entities(scope.anonymous(), store, IDLE)) {
       assertEquals(1, lists.actor("ada").ask(new Add("a")));
-      Patience.eventually(() -> seen.contains("a"));
-      one.down(true);
-      var asked = new FutureTask<>(() -> lists.actor("ada").ask(new Add("b")));
-      var told = new FutureTask<>(() -> lists.actor("grace").sendMessage(new Add("c")));
-      Thread.ofVirtual().start(asked);
-      Thread.ofVirtual().start(told);
-      one.awaitRefusals(10);
-      assertFalse(asked.isDone() || told.isDone());
-      one.down(false);
+      Patience.eventually(() -> received.contains("a"));
+      outageStore.setDown(true);
+      var ask = new FutureTask<>(() -> lists.actor("ada").ask(new Add("b")));
+      var tell = new FutureTask<>(() -> lists.actor("grace").sendMessage(new Add("c")));
+      Thread.ofVirtual().start(ask);
+      Thread.ofVirtual().start(tell);
+      outageStore.awaitRefusals(10);
+      assertFalse(ask.isDone() || tell.isDone());
+      outageStore.setDown(false);
 
-      assertEquals(2, Patience.value(asked));
-      assertTrue(Patience.value(told));
-      Patience.eventually(() -> seen.containsAll(List.of("b", "c")));
+      assertEquals(2, Patience.value(ask));
+      assertTrue(Patience.value(tell));
+      Patience.eventually(() -> received.containsAll(List.of("b", "c")));
     }
     Histories.check(store, "list");
-    assertEquals(List.of("a", "b", "c"), seen.stream().distinct().sorted().toList());
+    assertEquals(List.of("a", "b", "c"), received.stream().distinct().sorted().toList());
   }
 }

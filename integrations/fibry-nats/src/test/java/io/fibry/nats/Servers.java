@@ -10,18 +10,18 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A server for all tests of this process that harm none. */
+/** Starts servers: a shared one for tests that do not harm it, and others. */
 public final class Servers {
   private static final AtomicInteger APPS = new AtomicInteger();
   private static NatsServer shared;
 
   private Servers() {}
 
-  /** Skips the test where there is no program, unless it must be there. */
-  public static void assumeThere() {
-    boolean there = NatsServer.find().isPresent();
-    if (!there && "required".equals(System.getProperty("fibry.nats"))) throw new AssertionError("no nats-server");
-    assumeTrue(there, "no nats-server; CONTRIBUTING.md says how to get one");
+  /** Skips the test if nats-server is not installed, or fails it if the server is required. */
+  public static void assumeInstalled() {
+    boolean isInstalled = NatsServer.find().isPresent();
+    if (!isInstalled && "required".equals(System.getProperty("fibry.nats"))) throw new AssertionError("no nats-server");
+    assumeTrue(isInstalled, "no nats-server; CONTRIBUTING.md says how to get one");
   }
 
   public static synchronized NatsServer shared() {
@@ -34,23 +34,23 @@ public final class Servers {
     return NatsNetwork.connectTo(shared().url()).withOptions(options -> options.pingInterval(Duration.ofMinutes(1)));
   }
 
-  /** One for a test that harms it. */
+  /** Starts a server for a test that harms it. */
   public static NatsServer start() {
-    assumeThere();
+    assumeInstalled();
     return NatsServer.start(folder());
   }
 
   public static Path folder() {
     try {
       var folder = Files.createTempDirectory(Path.of("target"), "nats-");
-      ServerEvidence.made(folder);
+      ServerEvidence.add(folder);
       return folder;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
   }
 
-  /** An app that no other test has. */
+  /** Returns the name of an app that no other test uses. */
   public static String app() {
     return "app-" + ProcessHandle.current().pid() + "-" + APPS.incrementAndGet();
   }

@@ -1,9 +1,9 @@
 package io.fibry.nats;
 
-import static io.fibry.durable.Turning.ADA;
-import static io.fibry.durable.Turning.GRACE;
-import static io.fibry.durable.Turning.append;
-import static io.fibry.durable.Turning.turn;
+import static io.fibry.durable.TestTurns.ADA;
+import static io.fibry.durable.TestTurns.GRACE;
+import static io.fibry.durable.TestTurns.append;
+import static io.fibry.durable.TestTurns.turn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.durable.Histories;
@@ -15,72 +15,72 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A history that is read page by page, while turns that a whole one replaced leave the stream, or a
- * replica that is behind answers. The turns of another actor are all there.
+ * Tests histories that are read page by page while replaced turns are purged, or while a replica
+ * that is behind answers. All turns of another actor must be read.
  */
 class StalePagesTest extends StreamFixture {
   private static final String KIND = ADA.kind();
-  private static final int REPLACED = 20;
-  private static final int WHOLE = 64; // as many messages as make the store purge
+  private static final int REPLACED_TURNS = 20;
+  private static final int WHOLE_TURNS = 64; // enough messages to make the store purge
 
   private final long life = store.load(ADA).life();
-  private final long ofGrace = store.load(GRACE).life();
+  private final long lifeOfGrace = store.load(GRACE).life();
 
-  /** Each is a message; the first two say that lives have begun. */
+  /** Each turn is a message of the stream, after two messages that begin the lives. */
   @BeforeEach
   void writeTurns() {
-    append(store, turn(GRACE, ofGrace, 1));
-    for (int i = 1; i <= REPLACED; i++) {
+    append(store, turn(GRACE, lifeOfGrace, 1));
+    for (int i = 1; i <= REPLACED_TURNS; i++) {
       append(store, turn(ADA, life, i));
-      if (i == REPLACED / 2) append(store, turn(GRACE, ofGrace, 2));
+      if (i == REPLACED_TURNS / 2) append(store, turn(GRACE, lifeOfGrace, 2));
     }
-    append(store, turn(GRACE, ofGrace, 3));
+    append(store, turn(GRACE, lifeOfGrace, 3));
   }
 
-  /** The last whole turn and the one behind it stay. */
-  private void replace() {
-    for (int i = 1; i <= WHOLE; i++) append(store, turn(ADA, life, REPLACED + i, true, (byte) i));
-    append(store, turn(ADA, life, REPLACED + WHOLE + 1));
+  /** Stores whole turns, until the store has only the last of them and the turn after it. */
+  private void replaceTurns() {
+    for (int i = 1; i <= WHOLE_TURNS; i++) append(store, turn(ADA, life, REPLACED_TURNS + i, true, (byte) i));
+    append(store, turn(ADA, life, REPLACED_TURNS + WHOLE_TURNS + 1));
     store.endLife(ADA, life);
-    Patience.eventually(() -> messages(subjects.turns(ADA)) == 2);
+    Patience.eventually(() -> countMessages(subjects.turns(ADA)) == 2);
   }
 
   private static List<Long> numbers(Store.ActorId id, List<Store.StoredTurn> turns) {
     return turns.stream().filter(turn -> turn.key().equals(id.key())).map(Store.StoredTurn::number).toList();
   }
 
-  private void checkReplacedFrom(int missing, List<Store.StoredTurn> turns) {
+  private void checkPurgedFrom(int firstMissing, List<Store.StoredTurn> turns) {
     Histories.check(KIND, turns);
-    long last = REPLACED + WHOLE + 1;
-    assertEquals(LongStream.concat(LongStream.range(1, missing), LongStream.of(last - 1, last)).boxed().toList(),
-        numbers(ADA, turns));
+    long lastNumber = REPLACED_TURNS + WHOLE_TURNS + 1;
+    assertEquals(LongStream.concat(LongStream.range(1, firstMissing), LongStream.of(lastNumber - 1, lastNumber))
+        .boxed().toList(), numbers(ADA, turns));
     assertEquals(List.of(1L, 2L, 3L), numbers(GRACE, turns));
   }
 
   @Test
   void purgeBetweenPagesOmitsOnlyReplacedTurns() throws Exception {
     faulty.limitPages(1);
-    faulty.beforePage(9, this::replace);
+    faulty.runBeforePage(9, this::replaceTurns);
 
-    checkReplacedFrom(6, Histories.read(store, KIND));
-    checkReplacedFrom(1, Histories.check(store, KIND));
+    checkPurgedFrom(6, Histories.read(store, KIND));
+    checkPurgedFrom(1, Histories.check(store, KIND));
   }
 
   @Test
   void staleReplicaMayReturnPurgedTurns() throws Exception {
     faulty.freezePages(subjects.turnsFilter(KIND));
-    replace();
+    replaceTurns();
 
-    checkReplacedFrom(REPLACED + 1, Histories.read(store, KIND)); // the leader is asked for the rest
+    checkPurgedFrom(REPLACED_TURNS + 1, Histories.read(store, KIND)); // the leader has the later turns
   }
 
   @Test
   void replicaCatchingUpBetweenPagesOmitsOnlyReplacedTurns() throws Exception {
     faulty.freezePages(subjects.turnsFilter(KIND));
-    replace();
+    replaceTurns();
     faulty.limitPages(10);
-    faulty.beforePage(2, faulty::thawPages);
+    faulty.runBeforePage(2, faulty::thawPages);
 
-    checkReplacedFrom(8, Histories.read(store, KIND));
+    checkPurgedFrom(8, Histories.read(store, KIND));
   }
 }

@@ -34,13 +34,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Durable actors whose servers fail. */
+/** Tests that durable actors stay consistent while their servers fail. */
 @Soak(counterpart = "ReplicasTest")
 @ExtendWith(ServerEvidence.class)
 class StoreFaultsTest {
   record Note(String idempotencyKey) implements Idempotent, Request<Note, Integer> {}
 
-  record Noted(String once) {}
+  record Noted(String idempotencyKey) {}
 
   private static final Durable<Note> TALLY =
       Durable.kind("tally", Note.class).events(Noted.class, 0, (Integer count, Noted noted) -> count + 1)
@@ -51,8 +51,8 @@ class StoreFaultsTest {
   private final List<NatsServer> servers = new ArrayList<>();
 
   @BeforeEach
-  void find() {
-    Servers.assumeThere();
+  void assumeServerProgram() {
+    Servers.assumeInstalled();
   }
 
   @AfterEach
@@ -67,7 +67,7 @@ class StoreFaultsTest {
   }
 
   @Test
-  void aServerIsKilledAgainAndAgain() throws Exception {
+  void transfersSurviveKillsOfServer() throws Exception {
     servers.add(NatsServer.start(Servers.folder()));
     try (var store = open(1);
         var accounts = Transfers.ACCOUNT.entities(scope.anonymous(), store, IDLE);
@@ -84,14 +84,14 @@ class StoreFaultsTest {
   }
 
   @Test
-  void aServerStandsStill() throws Exception {
+  void transfersSurvivePauseOfServer() throws Exception {
     servers.add(NatsServer.start(Servers.folder()));
     try (var store = open(1);
         var accounts = Transfers.ACCOUNT.entities(scope.anonymous(), store, IDLE);
         var transfers = new Transfers(accounts)) {
       transfers.awaitMore(100);
       servers.getFirst().pause();
-      transfers.awaitFailures(8); // each asker once
+      transfers.awaitFailures(8); // as many as there are askers
       servers.getFirst().resume();
       transfers.awaitMore(100);
       transfers.check();
@@ -100,7 +100,7 @@ class StoreFaultsTest {
   }
 
   @Test
-  void theLeaderOfThreeIsKilledAgainAndAgain() throws Exception {
+  void transfersAndEventsSurviveKillsOfLeader() throws Exception {
     servers.addAll(NatsServer.cluster(Servers.folder(), 3));
     try (var store = open(3);
         var accounts = Transfers.ACCOUNT.entities(scope.anonymous(), store, IDLE);
@@ -111,7 +111,7 @@ class StoreFaultsTest {
         transfers.awaitMore(100);
         var leader = leader();
         leader.kill();
-        transfers.awaitMore(50); // by the other two
+        transfers.awaitMore(50); // by the other two servers
         leader.restart();
       }
       transfers.awaitMore(100);
@@ -121,11 +121,11 @@ class StoreFaultsTest {
     }
   }
 
-  /** Events that are stored and read while leaders change. */
+  /** Stores events and reads them, while leaders change. */
   private static final class Events implements AutoCloseable {
-    private final List<Store.StoredTurn> read = new CopyOnWriteArrayList<>();
-    private final AtomicInteger answered = new AtomicInteger();
-    private final AtomicBoolean end = new AtomicBoolean();
+    private final List<Store.StoredTurn> readTurns = new CopyOnWriteArrayList<>();
+    private final AtomicInteger answerCount = new AtomicInteger();
+    private final AtomicBoolean stop = new AtomicBoolean();
     private final Store.History history;
     private final Thread reader;
     private final Thread asker;
@@ -134,60 +134,60 @@ class StoreFaultsTest {
       history = store.history("tally", "");
       reader = Thread.startVirtualThread(this::read);
       asker = Thread.startVirtualThread(() -> {
-        for (int i = 0; !end.get(); i++) ask(tallies, new Note("n" + i));
+        for (int i = 0; !stop.get(); i++) ask(tallies, new Note("n" + i));
       });
     }
 
     private void read() {
       try {
-        while (true) read.addAll(history.take());
-      } catch (StoreClosedException | InterruptedException over) {
-        // at the end of the test
+        while (true) readTurns.addAll(history.take());
+      } catch (StoreClosedException | InterruptedException failure) {
+        // the test has ended
       }
     }
 
     private void ask(Entities<String, Note> tallies, Note note) {
       while (true) try {
         tallies.actor("t").ask(note, Duration.ofSeconds(2));
-        answered.incrementAndGet();
+        answerCount.incrementAndGet();
         return;
-      } catch (RequestException | CancellationException | StoreException again) {
+      } catch (RequestException | CancellationException | StoreException failure) {
         if (Thread.interrupted()) return;
       }
     }
 
-    /** Each is read, in its order, and once. */
+    /** Checks that each event was read once, and in its order. */
     void check() {
-      end.set(true);
-      Patience.joined(asker);
-      Patience.eventually("not all events are read", () -> read.size() >= answered.get());
-      assertEquals(LongStream.rangeClosed(1, answered.get()).boxed().toList(),
-          read.stream().map(Store.StoredTurn::number).toList());
+      stop.set(true);
+      Patience.awaitEnd(asker);
+      Patience.eventually("not all events are read", () -> readTurns.size() >= answerCount.get());
+      assertEquals(LongStream.rangeClosed(1, answerCount.get()).boxed().toList(),
+          readTurns.stream().map(Store.StoredTurn::number).toList());
     }
 
     @Override
     public void close() {
-      end.set(true);
+      stop.set(true);
       asker.interrupt();
       history.close();
     }
   }
 
   private NatsServer leader() throws Exception {
-    var tools = Nats.connect(servers.stream().map(NatsServer::url).collect(Collectors.joining(",")));
+    var client = Nats.connect(servers.stream().map(NatsServer::url).collect(Collectors.joining(",")));
     try {
-      var leader = new AtomicReference<String>(); // null also while there is none
+      var leader = new AtomicReference<String>(); // null while no leader is elected
       Patience.eventually("no leader is elected", () -> {
         try {
-          leader.set(tools.jetStreamManagement().getStreamInfo("FB_faults_log").getClusterInfo().getLeader());
-        } catch (IOException | JetStreamApiException notYet) {
+          leader.set(client.jetStreamManagement().getStreamInfo("FB_faults_log").getClusterInfo().getLeader());
+        } catch (IOException | JetStreamApiException failure) {
           return false;
         }
         return leader.get() != null;
       });
-      return servers.get(Integer.parseInt(leader.get().substring(1))); // n0, n1, n2
+      return servers.get(Integer.parseInt(leader.get().substring(1))); // their names are n0, n1, n2
     } finally {
-      tools.close();
+      client.close();
     }
   }
 }

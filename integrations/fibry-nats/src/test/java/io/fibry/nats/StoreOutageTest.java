@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Durable actors whose server does not answer: for a while, or for good. */
+/** Tests durable actors whose server is unavailable for a while, or for good. */
 class StoreOutageTest {
   private static final Duration IDLE = Duration.ofSeconds(1);
 
@@ -26,15 +26,15 @@ class StoreOutageTest {
 
   @Test
   void transfersContinueWhenServerIsBack() throws InterruptedException {
-    var one = open();
-    try (var store = one.store();
+    var faultyStore = open();
+    try (var store = faultyStore.store();
         var accounts = Transfers.ACCOUNT.entities(scope.anonymous(), store, IDLE);
         var transfers = new Transfers(accounts)) {
-      for (int i = 0; i < 2; i++) { // the second time with what the first has left
+      for (int i = 0; i < 2; i++) { // the second time with the state after the first
         transfers.awaitMore(50);
-        one.down(true);
-        transfers.awaitFailures(8); // each asker once
-        one.down(false);
+        faultyStore.setDown(true);
+        transfers.awaitFailures(8); // as many as there are askers
+        faultyStore.setDown(false);
       }
       transfers.awaitMore(50);
       transfers.check();
@@ -44,14 +44,14 @@ class StoreOutageTest {
 
   @Test
   void transfersFailWhenConnectionIsCut() {
-    var one = open();
-    try (var store = one.store();
+    var faultyStore = open();
+    try (var store = faultyStore.store();
         var accounts = Transfers.ACCOUNT.entities(scope.anonymous(), store, IDLE);
         var transfers = new Transfers(accounts)) {
       transfers.awaitMore(50);
-      one.cut();
+      faultyStore.closeConnection();
       transfers.awaitFailures(8);
-      assertTrue(transfers.answered() >= 50);
+      assertTrue(transfers.answerCount() >= 50);
     }
   }
 }

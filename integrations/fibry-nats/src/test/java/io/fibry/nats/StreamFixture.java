@@ -13,13 +13,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 
-/** A store in a stream of its own, which may fail, and a client that looks at it. */
+/** Has a store in a stream of its own, in which tests cause faults, and a client of the server. */
 abstract class StreamFixture {
   final String app = Servers.app();
   final NatsNetwork network = Servers.network();
   final StoreSubjects subjects = new StoreSubjects(app);
   private final List<One> opened = new ArrayList<>();
-  final Connection tools = tools();
+  final Connection client = tools();
   final One faulty = open();
   final Store store = faulty.store();
 
@@ -42,33 +42,35 @@ abstract class StreamFixture {
 
   @AfterEach
   void close() throws Exception {
-    for (var one : opened) one.store().close();
-    tools.close();
+    for (var faultyStore : opened) faultyStore.store().close();
+    client.close();
   }
 
-  JetStreamManagement streams() throws Exception {
-    return tools.jetStreamManagement();
+  JetStreamManagement management() throws Exception {
+    return client.jetStreamManagement();
   }
 
-  long messages(String filter) {
+  long countMessages(String filter) {
     try {
-      return streams().getStreamInfo(subjects.streamName(), StreamInfoOptions.filterSubjects(filter)).getStreamState()
+      return management().getStreamInfo(subjects.streamName(), StreamInfoOptions.filterSubjects(filter))
+          .getStreamState()
           .getSubjectMap().values().stream().mapToLong(Long::longValue).sum();
     } catch (Exception failure) {
       throw new IllegalStateException(failure);
     }
   }
 
-  static Store.PendingMessage message(Store.ActorId to, String id) {
-    return new Store.PendingMessage(to, id, Instant.EPOCH, new byte[] {1});
+  static Store.PendingMessage message(Store.ActorId receiver, String id) {
+    return new Store.PendingMessage(receiver, id, Instant.EPOCH, new byte[] {1});
   }
 
-  static Store.Turn sending(Store.ActorId from, long life, long number, List<String> done,
-      Store.PendingMessage... sends) {
-    return new Store.Turn(from, life, number, Instant.now(), false, new byte[] {(byte) number}, done, List.of(sends));
+  static Store.Turn turnWithMessages(Store.ActorId actor, long life, long number, List<String> handledIds,
+      Store.PendingMessage... messages) {
+    return new Store.Turn(actor, life, number, Instant.now(), false, new byte[] {(byte) number}, handledIds,
+        List.of(messages));
   }
 
-  List<String> waiting(Store.ActorId actor) {
+  List<String> pendingIds(Store.ActorId actor) {
     return store.pending(actor, Instant.MAX, 99).stream().map(Store.PendingMessage::id).toList();
   }
 }

@@ -22,13 +22,13 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.BooleanSupplier;
 
 /**
- * Askers that move money between accounts, each transfer again and again until it is answered,
- * while a test makes trouble. The sums at the end must agree with the answers, to the cent.
+ * Askers that transfer money between accounts while a test causes faults. They repeat each transfer
+ * until it is answered. At the end, the balances must agree with the answers to the cent.
  */
 final class Transfers implements AutoCloseable {
   sealed interface Account {}
 
-  record Transfer(String idempotencyKey, String to, long cents)
+  record Transfer(String idempotencyKey, String receiver, long cents)
       implements Account, Idempotent, Request<Transfer, Long> {}
 
   record Pay(long cents) implements Account {}
@@ -44,10 +44,10 @@ final class Transfers implements AutoCloseable {
   private final Entities<String, Account> accounts;
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final AtomicLongArray expected = new AtomicLongArray(ACCOUNTS);
-  private final AtomicInteger answered = new AtomicInteger();
-  private final AtomicInteger failed = new AtomicInteger();
-  private final AtomicBoolean end = new AtomicBoolean(); // after what is asked now
-  private volatile boolean over;
+  private final AtomicInteger answerCount = new AtomicInteger();
+  private final AtomicInteger failureCount = new AtomicInteger();
+  private final AtomicBoolean stop = new AtomicBoolean(); // askers stop after their present transfer
+  private volatile boolean isClosed;
   private final ExecutorService fibers = Executors.newVirtualThreadPerTaskExecutor();
   private final List<Future<?>> askers = new ArrayList<>();
 
@@ -65,7 +65,7 @@ final class Transfers implements AutoCloseable {
     return switch (message) {
       case Pay pay -> cents + pay.cents();
       case Transfer transfer -> {
-        context.sendMessage(ACCOUNT, transfer.to(), new Pay(transfer.cents()));
+        context.sendMessage(ACCOUNT, transfer.receiver(), new Pay(transfer.cents()));
         context.reply(transfer, cents - transfer.cents());
         yield cents - transfer.cents();
       }
@@ -78,83 +78,85 @@ final class Transfers implements AutoCloseable {
 
   private void run(int asker) {
     var random = new Random(seed + asker);
-    for (int i = 0; !end.get(); i++) {
-      int from = random.nextInt(ACCOUNTS);
-      int to = random.nextInt(ACCOUNTS);
+    for (int i = 0; !stop.get(); i++) {
+      int payer = random.nextInt(ACCOUNTS);
+      int payee = random.nextInt(ACCOUNTS);
       long cents = random.nextInt(100);
-      var transfer = new Transfer(asker + "-" + i, "a" + to, cents);
-      while (!isAnswered("a" + from, transfer)) {
-        failed.incrementAndGet();
-        if (over) return;
+      var transfer = new Transfer(asker + "-" + i, "a" + payee, cents);
+      while (!isAnswered("a" + payer, transfer)) {
+        failureCount.incrementAndGet();
+        if (isClosed) return;
       }
-      expected.addAndGet(from, -cents);
-      expected.addAndGet(to, cents);
-      answered.incrementAndGet();
+      expected.addAndGet(payer, -cents);
+      expected.addAndGet(payee, cents);
+      answerCount.incrementAndGet();
     }
   }
 
-  private boolean isAnswered(String from, Transfer transfer) {
+  private boolean isAnswered(String payer, Transfer transfer) {
     try {
-      accounts.actor(from).ask(transfer, LIMIT);
+      accounts.actor(payer).ask(transfer, LIMIT);
       return true;
-    } catch (RequestException | CancellationException | StoreException again) {
+    } catch (RequestException | CancellationException | StoreException failure) {
       return false;
     }
   }
 
-  int answered() {
-    return answered.get();
+  int answerCount() {
+    return answerCount.get();
   }
 
-  /** So many more are answered. */
-  void awaitMore(int more) {
-    int before = answered();
-    await(answered, () -> answered() >= before + more);
+  /** Waits until that many more transfers are answered. */
+  void awaitMore(int count) {
+    int countBefore = answerCount();
+    await(answerCount, () -> answerCount() >= countBefore + count);
   }
 
-  /** Waits until so many more fail, so that no call hangs. */
-  void awaitFailures(int more) {
-    int before = failed.get();
-    await(failed, () -> failed.get() >= before + more);
+  /** Waits until that many more requests have failed, which shows that no call hangs. */
+  void awaitFailures(int count) {
+    int countBefore = failureCount.get();
+    await(failureCount, () -> failureCount.get() >= countBefore + count);
   }
 
-  /** Waits as long as the count grows. */
-  private void await(AtomicInteger count, BooleanSupplier fact) {
-    Patience.progress("it never came true; " + answered + " answered, " + failed + " failed, -Dfibry.seed=" + seed,
+  /** Waits until the condition holds. Fails if the count no longer grows. */
+  private void await(AtomicInteger count, BooleanSupplier condition) {
+    Patience.progress(
+        "the condition never came true; " + answerCount + " answered, " + failureCount + " failed, -Dfibry.seed="
+            + seed,
         count::get, () -> {
-          for (var one : askers)
-            if (one.isDone() && !end.get()) throw new AssertionError("an asker has ended", failure(one));
-          return fact.getAsBoolean();
+          for (var asker : askers)
+            if (asker.isDone() && !stop.get()) throw new AssertionError("an asker has ended", failure(asker));
+          return condition.getAsBoolean();
         });
   }
 
-  private static Throwable failure(Future<?> one) {
-    return one.state() == Future.State.FAILED ? one.exceptionNow() : null;
+  private static Throwable failure(Future<?> asker) {
+    return asker.state() == Future.State.FAILED ? asker.exceptionNow() : null;
   }
 
-  /** All that was answered, and nothing else, is in the accounts. */
+  /** Checks that the accounts have all answered transfers, and no others. */
   void check() {
-    end.set(true);
+    stop.set(true);
     askers.forEach(Patience::value);
     for (int i = 0; i < ACCOUNTS; i++) {
       int account = i;
-      await(answered, () -> sum(account) == expected.get(account)); // sent messages may not have arrived yet
+      await(answerCount, () -> balance(account) == expected.get(account)); // sent messages may not have arrived yet
     }
-    System.out.println(answered + " transfers answered, " + failed + " tried again");
+    System.out.println(answerCount + " transfers answered, " + failureCount + " retried");
   }
 
-  private long sum(int account) {
+  private long balance(int account) {
     try {
       return accounts.actor("a" + account).ask(new Sum(), LIMIT);
-    } catch (RequestException | CancellationException | StoreException again) {
+    } catch (RequestException | CancellationException | StoreException failure) {
       return Long.MIN_VALUE;
     }
   }
 
   @Override
   public void close() {
-    end.set(true);
-    over = true;
+    stop.set(true);
+    isClosed = true;
     fibers.shutdownNow();
   }
 }

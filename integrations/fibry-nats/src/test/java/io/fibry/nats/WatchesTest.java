@@ -22,92 +22,92 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class WatchesTest implements TableReconciler.WatchedTable {
-  private static final Duration FOR_EVER = Duration.ofDays(1); // it looks only when it is told to
+  private static final Duration FOR_EVER = Duration.ofDays(1); // so that it lists the keys only when it is woken
 
-  private final List<String> told = new CopyOnWriteArrayList<>();
-  private final AtomicInteger lists = new AtomicInteger();
-  private final Set<String> read = ConcurrentHashMap.newKeySet(); // keys that exist, though no list has them
-  private volatile KeyListing list = new KeyListing(Set.of(), 0);
+  private final List<String> notifications = new CopyOnWriteArrayList<>();
+  private final AtomicInteger listCount = new AtomicInteger();
+  private final Set<String> unlistedKeys = ConcurrentHashMap.newKeySet(); // keys that exist, but are in no list
+  private volatile KeyListing listing = new KeyListing(Set.of(), 0);
 
-  private static Entry there(String key, long version) {
+  private static Entry entry(String key, long version) {
     return new Entry(key, Optional.of(new byte[0]), version);
   }
 
-  private void tell(Entry entry) {
-    told.add((entry.value().isPresent() ? "" : "no ") + entry.key() + " " + entry.version());
+  private void recordNotification(Entry entry) {
+    notifications.add((entry.value().isPresent() ? "" : "no ") + entry.key() + " " + entry.version());
   }
 
   @Override
   public boolean has(String key) {
-    return read.contains(key);
+    return unlistedKeys.contains(key);
   }
 
   @Override
   public KeyListing list() {
-    lists.incrementAndGet();
-    if (list.lastChange() < 0) throw new TransportException(Failure.DISCONNECTED, "planned");
-    return list;
+    listCount.incrementAndGet();
+    if (listing.lastChange() < 0) throw new TransportException(Failure.DISCONNECTED, "planned");
+    return listing;
   }
 
-  private void look(TableReconciler watches, KeyListing listed) {
-    list = listed;
-    int before = lists.get();
+  private void listAgain(TableReconciler watches, KeyListing newListing) {
+    listing = newListing;
+    int countBefore = listCount.get();
     watches.wake();
-    Patience.eventually(() -> lists.get() > before);
+    Patience.eventually(() -> listCount.get() > countBefore);
   }
 
   @Test
   void unlistedEntryIsReportedDeleted() {
     try (var watches = new TableReconciler("test", this, FOR_EVER)) {
-      var watch = watches.open(this::tell);
-      watch.accept(there("a", 5));
-      watch.accept(there("b", 6));
+      var watch = watches.open(this::recordNotification);
+      watch.accept(entry("a", 5));
+      watch.accept(entry("b", 6));
 
-      look(watches, new KeyListing(Set.of("b", "c"), 9));
+      listAgain(watches, new KeyListing(Set.of("b", "c"), 9));
 
-      Patience.eventually(() -> told.size() == 3);
-      assertEquals(List.of("a 5", "b 6", "no a 9"), told);
+      Patience.eventually(() -> notifications.size() == 3);
+      assertEquals(List.of("a 5", "b 6", "no a 9"), notifications);
     }
   }
 
   @Test
   void staleListDeletesNoEntries() {
     try (var watches = new TableReconciler("test", this, FOR_EVER)) {
-      var watch = watches.open(this::tell);
-      watch.accept(there("a", 5));
+      var watch = watches.open(this::recordNotification);
+      watch.accept(entry("a", 5));
 
-      look(watches, new KeyListing(Set.of(), 4)); // before "a" was made
-      look(watches, new KeyListing(Set.of(), 6));
+      listAgain(watches, new KeyListing(Set.of(), 4)); // older than the entry "a"
+      listAgain(watches, new KeyListing(Set.of(), 6));
 
-      Patience.eventually(() -> told.size() == 2);
-      assertEquals(List.of("a 5", "no a 6"), told);
+      Patience.eventually(() -> notifications.size() == 2);
+      assertEquals(List.of("a 5", "no a 6"), notifications);
     }
   }
 
   @Test
   void failedListIsRetried() {
     try (var watches = new TableReconciler("test", this, FOR_EVER)) {
-      watches.open(this::tell).accept(there("a", 5));
+      watches.open(this::recordNotification).accept(entry("a", 5));
 
-      look(watches, new KeyListing(Set.of(), -1)); // it fails
-      look(watches, new KeyListing(Set.of(), 6));
+      listAgain(watches, new KeyListing(Set.of(), -1)); // this list fails
+      listAgain(watches, new KeyListing(Set.of(), 6));
 
-      Patience.eventually(() -> told.contains("no a 6"));
+      Patience.eventually(() -> notifications.contains("no a 6"));
     }
   }
 
   @Test
   void keyOmittedFromLongListIsNotDeleted() {
     try (var watches = new TableReconciler("test", this, FOR_EVER)) {
-      var watch = watches.open(this::tell);
-      watch.accept(there("a", 5));
-      watch.accept(there("b", 6));
-      read.add("a");
+      var watch = watches.open(this::recordNotification);
+      watch.accept(entry("a", 5));
+      watch.accept(entry("b", 6));
+      unlistedKeys.add("a");
 
-      look(watches, new KeyListing(Set.of(), 9));
+      listAgain(watches, new KeyListing(Set.of(), 9));
 
-      Patience.eventually(() -> told.size() == 3);
-      assertEquals(List.of("a 5", "b 6", "no b 9"), told);
+      Patience.eventually(() -> notifications.size() == 3);
+      assertEquals(List.of("a 5", "b 6", "no b 9"), notifications);
     }
   }
 
@@ -117,15 +117,15 @@ class WatchesTest implements TableReconciler.WatchedTable {
     try (var watches = new TableReconciler("test", this, FOR_EVER)) {
       var failing = watches.open(entry -> {
         if (entry.value().isEmpty() && failures.incrementAndGet() == 1) throw new IllegalStateException("planned");
-        tell(entry);
+        recordNotification(entry);
       });
-      failing.accept(there("a", 5));
-      failing.accept(there("b", 6));
-      watches.open(this::tell).accept(there("c", 7));
+      failing.accept(entry("a", 5));
+      failing.accept(entry("b", 6));
+      watches.open(this::recordNotification).accept(entry("c", 7));
 
-      look(watches, new KeyListing(Set.of(), 9)); // and again after two seconds, since it failed
+      listAgain(watches, new KeyListing(Set.of(), 9)); // repeated after two seconds, because a reader failed
 
-      Patience.eventually(() -> told.containsAll(List.of("no a 9", "no b 9", "no c 9")));
+      Patience.eventually(() -> notifications.containsAll(List.of("no a 9", "no b 9", "no c 9")));
       assertEquals(3, failures.get());
     }
   }
@@ -133,45 +133,46 @@ class WatchesTest implements TableReconciler.WatchedTable {
   @Test
   void closedWatchGetsNoMoreEntries() {
     try (var watches = new TableReconciler("test", this, FOR_EVER)) {
-      var closed = watches.open(this::tell);
-      closed.accept(there("a", 5));
-      watches.close(closed);
-      watches.open(this::tell).accept(there("b", 6));
+      var closedWatch = watches.open(this::recordNotification);
+      closedWatch.accept(entry("a", 5));
+      watches.close(closedWatch);
+      watches.open(this::recordNotification).accept(entry("b", 6));
 
-      look(watches, new KeyListing(Set.of(), 7));
+      listAgain(watches, new KeyListing(Set.of(), 7));
 
-      Patience.eventually(() -> told.size() == 3);
-      assertEquals(List.of("a 5", "b 6", "no b 7"), told);
+      Patience.eventually(() -> notifications.size() == 3);
+      assertEquals(List.of("a 5", "b 6", "no b 7"), notifications);
     }
   }
 
-  /** A table: changes arrive late, half of the ends are lost, and lists are sometimes old. */
-  private static final class Changing implements TableReconciler.WatchedTable {
-    private final Map<String, Long> there = new HashMap<>();
-    private final LinkedBlockingQueue<Entry> arriving = new LinkedBlockingQueue<>();
-    private KeyListing old = new KeyListing(Set.of(), 0);
-    private long last;
+  /** A table whose changes arrive late. Half of the deletions are lost; some lists are old. */
+  private static final class ChangingTable implements TableReconciler.WatchedTable {
+    private final Map<String, Long> versions = new HashMap<>();
+    private final LinkedBlockingQueue<Entry> changesInTransit = new LinkedBlockingQueue<>();
+    private KeyListing oldListing = new KeyListing(Set.of(), 0);
+    private long lastVersion;
 
-    synchronized void change(String key, boolean put, boolean lost) {
-      last++;
-      if (put) there.put(key, last);
-      else there.remove(key);
-      if (put || !lost) arriving.add(put ? WatchesTest.there(key, last) : new Entry(key, Optional.empty(), last));
+    synchronized void change(String key, boolean isPut, boolean isLost) {
+      lastVersion++;
+      if (isPut) versions.put(key, lastVersion);
+      else versions.remove(key);
+      if (isPut || !isLost) changesInTransit
+          .add(isPut ? WatchesTest.entry(key, lastVersion) : new Entry(key, Optional.empty(), lastVersion));
     }
 
     @Override
     public synchronized boolean has(String key) {
-      return there.containsKey(key);
+      return versions.containsKey(key);
     }
 
     @Override
     public synchronized KeyListing list() {
-      if (last % 3 == 0) return old;
-      return old = new KeyListing(Set.copyOf(there.keySet()), last);
+      if (lastVersion % 3 == 0) return oldListing;
+      return oldListing = new KeyListing(Set.copyOf(versions.keySet()), lastVersion);
     }
 
     synchronized Set<String> keys() {
-      return there.keySet().stream().filter(key -> key.startsWith("k")).collect(Collectors.toSet());
+      return versions.keySet().stream().filter(key -> key.startsWith("k")).collect(Collectors.toSet());
     }
   }
 
@@ -181,26 +182,27 @@ class WatchesTest implements TableReconciler.WatchedTable {
     System.out.println("watches: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < 100; round++) {
-      var table = new Changing();
-      var known = ConcurrentHashMap.<String>newKeySet();
+      var table = new ChangingTable();
+      var knownKeys = ConcurrentHashMap.<String>newKeySet();
       try (var watches = new TableReconciler("test", table, FOR_EVER)) {
         var watch = watches.open(entry -> {
-          if (entry.value().isPresent()) known.add(entry.key());
-          else known.remove(entry.key());
+          if (entry.value().isPresent()) knownKeys.add(entry.key());
+          else knownKeys.remove(entry.key());
         });
         var client = Thread.ofPlatform().start(() -> {
-          for (Entry entry; !(entry = Patience.next(table.arriving)).key().equals("end");) watch.accept(entry);
+          for (Entry entry; !(entry = Patience.nextOf(table.changesInTransit)).key().equals("end");)
+            watch.accept(entry);
         });
         for (int i = 0; i < 200; i++) {
           table.change("k" + random.nextInt(5), random.nextBoolean(), random.nextBoolean());
           if (random.nextInt(4) == 0) watches.wake();
         }
         table.change("end", true, false);
-        Patience.joined(client);
+        Patience.awaitEnd(client);
         Patience.eventually(() -> {
-          table.change("other", true, false); // a table changes all the time: leases are renewed
+          table.change("other", true, false); // a table changes all the time, because leases are renewed
           watches.wake();
-          return known.equals(table.keys());
+          return knownKeys.equals(table.keys());
         });
       }
     }

@@ -29,14 +29,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Work whose server, or what it keeps, fails. */
+/** Tests work queues whose server, stream or stored data fails. */
 @ExtendWith(ServerEvidence.class)
 class WorkFaultsTest {
   record Job(int number) {}
 
   private final ActorScope scope = ActorSystem.openScope("work-faults");
   private final List<Cluster> nodes = new ArrayList<>();
-  private final Map<Integer, LongAdder> done = new ConcurrentHashMap<>(); // how often, by number
+  private final Map<Integer, LongAdder> doneCounts = new ConcurrentHashMap<>(); // by number of the job
   private final String app = Servers.app();
   private final String stream = "FB_" + app + "_work";
   private NatsServer server = Servers.shared();
@@ -55,14 +55,14 @@ class WorkFaultsTest {
   }
 
   private void count(Job job) {
-    done.computeIfAbsent(job.number(), none -> new LongAdder()).increment();
+    doneCounts.computeIfAbsent(job.number(), number -> new LongAdder()).increment();
   }
 
   private static boolean isPut(WorkQueue<Job> jobs, Job job) {
     try {
       jobs.put(job);
       return true;
-    } catch (TransportException unknown) {
+    } catch (TransportException failure) {
       return false;
     }
   }
@@ -76,45 +76,45 @@ class WorkFaultsTest {
     }
   }
 
-  /** Each is done; a server that is killed may not have stored the acknowledgements of some. */
-  @Soak(counterpart = "FaultsTest.workGoesOnWhenItsServerComesBack")
+  /** Some jobs are done twice, because a killed server may lose acknowledgements. */
+  @Soak(counterpart = "ServerFaultsTest.workContinuesAfterServerRestart")
   @Test
-  void storedWorkIsDoneThoughServerIsKilled() {
+  void storedWorkIsDoneDespiteKillsOfServer() {
     server = Servers.start();
-    var one = jobs("a");
-    one.consume(8, this::count);
+    var queue = jobs("a");
+    queue.consume(8, this::count);
     jobs("b").consume(8, this::count);
-    Set<Integer> stored = ConcurrentHashMap.newKeySet();
-    var over = new AtomicBoolean();
-    var putting = new ArrayList<Thread>();
+    Set<Integer> storedNumbers = ConcurrentHashMap.newKeySet();
+    var stop = new AtomicBoolean();
+    var producers = new ArrayList<Thread>();
     for (int i = 0; i < 4; i++) {
-      int from = i * 1_000_000;
-      putting.add(Thread.ofVirtual().start(() -> {
-        for (int n = from; !over.get(); n++) if (isPut(one, new Job(n))) stored.add(n);
+      int firstNumber = i * 1_000_000;
+      producers.add(Thread.ofVirtual().start(() -> {
+        for (int n = firstNumber; !stop.get(); n++) if (isPut(queue, new Job(n))) storedNumbers.add(n);
       }));
     }
 
-    for (int times = 1; times <= 2; times++) {
-      int before = done.size();
-      Patience.eventually(() -> done.size() > before + 200);
+    for (int round = 1; round <= 2; round++) {
+      int countBefore = doneCounts.size();
+      Patience.eventually(() -> doneCounts.size() > countBefore + 200);
       server.kill();
       server.restart();
     }
-    int before = done.size();
-    Patience.eventually(() -> done.size() > before + 200);
-    over.set(true);
-    putting.forEach(Patience::joined);
+    int countBefore = doneCounts.size();
+    Patience.eventually(() -> doneCounts.size() > countBefore + 200);
+    stop.set(true);
+    producers.forEach(Patience::awaitEnd);
 
-    Patience.eventually(() -> done.keySet().containsAll(stored));
-    Patience.eventually(() -> size(one) == 0);
-    long twice = done.values().stream().filter(times -> times.sum() > 1).count();
-    System.out.println(twice + " of " + done.size() + " were done more than once");
+    Patience.eventually(() -> doneCounts.keySet().containsAll(storedNumbers));
+    Patience.eventually(() -> size(queue) == 0);
+    long repeatedJobs = doneCounts.values().stream().filter(count -> count.sum() > 1).count();
+    System.out.println(repeatedJobs + " of " + doneCounts.size() + " jobs were done more than once");
   }
 
   private static long size(WorkQueue<Job> jobs) {
     try {
       return jobs.size();
-    } catch (TransportException unknown) {
+    } catch (TransportException failure) {
       return -1;
     }
   }
@@ -124,17 +124,17 @@ class WorkFaultsTest {
     var jobs = jobs("a");
     jobs.consume(1, this::count);
     jobs.put(new Job(1));
-    Patience.eventually(() -> done.size() == 1);
+    Patience.eventually(() -> doneCounts.size() == 1);
 
     administer(client -> assertTrue(
         client.jetStreamManagement().deleteConsumer(stream, "fb_" + app + "_w_jobs")));
     jobs.put(new Job(2));
 
-    Patience.eventually(() -> done.size() == 2);
+    Patience.eventually(() -> doneCounts.size() == 2);
   }
 
   @Test
-  void aStreamOfAnotherKindIsTold() throws Exception {
+  void streamWithOtherSettingsIsRefused() throws Exception {
     administer(client -> client.jetStreamManagement()
         .addStream(StreamConfiguration.builder().name(stream).subjects("fb." + app + ".w.>").build()));
 
@@ -144,12 +144,12 @@ class WorkFaultsTest {
   }
 
   @Test
-  void aStreamWithoutRoomIsTold() throws Exception {
+  void fullStreamRefusesWork() throws Exception {
     var jobs = jobs("a");
     administer(client -> {
-      var made = client.jetStreamManagement().getStreamInfo(stream).getConfiguration();
+      var configuration = client.jetStreamManagement().getStreamInfo(stream).getConfiguration();
       client.jetStreamManagement().updateStream(
-          StreamConfiguration.builder(made).maxMessages(2).discardPolicy(DiscardPolicy.New).build());
+          StreamConfiguration.builder(configuration).maxMessages(2).discardPolicy(DiscardPolicy.New).build());
     });
     jobs.put(new Job(1));
     jobs.put(new Job(2));
@@ -160,7 +160,7 @@ class WorkFaultsTest {
     assertTrue(failure.getMessage().contains("maximum messages exceeded"), failure::getMessage);
   }
 
-  /** Bytes of others are failures of a piece, and harm nothing else. */
+  /** Bytes that are no job are parked after their attempts, and harm no other job. */
   @Test
   void foreignBytesAreParked() throws Exception {
     var jobs = jobs("a");
@@ -173,8 +173,9 @@ class WorkFaultsTest {
     });
     jobs.put(new Job(1));
 
-    Patience.eventually(() -> done.size() == 1 && jobs.parked(10).size() == 4);
+    Patience.eventually(() -> doneCounts.size() == 1 && jobs.parked(10).size() == 4);
     Patience.eventually(() -> jobs.size() == 0);
-    for (var one : jobs.parked(10)) assertTrue(one.work().isEmpty() && jobs.discard(one), one::toString);
+    for (var parkedJob : jobs.parked(10))
+      assertTrue(parkedJob.work().isEmpty() && jobs.discard(parkedJob), parkedJob::toString);
   }
 }

@@ -11,7 +11,10 @@ import org.springframework.context.annotation.Configuration;
 @ConditionalOnClass(ConfigurableTomcatWebServerFactory.class)
 class Boot3Tomcat {
 
-  /** Has no order, so it runs after the customizer of {@code spring.threads.virtual.enabled}. */
+  /**
+   * Has no order, so it runs after the customizer of {@code spring.threads.virtual.enabled}, and
+   * replaces the executor of that customizer.
+   */
   @Bean
   WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> fibryTomcatCustomizer(FiberPool fibryTomcatPool) {
     return factory -> factory.addProtocolHandlerCustomizers(handler -> handler.setExecutor(fibryTomcatPool.sink()));

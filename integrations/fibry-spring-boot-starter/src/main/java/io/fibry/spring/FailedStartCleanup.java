@@ -14,12 +14,12 @@ import org.springframework.beans.factory.config.DestructionAwareBeanPostProcesso
  */
 final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
   private final ConfigurableListableBeanFactory beans;
-  private final Predicate<Object> isClosedAfterScopes; // at a normal close
+  private final Predicate<Object> mustOutliveScopes; // after a failed start
   private final List<ActorScope> scopes = new CopyOnWriteArrayList<>();
 
-  FailedStartCleanup(ConfigurableListableBeanFactory beans, Predicate<Object> isClosedAfterScopes) {
+  FailedStartCleanup(ConfigurableListableBeanFactory beans, Predicate<Object> mustOutliveScopes) {
     this.beans = beans;
-    this.isClosedAfterScopes = isClosedAfterScopes;
+    this.mustOutliveScopes = mustOutliveScopes;
   }
 
   @Override
@@ -30,7 +30,7 @@ final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
 
   @Override
   public boolean requiresDestruction(Object bean) {
-    return isClosedAfterScopes.test(bean);
+    return mustOutliveScopes.test(bean);
   }
 
   /** Ignores beans other than singletons: Spring destroys them while the application runs. */

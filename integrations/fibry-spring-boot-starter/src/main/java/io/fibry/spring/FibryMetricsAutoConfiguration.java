@@ -53,7 +53,7 @@ public final class FibryMetricsAutoConfiguration {
     }
   }
 
-  /** Registers the meters of each HTTP server, which bear the name of its bean. */
+  /** Registers the meters of each HTTP server. The tag {@code server} is the name of its bean. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnBean(HttpServer.class)
   static class Servers {
@@ -64,7 +64,7 @@ public final class FibryMetricsAutoConfiguration {
     }
   }
 
-  /** Registers the meters of each store in a folder, which bear the name of its bean. */
+  /** Registers the meters of each folder store. The tag {@code store} is the name of its bean. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(FolderStore.class)
   @ConditionalOnBean(Store.class)

@@ -101,7 +101,7 @@ record FibryProperties(
    *
    * @param enabled Whether it is a pool of fibers.
    * @param concurrency How many tasks run at once.
-   * @param maxQueued How many tasks may wait; others are refused.
+   * @param maxQueued How many tasks may wait; further tasks are refused.
    */
   record Tasks(@DefaultValue("false") boolean enabled, @DefaultValue("256") int concurrency,
       @DefaultValue("1024") int maxQueued) {}
@@ -111,7 +111,7 @@ record FibryProperties(
    *
    * @param enabled Whether it is a pool of fibers.
    * @param concurrency How many requests run at once.
-   * @param maxQueued How many requests may wait; other connections are closed.
+   * @param maxQueued How many requests may wait; connections of further requests are closed.
    */
   record Tomcat(@DefaultValue("false") boolean enabled, @DefaultValue("256") int concurrency,
       @DefaultValue("8192") int maxQueued) {}

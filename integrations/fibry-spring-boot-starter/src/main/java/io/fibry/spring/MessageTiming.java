@@ -2,7 +2,10 @@ package io.fibry.spring;
 
 import io.fibry.ActorScope;
 
-/** Adds message timers to a scope. Its implementation needs Micrometer, which is optional. */
+/**
+ * Adds meters to the options of a scope, which measure how long its messages wait and are handled.
+ * The implementation needs Micrometer, which is optional.
+ */
 interface MessageTiming {
   ActorScope.Options applyTo(ActorScope.Options options, String scope);
 }

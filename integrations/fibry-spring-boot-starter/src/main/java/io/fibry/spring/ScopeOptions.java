@@ -6,7 +6,11 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The settings that the application's scopes share: properties, context propagators, timers. */
+/**
+ * The settings that the application's scopes share.
+ *
+ * @param timing adds meters of message times; null if there are none
+ */
 record ScopeOptions(FibryProperties properties, List<ContextPropagator<?>> propagators,
     @Nullable MessageTiming timing) {
 

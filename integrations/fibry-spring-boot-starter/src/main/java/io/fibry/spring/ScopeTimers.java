@@ -7,7 +7,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The timers of all scopes. A scope may be opened before or after a registry is bound. */
+/** The meters of message times. A scope may be opened before or after a registry is bound. */
 final class ScopeTimers implements MeterBinder, MessageTiming {
   // both lists are guarded by the monitor
   private final List<MessageMeters> timers = new ArrayList<>();

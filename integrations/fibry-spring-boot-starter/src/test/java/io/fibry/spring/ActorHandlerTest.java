@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
 
-/** A bean that is a handler gets an actor, which is a bean too. */
+/** Tests that each handler bean gets an actor, which is a bean, too. */
 class ActorHandlerTest {
   private final ApplicationContextRunner runner =
       new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
@@ -40,20 +40,20 @@ class ActorHandlerTest {
     @Override
     public void handle(Account message, ActorContext<Account> context) {
       switch (message) {
-        case Deposit d -> cents += d.cents();
-        case Balance b -> context.reply(b, cents);
+        case Deposit deposit -> cents += deposit.cents();
+        case Balance balance -> context.reply(balance, cents);
       }
     }
   }
 
   @Configuration(proxyBeanMethods = false)
   static class Functions {
-    private final StringBuffer told = new StringBuffer();
+    private final StringBuffer log = new StringBuffer();
 
     @Bean
     @ActorHandler
     Handler<String> teller() {
-      return told::append;
+      return log::append;
     }
 
     @Bean
@@ -79,7 +79,7 @@ class ActorHandlerTest {
       ActorWithReturn<String, Integer> length, ActorWithReturn<Long, String> self) {}
 
   @Test
-  void actorsAreInjectedByTheTypesOfTheirMessages() {
+  void actorsAreInjectedByMessageType() {
     runner.withUserConfiguration(Bank.class, Functions.class, Client.class).run(context -> {
       var client = context.getBean(Client.class);
 
@@ -89,26 +89,26 @@ class ActorHandlerTest {
       assertEquals(9, client.square().ask(3));
       assertEquals(3, client.length().ask("hat"));
       assertEquals("self1", client.self().ask(1L));
-      client.tellerActor().sendMessage("told");
+      client.tellerActor().sendMessage("hello");
       client.tellerActor().close();
-      assertEquals("told", context.getBean(Functions.class).told.toString());
+      assertEquals("hello", context.getBean(Functions.class).log.toString());
     });
   }
 
   @Test
-  void anActorIsFoundInItsScopeByItsName() {
+  void actorIsFoundInScopeByName() {
     runner.withUserConfiguration(Bank.class)
         .run(context -> assertTrue(context.getBean(ActorScope.class).find("account", Account.class).isPresent()));
   }
 
   @Test
-  void anActorHasTheNameOfItsBeanByDefault() {
+  void actorIsNamedAfterBeanByDefault() {
     runner.withUserConfiguration(Functions.class)
         .run(context -> assertEquals("square", context.getBean("squareActor", Actor.class).name()));
   }
 
   @Configuration(proxyBeanMethods = false)
-  static class Narrow {
+  static class BoundedHandler {
     private final Gate gate = new Gate();
 
     @Bean
@@ -122,10 +122,10 @@ class ActorHandlerTest {
   }
 
   @Test
-  void capacityIsThatOfTheAnnotation() {
-    runner.withUserConfiguration(Narrow.class).run(context -> {
-      var gate = context.getBean(Narrow.class).gate;
-      @SuppressWarnings("unchecked") // as the bean is declared
+  void annotationSetsMailboxCapacity() {
+    runner.withUserConfiguration(BoundedHandler.class).run(context -> {
+      var gate = context.getBean(BoundedHandler.class).gate;
+      @SuppressWarnings("unchecked") // the return type of the handler bean
       var actor = (ActorWithReturn<Integer, Integer>) context.getBean("slowActor", ActorWithReturn.class);
       actor.sendMessage(1);
       gate.awaitEntered();
@@ -137,22 +137,22 @@ class ActorHandlerTest {
   }
 
   @ActorHandler
-  static class Fragile implements Handler.Returning<Integer, Integer> {
+  static class Division implements Handler.Returning<Integer, Integer> {
     @Override
-    public Integer handle(Integer n) {
-      return 12 / n;
+    public Integer handle(Integer divisor) {
+      return 12 / divisor;
     }
   }
 
-  record Fraction(ActorWithReturn<Integer, Integer> of) {}
+  record Fraction(ActorWithReturn<Integer, Integer> division) {}
 
   @Test
-  void anExceptionOfAHandlerGoesToItsAskerOnly() {
-    runner.withUserConfiguration(Fragile.class, Fraction.class).run(context -> {
-      var fraction = context.getBean(Fraction.class).of();
+  void handlerExceptionReachesOnlyItsAsker() {
+    runner.withUserConfiguration(Division.class, Fraction.class).run(context -> {
+      var division = context.getBean(Fraction.class).division();
 
-      assertThrows(ArithmeticException.class, () -> fraction.ask(0));
-      assertEquals(4, fraction.ask(3));
+      assertThrows(ArithmeticException.class, () -> division.ask(0));
+      assertEquals(4, division.ask(3));
     });
   }
 
@@ -168,12 +168,12 @@ class ActorHandlerTest {
   static class NoHandler {}
 
   @Test
-  void aBeanThatIsNoHandlerStopsTheStart() {
+  void beanThatIsNoHandlerFailsStart() {
     assertRefused(NoHandler.class, "handles no messages; implement Handler<M>");
   }
 
   @ActorHandler
-  static class Two implements Handler<String>, Handler.WithContext<String> {
+  static class TwoHandlers implements Handler<String>, Handler.WithContext<String> {
     @Override
     public void handle(String message) {}
 
@@ -182,12 +182,12 @@ class ActorHandlerTest {
   }
 
   @Test
-  void aBeanThatIsTwoHandlersStopsTheStart() {
-    assertRefused(Two.class, "implements 2 kinds of handlers ([Handler, WithContext]); implement one of them");
+  void beanWithTwoHandlerTypesFailsStart() {
+    assertRefused(TwoHandlers.class, "implements 2 kinds of handlers ([Handler, WithContext]); implement one of them");
   }
 
   @Configuration(proxyBeanMethods = false)
-  static class Unknown {
+  static class Untyped {
     @Bean
     @ActorHandler
     Handler<?> unknown() {
@@ -196,20 +196,20 @@ class ActorHandlerTest {
   }
 
   @Test
-  void handlerWithUnknownMessageTypeStopsStart() {
-    assertRefused(Unknown.class, "bean 'unknown' is marked @ActorHandler", "does not declare the type of its messages");
+  void handlerWithUnknownMessageTypeFailsStart() {
+    assertRefused(Untyped.class, "bean 'unknown' is marked @ActorHandler", "does not declare the type of its messages");
   }
 
   @ActorHandler
   @Scope("prototype")
-  static class Many implements Handler<String> {
+  static class PrototypeHandler implements Handler<String> {
     @Override
     public void handle(String message) {}
   }
 
   @Test
-  void severalHandlersOfOneActorStopTheStart() {
-    assertRefused(Many.class, "is not a singleton, so its one actor would have several handlers");
+  void handlerOfPrototypeScopeFailsStart() {
+    assertRefused(PrototypeHandler.class, "is not a singleton, so its one actor would have several handlers");
   }
 
   private void assertRefused(Class<?> configuration, String... texts) {

@@ -26,8 +26,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * What Actuator shows over HTTP, configured by Spring Boot alone. The tests share an application;
- * the last one closes its scope.
+ * Tests the endpoints of Actuator over HTTP, configured by Spring Boot alone. The tests share an
+ * application, whose scope the last test closes.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ActuatorServerTest {
@@ -67,14 +67,14 @@ class ActuatorServerTest {
   }
 
   private String json(String path) throws Exception {
-    var answer = get(path, "application/json");
-    assertEquals(200, answer.statusCode(), path);
-    return answer.body();
+    var response = get(path, "application/json");
+    assertEquals(200, response.statusCode(), path);
+    return response.body();
   }
 
   @Test
-  void anOpenScopeIsUpWithItsActorsAndMeters() throws Exception {
-    @SuppressWarnings("unchecked") // as the bean is declared
+  void openScopeIsUpAndShowsActorsAndMeters() throws Exception {
+    @SuppressWarnings("unchecked") // the type that the bean method declares
     var square = (ActorWithReturn<Integer, Integer>) context.getBean("square", ActorWithReturn.class);
     assertEquals(9, square.ask(3));
     assertTrue(context.getBean(ActorScope.class).awaitQuiescence(Patience.LONG));
@@ -95,7 +95,7 @@ class ActuatorServerTest {
 
   @Test
   @Order(Integer.MAX_VALUE)
-  void aClosedScopeIsDown() throws Exception {
+  void closedScopeIsDown() throws Exception {
     context.getBean(ActorScope.class).close();
 
     var health = get("health", "application/json");

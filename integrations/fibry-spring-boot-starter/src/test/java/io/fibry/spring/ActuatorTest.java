@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** What Actuator shows of actors. The test of the sample shows it over HTTP. */
+/** Tests what Actuator reports about actors, without HTTP. */
 class ActuatorTest {
   private final ApplicationContextRunner runner = new ApplicationContextRunner()
       .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class,
@@ -19,7 +19,7 @@ class ActuatorTest {
       .withPropertyValues("management.endpoints.web.exposure.include=actors");
 
   @Test
-  void anOpenScopeIsUpAndSaysWhatItDid() {
+  void openScopeIsUpAndReportsHandledMessages() {
     runner.run(context -> {
       context.getBean(ActorScope.class).anonymous().newActorWithReturn((Integer n) -> n + 1).ask(1);
       assertTrue(context.getBean(ActorScope.class).awaitQuiescence(Patience.LONG));
@@ -33,15 +33,15 @@ class ActuatorTest {
   }
 
   @Test
-  void aScopeThatAFailureClosedIsDown() {
+  void scopeClosedByFailureIsDown() {
     runner.run(context -> {
       var actor = context.getBean(ActorScope.class).named("fragile").onFailure(FailurePolicy.escalate().withoutLog())
           .newActor((Integer n) -> {
             throw new IllegalStateException("on purpose");
           });
-      var other = context.getBean(ActorScope.class).named("other").newActor((Integer n) -> {});
+      var bystander = context.getBean(ActorScope.class).named("bystander").newActor((Integer n) -> {});
       actor.sendMessage(1);
-      other.waitForExit(); // then the scope no longer takes actors
+      bystander.waitForExit(); // afterwards the scope accepts no actors
 
       var health = ScopeHealth.of(context.getBean(ActorScope.class));
 
@@ -51,14 +51,14 @@ class ActuatorTest {
   }
 
   @Test
-  void healthCanBeLeftOut() {
+  void healthCanBeDisabled() {
     runner.withPropertyValues("management.health.fibry.enabled=false")
         .run(context -> assertFalse(context.containsBean("fibryHealthIndicator")));
     runner.run(context -> assertTrue(context.containsBean("fibryHealthIndicator")));
   }
 
   @Test
-  void endpointHasTheAccountsOfAllScopes() {
+  void endpointReportsStatisticsOfAllScopes() {
     runner.withPropertyValues("fibry.executor.tasks.enabled=true").run(context -> {
       var scope = context.getBean(ActorScope.class);
       var actor = scope.named("fragile").onFailure(FailurePolicy.resume().withoutLog()).newActor((Integer n) -> {
@@ -79,7 +79,7 @@ class ActuatorTest {
   }
 
   @Test
-  void endpointHasTheDumpAsText() {
+  void endpointReturnsDumpAsText() {
     runner.run(context -> {
       var gate = new Gate();
       context.getBean(ActorScope.class).named("busy").newActor((String message) -> gate.pass()).sendMessage("work");
@@ -94,11 +94,11 @@ class ActuatorTest {
   }
 
   @Test
-  void endpointReportsWhileActorsComeAndGo() {
+  void endpointReportsWhileActorsStartAndEnd() {
     runner.run(context -> {
       var scope = context.getBean(ActorScope.class);
       var endpoint = context.getBean(ActorsEndpoint.class);
-      var going = Thread.startVirtualThread(() -> {
+      var actors = Thread.startVirtualThread(() -> {
         for (int i = 0; i < 500; i++) {
           try (var actor = scope.named("actor").newActorWithReturn((Integer n) -> n + 1)) {
             actor.ask(i);
@@ -106,12 +106,12 @@ class ActuatorTest {
         }
       });
 
-      long seen = 0;
-      while (going.isAlive()) {
+      long previous = 0;
+      while (actors.isAlive()) {
         long handled = endpoint.report().scopes().getFirst().handled();
-        assertTrue(handled >= seen, () -> "fewer than before: " + handled);
+        assertTrue(handled >= previous, () -> "the number of handled messages has decreased to " + handled);
         assertTrue(endpoint.dump().startsWith("scope 'application'"));
-        seen = handled;
+        previous = handled;
       }
 
       assertTrue(scope.awaitQuiescence(Patience.LONG));
@@ -120,7 +120,7 @@ class ActuatorTest {
   }
 
   @Test
-  void anEndpointThatIsNotExposedIsNotMade() {
+  void unexposedEndpointIsNotCreated() {
     runner.withPropertyValues("management.endpoints.web.exposure.include=health")
         .run(context -> assertEquals(0, context.getBeanNamesForType(ActorsEndpoint.class).length));
   }

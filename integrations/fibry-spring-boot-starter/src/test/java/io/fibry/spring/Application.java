@@ -17,8 +17,8 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.task.AsyncTaskExecutor;
 
 /**
- * Starts a context with all auto-configurations, and a folder for a store; returns the
- * auto-configurations that the class path enabled.
+ * Starts a context with all auto-configurations and a folder for a store. Returns the names of the
+ * features that the class path enables.
  */
 public class Application implements UnaryOperator<String> {
 
@@ -36,10 +36,10 @@ public class Application implements UnaryOperator<String> {
     }
   }
 
-  /** Without servers. */
+  /** Provides a network inside this process, which needs no servers. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(name = "io.fibry.cluster.MemoryNetwork")
-  static class OneProcess {
+  static class NetworkBeans {
     @Bean
     ClusterNetwork network() {
       return MemoryNetwork.create();
@@ -55,21 +55,21 @@ public class Application implements UnaryOperator<String> {
           .addFirst(new MapPropertySource("ours", Map.of("fibry.executor.tasks.enabled", true,
               "fibry.executor.tomcat.enabled", true, "fibry.store.folder", folder,
               "management.endpoints.web.exposure.include", "*")));
-      context.register(OneProcess.class, Beans.class, Client.class);
+      context.register(NetworkBeans.class, Beans.class, Client.class);
       context.refresh();
-      var present = new TreeSet<String>();
-      if (context.getBean(Client.class).length().ask("hat") == 3) present.add("actors");
+      var features = new TreeSet<String>();
+      if (context.getBean(Client.class).length().ask("hat") == 3) features.add("actors");
       if (context.getBean("applicationTaskExecutor", AsyncTaskExecutor.class)
           .submit(() -> Thread.currentThread().isVirtual()).get())
-        present.add("tasks");
-      if (context.containsBean("fibryContextCarrier")) present.add("carriers");
-      if (context.containsBean("fibryHealthIndicator")) present.add("health");
-      if (context.containsBean("fibryActorsEndpoint")) present.add("endpoint");
-      if (context.containsBean("folderStore")) present.add("store");
-      if (context.containsBean("cluster")) present.add("node");
-      if (context.containsBean("fibryClusterHealthIndicator")) present.add("health-of-a-node");
-      if (context.containsBean("fibryStoreHealthIndicator")) present.add("health-of-stores");
-      return String.join(" ", present);
+        features.add("tasks");
+      if (context.containsBean("fibryContextCarrier")) features.add("carriers");
+      if (context.containsBean("fibryHealthIndicator")) features.add("health");
+      if (context.containsBean("fibryActorsEndpoint")) features.add("endpoint");
+      if (context.containsBean("folderStore")) features.add("store");
+      if (context.containsBean("cluster")) features.add("node");
+      if (context.containsBean("fibryClusterHealthIndicator")) features.add("health-of-a-node");
+      if (context.containsBean("fibryStoreHealthIndicator")) features.add("health-of-stores");
+      return String.join(" ", features);
     } catch (Exception failure) {
       throw new IllegalStateException(failure);
     }

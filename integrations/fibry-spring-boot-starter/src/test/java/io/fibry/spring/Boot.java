@@ -5,13 +5,13 @@ import java.util.stream.Stream;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.util.ClassUtils;
 
-/** The differences between the versions of Spring Boot that run the tests. */
+/** Finds classes and methods that differ between the versions of Spring Boot. */
 final class Boot {
   private static final String METRICS = "metrics.autoconfigure.MetricsAutoConfiguration";
 
   private Boot() {}
 
-  /** Spring Boot's auto-configuration of meters. */
+  /** Returns Spring Boot's auto-configuration of meters. */
   static Class<?> metrics() {
     return Stream
         .of("org.springframework.boot.actuate.autoconfigure.metrics.MetricsAutoConfiguration",

@@ -11,11 +11,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.util.ClassUtils;
 
-/** The differences between the versions of Spring Boot. */
+/** Tests the code that differs between the versions of Spring Boot. */
 class BootVersionTest {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/spring");
 
-  /** Otherwise the other tests would show something else than they say. */
+  /** With another version, the other tests of this module would not test their version. */
   @Test
   void testsRunOnBootVersionOfTheirModule() {
     assertEquals(System.getProperty("boot.version"), SpringBootVersion.getVersion());
@@ -25,11 +25,11 @@ class BootVersionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"Health", "StoreHealth", "Tomcat"})
-  void onlyPackagesDifferBetweenTheClassesForEachVersion(String pair) throws Exception {
+  void classesForBothVersionsDifferOnlyInPackages(String pair) throws Exception {
     assertEquals(lines("Boot3" + pair), lines("Boot4" + pair));
   }
 
-  /** Returns the lines as for version 3, in any order, because imports are sorted. */
+  /** Returns the lines with the packages of version 3. They are sorted, because imports are. */
   private static List<String> lines(String type) throws Exception {
     return Files.readString(SOURCES.resolve(type + ".java")).replace("Boot4", "Boot3").replace("Boot 4", "Boot 3")
         .replace("boot.health.autoconfigure.contributor.", "boot.actuate.autoconfigure.health.")

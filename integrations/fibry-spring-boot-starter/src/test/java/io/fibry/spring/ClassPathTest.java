@@ -14,9 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * An application starts without optional libraries, and has the features of those it has. The jars
- * are really absent; a filtering class loader would leave them visible to reflection. With NATS
- * there are the same features as without it: NodeTest has all libraries.
+ * Tests that an application starts without optional libraries, and has the features of the present
+ * libraries. The jars are really absent, because a filtering class loader would leave them visible
+ * to reflection. NATS adds no feature to this list; NodeTest runs with all libraries.
  */
 class ClassPathTest {
 
@@ -31,23 +31,23 @@ class ClassPathTest {
     "fibry-durable|fibry-cluster|fibry-nats|jnats|actuat|spring-boot-health|micrometer-core|micrometer-observation|micrometer-commons|"
         + "micrometer-jakarta9|context-propagation|webmvc|tomcat|servlet|spring-web, actors tasks"
   })
-  void absentLibrariesDisableTheirFeaturesOnly(String absent, String present, @TempDir Path folder) throws Exception {
-    var loader = without(absent);
+  void absentLibrariesDisableTheirFeaturesOnly(String absent, String features, @TempDir Path folder) throws Exception {
+    var loader = loaderWithout(absent);
     var thread = Thread.currentThread();
-    var before = thread.getContextClassLoader();
+    var oldLoader = thread.getContextClassLoader();
     thread.setContextClassLoader(loader);
     try (loader) {
       @SuppressWarnings("unchecked") // the JDK's class, which both loaders share
       var application =
           (UnaryOperator<String>) loader.loadClass("io.fibry.spring.Application").getConstructor().newInstance();
 
-      assertEquals(present, application.apply(folder.toString()));
+      assertEquals(features, application.apply(folder.toString()));
     } finally {
-      thread.setContextClassLoader(before);
+      thread.setContextClassLoader(oldLoader);
     }
   }
 
-  private static URLClassLoader without(String absent) {
+  private static URLClassLoader loaderWithout(String absent) {
     var jars = Stream.of(
         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")).split(File.pathSeparator))
         .map(Path::of);
@@ -56,7 +56,7 @@ class ClassPathTest {
     return new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
   }
 
-  /** Returns the name of a jar, or of the module to which these classes belong. */
+  /** Returns the name of the jar; for {@code target/classes}, the name of the module's folder. */
   private static String name(Path jar) {
     return (jar.endsWith(Path.of("target", "classes")) ? jar.getParent().getParent() : jar).getFileName().toString();
   }

@@ -17,43 +17,43 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** Messages carry the observation in which they were sent, if the library is on the class path. */
+/** Tests that messages carry their sender's observation if the library is on the class path. */
 class ContextPropagationTest {
   private final ApplicationContextRunner runner = new ApplicationContextRunner()
       .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryContextAutoConfiguration.class));
   private final ObservationRegistry registry = registry();
 
-  /** With a handler, since without one a registry observes nothing. */
+  /** Returns a registry with a handler, because it observes nothing without a handler. */
   private static ObservationRegistry registry() {
     var registry = ObservationRegistry.create();
-    ObservationHandler<Observation.Context> all = context -> true;
-    registry.observationConfig().observationHandler(all);
+    ObservationHandler<Observation.Context> handler = context -> true;
+    registry.observationConfig().observationHandler(handler);
     return registry;
   }
 
-  private Optional<Observation> current() {
+  private Optional<Observation> observation() {
     return Optional.ofNullable(registry.getCurrentObservation());
   }
 
   @Test
-  void observationCrossesAMessage() {
+  void messageCarriesObservation() {
     runner.run(context -> {
-      var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((String message) -> current());
-      var observation = Observation.createNotStarted("request", registry).start();
+      var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((String message) -> observation());
+      var expected = Observation.createNotStarted("request", registry).start();
 
-      try (var open = observation.openScope()) {
-        assertNotNull(open);
-        assertSame(observation, actor.ask("what is observed?").orElseThrow());
+      try (var scope = expected.openScope()) {
+        assertNotNull(scope);
+        assertSame(expected, actor.ask("what is observed?").orElseThrow());
       }
 
-      assertEquals(Optional.empty(), actor.ask("and now?"));
+      assertEquals(Optional.empty(), actor.ask("what is observed afterwards?"));
     });
   }
 
   @Test
   void propertyDisablesPropagation() {
     runner.withPropertyValues("fibry.propagate-context=false").run(context -> {
-      var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((String message) -> current());
+      var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((String message) -> observation());
 
       Observation.createNotStarted("request", registry).start()
           .scoped(() -> assertEquals(Optional.empty(), actor.ask("what is observed?")));

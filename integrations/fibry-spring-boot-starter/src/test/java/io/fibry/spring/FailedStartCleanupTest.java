@@ -17,7 +17,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DependsOn;
 
-/** A failed start leaves no actors behind, and does not wait for ever. */
+/** Tests that a failed start ends all actors, and does not wait for them without limit. */
 class FailedStartCleanupTest {
   private static final AtomicReference<ActorScope> SCOPE = new AtomicReference<>();
   private static final AtomicReference<Gate> GATE = new AtomicReference<>();
@@ -27,24 +27,24 @@ class FailedStartCleanupTest {
           // on a busy machine an interrupted handler may take some time to end
           .withPropertyValues("fibry.drain-limit=100ms", "fibry.kill-grace=" + Patience.LONG);
 
-  /** An actor whose handler ends only when it is interrupted, at work when the start fails. */
+  /** Creates an actor that is busy when the start fails. Its handler ends only by an interrupt. */
   @Configuration(proxyBeanMethods = false)
-  static class Busy {
+  static class BusyActor {
     @Bean
     Actor<String> busy(ActorScope scope) throws InterruptedException {
       var gate = new Gate();
       GATE.set(gate);
       SCOPE.set(scope);
-      var busy = scope.named("busy").newActor((String message) -> gate.pass());
-      busy.sendMessage("work");
+      var actor = scope.named("busy").newActor((String message) -> gate.pass());
+      actor.sendMessage("work");
       gate.awaitEntered();
-      busy.sendMessage("waits");
-      return busy;
+      actor.sendMessage("waits");
+      return actor;
     }
   }
 
   @Configuration(proxyBeanMethods = false)
-  static class Broken {
+  static class BrokenBean {
     @Bean
     @DependsOn("busy")
     String broken() {
@@ -52,7 +52,7 @@ class FailedStartCleanupTest {
     }
   }
 
-  /** Like a web server whose port is taken: it fails after all beans were made. */
+  /** Fails after all beans were created, as a web server does whose port is in use. */
   @Configuration(proxyBeanMethods = false)
   static class BrokenServer implements SmartLifecycle {
     @Override
@@ -70,17 +70,17 @@ class FailedStartCleanupTest {
   }
 
   @Test
-  void aBeanThatCannotBeMadeEndsTheActors() {
-    assertGone(Broken.class);
+  void failedBeanCreationEndsActors() {
+    assertActorsEndDespite(BrokenBean.class);
   }
 
   @Test
-  void aBeanThatCannotBeStartedEndsTheActors() {
-    assertGone(BrokenServer.class);
+  void failedBeanStartEndsActors() {
+    assertActorsEndDespite(BrokenServer.class);
   }
 
-  private void assertGone(Class<?> broken) {
-    runner.withUserConfiguration(Busy.class, broken).run(context -> assertNotNull(context.getStartupFailure()));
+  private void assertActorsEndDespite(Class<?> broken) {
+    runner.withUserConfiguration(BusyActor.class, broken).run(context -> assertNotNull(context.getStartupFailure()));
 
     var report = SCOPE.get().report();
     assertEquals(0, report.queued());

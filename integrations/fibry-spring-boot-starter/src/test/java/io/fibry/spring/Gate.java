@@ -3,7 +3,7 @@ package io.fibry.spring;
 import io.fibry.support.Patience;
 import java.util.concurrent.CountDownLatch;
 
-/** Holds threads until the test opens it. */
+/** A gate that blocks threads until the test opens it. */
 final class Gate {
   private final CountDownLatch entered = new CountDownLatch(1);
   private final CountDownLatch opened = new CountDownLatch(1);

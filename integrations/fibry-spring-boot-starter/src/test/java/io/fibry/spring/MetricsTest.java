@@ -20,12 +20,12 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** The meters of all scopes are bound; {@code fibry-micrometer} tests the meters. */
+/** Tests that meters are registered; {@code fibry-micrometer} tests the meters themselves. */
 class MetricsTest {
-  private final ApplicationContextRunner bare = new ApplicationContextRunner()
+  private final ApplicationContextRunner base = new ApplicationContextRunner()
       .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class,
           FibryStoreAutoConfiguration.class, FibryMetricsAutoConfiguration.class, Boot.metrics()));
-  private final ApplicationContextRunner runner = bare.withBean(SimpleMeterRegistry.class, SimpleMeterRegistry::new);
+  private final ApplicationContextRunner runner = base.withBean(SimpleMeterRegistry.class, SimpleMeterRegistry::new);
 
   private static double count(MeterRegistry registry, String scope, String outcome) {
     return registry.get("fibry.messages").tags("scope", scope, "outcome", outcome).functionCounter().count();
@@ -56,7 +56,7 @@ class MetricsTest {
   }
 
   @Test
-  void poolsAreCountedApart() {
+  void poolsAreCountedSeparately() {
     runner.withPropertyValues("fibry.executor.tasks.enabled=true").run(context -> {
       var pool = context.getBean(FiberPool.class);
       pool.sink().execAndWait(nothing -> {});
@@ -72,14 +72,14 @@ class MetricsTest {
   }
 
   @Test
-  void storesAreMeasuredByTheNamesOfTheirBeans(@TempDir Path folder) {
+  void storeMetersAreNamedAfterBeans(@TempDir Path folder) {
     runner.withPropertyValues("fibry.store.folder=" + folder).run(context -> assertNotNull(
         context.getBean(MeterRegistry.class).get("fibry.store.turns").tag("store", "folderStore").functionCounter()));
     runner.run(context -> assertNull(context.getBean(MeterRegistry.class).find("fibry.store.turns").meter()));
   }
 
   @Test
-  void serversAreMeasuredByTheNamesOfTheirBeans() {
+  void serverMetersAreNamedAfterBeans() {
     runner.withBean("front", HttpServer.class,
         () -> HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none().text("/hello", exchange -> "hello"),
             o -> o))
@@ -89,13 +89,13 @@ class MetricsTest {
   }
 
   @Test
-  void nothingIsMeasuredWithoutRegistry() {
-    bare.run(context -> assertFalse(context.containsBean("fibryScopeMetrics")));
+  void noMetersExistWithoutRegistry() {
+    base.run(context -> assertFalse(context.containsBean("fibryScopeMetrics")));
   }
 
   @Test
   void contextStartsWithoutMicrometer() {
-    bare.withClassLoader(new FilteredClassLoader("io.micrometer"))
+    base.withClassLoader(new FilteredClassLoader("io.micrometer"))
         .run(context -> assertNull(context.getStartupFailure()));
   }
 }

@@ -35,26 +35,26 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DependsOn;
 
-/** The node of an application, from its network to its end. */
+/** Tests the cluster node of an application, from its creation until the application ends. */
 class NodeTest {
   record Count() implements Request<Count, Long> {}
 
   private static final Durable<Count> COUNTER =
-      Durable.kind("counter", Count.class).state(0L).handler((n, one, context) -> {
-        context.reply(one, n + 1);
+      Durable.kind("counter", Count.class).state(0L).handler((n, count, context) -> {
+        context.reply(count, n + 1);
         return n + 1;
       });
 
   private final ClusterNetwork network = MemoryNetwork.create();
-  private final ApplicationContextRunner bare = new ApplicationContextRunner().withConfiguration(
+  private final ApplicationContextRunner base = new ApplicationContextRunner().withConfiguration(
       AutoConfigurations.of(FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class,
           FibryClusterAutoConfiguration.class, FibryActuatorAutoConfiguration.class,
           FibryMetricsAutoConfiguration.class,
           Boot.metrics()))
-      // a busy machine is not taken for dead
+      // a node on a busy machine must not be considered dead
       .withPropertyValues("fibry.name=shop", "fibry.cluster.partitions=16", "fibry.cluster.lease=1m");
   private final ApplicationContextRunner runner =
-      bare.withBean(ClusterNetwork.class, () -> network).withPropertyValues("fibry.cluster.node=n1");
+      base.withBean(ClusterNetwork.class, () -> network).withPropertyValues("fibry.cluster.node=n1");
 
   @Configuration(proxyBeanMethods = false)
   static class Counters {
@@ -66,42 +66,42 @@ class NodeTest {
 
   record Client(Entities<String, Count> counters) {}
 
-  private Cluster other() {
+  private Cluster joinOtherNode() {
     return Cluster.join("shop", network,
         options -> options.withNode("other").withPartitions(16).withLease(Duration.ofMinutes(1)));
   }
 
   @Test
-  void aNetworkMakesANode() {
-    try (var other = other()) {
+  void networkBeanCreatesNode() {
+    try (var otherNode = joinOtherNode()) {
       runner.withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
         assertEquals(1, context.getBean(Client.class).counters().actor("c").ask(new Count()));
         assertEquals("n1", context.getBean(Cluster.class).self().name());
-        assertEquals(2, other.entities(COUNTER).actor("c").ask(new Count()));
-        assertEquals(Set.of("counter"), other.members().getFirst().hosts());
+        assertEquals(2, otherNode.entities(COUNTER).actor("c").ask(new Count()));
+        assertEquals(Set.of("counter"), otherNode.members().getFirst().hosts());
       });
 
-      // its lease would be over later
-      Patience.eventually(() -> other.members().size() == 1);
-      assertEquals(List.of(other.self()), other.members());
+      // the closed node has left, because its lease would expire only after a minute
+      Patience.eventually(() -> otherNode.members().size() == 1);
+      assertEquals(List.of(otherNode.self()), otherNode.members());
     }
   }
 
   @Test
   void entitiesMoveToOtherNodeWhenContextCloses() {
-    try (var other = other()) {
+    try (var otherNode = joinOtherNode()) {
       runner.withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
         for (int i = 0; i < 50; i++) context.getBean(Client.class).counters().actor("c" + i).ask(new Count());
-        other.host(COUNTER, ActorSystem.anonymous(), Duration.ofMinutes(5));
+        otherNode.host(COUNTER, ActorSystem.anonymous(), Duration.ofMinutes(5));
       });
 
-      for (int i = 0; i < 50; i++) assertEquals(2, other.entities(COUNTER).actor("c" + i).ask(new Count()));
+      for (int i = 0; i < 50; i++) assertEquals(2, otherNode.entities(COUNTER).actor("c" + i).ask(new Count()));
     }
   }
 
   @Test
   void noNodeExistsWithoutNetwork() {
-    bare.run(context -> {
+    base.run(context -> {
       assertNull(context.getStartupFailure());
       assertTrue(context.getBeansOfType(Cluster.class).isEmpty());
       assertFalse(context.containsBean("fibryClusterHealthIndicator"));
@@ -112,14 +112,14 @@ class NodeTest {
 
   @Test
   void applicationMayProvideItsOwnNode() {
-    runner.withBean("ours", Cluster.class, this::other).run(context -> {
+    runner.withBean("ours", Cluster.class, this::joinOtherNode).run(context -> {
       assertEquals("other", context.getBean(Cluster.class).self().name());
       assertTrue(context.containsBean("fibryNodeLeaving"));
     });
   }
 
   @Test
-  void aChildContextUsesTheNodeOfItsParent() {
+  void childContextUsesNodeOfParent() {
     runner.run(parent -> runner.withParent(parent).run(child -> {
       assertNull(child.getStartupFailure());
       assertSame(parent.getBean(Cluster.class), child.getBean(Cluster.class));
@@ -128,18 +128,18 @@ class NodeTest {
   }
 
   @Test
-  void wrongPropertiesStopTheStart() {
+  void invalidPropertiesFailStart() {
     check("fibry.cluster.app=Shop", "'Shop' cannot name an app: take 1 to 64 lower-case letters, digits and hyphens, "
         + "a letter first");
     check("fibry.cluster.lease=1s", "a lease of 1000 ms; give 3 seconds or more, since five signs must find the time");
     check("fibry.cluster.partitions=0", "0 parts; take 1 to 4096, and several for each node that there may ever be");
   }
 
-  private void check(String property, String text) {
+  private void check(String property, String expected) {
     runner.withPropertyValues(property).run(context -> {
       Throwable cause = context.getStartupFailure();
       while (cause.getCause() != null) cause = cause.getCause();
-      assertEquals(text, cause.getMessage());
+      assertEquals(expected, cause.getMessage());
     });
   }
 
@@ -162,14 +162,14 @@ class NodeTest {
 
   @Test
   void serversPropertyCreatesNetwork() {
-    bare.withPropertyValues("fibry.cluster.servers=nats://127.0.0.1:1,nats://127.0.0.1:2", "fibry.cluster.replicas=3")
-        .withBean("ours", Cluster.class, this::other).run(context -> assertEquals(
+    base.withPropertyValues("fibry.cluster.servers=nats://127.0.0.1:1,nats://127.0.0.1:2", "fibry.cluster.replicas=3")
+        .withBean("ours", Cluster.class, this::joinOtherNode).run(context -> assertEquals(
             "NATS at nats://127.0.0.1:1,nats://127.0.0.1:2", context.getBean(NatsNetwork.class).toString()));
   }
 
   @Test
   void startFailsWhenNoServerIsReachable() {
-    bare.withPropertyValues("fibry.cluster.servers=nats://127.0.0.1:1").run(context -> {
+    base.withPropertyValues("fibry.cluster.servers=nats://127.0.0.1:1").run(context -> {
       Throwable cause = context.getStartupFailure();
       while (cause.getCause() != null) cause = cause.getCause();
       assertEquals(TransportException.class, cause.getClass());
@@ -177,12 +177,12 @@ class NodeTest {
   }
 
   @Test
-  void aNodeJoinsByAServer(@TempDir Path folder) {
-    boolean there = NatsServer.find().isPresent();
-    if (!there && "required".equals(System.getProperty("fibry.nats"))) throw new AssertionError("no nats-server");
-    assumeTrue(there, "no nats-server; CONTRIBUTING.md says how to get one");
+  void nodeJoinsThroughServer(@TempDir Path folder) {
+    boolean isInstalled = NatsServer.find().isPresent();
+    if (!isInstalled && "required".equals(System.getProperty("fibry.nats"))) throw new AssertionError("no nats-server");
+    assumeTrue(isInstalled, "no nats-server; CONTRIBUTING.md says how to get one");
     try (var server = NatsServer.start(folder)) {
-      bare.withPropertyValues("fibry.cluster.servers=" + server.url(), "fibry.cluster.node=n1")
+      base.withPropertyValues("fibry.cluster.servers=" + server.url(), "fibry.cluster.node=n1")
           .withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
             assertEquals(1, context.getBean(Client.class).counters().actor("c").ask(new Count()));
             var cluster = context.getBean(Cluster.class);
@@ -198,7 +198,7 @@ class NodeTest {
     }
   }
 
-  // ---- what is seen of it
+  // ---- health and metrics
 
   @Test
   void nodeHealthIsReported() {
@@ -206,19 +206,19 @@ class NodeTest {
       context.getBean(Client.class).counters().actor("c").ask(new Count());
       var cluster = context.getBean(Cluster.class);
       Patience.eventually(() -> cluster.health().partitions().get("counter") >= 16);
-      // its asker may hear of it first
+      // the asker may get the answer first
       Patience.eventually(() -> cluster.health().pendingRequests() == 0);
 
-      var now = NodeHealth.of(cluster);
+      var whileJoined = NodeHealth.of(cluster);
       cluster.close();
-      var then = NodeHealth.of(cluster);
+      var afterClose = NodeHealth.of(cluster);
 
-      assertEquals("UP", now.status());
+      assertEquals("UP", whileJoined.status());
       assertEquals(
           Map.of("node", "n1", "members", List.of("n1"), "partitions", Map.of("counter", 16), "pendingRequests", 0),
-          now.details());
-      assertEquals("OUT_OF_SERVICE", then.status());
-      assertEquals("the connection is closed", then.details().get("why"));
+          whileJoined.details());
+      assertEquals("OUT_OF_SERVICE", afterClose.status());
+      assertEquals("the connection is closed", afterClose.details().get("why"));
       assertTrue(context.containsBean("fibryClusterHealthIndicator"));
     });
     runner.withPropertyValues("management.health.fibry-cluster.enabled=false")
@@ -226,7 +226,7 @@ class NodeTest {
   }
 
   @Test
-  void nodeIsMeasured() {
+  void nodeHasMetrics() {
     runner.withBean(SimpleMeterRegistry.class, SimpleMeterRegistry::new).run(context -> assertEquals(1,
         context.getBean(MeterRegistry.class).get("fibry.node.alive").tags("app", "shop", "node", "n1").gauge()
             .value()));

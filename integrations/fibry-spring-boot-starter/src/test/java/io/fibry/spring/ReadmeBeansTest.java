@@ -39,15 +39,15 @@ class ReadmeBeansTest {
       new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
 
   @Test
-  void aHandlerThatIsABeanIsAsked() {
+  void handlerBeanIsAsked() {
     runner.withUserConfiguration(Stock.class, Shop.class)
         .run(context -> assertEquals(new Receipt("hat", 1), context.getBean(Shop.class).order(new Order("hat"))));
   }
 
   @Test
-  void anActorOfABuilderIsABean() {
+  void actorOfBuilderIsBean() {
     runner.withUserConfiguration(Actors.class).run(context -> {
-      @SuppressWarnings("unchecked") // the bean is declared so
+      @SuppressWarnings("unchecked") // the type that its bean method declares
       var mails = (Actor<String>) context.getBean("mails", Actor.class);
 
       assertTrue(mails.sendMessage("hello"));
@@ -59,14 +59,14 @@ class ReadmeBeansTest {
   record Client(Entities<String, GuestBook.Visit> visits) {}
 
   @Test
-  void anActorThatSurvivesIsABean(@TempDir Path folder) {
-    var kept = runner.withConfiguration(AutoConfigurations.of(FibryStoreAutoConfiguration.class))
+  void durableActorIsBean(@TempDir Path folder) {
+    var durableRunner = runner.withConfiguration(AutoConfigurations.of(FibryStoreAutoConfiguration.class))
         .withPropertyValues("fibry.store.folder=" + folder).withUserConfiguration(GuestBook.class)
         .withBean(Client.class);
 
     for (int i = 1; i <= 2; i++) {
       long expected = i;
-      kept.run(context -> assertEquals(expected,
+      durableRunner.run(context -> assertEquals(expected,
           context.getBean(Client.class).visits().actor("ada").ask(new GuestBook.Visit())));
     }
   }
@@ -74,7 +74,7 @@ class ReadmeBeansTest {
   record Shopper(Entities<String, Shopping.Add> carts) {}
 
   @Test
-  void anEntityOfSeveralProcessesIsABean() {
+  void clusterEntityIsBean() {
     runner.withConfiguration(AutoConfigurations.of(FibryClusterAutoConfiguration.class))
         .withBean(ClusterNetwork.class, MemoryNetwork::create).withUserConfiguration(Shopping.class)
         .withBean(Shopper.class)

@@ -19,7 +19,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** The README is true: its Java runs, its properties are complete, its links lead to files. */
+/** Tests that the README's Java code runs, its properties are complete and its links valid. */
 class ReadmeTest {
   private static final Path README = Path.of("README.md");
   private static final Path CODE = Path.of("src/test/java/io/fibry/spring/ReadmeBeansTest.java");
@@ -28,11 +28,11 @@ class ReadmeTest {
 
   private static List<String> blocks(String language) throws Exception {
     return Pattern.compile("(?ms)^```" + language + "\n(.*?)^```$").matcher(Files.readString(README)).results()
-        .map(found -> found.group(1)).toList();
+        .map(match -> match.group(1)).toList();
   }
 
   @Test
-  void javaOfTheReadmeHasBeenRun() throws Exception {
+  void readmeJavaCodeIsRunByTest() throws Exception {
     var code = Files.readString(CODE);
 
     assertEquals(List.of(), blocks("java").stream().filter(block -> !code.contains(block)).toList());
@@ -40,14 +40,14 @@ class ReadmeTest {
 
   @Test
   void readmeListsAllProperties() throws Exception {
-    var shown = new Properties();
-    shown.load(new StringReader(String.join("", blocks("properties"))));
+    var documented = new Properties();
+    documented.load(new StringReader(String.join("", blocks("properties"))));
 
-    assertEquals(metadata().keySet(), new TreeSet<>(shown.stringPropertyNames()));
+    assertEquals(metadata().keySet(), new TreeSet<>(documented.stringPropertyNames()));
   }
 
   @Test
-  void propertiesOfTheReadmeAreUnderstood() throws Exception {
+  void readmePropertiesAreValid() throws Exception {
     var lines =
         String.join("", blocks("properties")).lines().filter(line -> !line.startsWith("#")).toArray(String[]::new);
 
@@ -62,7 +62,7 @@ class ReadmeTest {
   }
 
   @Test
-  void versionsOfTheReadmeAreThoseOfTheTests() throws Exception {
+  void readmeNamesTestedVersions() throws Exception {
     var tested = Pattern.compile("\\d+\\.\\d+").matcher(System.getProperty("boot.version"));
 
     assertTrue(tested.find());
@@ -71,8 +71,8 @@ class ReadmeTest {
   }
 
   @Test
-  void linkedFilesAreThere() throws Exception {
-    var links = LINK.matcher(Files.readString(README)).results().map(found -> found.group(1));
+  void linkedFilesExist() throws Exception {
+    var links = LINK.matcher(Files.readString(README)).results().map(match -> match.group(1));
 
     assertEquals(List.of(), links.filter(link -> !Files.exists(Path.of(link))).toList());
   }
@@ -82,16 +82,16 @@ class ReadmeTest {
     assertTrue(Files.readAllLines(README).indexOf("```java") < 10);
   }
 
-  /** The generated metadata of our properties, by name. */
+  /** Returns the generated metadata of Fibry's properties, by name. */
   @SuppressWarnings("unchecked") // the JSON is a list of objects
   private static Map<String, Map<String, Object>> metadata() throws Exception {
-    var all = JsonParserFactory.getJsonParser().parseMap(Files.readString(METADATA));
-    var ours = new TreeMap<String, Map<String, Object>>();
-    for (var property : (List<Map<String, Object>>) all.get("properties")) {
+    var json = JsonParserFactory.getJsonParser().parseMap(Files.readString(METADATA));
+    var fibryProperties = new TreeMap<String, Map<String, Object>>();
+    for (var property : (List<Map<String, Object>>) json.get("properties")) {
       String name = property.get("name").toString();
-      // all endpoints have the other prefixes
-      if (name.startsWith("fibry.")) ours.put(name, property);
+      // other prefixes belong to Actuator's endpoints
+      if (name.startsWith("fibry.")) fibryProperties.put(name, property);
     }
-    return ours;
+    return fibryProperties;
   }
 }

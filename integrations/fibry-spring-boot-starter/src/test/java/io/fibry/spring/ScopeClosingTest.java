@@ -14,7 +14,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.SmartLifecycle;
 
-/** A scope closes with its context. */
+/** Tests that a scope closes with its context. */
 @ExtendWith(OutputCaptureExtension.class)
 class ScopeClosingTest {
   private final ApplicationContextRunner runner =
@@ -22,11 +22,11 @@ class ScopeClosingTest {
   private final AtomicReference<ActorScope> scope = new AtomicReference<>();
 
   @Test
-  void waitingMessagesAreHandledBeforeTheContextIsGone(CapturedOutput output) {
+  void pendingMessagesAreHandledBeforeContextEnds(CapturedOutput output) {
     var gate = new Gate();
-    var patient = runner.withPropertyValues("fibry.drain-limit=" + Patience.LONG);
+    var runnerWithLongLimit = runner.withPropertyValues("fibry.drain-limit=" + Patience.LONG);
 
-    patient.withBean(OpensBefore.class, () -> new OpensBefore(gate)).run(context -> {
+    runnerWithLongLimit.withBean(OpensBefore.class, () -> new OpensBefore(gate)).run(context -> {
       scope.set(context.getBean(ActorScope.class));
       var actor = scope.get().named("worker").newActor((Integer n) -> {
         if (n == 0) gate.pass();
@@ -40,7 +40,7 @@ class ScopeClosingTest {
     assertTrue(output.getAll().contains("scope 'application' closed: 101 messages handled"), output::getAll);
   }
 
-  /** Stops just before the scope closes, while all messages still wait. */
+  /** A bean that opens the gate just before the scope closes, while all messages still wait. */
   record OpensBefore(Gate gate) implements SmartLifecycle {
     @Override
     public void start() {}
@@ -62,7 +62,7 @@ class ScopeClosingTest {
   }
 
   @Test
-  void aHandlerThatTakesTooLongIsCutOffAndLogged(CapturedOutput output) {
+  void slowHandlerIsInterruptedAndLogged(CapturedOutput output) {
     var gate = new Gate();
 
     runner.withPropertyValues("fibry.drain-limit=50ms", "fibry.kill-grace=" + Patience.LONG).run(context -> {
@@ -79,7 +79,7 @@ class ScopeClosingTest {
   }
 
   @Test
-  void aContextThatIsOnlyStoppedKeepsItsScope(CapturedOutput output) {
+  void stoppedContextKeepsItsScope(CapturedOutput output) {
     runner.run(context -> {
       var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((Integer n) -> n + 1);
 

@@ -25,13 +25,13 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** The scope of an application, and its properties. */
+/** Tests the scope of an application, and the properties that configure it. */
 class ScopeTest {
   private final ApplicationContextRunner runner =
       new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
 
   @Test
-  void anApplicationHasAScope() {
+  void applicationHasScope() {
     runner.run(context -> assertEquals("application", context.getBean(ActorScope.class).name()));
   }
 
@@ -55,27 +55,27 @@ class ScopeTest {
 
   @Test
   void ownScopeBeanReplacesDefaultScope() {
-    try (var own = ActorSystem.openScope("own")) {
-      runner.withBean("own", ActorScope.class, () -> own)
-          .run(context -> assertSame(own, context.getBean(ActorScope.class)));
+    try (var ownScope = ActorSystem.openScope("own")) {
+      runner.withBean("own", ActorScope.class, () -> ownScope)
+          .run(context -> assertSame(ownScope, context.getBean(ActorScope.class)));
     }
   }
 
   @Test
-  void actorsAreOnFibersByDefault() {
+  void actorsRunOnFibersByDefault() {
     runner.run(context -> assertTrue(isOnFiber(context.getBean(ActorScope.class))));
   }
 
   @Test
-  void strategyIsThatOfTheProperty() {
+  void propertySetsStrategy() {
     runner.withPropertyValues("fibry.strategy=thread")
         .run(context -> assertFalse(isOnFiber(context.getBean(ActorScope.class))));
     runner.withPropertyValues("fibry.strategy=resident-fiber")
         .run(context -> assertTrue(isOnFiber(context.getBean(ActorScope.class))));
     runner.withPropertyValues("fibry.strategy=caller").run(context -> {
-      var here = Thread.currentThread();
+      var caller = Thread.currentThread();
 
-      assertSame(here, context.getBean(ActorScope.class).anonymous()
+      assertSame(caller, context.getBean(ActorScope.class).anonymous()
           .newActorWithReturn((String message) -> Thread.currentThread()).ask("where?"));
     });
   }
@@ -85,7 +85,7 @@ class ScopeTest {
   }
 
   @Test
-  void mailboxIsThatOfTheProperties() {
+  void propertiesSetMailbox() {
     runner.withPropertyValues("fibry.mailbox.capacity=2", "fibry.mailbox.overflow=reject").run(context -> {
       var gate = new Gate();
       var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((Integer n) -> {
@@ -97,10 +97,10 @@ class ScopeTest {
       actor.sendMessage(1);
       actor.sendMessage(2);
 
-      var full = assertThrows(MailboxFullException.class, () -> actor.ask(3));
+      var refusal = assertThrows(MailboxFullException.class, () -> actor.ask(3));
 
       gate.open();
-      assertEquals(2, full.capacity());
+      assertEquals(2, refusal.capacity());
     });
   }
 
@@ -112,16 +112,16 @@ class ScopeTest {
   }
 
   private static ActorScope.Options optionsOf(ActorScope scope) {
-    var found = new AtomicReference<ActorScope.Options>();
+    var result = new AtomicReference<ActorScope.Options>();
     scope.openScope("inside", options -> {
-      found.set(options);
+      result.set(options);
       return options;
     }).close();
-    return found.get();
+    return result.get();
   }
 
   @Test
-  void asksHaveTheLimitOfTheProperty() {
+  void propertySetsAskLimit() {
     runner.withPropertyValues("fibry.ask-limit=50ms").run(context -> {
       var gate = new Gate();
       var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((Integer n) -> {
@@ -129,33 +129,34 @@ class ScopeTest {
         return n;
       });
 
-      var late = assertThrows(AskTimeoutException.class, () -> actor.ask(1));
+      var timeout = assertThrows(AskTimeoutException.class, () -> actor.ask(1));
 
       gate.open();
-      assertEquals(Duration.ofMillis(50), late.waited());
+      assertEquals(Duration.ofMillis(50), timeout.limit());
     });
   }
 
   @Test
-  void anInvalidValueStopsTheStart() {
+  void invalidPropertyFailsStart() {
     runner.withPropertyValues("fibry.strategy=fibre")
-        .run(context -> assertInstanceOf(BindException.class, rootless(context.getStartupFailure())));
+        .run(context -> assertInstanceOf(BindException.class, bindExceptionOf(context.getStartupFailure())));
     runner.withPropertyValues("fibry.ask-limit=0s")
-        .run(context -> assertTrue(deepest(context.getStartupFailure()).getMessage().contains("give more than zero")));
+        .run(
+            context -> assertTrue(rootCause(context.getStartupFailure()).getMessage().contains("give more than zero")));
   }
 
-  private static Throwable rootless(Throwable failure) {
+  private static Throwable bindExceptionOf(Throwable failure) {
     while (failure != null && !(failure instanceof BindException)) failure = failure.getCause();
     return failure;
   }
 
-  static Throwable deepest(Throwable failure) {
+  static Throwable rootCause(Throwable failure) {
     while (failure.getCause() != null) failure = failure.getCause();
     return failure;
   }
 
   @Test
-  void customizersComeAfterTheProperties() {
+  void customizersOverrideProperties() {
     var letters = new CopyOnWriteArrayList<DeadLetter>();
     runner.withPropertyValues("fibry.strategy=thread").withBean(ScopeCustomizer.class,
         () -> options -> options.withStrategy(Strategy.FIBER).withDeadLetters(letters::add)).run(context -> {
@@ -171,9 +172,9 @@ class ScopeTest {
   }
 
   @Test
-  void carriersThatAreBeansTravelWithMessages() {
+  void contextPropagatorBeanIsUsedForMessages() {
     var user = new ThreadLocal<String>();
-    runner.withBean(User.class, () -> new User(user)).run(context -> {
+    runner.withBean(UserPropagator.class, () -> new UserPropagator(user)).run(context -> {
       var actor = context.getBean(ActorScope.class).anonymous()
           .newActorWithReturn((String message) -> user.get() + " " + message);
       user.set("alice");
@@ -182,7 +183,7 @@ class ScopeTest {
     });
   }
 
-  private record User(ThreadLocal<String> user) implements ContextPropagator<String> {
+  private record UserPropagator(ThreadLocal<String> user) implements ContextPropagator<String> {
     @Override
     public String capture() {
       return user.get();

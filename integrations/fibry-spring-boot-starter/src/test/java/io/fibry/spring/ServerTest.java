@@ -37,21 +37,21 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** A real Tomcat on a pool of fibers, with two requests at work and two waiting. */
+/** Tests Tomcat on a pool of two fibers, for which at most two more requests may wait. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ServerTest {
-  private static final int AT_ONCE = 2;
-  private static final int WAITING = 2;
+  private static final int CONCURRENCY = 2;
+  private static final int MAX_QUEUED = 2;
 
-  private final Semaphore inside = new Semaphore(0);
-  private final Semaphore leave = new Semaphore(0);
+  private final Semaphore entered = new Semaphore(0);
+  private final Semaphore exitPermits = new Semaphore(0);
   private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private ConfigurableApplicationContext context;
 
-  /** Reports that a request is inside, and keeps it there until the test releases it. */
+  /** Counts the request as entered, and holds it until the test releases a permit. */
   private String hold(String message) throws InterruptedException {
-    inside.release();
-    leave.acquire();
+    entered.release();
+    exitPermits.acquire();
     return message;
   }
 
@@ -72,7 +72,7 @@ class ServerTest {
 
     @GetMapping("/ask")
     String ask() {
-      return clerk.ask("asked", Duration.ofMillis(50));
+      return clerk.ask("ask", Duration.ofMillis(50));
     }
 
     @GetMapping("/open")
@@ -98,11 +98,11 @@ class ServerTest {
   @BeforeAll
   void start() {
     var application = new SpringApplication(Beans.class, Desk.class);
-    application.addInitializers(made -> made.getBeanFactory().registerSingleton("test", this));
+    application.addInitializers(newContext -> newContext.getBeanFactory().registerSingleton("test", this));
     context =
         application.run("--server.port=0", "--spring.main.banner-mode=off", "--spring.threads.virtual.enabled=true",
-            "--fibry.executor.tomcat.enabled=true", "--fibry.executor.tomcat.concurrency=" + AT_ONCE,
-            "--fibry.executor.tomcat.max-queued=" + WAITING, "--fibry.executor.tasks.enabled=true");
+            "--fibry.executor.tomcat.enabled=true", "--fibry.executor.tomcat.concurrency=" + CONCURRENCY,
+            "--fibry.executor.tomcat.max-queued=" + MAX_QUEUED, "--fibry.executor.tasks.enabled=true");
   }
 
   @AfterAll
@@ -113,11 +113,11 @@ class ServerTest {
 
   @AfterEach
   void releaseAll() {
-    leave.release(100);
+    exitPermits.release(100);
     assertTrue(
         pool().awaitQuiescence(Patience.LONG) && context.getBean(ActorScope.class).awaitQuiescence(Patience.LONG));
-    leave.drainPermits();
-    inside.drainPermits();
+    exitPermits.drainPermits();
+    entered.drainPermits();
   }
 
   private ActorScope pool() {
@@ -130,22 +130,22 @@ class ServerTest {
         HttpResponse.BodyHandlers.ofString());
   }
 
-  private void awaitInside(int requests) {
-    Patience.acquired(inside, requests);
+  private void awaitEntered(int requests) {
+    Patience.acquire(entered, requests);
   }
 
   @Test
-  void poolHandlesRequestsEvenWithSpringVirtualThreads() throws Exception {
-    long before = pool().report().handled();
-    var answer = get("/hold");
-    awaitInside(1);
+  void poolHandlesRequestsDespiteSpringVirtualThreads() throws Exception {
+    long handledBefore = pool().report().handled();
+    var response = get("/hold");
+    awaitEntered(1);
 
     assertTrue(pool().dump().contains("tomcat"));
-    leave.release();
+    exitPermits.release();
 
-    assertEquals("fiber", answer.join().body());
+    assertEquals("fiber", response.join().body());
     assertTrue(pool().awaitQuiescence(Patience.LONG));
-    assertTrue(pool().report().handled() > before);
+    assertTrue(pool().report().handled() > handledBefore);
   }
 
   @Test
@@ -155,51 +155,51 @@ class ServerTest {
   }
 
   @Test
-  void excessRequestIsClosedAndOthersAreServed() throws Exception {
-    var taken = new ArrayList<CompletableFuture<HttpResponse<String>>>();
-    for (int i = 0; i < AT_ONCE; i++) taken.add(get("/hold"));
-    awaitInside(AT_ONCE);
-    for (int i = 0; i < WAITING; i++) taken.add(get("/hold"));
-    Patience.eventually(() -> pool().report().queued() == WAITING);
+  void excessConnectionIsClosedAndOthersAreServed() throws Exception {
+    var accepted = new ArrayList<CompletableFuture<HttpResponse<String>>>();
+    for (int i = 0; i < CONCURRENCY; i++) accepted.add(get("/hold"));
+    awaitEntered(CONCURRENCY);
+    for (int i = 0; i < MAX_QUEUED; i++) accepted.add(get("/hold"));
+    Patience.eventually(() -> pool().report().queued() == MAX_QUEUED);
 
-    var refused = assertThrows(CompletionException.class, () -> get("/hold").join());
+    var refusal = assertThrows(CompletionException.class, () -> get("/hold").join());
 
-    assertInstanceOf(IOException.class, refused.getCause());
-    leave.release(taken.size());
-    assertEquals(List.of(200), taken.stream().map(answer -> answer.join().statusCode()).distinct().toList());
+    assertInstanceOf(IOException.class, refusal.getCause());
+    exitPermits.release(accepted.size());
+    assertEquals(List.of(200), accepted.stream().map(response -> response.join().statusCode()).distinct().toList());
   }
 
   @Test
-  void openCircuitBreakerAnswers503() {
-    var answer = get("/open").join();
+  void openCircuitBreakerGives503() {
+    var response = get("/open").join();
 
-    assertEquals(503, answer.statusCode());
-    assertTrue(!answer.body().contains("payments"), answer::body);
+    assertEquals(503, response.statusCode());
+    assertTrue(!response.body().contains("payments"), response::body);
   }
 
   @Test
-  void fullActorAnswers503AlsoForFuture() throws Exception {
-    var first = get("/later");
-    awaitInside(1);
-    var second = get("/later");
+  void fullMailboxGives503AlsoForFuture() throws Exception {
+    var firstAccepted = get("/later");
+    awaitEntered(1);
+    var secondAccepted = get("/later");
     Patience.eventually(() -> context.getBean(ActorScope.class).report().queued() == 1);
 
-    var later = get("/later").join();
-    var asked = get("/ask").join();
+    var futureResponse = get("/later").join();
+    var askResult = get("/ask").join();
 
-    assertEquals(503, later.statusCode());
-    assertEquals("1", later.headers().firstValue("Retry-After").orElseThrow());
-    assertEquals(503, asked.statusCode());
-    assertTrue(asked.body().contains("try again later") && !asked.body().contains("clerk"), asked::body);
-    leave.release(2);
-    assertEquals(List.of("later", "later"), List.of(first.join().body(), second.join().body()));
+    assertEquals(503, futureResponse.statusCode());
+    assertEquals("1", futureResponse.headers().firstValue("Retry-After").orElseThrow());
+    assertEquals(503, askResult.statusCode());
+    assertTrue(askResult.body().contains("try again later") && !askResult.body().contains("clerk"), askResult::body);
+    exitPermits.release(2);
+    assertEquals(List.of("later", "later"), List.of(firstAccepted.join().body(), secondAccepted.join().body()));
   }
 
   @Test
-  void lateAnswerIsReportedAs504() throws Exception {
-    var answer = get("/ask").join();
+  void lateAnswerGives504() throws Exception {
+    var response = get("/ask").join();
 
-    assertEquals(504, answer.statusCode());
-    assertTrue(answer.body().contains("no answer in time") && !answer.body().contains("clerk"), answer::body);
+    assertEquals(504, response.statusCode());
+    assertTrue(response.body().contains("no answer in time") && !response.body().contains("clerk"), response::body);
   }
 }

@@ -27,7 +27,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Several contexts in one JVM: in sequence, side by side, as parent and child, and with a close
+ * Tests several contexts in one JVM: in sequence, in parallel, as parent and child, and closed
  * under load.
  */
 class SeveralContextsTest {
@@ -56,14 +56,14 @@ class SeveralContextsTest {
 
   @Test
   void parallelContextsAreIndependent() {
-    try (var one = application().run()) {
-      var other = application().run();
-      assertNotSame(one.getBean(ActorScope.class), other.getBean(ActorScope.class));
-      var gone = square(other);
-      other.close();
+    try (var first = application().run()) {
+      var second = application().run();
+      assertNotSame(first.getBean(ActorScope.class), second.getBean(ActorScope.class));
+      var stoppedActor = square(second);
+      second.close();
 
-      assertThrows(ActorStoppedException.class, () -> gone.ask(3));
-      assertEquals(9, square(one).ask(3));
+      assertThrows(ActorStoppedException.class, () -> stoppedActor.ask(3));
+      assertEquals(9, square(first).ask(3));
     }
   }
 
@@ -73,18 +73,18 @@ class SeveralContextsTest {
       var child = application().parent(parent).run();
       assertNotSame(parent.getBean(ActorScope.class), child.getBean(ActorScope.class));
       assertNotSame(square(parent), square(child));
-      var gone = square(child);
+      var stoppedActor = square(child);
       child.close();
 
-      assertThrows(ActorStoppedException.class, () -> gone.ask(3));
+      assertThrows(ActorStoppedException.class, () -> stoppedActor.ask(3));
       assertEquals(9, square(parent).ask(3));
     }
   }
 
-  /** Contexts in sequence, as devtools and test runs have them. */
+  /** Opens contexts in sequence, as devtools and test runs do. */
   @Test
-  void consecutiveContextsLeaveNothingBehind() {
-    long before = scopes();
+  void consecutiveContextsLeaveNoScopesBehind() {
+    long scopesBefore = countScopes();
 
     for (int i = 0; i < 3; i++) {
       try (var context = application().run("--fibry.name=passing")) {
@@ -92,19 +92,19 @@ class SeveralContextsTest {
       }
     }
 
-    // an actor that has ended is in the dump until its thread has left it
-    Patience.eventually(() -> !ActorSystem.root().dump().contains("scope 'passing'") && scopes() <= before);
+    // an ended actor stays in the dump until its thread has left it
+    Patience.eventually(() -> !ActorSystem.root().dump().contains("scope 'passing'") && countScopes() <= scopesBefore);
   }
 
-  /** Counts all scopes of this JVM; scopes of other tests may end meanwhile. */
-  private static long scopes() {
+  /** Returns the number of scopes of this JVM; scopes of other tests may end at the same time. */
+  private static long countScopes() {
     return ActorSystem.root().dump().lines().filter(line -> line.strip().startsWith("scope '")).count();
   }
 
-  /** Since Spring 7. */
+  /** Runs only since Spring 7, because older versions pause no contexts. */
   @Test
   @EnabledIf("io.fibry.spring.Boot#pausesContexts")
-  void aPausedContextGoesOnWithItsActors() throws Exception {
+  void restartedContextKeepsItsActors() throws Exception {
     try (var context = application().run()) {
       ConfigurableApplicationContext.class.getMethod("pause").invoke(context);
       ConfigurableApplicationContext.class.getMethod("restart").invoke(context);
@@ -113,43 +113,43 @@ class SeveralContextsTest {
     }
   }
 
-  /** Each request is answered or refused while the context closes, and the accounts add up. */
+  /** Each request is answered or refused while the context closes, and the statistics add up. */
   @Test
   void closeUnderLoadLeavesNoRequestWaiting() throws Exception {
     var context = application().run();
     var scope = context.getBean(ActorScope.class);
     var square = square(context);
     var running = new AtomicBoolean(true);
-    var warm = new Gate();
+    var loadGate = new Gate();
     var senders = new ArrayList<CompletableFuture<long[]>>();
-    for (int i = 0; i < 8; i++) senders.add(onThread(() -> ask(square, running, warm)));
-    warm.awaitEntered();
+    for (int i = 0; i < 8; i++) senders.add(onThread(() -> ask(square, running, loadGate)));
+    loadGate.awaitEntered();
 
     context.close();
 
     var report = scope.report();
     running.set(false);
-    long answered = 0;
-    for (var sender : senders) answered += sender.join()[0];
-    assertEquals(report.handled(), answered);
+    long answeredRequests = 0;
+    for (var sender : senders) answeredRequests += sender.join()[0];
+    assertEquals(report.handled(), answeredRequests);
     assertEquals(0, report.queued());
     assertEquals(List.of(), report.undelivered());
     assertEquals(report.sent(),
         report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum());
   }
 
-  /** Returns how many requests were answered, and how many refused. */
-  private static long[] ask(ActorWithReturn<Integer, Integer> square, AtomicBoolean running, Gate warm) {
+  /** Sends requests while running is true; returns how many were answered, and how many refused. */
+  private static long[] ask(ActorWithReturn<Integer, Integer> square, AtomicBoolean running, Gate loadGate) {
     var counts = new long[2];
     for (int n = 0; running.get(); n++) {
       try {
         assertEquals(n * n, square.sendMessageReturn(n).join());
         counts[0]++;
-      } catch (CompletionException refused) {
-        assertTrue(refused.getCause() instanceof ActorStoppedException, refused::toString);
+      } catch (CompletionException refusal) {
+        assertTrue(refusal.getCause() instanceof ActorStoppedException, refusal::toString);
         counts[1]++;
       }
-      if (n == 1000) warm.enter();
+      if (n == 1000) loadGate.enter();
     }
     return counts;
   }

@@ -19,77 +19,77 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** What Actuator's health says of stores. */
+/** Tests the health that Actuator shows for stores. */
 class StoreHealthTest {
   @TempDir
   private Path folder;
 
-  private static Health health(boolean full, boolean broken, List<String> torn) {
-    return new Health(7, 6, 5, 4, 3, 2, 1, new FolderStore.Syncs(2, Duration.ofMillis(5), Duration.ofMillis(3)), full,
-        broken, torn);
+  private static Health health(boolean isFull, boolean isBroken, List<String> tornFiles) {
+    return new Health(7, 6, 5, 4, 3, 2, 1, new FolderStore.Syncs(2, Duration.ofMillis(5), Duration.ofMillis(3)), isFull,
+        isBroken, tornFiles);
   }
 
   @Test
-  void aStoreThatWorksIsUpAndSaysWhatItDid() {
-    var now = StoreHealth.of(Map.of("one", StoreHealth.of(health(false, false, List.of()))));
+  void workingStoreIsUpAndShowsStatistics() {
+    var status = StoreHealth.of(Map.of("one", StoreHealth.of(health(false, false, List.of()))));
 
-    assertEquals("UP", now.status());
+    assertEquals("UP", status.status());
     assertEquals(Map.of("one",
         Map.of("turns", 7L, "refusedTurns", 6L, "pendingWrites", 5L, "actors", 4L, "pendingMessages", 3L,
             "parkedMessages",
             2L, "bytes", 1L, "lastSync", "PT0.003S")),
-        now.details());
+        status.details());
   }
 
   @Test
-  void aTornEndIsShownAndNoFailure() {
-    var now = StoreHealth.of(Map.of("one", StoreHealth.of(health(false, false, List.of("00000001-76.torn")))));
+  void tornEndOfLogIsShownAndNoFailure() {
+    var status = StoreHealth.of(Map.of("one", StoreHealth.of(health(false, false, List.of("00000001-76.torn")))));
 
-    assertEquals("UP", now.status());
-    assertTrue(now.details().toString().contains("tornFiles=[00000001-76.torn]"), now::toString);
+    assertEquals("UP", status.status());
+    assertTrue(status.details().toString().contains("tornFiles=[00000001-76.torn]"), status::toString);
   }
 
   @Test
-  void aFullStoreIsOutOfServiceAndABrokenOneIsDown() {
-    var full = StoreHealth.of(health(true, false, List.of()));
-    var broken = StoreHealth.of(health(false, true, List.of()));
-    var whole = StoreHealth.of(health(false, false, List.of()));
+  void fullStoreIsOutOfServiceAndBrokenStoreIsDown() {
+    var fullStore = StoreHealth.of(health(true, false, List.of()));
+    var brokenStore = StoreHealth.of(health(false, true, List.of()));
+    var healthyStore = StoreHealth.of(health(false, false, List.of()));
 
-    assertEquals("OUT_OF_SERVICE", StoreHealth.of(Map.of("one", full)).status());
-    assertEquals("DOWN", StoreHealth.of(Map.of("one", broken)).status());
+    assertEquals("OUT_OF_SERVICE", StoreHealth.of(Map.of("one", fullStore)).status());
+    assertEquals("DOWN", StoreHealth.of(Map.of("one", brokenStore)).status());
     assertEquals("DOWN", StoreHealth.of(health(true, true, List.of())).status());
-    assertEquals("DOWN", StoreHealth.of(Map.of("one", full, "two", broken, "three", whole)).status());
-    assertTrue(StoreHealth.of(Map.of("one", full)).details().toString().contains("why=the disk is full"));
+    assertEquals("DOWN", StoreHealth.of(Map.of("one", fullStore, "two", brokenStore, "three", healthyStore)).status());
+    assertTrue(StoreHealth.of(Map.of("one", fullStore)).details().toString().contains("why=the disk is full"));
   }
 
   @Test
   void healthCoversNonFolderStores() {
     try (var store = FolderStore.open(folder)) {
-      var now = StoreHealth.check(Map.<String, Store>of("memory", MemoryStore.open(), "folder", store));
+      var status = StoreHealth.check(Map.<String, Store>of("memory", MemoryStore.open(), "folder", store));
 
-      assertEquals("UP", now.status());
-      assertTrue(now.details().get("folder").toString().contains("turns="), now::toString);
-      assertTrue(now.details().get("memory").toString().startsWith("{store="), now::toString);
+      assertEquals("UP", status.status());
+      assertTrue(status.details().get("folder").toString().contains("turns="), status::toString);
+      assertTrue(status.details().get("memory").toString().startsWith("{store="), status::toString);
     }
   }
 
-  /** Simulates a database that is away. */
+  /** Simulates a database that cannot be reached. */
   @Test
-  void aStoreThatCannotBeReadIsDownAndSaysWhy() {
-    var away = Intercepted.of(Store.class, MemoryStore.open(), (method, given, call) -> {
+  void unreachableStoreIsDownWithReason() {
+    var unreachable = Intercepted.of(Store.class, MemoryStore.open(), (method, arguments, call) -> {
       if (method.getName().equals("toString")) return "the store in jdbc:postgresql://db/shop";
       throw new StoreReadException("connection refused", null);
     });
 
-    var now = StoreHealth.check(Map.of("database", away, "memory", MemoryStore.open()));
+    var status = StoreHealth.check(Map.of("database", unreachable, "memory", MemoryStore.open()));
 
-    assertEquals("DOWN", now.status());
+    assertEquals("DOWN", status.status());
     assertEquals(Map.of("store", "the store in jdbc:postgresql://db/shop", "why", "connection refused"),
-        now.details().get("database"));
+        status.details().get("database"));
   }
 
   @Test
-  void healthOfStoresCanBeLeftOut() {
+  void storeHealthCanBeDisabled() {
     var runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class,
         FibryStoreAutoConfiguration.class, FibryActuatorAutoConfiguration.class))
         .withPropertyValues("fibry.store.folder=" + folder);

@@ -32,12 +32,12 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DependsOn;
 
-/** The store of an application, from its property to its end. */
+/** Tests the store of an application, from its creation until the application ends. */
 class StoreTest {
 
   record Count() implements Request<Count, Long> {}
 
-  /** Counts what it was given, when the gate is open. */
+  /** Returns a kind whose actors count their messages. A handler waits until the gate is open. */
   private static Durable<Count> counter(Gate gate) {
     return Durable.kind("counter", Count.class).state(0L).handler((n, count, context) -> {
       gate.pass();
@@ -46,26 +46,26 @@ class StoreTest {
     });
   }
 
-  private static final Gate OPEN = new Gate();
+  private static final Gate OPEN_GATE = new Gate();
 
   @TempDir
   private Path folder;
-  private ApplicationContextRunner bare;
+  private ApplicationContextRunner withoutFolder;
   private ApplicationContextRunner runner;
 
   @BeforeEach
   void prepare() {
-    OPEN.open();
-    bare = new ApplicationContextRunner().withConfiguration(
+    OPEN_GATE.open();
+    withoutFolder = new ApplicationContextRunner().withConfiguration(
         AutoConfigurations.of(FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class,
             FibryActuatorAutoConfiguration.class, FibryMetricsAutoConfiguration.class, Boot.metrics()));
-    runner = bare.withPropertyValues("fibry.store.folder=" + folder, "fibry.drain-limit=" + Patience.LONG);
+    runner = withoutFolder.withPropertyValues("fibry.store.folder=" + folder, "fibry.drain-limit=" + Patience.LONG);
   }
 
-  /** Returns the answer of the actor to one more message. */
+  /** Sends one more message to the actor "c" in the folder, and returns the answer. */
   private long count() {
     try (var store = FolderStore.open(folder);
-        var actor = counter(OPEN).newActor(ActorSystem.named("c"), store)) {
+        var actor = counter(OPEN_GATE).newActor(ActorSystem.named("c"), store)) {
       return actor.ask(new Count());
     }
   }
@@ -74,14 +74,14 @@ class StoreTest {
   static class Counters {
     @Bean
     Entities<String, Count> counters(ActorScope scope, Store store) {
-      return counter(OPEN).entities(scope.anonymous(), store, Duration.ofMinutes(5));
+      return counter(OPEN_GATE).entities(scope.anonymous(), store, Duration.ofMinutes(5));
     }
   }
 
   record Client(Entities<String, Count> counters) {}
 
   @Test
-  void durableStateIsThereInNextContext() {
+  void durableStateIsLoadedInNextContext() {
     for (int i = 1; i <= 2; i++) {
       long expected = i;
       runner.withUserConfiguration(Counters.class).withBean(Client.class).run(
@@ -93,7 +93,7 @@ class StoreTest {
 
   @Test
   void noStoreExistsWithoutProperty() {
-    bare.run(context -> {
+    withoutFolder.run(context -> {
       assertTrue(context.getBeansOfType(Store.class).isEmpty());
       assertFalse(context.containsBean("fibryStoreHealthIndicator"));
     });
@@ -115,10 +115,10 @@ class StoreTest {
 
   @Test
   void ownStoreBeanReplacesDefaultStore() throws Exception {
-    var own = MemoryStore.open();
+    var ownStore = MemoryStore.open();
 
-    runner.withBean("own", Store.class, () -> own).run(context -> {
-      assertSame(own, context.getBean(Store.class));
+    runner.withBean("own", Store.class, () -> ownStore).run(context -> {
+      assertSame(ownStore, context.getBean(Store.class));
       assertFalse(context.containsBean("folderStore"));
     });
 
@@ -128,29 +128,29 @@ class StoreTest {
   }
 
   @Test
-  void anEmptyFolderIsRefused() {
-    bare.withPropertyValues("fibry.store.folder= ")
+  void emptyFolderNameIsRefused() {
+    withoutFolder.withPropertyValues("fibry.store.folder= ")
         .run(context -> assertEquals("fibry.store.folder is empty; name a folder, or leave the property out",
-            ScopeTest.deepest(context.getStartupFailure()).getMessage()));
+            ScopeTest.rootCause(context.getStartupFailure()).getMessage()));
   }
 
   @Test
   void folderOpenInAnotherContextIsRefused() {
     runner.run(first -> runner.run(second -> {
-      var refusal = assertInstanceOf(StoreInUseException.class, ScopeTest.deepest(second.getStartupFailure()));
+      var refusal = assertInstanceOf(StoreInUseException.class, ScopeTest.rootCause(second.getStartupFailure()));
       assertTrue(refusal.getMessage().startsWith(folder + " is in use by this process"), refusal::getMessage);
     }));
   }
 
   @Test
-  void aChildUsesTheStoreOfItsParentAndLeavesItOpen() {
+  void childUsesStoreOfParentAndLeavesItOpen() {
     runner.run(parent -> {
       runner.withParent(parent).withUserConfiguration(Counters.class).withBean(Client.class).run(child -> {
         assertSame(parent.getBean(Store.class), child.getBean(Store.class));
         assertEquals(1, child.getBean(Client.class).counters().actor("c").ask(new Count()));
       });
 
-      try (var actor = counter(OPEN).newActor(ActorSystem.named("c"), parent.getBean(Store.class))) {
+      try (var actor = counter(OPEN_GATE).newActor(ActorSystem.named("c"), parent.getBean(Store.class))) {
         assertEquals(2, actor.ask(new Count()));
       }
     });
@@ -170,8 +170,8 @@ class StoreTest {
     assertEquals(101, count());
   }
 
-  /** Makes actors, but is none: Spring may destroy it at any time. */
-  record Maker(Actor<Count> actor) {}
+  /** A bean that holds an actor but is none itself, so Spring may destroy it at any time. */
+  record ActorHolder(Actor<Count> actor) {}
 
   @Configuration(proxyBeanMethods = false)
   static class FailedStart {
@@ -181,22 +181,22 @@ class StoreTest {
     }
 
     @Bean
-    Maker maker(ActorScope scope, Store store, Gate gate) throws InterruptedException {
+    ActorHolder actorHolder(ActorScope scope, Store store, Gate gate) throws InterruptedException {
       var actor = counter(gate).newActor(scope.named("c"), store);
       scope.onClosing(gate::open);
       for (int i = 0; i < 3; i++) actor.sendMessageReturn(new Count());
       gate.awaitEntered();
-      return new Maker(actor);
+      return new ActorHolder(actor);
     }
 
     @Bean
-    @DependsOn("maker")
+    @DependsOn("actorHolder")
     String broken() {
       throw new IllegalStateException("on purpose");
     }
   }
 
-  /** Spring destroys it before the scope, which was made before it. */
+  /** Spring destroys the store before the scope, because the scope was created first. */
   @Test
   void storeClosesAfterPendingMessagesWhenStartFails() {
     runner.withUserConfiguration(FailedStart.class).run(context -> assertNotNull(context.getStartupFailure()));

@@ -27,12 +27,12 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
-/** The executor of {@code @Async} methods. */
+/** Tests the executor of {@code @Async} methods. */
 class TasksTest {
   private final ApplicationContextRunner runner =
       new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class,
           FibryTasksAutoConfiguration.class, TaskExecutionAutoConfiguration.class));
-  private final ApplicationContextRunner pooled = runner.withPropertyValues("fibry.executor.tasks.enabled=true",
+  private final ApplicationContextRunner runnerWithPool = runner.withPropertyValues("fibry.executor.tasks.enabled=true",
       "fibry.executor.tasks.concurrency=2", "fibry.executor.tasks.max-queued=3", "fibry.drain-limit=" + Patience.LONG);
 
   private static AsyncTaskExecutor executor(ApplicationContext context) {
@@ -40,48 +40,48 @@ class TasksTest {
   }
 
   @Test
-  void tasksBeyondConcurrencyAndWaitingAreRefused() {
-    pooled.run(context -> {
+  void tasksBeyondConcurrencyAndQueueAreRefused() {
+    runnerWithPool.run(context -> {
       var executor = executor(context);
-      var begun = new CountDownLatch(2);
+      var taskStarts = new CountDownLatch(2);
       var gate = new Gate();
-      var ended = new CountDownLatch(5);
+      var taskEnds = new CountDownLatch(5);
       for (int i = 0; i < 2; i++) {
         executor.submit(() -> {
-          begun.countDown();
+          taskStarts.countDown();
           gate.pass();
-          ended.countDown();
+          taskEnds.countDown();
           return "";
         });
       }
-      Patience.await(begun);
-      for (int i = 0; i < 3; i++) executor.execute(ended::countDown);
+      Patience.await(taskStarts);
+      for (int i = 0; i < 3; i++) executor.execute(taskEnds::countDown);
 
-      assertThrows(TaskRejectedException.class, () -> executor.execute(ended::countDown));
+      assertThrows(TaskRejectedException.class, () -> executor.execute(taskEnds::countDown));
 
       gate.open();
-      Patience.await(ended);
+      Patience.await(taskEnds);
     });
   }
 
   @Test
   void tasksRunOnFibersAndAreDrained() {
     var scope = new AtomicReference<ActorScope>();
-    var fiber = new CompletableFuture<Boolean>();
+    var isFiber = new CompletableFuture<Boolean>();
 
-    pooled.run(context -> {
+    runnerWithPool.run(context -> {
       scope.set(context.getBean(FiberPool.class).scope());
-      executor(context).execute(() -> fiber.complete(Thread.currentThread().isVirtual()));
+      executor(context).execute(() -> isFiber.complete(Thread.currentThread().isVirtual()));
     });
 
-    assertTrue(fiber.join());
+    assertTrue(isFiber.join());
     assertEquals(1, scope.get().report().handled());
     assertThrows(IllegalStateException.class, () -> scope.get().openScope("late"));
   }
 
   @Test
-  void poolOutlivesTheScopeOfTheApplication() {
-    pooled.run(context -> {
+  void poolOutlivesScopeOfApplication() {
+    runnerWithPool.run(context -> {
       context.getBean(ActorScope.class).close();
 
       assertEquals("done", Patience.value(executor(context).submit(() -> "done")));
@@ -91,7 +91,7 @@ class TasksTest {
   @Test
   void tasksAreDecorated() {
     var decorated = new CompletableFuture<String>();
-    pooled.withBean(TaskDecorator.class, () -> task -> () -> {
+    runnerWithPool.withBean(TaskDecorator.class, () -> task -> () -> {
       decorated.complete("decorated");
       task.run();
     }).run(context -> assertEquals("done", Patience.value(executor(context).submit(() -> "done"))));
@@ -110,16 +110,16 @@ class TasksTest {
 
   public static class Work {
     @Async
-    public CompletableFuture<String> where() {
+    public CompletableFuture<String> describeThread() {
       var thread = Thread.currentThread();
       return CompletableFuture.completedFuture(thread.isVirtual() ? "fiber" : thread.getName());
     }
   }
 
   @Test
-  void asyncMethodsRunInThePool() {
-    pooled.withUserConfiguration(WithAsync.class).run(context -> {
-      assertEquals("fiber", Patience.value(context.getBean(Work.class).where()));
+  void asyncMethodsRunInPool() {
+    runnerWithPool.withUserConfiguration(WithAsync.class).run(context -> {
+      assertEquals("fiber", Patience.value(context.getBean(Work.class).describeThread()));
       var pool = context.getBean(FiberPool.class).scope();
       assertTrue(pool.awaitQuiescence(Patience.LONG));
       assertEquals(1, pool.report().sent());
@@ -137,13 +137,13 @@ class TasksTest {
   }
 
   @Test
-  void anActorBeanLeavesTheDefaultExecutor() {
+  void actorBeanKeepsDefaultExecutor() {
     runner.withUserConfiguration(WithActor.class)
         .run(context -> assertInstanceOf(ThreadPoolTaskExecutor.class, executor(context)));
   }
 
   @Test
-  void anActorBeanLeavesTheDefaultExecutorOfVirtualThreads() {
+  void actorBeanKeepsDefaultVirtualThreadExecutor() {
     runner.withUserConfiguration(WithActor.class).withPropertyValues("spring.threads.virtual.enabled=true")
         .run(context -> assertTrue(
             Patience.value(executor(context).submit(() -> Thread.currentThread().isVirtual()))));
@@ -152,11 +152,11 @@ class TasksTest {
   @Test
   void asyncMethodsUseDefaultExecutorDespiteActorBeans() {
     runner.withUserConfiguration(WithActor.class, WithAsync.class)
-        .run(context -> assertTrue(Patience.value(context.getBean(Work.class).where()).startsWith("task-")));
+        .run(context -> assertTrue(Patience.value(context.getBean(Work.class).describeThread()).startsWith("task-")));
   }
 
   @Test
-  void anExecutorOfTheUserStaysTheOnlyOne() {
+  void executorOfUserStaysTheOnlyExecutor() {
     runner.withUserConfiguration(WithActor.class).withBean("mine", Executor.class, () -> Runnable::run)
         .run(context -> assertFalse(context.containsBean("applicationTaskExecutor")));
   }
@@ -169,7 +169,7 @@ class TasksTest {
   }
 
   @Test
-  void forcedExecutorIsSpringBootsOwn() {
+  void forcedExecutorIsThatOfSpringBoot() {
     runner.withUserConfiguration(WithActor.class).withPropertyValues("spring.task.execution.mode=force")
         .run(context -> assertFalse(
             context.containsBean("taskExecutor") || !context.containsBean("applicationTaskExecutor")));

@@ -30,11 +30,11 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Two applications are nodes: a trace that one begins is continued by the other. */
+/** Tests that a trace of one application continues on the node of another application. */
 class TracingTest {
   record Who() implements Request<Who, String> {}
 
-  /** A propagator like that of a bridge. */
+  /** A propagator of the W3C header, as a tracing bridge has. */
   private record TraceParent(Tracer tracer) implements Propagator {
     @Override
     public List<String> fields() {
@@ -61,7 +61,7 @@ class TracingTest {
       .withBean(ClusterNetwork.class, () -> network)
       .withPropertyValues("fibry.name=shop", "fibry.cluster.partitions=4", "fibry.cluster.lease=1m");
 
-  /** Each application has its own. */
+  /** Returns a runner with its own tracer and registry, as of another process. */
   private ApplicationContextRunner runner(String node) {
     var tracer = new SimpleTracer();
     var registry = ObservationRegistry.create();
@@ -72,13 +72,13 @@ class TracingTest {
   }
 
   @Configuration(proxyBeanMethods = false)
-  static class Home {
+  static class OwnerBeans {
     @Bean
     Entities<String, Who> entities(Cluster cluster, ActorScope scope, SimpleTracer tracer,
         ObservationRegistry registry) {
       Supplier<String> trace = () -> tracer.currentSpan().context().traceId();
-      Durable<Who> traces = Durable.kind("traces", Who.class).state(0).handler((n, who, context) -> {
-        context.reply(who, Observation.createNotStarted("handled", registry).observe(trace));
+      Durable<Who> traces = Durable.kind("traces", Who.class).state(0).handler((n, entity, context) -> {
+        context.reply(entity, Observation.createNotStarted("handled", registry).observe(trace));
         return n;
       });
       return cluster.host(traces, scope.anonymous(), Duration.ofMinutes(5));
@@ -86,24 +86,24 @@ class TracingTest {
   }
 
   @Test
-  void spanAtTheHomeHasTheTraceOfTheAsker() {
-    runner("home").withUserConfiguration(Home.class).run(home -> runner("asker").run(asker -> {
-      assertNull(home.getStartupFailure());
+  void spanAtOwnerHasTraceOfAsker() {
+    runner("owner").withUserConfiguration(OwnerBeans.class).run(owner -> runner("asker").run(asker -> {
+      assertNull(owner.getStartupFailure());
       assertNull(asker.getStartupFailure());
-      var who = asker.getBean(Cluster.class).entities("traces", Who.class).actor("k");
+      var entity = asker.getBean(Cluster.class).entities("traces", Who.class).actor("k");
       var tracer = asker.getBean(SimpleTracer.class);
 
       Observation.createNotStarted("request", asker.getBean(ObservationRegistry.class))
-          .observe(() -> assertEquals(tracer.currentSpan().context().traceId(), who.ask(new Who())));
+          .observe(() -> assertEquals(tracer.currentSpan().context().traceId(), entity.ask(new Who())));
     }));
   }
 
   @Test
-  void carrierOfTracesComesLast() {
+  void tracePropagatorComesLast() {
     runner("n1").run(context -> {
-      var carriers = context.getBean(ScopeOptions.class).propagators();
-      assertEquals(2, carriers.size());
-      assertEquals(TracePropagator.class, carriers.getLast().getClass());
+      var propagators = context.getBean(ScopeOptions.class).propagators();
+      assertEquals(2, propagators.size());
+      assertEquals(TracePropagator.class, propagators.getLast().getClass());
     });
   }
 

@@ -17,19 +17,19 @@ import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.web.servlet.DispatcherServlet;
 
-/** Which web beans exist when. The test of the sample shows what they do. */
+/** Tests under which conditions the web beans exist. ShopTest of the sample uses the beans. */
 class WebTest {
   private static final AutoConfigurations ALL = AutoConfigurations.of(FibryAutoConfiguration.class,
       FibryWebAutoConfiguration.class, FibryTomcatAutoConfiguration.class);
   private final WebApplicationContextRunner runner = new WebApplicationContextRunner().withConfiguration(ALL);
 
   @Test
-  void refusalsAreAnsweredByDefault() {
+  void refusalAdviceExistsByDefault() {
     runner.run(context -> assertEquals(1, context.getBeanNamesForType(ActorExceptionAdvice.class).length));
   }
 
   @Test
-  void propertyDisablesAnswersToRefusals() {
+  void propertyDisablesRefusalAdvice() {
     runner.withPropertyValues("fibry.web.refusals=false")
         .run(context -> assertEquals(0, context.getBeanNamesForType(ActorExceptionAdvice.class).length));
   }
@@ -56,7 +56,7 @@ class WebTest {
   }
 
   @Test
-  void propertyGivesTomcatAPool() {
+  void propertyCreatesPoolForTomcat() {
     runner.withPropertyValues("fibry.executor.tomcat.enabled=true", "fibry.executor.tomcat.concurrency=1",
         "fibry.executor.tomcat.max-queued=1").run(context -> {
           var gate = new Gate();
@@ -71,25 +71,25 @@ class WebTest {
         });
   }
 
-  /** Tomcat cuts its connections then, and may have answers that have not left. */
+  /** The pool closes first, because a stopping Tomcat cuts connections with unsent responses. */
   @Test
-  void tomcatsPoolIsDoneBeforeTheServerStops() {
-    var before = new BeforeTheServerStops(new AtomicReference<>(), new AtomicBoolean());
+  void tomcatPoolClosesBeforeServerStops() {
+    var probe = new ServerStopProbe(new AtomicReference<>(), new AtomicBoolean());
 
     runner.withPropertyValues("fibry.executor.tomcat.enabled=true")
-        .withBean(BeforeTheServerStops.class, () -> before)
-        .run(context -> before.pool.set(context.getBean(FiberPool.class)));
+        .withBean(ServerStopProbe.class, () -> probe)
+        .run(context -> probe.pool.set(context.getBean(FiberPool.class)));
 
-    assertTrue(before.done.get());
+    assertTrue(probe.isPoolClosed.get());
   }
 
-  record BeforeTheServerStops(AtomicReference<FiberPool> pool, AtomicBoolean done) implements SmartLifecycle {
+  record ServerStopProbe(AtomicReference<FiberPool> pool, AtomicBoolean isPoolClosed) implements SmartLifecycle {
     @Override
     public void start() {}
 
     @Override
     public void stop() {
-      done.set(!pool.get().sink().execAsync(nothing -> {}));
+      isPoolClosed.set(!pool.get().sink().execAsync(nothing -> {}));
     }
 
     @Override

@@ -29,7 +29,7 @@ final class FailoverRun implements AutoCloseable {
   private static final int NODES = 3;
   private static final int PURSES = 100;
   private static final int PAYERS = 8;
-  private static final Duration LIMIT = Duration.ofSeconds(2);
+  private static final Duration LIMIT = Duration.ofSeconds(2); // of one request for a transfer
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   /** The result of a run; {@code totalCents} is the sum of all purses at its end. */

@@ -49,7 +49,7 @@ final class Measurements implements AutoCloseable {
     void run(int thread) throws Exception;
   }
 
-  /** {@return the operations per second} */
+  /** A side of a comparison. Returns its operations per second. */
   @FunctionalInterface
   private interface Side {
     double measure() throws Exception;
@@ -171,7 +171,8 @@ final class Measurements implements AutoCloseable {
   }
 
   /**
-   * Stores a message after the given one. Repeats that while the leader is busy with the subject.
+   * Stores a message if the last message of the subject has the given number. Tries again while the
+   * server is storing another message of the subject.
    */
   private long turn(String subject, long lastNumber) throws Exception {
     while (true) {
@@ -184,7 +185,7 @@ final class Measurements implements AutoCloseable {
     }
   }
 
-  /** Measures the cost of names, bytes and limits, without a network. */
+  /** Measures the cost of names, encoding and limits, without a network. */
   private static void local() throws Exception {
     var codec = Codec.of(Message.class);
     try (var cluster = Cluster.local("alone"); var actor = ActorSystem.anonymous().newActor(Echo::handle)) {

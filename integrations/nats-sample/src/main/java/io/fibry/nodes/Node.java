@@ -22,6 +22,6 @@ final class Node {
   static Cluster join(String name, String servers) {
     return Cluster.join(APP, NatsNetwork.connectTo(servers).withReplicas(3),
         options -> options.withNode(name).withPartitions(64)
-            .withLease(Duration.ofSeconds(6))); // short, for a demonstration: no server is killed
+            .withLease(Duration.ofSeconds(6))); // enough, because no NATS server is killed
   }
 }

@@ -13,20 +13,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class FailoverRunTest {
-  private static final Duration TIME = Duration.ofSeconds(Long.getLong("fibry.seconds", 10));
+  private static final Duration RUN_TIME = Duration.ofSeconds(Long.getLong("fibry.seconds", 10));
 
   @TempDir
   Path folder;
 
   @BeforeEach
-  void find() {
-    boolean there = NatsServer.find().isPresent();
-    assertTrue(there || !"required".equals(System.getProperty("fibry.nats")), "no nats-server");
-    assumeTrue(there, "no nats-server; CONTRIBUTING.md says how to get one");
+  void requireServer() {
+    boolean isFound = NatsServer.find().isPresent();
+    assertTrue(isFound || !"required".equals(System.getProperty("fibry.nats")), "no nats-server");
+    assumeTrue(isFound, "no nats-server; CONTRIBUTING.md says how to get one");
   }
 
   @Test
-  void noMoneyIsLostWhereNoNodeIsKilled() throws Exception {
+  void noMoneyIsLostWithoutKills() throws Exception {
     var result = FailoverRun.run(folder, Duration.ZERO);
 
     assertEquals(100_000, result.totalCents());
@@ -34,8 +34,8 @@ class FailoverRunTest {
 
   @Soak(counterpart = "ClusterSimulationTest")
   @Test
-  void noMoneyIsLostThoughNodesAreKilled() throws Exception {
-    var result = FailoverRun.run(folder, TIME);
+  void noMoneyIsLostWhenNodesAreKilled() throws Exception {
+    var result = FailoverRun.run(folder, RUN_TIME);
 
     assertEquals(100_000, result.totalCents());
     assertTrue(result.killed() > 0);

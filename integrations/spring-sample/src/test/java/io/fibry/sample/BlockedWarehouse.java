@@ -4,12 +4,12 @@ import io.fibry.support.Patience;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Holds all clerks until it is opened; serves them at once when it is open. */
+/** A warehouse that blocks all clerks until the test opens it, and then serves them at once. */
 final class BlockedWarehouse implements Warehouse {
   private volatile Hold hold = new Hold(); // written by the test, read by the clerks
 
-  /** A period in which the warehouse holds the clerks. */
-  private record Hold(CountDownLatch busy, CountDownLatch opened, AtomicLong sold) {
+  /** The latches of one period in which the warehouse blocks the clerks. */
+  private record Hold(CountDownLatch busyClerks, CountDownLatch opening, AtomicLong sold) {
     Hold() {
       this(new CountDownLatch(ShopApplication.CLERKS), new CountDownLatch(1), new AtomicLong());
     }
@@ -17,22 +17,22 @@ final class BlockedWarehouse implements Warehouse {
 
   @Override
   public Receipt fetch(Order order) throws InterruptedException {
-    var mine = hold;
-    mine.busy.countDown();
-    mine.opened.await();
-    return new Receipt(order.what(), mine.sold.incrementAndGet());
+    var currentHold = hold;
+    currentHold.busyClerks.countDown();
+    currentHold.opening.await();
+    return new Receipt(order.what(), currentHold.sold.incrementAndGet());
   }
 
   void hold() {
     hold = new Hold();
   }
 
-  /** Waits until all clerks are held. */
+  /** Waits until all clerks are blocked. */
   void awaitBusy() {
-    Patience.await(hold.busy);
+    Patience.await(hold.busyClerks);
   }
 
   void open() {
-    hold.opened.countDown();
+    hold.opening.countDown();
   }
 }

@@ -24,9 +24,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** The whole application, over real HTTP, started again if a test has closed it. */
+/** Tests the whole application over HTTP. It is started again if a test has closed it. */
 class ShopTest {
-  private static final int ROOM = ShopApplication.CLERKS + ShopApplication.MAX_QUEUED;
+  private static final int CAPACITY = ShopApplication.CLERKS + ShopApplication.MAX_QUEUED;
 
   @TempDir
   private static Path folder;
@@ -85,23 +85,23 @@ class ShopTest {
   }
 
   private List<CompletableFuture<HttpResponse<String>>> orders(int count) {
-    var answers = new ArrayList<CompletableFuture<HttpResponse<String>>>();
-    for (int i = 0; i < count; i++) answers.add(order());
-    return answers;
+    var responses = new ArrayList<CompletableFuture<HttpResponse<String>>>();
+    for (int i = 0; i < count; i++) responses.add(order());
+    return responses;
   }
 
-  private static List<Integer> statuses(List<CompletableFuture<HttpResponse<String>>> answers) {
-    return answers.stream().map(answer -> answer.join().statusCode()).sorted().toList();
+  private static List<Integer> statuses(List<CompletableFuture<HttpResponse<String>>> responses) {
+    return responses.stream().map(response -> response.join().statusCode()).sorted().toList();
   }
 
   @Test
-  void anOrderIsAnsweredAndSeenByActuator() throws Exception {
+  void orderIsAnsweredAndShownByActuator() throws Exception {
     WAREHOUSE.open();
 
-    var answer = get("/orders/hat");
+    var response = get("/orders/hat");
 
-    assertEquals(200, answer.statusCode());
-    assertEquals("{\"what\":\"hat\",\"number\":1}", answer.body());
+    assertEquals(200, response.statusCode());
+    assertEquals("{\"what\":\"hat\",\"number\":1}", response.body());
     var health = get("/actuator/health").body();
     assertTrue(health.contains("\"fibry\":{") && health.contains("\"scope\":\"shop\""), health);
     var actors = get("/actuator/actors", "Accept", "application/json").body();
@@ -114,7 +114,7 @@ class ShopTest {
   }
 
   @Test
-  void aBasketIsThereWhenTheShopStartsAgain() throws Exception {
+  void basketSurvivesRestartOfShop() throws Exception {
     post("/baskets/ada/hat");
     assertEquals("{\"items\":[\"hat\",\"shoes\"]}", post("/baskets/ada/shoes"));
 
@@ -126,37 +126,37 @@ class ShopTest {
     assertTrue(get("/actuator/health").body().contains("\"folderStore\":{\"turns\":0,"));
   }
 
-  /** Orders are refused while all clerks are held, so a refusal needs no order to be served. */
+  /** Orders are refused while all clerks are blocked, so a refusal waits for no served order. */
   @Test
-  void excessOrdersAreRefusedAtOnceAndTheRestAreServed() throws Exception {
-    var answers = orders(ShopApplication.CLERKS);
+  void excessOrdersAreRefusedAtOnceAndOthersServed() throws Exception {
+    var responses = orders(ShopApplication.CLERKS);
     WAREHOUSE.awaitBusy();
-    var refused = new CountDownLatch(3 * ROOM);
-    for (var answer : orders(4 * ROOM - ShopApplication.CLERKS)) {
-      answers.add(answer);
-      answer.thenAccept(come -> {
-        if (come.statusCode() == 503) refused.countDown();
+    var refusals = new CountDownLatch(3 * CAPACITY);
+    for (var response : orders(4 * CAPACITY - ShopApplication.CLERKS)) {
+      responses.add(response);
+      response.thenAccept(completed -> {
+        if (completed.statusCode() == 503) refusals.countDown();
       });
     }
-    Patience.await(refused);
-    var told = get("/orders/hat");
-    assertEquals("1", told.headers().firstValue("Retry-After").orElseThrow());
-    assertTrue(told.body().contains("try again later") && !told.body().contains("clerks"), told::body);
+    Patience.await(refusals);
+    var refusal = get("/orders/hat");
+    assertEquals("1", refusal.headers().firstValue("Retry-After").orElseThrow());
+    assertTrue(refusal.body().contains("try again later") && !refusal.body().contains("clerks"), refusal::body);
 
     WAREHOUSE.open();
 
-    var statuses = statuses(answers);
-    assertEquals(ROOM, statuses.stream().filter(status -> status == 200).count());
-    assertEquals(3L * ROOM, statuses.stream().filter(status -> status == 503).count());
+    var statuses = statuses(responses);
+    assertEquals(CAPACITY, statuses.stream().filter(status -> status == 200).count());
+    assertEquals(3L * CAPACITY, statuses.stream().filter(status -> status == 503).count());
     WAREHOUSE.hold();
-    var again = orders(ROOM);
+    var laterResponses = orders(CAPACITY);
     WAREHOUSE.awaitBusy();
     WAREHOUSE.open();
-    assertEquals(List.of(200), statuses(again).stream().distinct().toList());
+    assertEquals(List.of(200), statuses(laterResponses).stream().distinct().toList());
   }
 
   @Test
-  void aScopeThatHasClosedIsDownAndRefuses() throws Exception {
+  void closedScopeIsDownAndRefusesOrders() throws Exception {
     shop.getBean(ActorScope.class).close();
 
     assertEquals(503, get("/orders/hat").statusCode());
@@ -165,8 +165,8 @@ class ShopTest {
   }
 
   @Test
-  void anAcceptedOrderIsAnsweredAlthoughTheShopCloses() throws Exception {
-    var answers = orders(ShopApplication.CLERKS);
+  void acceptedOrderIsAnsweredWhileShopCloses() throws Exception {
+    var responses = orders(ShopApplication.CLERKS);
     WAREHOUSE.awaitBusy();
     shop.addApplicationListener(event -> {
       if (event instanceof ContextClosedEvent) WAREHOUSE.open();
@@ -174,6 +174,6 @@ class ShopTest {
 
     shop.close();
 
-    assertEquals(List.of(200), statuses(answers).stream().distinct().toList());
+    assertEquals(List.of(200), statuses(responses).stream().distinct().toList());
   }
 }

@@ -16,7 +16,7 @@ class ExamplesTest {
   private fun printed(program: String): List<String> {
     val classPath = System.getProperty("java.class.path")
     val arguments = listOf("-Dsize=10", "-Drounds=1", "-cp", classPath, "io.fibry.kotlin.examples.$program")
-    return Child.java(arguments).use { it.ended(0).lines() }
+    return Child.java(arguments).use { it.awaitExit(0).lines() }
   }
 
   @Test

@@ -6,8 +6,8 @@ import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.propagation.Propagator;
 import java.util.List;
 
-/** A propagator like those of Brave and OpenTelemetry, with one field, {@code traceparent}. */
-record W3c(Tracer tracer) implements Propagator {
+/** A propagator like the propagators of Brave and OpenTelemetry, with the field traceparent. */
+record W3cPropagator(Tracer tracer) implements Propagator {
   private static final String PARENT = "traceparent";
 
   @Override

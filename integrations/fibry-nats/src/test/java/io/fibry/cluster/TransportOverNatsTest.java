@@ -3,11 +3,11 @@ package io.fibry.cluster;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.nats.Servers;
 
-class EngineOverNatsTest extends EngineContract {
-  private String app; // made by the first use, which is in the constructor of the contract
+class TransportOverNatsTest extends TransportContract {
+  private String app; // set at the first use, in the constructor of the contract
 
   @Override
-  ClusterTransport engine() {
+  ClusterTransport newTransport() {
     if (app == null) app = Servers.app();
     return Servers.network().connect(app, "test");
   }

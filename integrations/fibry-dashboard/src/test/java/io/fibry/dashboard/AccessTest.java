@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Decides who may enter, and how browsers may use the answers. */
-class DoorTest {
+/** Tests which requests the dashboard refuses, and how browsers may use its responses. */
+class AccessTest {
   private static final List<String> PATHS = List.of("/", "/page.css", "/page.js", "/figures", "/events");
 
   private final ActorScope scope = ActorSystem.openScope("app");
@@ -29,21 +29,21 @@ class DoorTest {
   @ParameterizedTest
   @ValueSource(strings = {"localhost", "LOCALHOST:80", "127.0.0.1:99", "[::1]", "[::1]:8080", "[0:0:0:0:0:0:0:1]:80",
     "dash.example.org", "Dash.Example.org:443"})
-  void hostsOfThisMachineAreAnswered(String host) throws Exception {
+  void requestsToLocalOrConfiguredHostAreAnswered(String host) throws Exception {
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withHost("dash.example.org"))) {
-      assertTrue(Web.answer(dashboard.port(), "GET", "/figures", "Host: " + host).startsWith("HTTP/1.1 200"));
+      assertTrue(Web.response(dashboard.port(), "GET", "/figures", "Host: " + host).startsWith("HTTP/1.1 200"));
     }
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"evil.example.org", "evil.example.org:80", "localhost.evil.org", "127.0.0.1.evil.org",
     "10.0.0.1", "127.0.0.2", "[::2]", "[fe80::1]:80", "localhost:80:80", "evillocalhost"})
-  void otherHostsAreRefused(String host) throws Exception {
+  void requestsToOtherHostsAreRefused(String host) throws Exception {
     scope.named("shown").newActor((String text) -> {});
 
     try (var dashboard = Dashboard.open(scope, 0)) {
       for (var path : PATHS) {
-        var answer = Web.answer(dashboard.port(), "GET", path, "Host: " + host);
+        var answer = Web.response(dashboard.port(), "GET", path, "Host: " + host);
 
         assertTrue(answer.matches("(?s)HTTP/1\\.1 40[03] .*"), answer);
         assertFalse(answer.contains("shown"), answer);
@@ -52,14 +52,14 @@ class DoorTest {
   }
 
   @Test
-  void anyOtherMethodIsRefused() throws Exception {
+  void methodsExceptGetAndHeadAreRefused() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0)) {
       for (var path : PATHS)
         for (var method : List.of("POST", "PUT", "DELETE", "PATCH"))
-          assertTrue(Web.answer(dashboard.port(), method, path, "Host: localhost", "Content-Length: 0")
+          assertTrue(Web.response(dashboard.port(), method, path, "Host: localhost", "Content-Length: 0")
               .startsWith("HTTP/1.1 405"), method + " " + path);
       assertTrue(Web.get(dashboard.port(), "/other").startsWith("HTTP/1.1 404"));
-      assertTrue(Web.answer(dashboard.port(), "HEAD", "/events", "Host: localhost").startsWith("HTTP/1.1 200"));
+      assertTrue(Web.response(dashboard.port(), "HEAD", "/events", "Host: localhost").startsWith("HTTP/1.1 200"));
     }
   }
 
@@ -67,7 +67,7 @@ class DoorTest {
   void responsesForbidFramingAndCrossOriginUse() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0)) {
       for (var path : PATHS.subList(0, 4)) {
-        var head = Web.answer(dashboard.port(), "GET", path, "Host: localhost", "Origin: https://evil.example.org")
+        var head = Web.response(dashboard.port(), "GET", path, "Host: localhost", "Origin: https://evil.example.org")
             .split("\n\n")[0].toLowerCase(Locale.ROOT);
 
         assertTrue(head.contains("content-security-policy: default-src 'none'; script-src 'self'; "), head);
@@ -81,12 +81,12 @@ class DoorTest {
   }
 
   @Test
-  void thePageAsksNoOtherHostAndMakesNoHtml() throws Exception {
+  void pageUsesNoOtherHostAndNoUnsafeHtml() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0)) {
       var script = Web.get(dashboard.port(), "/page.js");
-      var all = Web.get(dashboard.port(), "/") + Web.get(dashboard.port(), "/page.css") + script;
+      var files = Web.get(dashboard.port(), "/") + Web.get(dashboard.port(), "/page.css") + script;
 
-      assertEquals(List.of(), all.lines().filter(line -> line.contains("//") && line.contains("http")
+      assertEquals(List.of(), files.lines().filter(line -> line.contains("//") && line.contains("http")
           && !line.contains("http://www.w3.org/2000/svg")).toList());
       for (var unsafe : List.of("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("))
         assertFalse(script.contains(unsafe), unsafe);
@@ -98,15 +98,15 @@ class DoorTest {
   }
 
   @Test
-  void aPasswordIsAskedFor() throws Exception {
+  void requestWithoutPasswordIsRefused() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withPassword("correct horse"))) {
-      for (var path : PATHS) for (var wrong : List.of("X: y", basic("me:wrong"), basic("correct horse2"), basic(""),
+      for (var path : PATHS) for (var header : List.of("X: y", basic("me:wrong"), basic("correct horse2"), basic(""),
           "Authorization: Basic ~", "Authorization: Bearer correct horse", "Authorization: Basic")) {
-            var answer = Web.answer(dashboard.port(), "GET", path, "Host: localhost", wrong);
+            var answer = Web.response(dashboard.port(), "GET", path, "Host: localhost", header);
             assertTrue(answer.startsWith("HTTP/1.1 401"), answer);
             assertTrue(answer.toLowerCase(Locale.ROOT).contains("www-authenticate: basic realm="), answer);
           }
-      assertTrue(Web.answer(dashboard.port(), "GET", "/", "Host: localhost", basic("me:correct horse"))
+      assertTrue(Web.response(dashboard.port(), "GET", "/", "Host: localhost", basic("me:correct horse"))
           .startsWith("HTTP/1.1 200"));
     }
   }

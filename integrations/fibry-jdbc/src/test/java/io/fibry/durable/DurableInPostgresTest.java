@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class DurableInPostgresTest extends DurableContract {
+  DurableInPostgresTest() {
+    super(DatabaseStores.postgres());
+  }
+}

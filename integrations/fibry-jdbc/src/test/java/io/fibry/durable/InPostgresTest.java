@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class InPostgresTest extends DurableContract {
-  InPostgresTest() {
-    super(DatabaseStores.postgres());
-  }
-}

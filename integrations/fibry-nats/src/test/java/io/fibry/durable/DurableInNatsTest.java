@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class DurableInNatsTest extends DurableContract {
+  DurableInNatsTest() {
+    super(NatsStores.maker());
+  }
+}

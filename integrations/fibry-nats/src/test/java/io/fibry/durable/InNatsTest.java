@@ -1,7 +1,0 @@
-package io.fibry.durable;
-
-class InNatsTest extends DurableContract {
-  InNatsTest() {
-    super(NatsStores.maker());
-  }
-}
