@@ -26,7 +26,7 @@ class FilesAndWork {
     }
   }
 
-  /** Returns how many computations were done while no read was. */
+  /** Returns how many computations were done while all reads waited. */
   private static long computationsDone(int computations, boolean readsOnFibers) throws InterruptedException {
     var builder = ActorSystem.anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded());
     try (Actor<Handler.Task> pool = Pools.fixed(builder, THREADS).newActor(Handler.Task::run);

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
-/** A hundred calls of 1.5 ms each, in sequence, then in parallel. No wait holds a thread. */
+/** A hundred calls of 1.5 ms, in sequence, then parallel. The server waits on virtual threads. */
 class HttpCalls {
   private static final int CALLS = 100;
 
@@ -31,21 +31,21 @@ class HttpCalls {
         var downloader = Stereotypes.fibers().downloader(o -> o.withMaxParallel(CALLS))) {
       var address = "http://localhost:" + server.port();
       System.out.println(
-          inParallel(downloader, URI.create(address + "/together")) + " calls were at the server together");
+          callInParallel(downloader, URI.create(address + "/together")) + " calls were at the server together");
       // warm-up
-      for (int round = 0; round < 3; round++) inParallel(downloader, URI.create(address + "/slow"));
+      for (int round = 0; round < 3; round++) callInParallel(downloader, URI.create(address + "/slow"));
 
       long start = System.nanoTime();
       for (int i = 0; i < CALLS; i++) downloader.ask(URI.create(address + "/slow"));
       System.out.println(CALLS + " calls in sequence: " + millisSince(start) + " ms");
 
       start = System.nanoTime();
-      inParallel(downloader, URI.create(address + "/slow"));
+      callInParallel(downloader, URI.create(address + "/slow"));
       System.out.println(CALLS + " calls in parallel: " + millisSince(start) + " ms");
     }
   }
 
-  private static int inParallel(Downloader downloader, URI uri) {
+  private static int callInParallel(Downloader downloader, URI uri) {
     var answers = new ArrayList<CompletableFuture<Download>>();
     for (int i = 0; i < CALLS; i++) answers.add(downloader.sendMessageReturn(uri));
     answers.forEach(CompletableFuture::join);

@@ -37,7 +37,7 @@ class IotGateway {
       System.out.println("round " + round + ": " + SUM.sumThenReset());
     }
     gateway.connections().forEach(device -> device.lineActor().sendMessage("good bye"));
-    gateway.close(); // waits for every conversation
+    gateway.close(); // waits until the handler of every connection has ended
     System.out.println(gateway.connections().size() + " devices are connected");
   }
 

@@ -20,7 +20,9 @@ class OrderOnce {
   record Order(String idempotencyKey, String item) implements Idempotent, Request<Order, Integer> {}
 
   static final Durable<Order> SHOP = Durable.kind("shop", Order.class).state(0).handler((orders, order, context) -> {
-    context.reply(order, orders + 1); // remembered by the order's key: by default 1,000 answers for a day
+    // the actor remembers this answer by the order's key: by default the last 1,000 answers, each
+    // for at most a day
+    context.reply(order, orders + 1);
     return orders + 1;
   });
 

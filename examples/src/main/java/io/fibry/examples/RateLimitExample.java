@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * At most three messages in 300 ms: first a burst of three, then one message every 100 ms. All
- * actors of a builder share the limit.
+ * A burst of three messages, then one message every 100 ms. All actors of a builder share this
+ * limit.
  */
 class RateLimitExample {
   private static final Duration PERIOD = Duration.ofMillis(300);

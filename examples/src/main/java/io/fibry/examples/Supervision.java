@@ -14,7 +14,7 @@ import java.util.function.Consumer;
  * of this scope restarts all actors once, then closes the scope.
  */
 class Supervision {
-  private static final FailurePolicy CAUTIOUS = FailurePolicy.choose(failure -> switch (failure) {
+  private static final FailurePolicy RESUME_OR_ESCALATE = FailurePolicy.choose(failure -> switch (failure) {
     case IllegalArgumentException refused -> FailurePolicy.resume();
     default -> FailurePolicy.escalate();
   }).withoutLog();
@@ -42,7 +42,7 @@ class Supervision {
   }
 
   private static ActorWithReturn<String, List<String>> assistant(ActorScope shop, String name) {
-    return shop.named(name).onFailure(CAUTIOUS).initialState(ArrayList<String>::new)
+    return shop.named(name).onFailure(RESUME_OR_ESCALATE).initialState(ArrayList<String>::new)
         .newActorWithReturn(Supervision::bookSale);
   }
 

@@ -31,7 +31,7 @@ class Tour {
   private final Comparison comparison;
   private final List<Row> rows = new ArrayList<>();
   private final int wantedActors; // number of actors that the user wants
-  private final int actors; // these three: as many as the heap permits
+  private final int actors; // this and the next two: as many as the heap permits
   private final int threads;
   private final int blocked;
   private double sinkBytes;

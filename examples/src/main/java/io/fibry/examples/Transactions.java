@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * A block of messages is handled without other messages in between. A failure leaves the state
- * unchanged.
+ * Messages that are sent as one block are handled without other messages in between. A failure
+ * leaves the state unchanged.
  */
 class Transactions {
   record Move(String from, String to, int cents) {}

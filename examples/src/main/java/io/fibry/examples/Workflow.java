@@ -36,7 +36,7 @@ class Workflow {
 
   /** The key is the same when the step runs again, so the bank recognizes the call. */
   private static String charge(long cents, String key) {
-    System.out.println("charges " + cents + " with a key of " + key.split("/")[1]);
+    System.out.println("charges " + cents + " cents for order " + key.split("/")[1]);
     return "receipt 7";
   }
   public static void main(String[] args) throws Exception {

@@ -15,37 +15,37 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * A test of an actor: it makes the actor in the test's scope and asks it, and the extension ends
- * it.
+ * Shows a test of an actor. The test creates the actor in its scope and asks it, and the extension
+ * ends the actor.
  */
 @ExtendWith(FibryExtension.class)
 class AccountTest {
   private Actor<Account.Message> account;
 
   @BeforeEach
-  void open(TestScope scope) {
+  void openAccount(TestScope scope) {
     account = scope.named("account").initialState(Account::new).newActor(Account::handle);
     account.sendMessage(new Deposit(500));
   }
 
   @Test
-  void moneyThatIsThereCanBeWithdrawn() {
-    boolean paid = account.ask(new Withdraw(200));
+  void moneyInAccountCanBeWithdrawn() {
+    boolean isPaid = account.ask(new Withdraw(200));
 
-    assertTrue(paid);
+    assertTrue(isPaid);
     assertBalance(300);
   }
 
   @Test
-  void moreThanTheBalanceCannotBeWithdrawn() {
-    boolean paid = account.ask(new Withdraw(501));
+  void moreThanBalanceCannotBeWithdrawn() {
+    boolean isPaid = account.ask(new Withdraw(501));
 
-    assertFalse(paid);
+    assertFalse(isPaid);
     assertBalance(500);
   }
 
-  private void assertBalance(long wanted) {
+  private void assertBalance(long expected) {
     long balance = account.ask(new Balance());
-    assertEquals(wanted, balance);
+    assertEquals(expected, balance);
   }
 }

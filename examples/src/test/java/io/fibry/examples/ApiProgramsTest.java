@@ -17,15 +17,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The user programs that shaped the API. Good ones compile and print what they should; each bad one
- * does not compile, for its own reason.
+ * Tests the user programs that shaped the API. Good programs compile and print the expected lines.
+ * Each bad program does not compile, for its own reason.
  */
 class ApiProgramsTest {
   @TempDir
   static Path classes; // good programs, compiled by the Eclipse compiler
 
-  private static Map<String, String> goodSaid; // by javac, each by its name; null until the first test needs it
-  private static Map<String, String> badSaid;
+  private static Map<String, String> goodErrors; // by program; null until the first test needs them
+  private static Map<String, String> badErrors;
 
   @TempDir
   private Path out;
@@ -46,9 +46,9 @@ class ApiProgramsTest {
   @ParameterizedTest
   @MethodSource("good")
   void goodProgramCompilesWithoutWarning(Path program) throws Exception {
-    if (goodSaid == null) goodSaid = Programs.javac(out, sources("good"));
+    if (goodErrors == null) goodErrors = Programs.javac(out, sources("good"));
 
-    assertEquals("", goodSaid.get(name(program)));
+    assertEquals("", goodErrors.get(name(program)));
   }
 
   @ParameterizedTest
@@ -67,26 +67,26 @@ class ApiProgramsTest {
     "WrongSubscriber   | Actor<Integer> cannot be converted to Actor<? super String>",
   })
   void badProgramDoesNotCompile(String name, String reason) throws Exception {
-    if (badSaid == null) badSaid = Programs.javac(out, sources("bad"));
+    if (badErrors == null) badErrors = Programs.javac(out, sources("bad"));
 
-    var said = badSaid.get(name);
-    assertTrue(said.contains(reason), said);
+    var errors = badErrors.get(name);
+    assertTrue(errors.contains(reason), errors);
   }
 
   @Test
   void noBadProgramCompilesWithEclipse() throws Exception {
     var programs = bad().toList();
 
-    var said = Programs.ecj(out, programs.toArray(Path[]::new));
+    var errors = Programs.ecj(out, programs.toArray(Path[]::new));
 
-    assertEquals(List.of(), programs.stream().filter(program -> !said.contains("ERROR in " + program)).toList());
+    assertEquals(List.of(), programs.stream().filter(program -> !errors.contains("ERROR in " + program)).toList());
   }
 
   /**
-   * Expected lines, in any order. Missing programs: P05 needs a server, P06 and P15 a database;
-   * P11, P20 and P22 need a clock and P16 and P23 are special, all tested below; P25, P31 and P34
-   * never end; P18 reads a file; what P07 and P26 print depends on time; actors of Shapes send to
-   * themselves forever.
+   * Each row has the expected lines, in any order. These programs have no row: P05 needs a server,
+   * P06 and P15 need a database, and P18 reads a file. P25, P31 and P34 never end, and actors of
+   * Shapes send to themselves forever. The output of P07 and P26 depends on time. P11, P16, P20,
+   * P22 and P23 have their own tests below.
    */
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
@@ -114,24 +114,24 @@ class ApiProgramsTest {
   void goodProgramRuns(String name, String output) throws Exception {
     var expected = Stream.of(output.split(";")).filter(line -> !line.isEmpty()).toList();
 
-    var printed = Programs.run(classes, name, lines -> sorted(lines).equals(expected));
+    var printedLines = Programs.run(classes, name, lines -> sorted(lines).equals(expected));
 
-    assertEquals(expected, sorted(printed));
+    assertEquals(expected, sorted(printedLines));
   }
 
   @Test
-  void sessionEndsOnceItWasIdle() throws Exception {
-    var printed = runOnManualClock("P11Timers");
+  void idleSessionEnds() throws Exception {
+    var printedLines = runOnManualClock("P11Timers");
 
-    // the program may stop its ticks late
-    assertTrue(printed.stream().allMatch("still here"::equals), printed::toString);
+    // the program stops its ticks early or late, so their number varies
+    assertTrue(printedLines.stream().allMatch("still here"::equals), printedLines::toString);
   }
 
   @Test
-  void doorIsLockedOnceItWasOpenForLongEnough() throws Exception {
-    var printed = runOnManualClock("P22Fsm");
+  void doorIsLockedAfterItsTimeout() throws Exception {
+    var printedLines = runOnManualClock("P22Fsm");
 
-    assertEquals(List.of("Ada came in", "true"), printed);
+    assertEquals(List.of("Ada came in", "true"), printedLines);
   }
 
   private List<String> runOnManualClock(String program) throws Exception {
@@ -143,9 +143,10 @@ class ApiProgramsTest {
             var main = Thread.startVirtualThread(() -> %s.main(args));
             while (main.isAlive()) {
               java.util.concurrent.locks.LockSupport.parkNanos(1_000_000);
-              // else the time that the machine takes would count against the limit of a request
-              boolean waits = main.getState() == Thread.State.WAITING || main.getState() == Thread.State.TIMED_WAITING;
-              if (waits && io.fibry.ActorSystem.root().awaitQuiescence(java.time.Duration.ZERO))
+              // otherwise the time of the machine would count against the limit of a request
+              boolean isWaiting = main.getState() == Thread.State.WAITING
+                  || main.getState() == Thread.State.TIMED_WAITING;
+              if (isWaiting && io.fibry.ActorSystem.root().awaitQuiescence(java.time.Duration.ZERO))
                 clock.advance(java.time.Duration.ofSeconds(1));
             }
           }
@@ -156,19 +157,19 @@ class ApiProgramsTest {
     return Programs.run(out, "Driver", lines -> true);
   }
 
-  /** Timing decides what the leaving subscriber and the follower see before the last message. */
+  /** Timing decides which earlier messages the leaving subscriber and the follower get. */
   @Test
   void pricesReachSubscribers() throws Exception {
-    var printed = Programs.run(classes, "P16PubSub", lines -> lines.contains("level 1"));
+    var printedLines = Programs.run(classes, "P16PubSub", lines -> lines.contains("level 1"));
 
     assertTrue(
-        printed
+        printedLines
             .containsAll(List.of("all I can: Price[share=ACME, value=12.5]", "on the publisher's thread", "level 1")),
-        printed::toString);
+        printedLines::toString);
   }
 
   @Test
-  void clicksAreCountedOnceTheirTimeIsOver() throws Exception {
+  void clicksAreCountedAfterBatchInterval() throws Exception {
     var driver = write("Later", """
         public class Later {
           public static void main(String[] args) {
@@ -182,13 +183,13 @@ class ApiProgramsTest {
         """);
     assertEquals("", Programs.ecj(out, program("good", "P20Batch"), driver));
 
-    var printed = Programs.run(out, "Later", lines -> !lines.isEmpty());
+    var printedLines = Programs.run(out, "Later", lines -> !lines.isEmpty());
 
-    assertEquals(List.of("{home=1}"), printed);
+    assertEquals(List.of("{home=1}"), printedLines);
   }
 
   @Test
-  void anOrderDoesNotWaitForItsHook() throws Exception {
+  void orderDoesNotWaitForItsHook() throws Exception {
     var driver = write("Loaded", """
         public class Loaded {
           public static void main(String[] args) {
@@ -199,13 +200,13 @@ class ApiProgramsTest {
         """);
     assertEquals("", Programs.ecj(out, program("good", "P23Hooks"), driver));
 
-    var printed = Programs.run(out, "Loaded", lines -> lines.size() == 2);
+    var printedLines = Programs.run(out, "Loaded", lines -> lines.size() == 2);
 
-    assertEquals(List.of("checking Order[id=1]", "Receipt[order=1]"), printed);
+    assertEquals(List.of("checking Order[id=1]", "Receipt[order=1]"), printedLines);
   }
 
   private static List<String> sorted(List<String> lines) {
-    // durations, and which of two answers came first
+    // durations vary, and so does the number of the first answer
     return lines.stream().map(line -> line.replaceFirst("(took|^\\[1, 63]) \\d+$", "$1 N")).sorted().toList();
   }
 

@@ -25,21 +25,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The examples' accounts, purses and carts in a process that is killed under load, again and again.
+ * Tests that the examples' accounts, purses and carts survive repeated kills of their process under
+ * load.
  */
 class BankKillTest {
   private static final int ROUNDS = Integer.getInteger("fibry.kills", Soak.ON ? 3 : 2);
   private static final List<String> NAMES = List.of("ada", "alan", "barbara", "edsger", "grace");
   private static final long MONEY = 1_000; // in each purse
 
-  /** Open for business: all that lives in one process. */
-  private record Open(Store store, ActorScope scope, Entities<String, Bank.Message> accounts,
+  /** The store and the actors of one process. */
+  private record OpenBank(Store store, ActorScope scope, Entities<String, Bank.Message> accounts,
       Entities<String, Transfer.Message> purses, Entities<String, Reminders.Message> carts) implements AutoCloseable {
 
-    static Open at(Path folder, Clock clock) {
+    static OpenBank open(Path folder, Clock clock) {
       var store = FolderStore.open(folder, options -> options.withSegmentBytes(1 << 20).withClock(clock));
       var scope = ActorSystem.openScope("bank");
-      return new Open(store, scope, entities(Bank.ACCOUNT, scope, store), entities(Transfer.PURSE, scope, store),
+      return new OpenBank(store, scope, entities(Bank.ACCOUNT, scope, store), entities(Transfer.PURSE, scope, store),
           entities(Reminders.CART, scope, store));
     }
 
@@ -51,11 +52,11 @@ class BankKillTest {
       return NAMES.stream().mapToLong(name -> purses.actor(name).ask(new Transfer.Balance())).sum();
     }
 
-    /** Whether each transfer has been handled. */
+    /** Returns whether each transfer has been handled. */
     boolean isSettled() {
-      var waiting = new AtomicInteger();
-      store.forEachPending("purse", (purse, due) -> waiting.incrementAndGet());
-      return waiting.get() == 0;
+      var pendingMessages = new AtomicInteger();
+      store.forEachPending("purse", (purse, due) -> pendingMessages.incrementAndGet());
+      return pendingMessages.get() == 0;
     }
 
     @Override
@@ -65,32 +66,32 @@ class BankKillTest {
     }
   }
 
-  /** Pays in and transfers for ever. Prints each balance that it was told after a deposit. */
-  static final class UnderLoad {
+  /** Deposits and transfers for ever, and prints the balance after each deposit. */
+  static final class BankUnderLoad {
     public static void main(String[] args) {
-      try (var bank = Open.at(Path.of(args[0]), Clock.systemUTC());
+      try (var bank = OpenBank.open(Path.of(args[0]), Clock.systemUTC());
           var clients = Executors.newVirtualThreadPerTaskExecutor()) {
         bank.carts.actor(args[1]).ask(new Reminders.Add("a book"));
         for (int i = 0; i < NAMES.size(); i++) {
           var name = NAMES.get(i);
-          var next = NAMES.get((i + 1) % NAMES.size());
+          var receiver = NAMES.get((i + 1) % NAMES.size());
           clients.execute(() -> {
-            while (true) tell(name + " " + bank.accounts.actor(name).ask(new Bank.Deposit(1)));
+            while (true) print(name + " " + bank.accounts.actor(name).ask(new Bank.Deposit(1)));
           });
           clients.execute(() -> {
-            while (true) bank.purses.actor(name).ask(new Transfer.Pay(next, 7));
+            while (true) bank.purses.actor(name).ask(new Transfer.Pay(receiver, 7));
           });
         }
       }
     }
 
-    private static synchronized void tell(String line) {
+    private static synchronized void print(String line) {
       System.out.println(line);
     }
   }
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
-  private final Map<String, Long> told = new HashMap<>(); // balances
+  private final Map<String, Long> printedBalances = new HashMap<>(); // by account
 
   @TempDir
   private Path folder;
@@ -99,47 +100,49 @@ class BankKillTest {
   void depositsAndRemindersSurviveRepeatedKills() throws Exception {
     System.out.println("kills: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    try (var bank = Open.at(folder, Clock.systemUTC())) {
+    try (var bank = OpenBank.open(folder, Clock.systemUTC())) {
       for (var name : NAMES) bank.purses.actor(name).ask(new Transfer.Deposit(MONEY));
     }
     for (int round = 1; round <= ROUNDS; round++) {
       killAfter(50 + random.nextInt(600), "cart " + round);
-      try (var bank = Open.at(folder, Clock.offset(Clock.systemUTC(), Reminders.DAY))) {
+      try (var bank = OpenBank.open(folder, Clock.offset(Clock.systemUTC(), Reminders.DAY))) {
         checkDeposits(bank);
         Patience.eventually(bank::isSettled);
         assertEquals(MONEY * NAMES.size(), bank.money(), "seed " + seed);
-        assertEquals("cart " + round + " has forgotten [a book]", Patience.next(Reminders.MAILS));
+        assertEquals("cart " + round + " has forgotten [a book]", Patience.nextOf(Reminders.MAILS));
       }
       assertEquals(List.of(), List.copyOf(Reminders.MAILS));
     }
   }
 
   /** Each client waited for at most one answer when the process was killed. */
-  private void checkDeposits(Open bank) {
+  private void checkDeposits(OpenBank bank) {
     for (var name : NAMES) {
-      long before = told.getOrDefault(name, 0L);
-      long now = bank.accounts.actor(name).ask(new Bank.Deposit(1));
-      assertTrue(now == before + 1 || now == before + 2,
-          name + " was told " + before + ", and has " + now + " after one more; seed " + seed);
-      told.put(name, now);
+      long printedBalance = printedBalances.getOrDefault(name, 0L);
+      long balance = bank.accounts.actor(name).ask(new Bank.Deposit(1));
+      assertTrue(balance == printedBalance + 1 || balance == printedBalance + 2,
+          name + " printed the balance " + printedBalance
+              + ", and has " + balance + " after one more deposit; seed " + seed);
+      printedBalances.put(name, balance);
     }
   }
 
   private void killAfter(int answers, String cart) {
-    try (var process = Child.java(List.of(), UnderLoad.class, folder.toString(), cart)) {
+    try (var process = Child.java(List.of(), BankUnderLoad.class, folder.toString(), cart)) {
       Patience.progress("too few answers", () -> process.lines().size(),
           () -> process.lines().size() >= answers || !process.handle().isAlive());
       assertTrue(process.handle().isAlive(),
           () -> "the bank has ended by itself, seed " + seed + "\n" + process.output());
-      process.handle().destroyForcibly(); // which leaves its output readable
+      process.handle().destroyForcibly(); // its output stays readable
       process.exitCode();
-      process.lines().forEach(this::note); // also what it told before it died
+      process.lines().forEach(this::recordBalance); // including the lines before the kill
     }
   }
 
-  /** Messages of the JVM are no balances; the last line may not be whole. */
-  private void note(String line) {
+  /** Stores the balance of a line. Messages of the JVM have none, and the last line may be cut. */
+  private void recordBalance(String line) {
     var parts = line.split(" ");
-    if (parts.length == 2 && NAMES.contains(parts[0])) told.merge(parts[0], Long.parseLong(parts[1]), Math::max);
+    if (parts.length == 2 && NAMES.contains(parts[0]))
+      printedBalances.merge(parts[0], Long.parseLong(parts[1]), Math::max);
   }
 }

@@ -15,7 +15,7 @@ import io.fibry.test.TestScope;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** How to test a durable actor: keep it in memory, crash the store, and ask its successor. */
+/** Shows how to test a durable actor with a store in memory that crashes or refuses a write. */
 @ExtendWith(FibryExtension.class)
 class BankTest {
   private MemoryStore store = MemoryStore.open();
@@ -26,15 +26,15 @@ class BankTest {
 
   @Test
   void answeredWithdrawalSurvivesCrash(TestScope scope) {
-    var before = ada(scope);
-    before.ask(new Deposit(500));
-    boolean paid = before.ask(new Withdraw(200));
+    var account = ada(scope);
+    account.ask(new Deposit(500));
+    boolean isPaid = account.ask(new Withdraw(200));
 
     store = store.crash();
-    before.kill();
-    before.waitForExit();
+    account.kill();
+    account.waitForExit();
 
-    assertTrue(paid);
+    assertTrue(isPaid);
     long balance = ada(scope).ask(new Deposit(1));
     assertEquals(301, balance);
   }
@@ -47,9 +47,9 @@ class BankTest {
 
     assertThrows(NotStoredException.class, () -> ada.ask(new Withdraw(200)));
 
-    boolean allIsThere = ada.ask(new Withdraw(500));
-    boolean more = ada.ask(new Withdraw(1));
-    assertTrue(allIsThere);
-    assertFalse(more);
+    boolean isBalancePaid = ada.ask(new Withdraw(500));
+    boolean isMorePaid = ada.ask(new Withdraw(1));
+    assertTrue(isBalancePaid);
+    assertFalse(isMorePaid);
   }
 }

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every Java block in the README and below docs compiles, runs, and prints what its "prints .."
- * comments say. They may use all that is published without a third party.
+ * Tests that every Java block in the README and in docs compiles, runs, and prints the texts of its
+ * "prints .." comments. Blocks may use all published classes that need no third party.
  */
 class DocumentsTest {
   static final Path README = Path.of("../README.md");
@@ -31,44 +31,43 @@ class DocumentsTest {
   private static final Pattern FRONT_PAGE = Pattern.compile("(?s)\\{@snippet :\n(.*?)\n \\* }\n \\*\n");
   private static final String IMPORTS = JshellTest.imports() + "import io.fibry.simulation.*;\n";
 
-  /** A block, by its number in its document. */
+  /** A Java block, with its number in its document. */
   record Block(Path document, int number, String text) {
     /**
-     * A class as it is, or statements wrapped in a main method. All blocks are compiled together,
-     * so each is in a package of its own.
+     * Returns the class unchanged, or the statements in a main method. Each block has its own
+     * package because all blocks are compiled together.
      */
     String source() {
       var code = isClass() ? text
           : "class Statements {\n  public static void main(String[] args) throws Exception {\n" + text + "\n  }\n}\n";
-      return "package " + home() + ";\n" + IMPORTS + code;
+      return "package " + packageName() + ";\n" + IMPORTS + code;
     }
 
     boolean isClass() {
       return CLASS.matcher(text).find();
     }
 
-    /** Its package. */
-    String home() {
+    String packageName() {
       return "in_" + DOCS.getParent().relativize(document).toString().replaceAll("\\W+", "_") + "_" + number;
     }
 
-    /** The name of its class. */
+    /** Returns the name of its class. */
     String type() {
-      var found = CLASS.matcher(text);
-      return found.find() ? found.group(1) : "Statements";
+      var match = CLASS.matcher(text);
+      return match.find() ? match.group(1) : "Statements";
     }
 
     String main() {
-      return home() + "." + type();
+      return packageName() + "." + type();
     }
 
-    /** The file of its source. */
+    /** Returns the path of its source file, without the extension. */
     String file() {
       return main().replace('.', '/');
     }
 
-    List<String> promised() {
-      return PRINTS.matcher(text).results().map(found -> found.group(1)).toList();
+    List<String> expectedLines() {
+      return PRINTS.matcher(text).results().map(match -> match.group(1)).toList();
     }
 
     @Override
@@ -78,7 +77,7 @@ class DocumentsTest {
   }
 
   @TempDir
-  private static Path classes; // of all blocks, compiled by the Eclipse compiler
+  private static Path classes; // all blocks, compiled by the Eclipse compiler
 
   @TempDir
   private static Path data;
@@ -86,8 +85,8 @@ class DocumentsTest {
   @TempDir
   private Path out;
 
-  private static Stage stage; // where blocks simulate: the agent would slow down this JVM
-  private static Map<String, String> javacSaid; // by file; null until the first test needs it
+  private static ProgramJvm stage; // runs blocks that simulate: the agent would slow down this JVM
+  private static Map<String, String> javacErrors; // by file; null until the first test needs it
 
   @BeforeAll
   static void blocksCompileWithEclipse() throws Exception {
@@ -95,10 +94,11 @@ class DocumentsTest {
     for (var block : blocks()) {
       var file = classes.resolve(block.file() + ".java");
       Files.createDirectories(file.getParent());
-      sources.add(Files.writeString(file, patient(atHome(block.source(), data.resolve(block.home())))));
+      sources
+          .add(Files.writeString(file, raiseLimits(withDataFolder(block.source(), data.resolve(block.packageName())))));
     }
     assertEquals("", Programs.ecj(classes, sources.toArray(Path[]::new)));
-    stage = Stage.ofClasses(classes);
+    stage = ProgramJvm.ofClasses(classes);
   }
 
   @AfterAll
@@ -110,8 +110,8 @@ class DocumentsTest {
     var blocks = new ArrayList<Block>();
     for (var document : documents()) {
       int number = 0;
-      for (var found : BLOCK.matcher(Files.readString(document)).results().toList())
-        blocks.add(new Block(document, ++number, found.group(1)));
+      for (var match : BLOCK.matcher(Files.readString(document)).results().toList())
+        blocks.add(new Block(document, ++number, match.group(1)));
     }
     return blocks;
   }
@@ -128,18 +128,18 @@ class DocumentsTest {
 
   @ParameterizedTest
   @MethodSource("blocks")
-  void blockCompilesWithoutWarning(Block block) throws Exception {
-    if (javacSaid == null)
-      javacSaid = Programs.javac(out, blocks().stream().collect(Collectors.toMap(Block::file, Block::source)));
+  void codeInDocumentCompilesWithoutWarning(Block block) throws Exception {
+    if (javacErrors == null)
+      javacErrors = Programs.javac(out, blocks().stream().collect(Collectors.toMap(Block::file, Block::source)));
 
-    assertEquals("", javacSaid.get(block.file()));
+    assertEquals("", javacErrors.get(block.file()));
   }
 
   @Test
-  void programOnTheFrontPageOfTheJavadocRuns() throws Exception {
-    var found = FRONT_PAGE.matcher(Files.readString(Path.of("../fibry-core/src/main/java/module-info.java")));
-    assertTrue(found.find());
-    var program = found.group(1).replaceAll("(?m)^ \\* ?", "");
+  void programOnFrontPageOfJavadocRuns() throws Exception {
+    var match = FRONT_PAGE.matcher(Files.readString(Path.of("../fibry-core/src/main/java/module-info.java")));
+    assertTrue(match.find());
+    var program = match.group(1).replaceAll("(?m)^ \\* ?", "");
 
     assertEquals(Map.of("Account", ""), Programs.javac(out, Map.of("Account", program)));
     assertEquals("", Programs.ecj(out, Files.writeString(out.resolve("Account.java"), program)));
@@ -148,20 +148,20 @@ class DocumentsTest {
 
   @ParameterizedTest
   @MethodSource("blocks")
-  void blockRunsAndPrintsWhatItSays(Block block) throws Exception {
-    var printed = block.text().contains("Simulation.run") ? stage.call(block.main()).lines().toList()
-        : Programs.run(classes, block.main(), block.promised()::equals);
+  void blockRunsAndPrintsPromisedLines(Block block) throws Exception {
+    var printedLines = block.text().contains("Simulation.run") ? stage.call(block.main()).lines().toList()
+        : Programs.run(classes, block.main(), block.expectedLines()::equals);
 
-    assertEquals(block.promised(), printed);
+    assertEquals(block.expectedLines(), printedLines);
   }
 
-  /** The folder "data" is a folder that the test deletes. */
-  static String atHome(String source, Path folder) {
+  /** Replaces the folder "data" by a folder that the test deletes. */
+  static String withDataFolder(String source, Path folder) {
     return source.replace("Path.of(\"data\")", "Path.of(java.net.URI.create(\"" + folder.toUri() + "\"))");
   }
 
-  /** Limits that are not reached, even on a busy machine. */
-  private static String patient(String source) {
+  /** Raises limits to an hour, which does not pass even on a busy machine. */
+  private static String raiseLimits(String source) {
     return source
         .replaceAll("(\\.(?:ask|awaitQuiescence|withAskLimit)\\((?:.*, )?Duration\\.)of\\w+\\(\\d+\\)\\)",
             "$1ofHours(1))")
@@ -169,32 +169,32 @@ class DocumentsTest {
   }
 
   @Test
-  void codeComesFirstAndTheReadmeIsShort() throws Exception {
+  void readmeIsShortAndBeginsWithCode() throws Exception {
     assertCodeFirst(README, 200);
   }
 
   @ParameterizedTest
   @MethodSource("chapters")
-  void codeComesFirstAndAChapterIsShort(Path chapter) throws Exception {
+  void chapterIsShortAndBeginsWithCode(Path chapter) throws Exception {
     assertCodeFirst(chapter, 120);
   }
 
-  private static void assertCodeFirst(Path document, int most) throws Exception {
+  private static void assertCodeFirst(Path document, int maxLines) throws Exception {
     var lines = Files.readAllLines(document);
 
-    int code = lines.indexOf("```java");
-    assertTrue(0 < code && code < 10 && lines.size() <= most,
-        () -> lines.size() + " lines, code from line " + (code + 1));
+    int codeLine = lines.indexOf("```java");
+    assertTrue(0 < codeLine && codeLine < 10 && lines.size() <= maxLines,
+        () -> lines.size() + " lines, code from line " + (codeLine + 1));
   }
 
   @ParameterizedTest
   @MethodSource("chapters")
-  void chapterNamesTheMistakeThatPeopleMake(Path chapter) throws Exception {
-    assertTrue(Files.readString(chapter).contains("\n## The mistake"), "it needs a heading '## The mistake'");
+  void chapterHasHeadingTheMistake(Path chapter) throws Exception {
+    assertTrue(Files.readString(chapter).contains("\n## The mistake"), "the chapter needs a heading '## The mistake'");
   }
 
   @Test
-  void theGuideListsItsChapters() throws Exception {
+  void guideListsItsChapters() throws Exception {
     var contents = Files.readString(DOCS.resolve("guide/README.md"));
 
     assertEquals(12, chapters().size());

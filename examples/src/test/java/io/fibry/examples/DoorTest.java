@@ -15,13 +15,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** How to test code that takes time: the test moves the clock. */
+/** Shows how to test code that takes time: the test moves the clock. */
 @ExtendWith(FibryExtension.class)
 class DoorTest {
   private Actor<Event> door;
 
   @BeforeEach
-  void hang(TestScope scope) {
+  void createDoor(TestScope scope) {
     door = Door.MACHINE.newActor(scope.named("door"));
   }
 
@@ -29,22 +29,22 @@ class DoorTest {
   void lockOfOpenDoorWaitsUntilItIsClosed(TestScope scope) {
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Lock(1234));
-    var unlocked = door.sendMessageReturn(new Unlock(1234));
+    var unlockAnswer = door.sendMessageReturn(new Unlock(1234));
     scope.assertQuiet();
 
     scope.advance(Duration.ofMillis(99));
-    assertFalse(unlocked.isDone());
+    assertFalse(unlockAnswer.isDone());
 
     scope.advance(Duration.ofMillis(1));
-    assertTrue(unlocked.join());
+    assertTrue(unlockAnswer.join());
   }
 
   @Test
   void wrongCodeDoesNotOpen() {
     door.sendMessage(new Lock(1234));
 
-    boolean opened = door.ask(new Unlock(1111));
+    boolean isOpen = door.ask(new Unlock(1111));
 
-    assertFalse(opened);
+    assertFalse(isOpen);
   }
 }

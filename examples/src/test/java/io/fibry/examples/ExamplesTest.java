@@ -28,8 +28,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Runs every example as {@code mvn -Prun} does, as a module, and checks what it prints. They share
- * a JVM, unless the JVM is what an example is about.
+ * Runs every example as a module, as {@code mvn -Prun} does, and checks its output. The examples
+ * share a JVM, except examples that measure the JVM or need a second process.
  */
 class ExamplesTest {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/examples");
@@ -38,23 +38,23 @@ class ExamplesTest {
   private static final Map<String, String> ARGUMENTS = Map.of("ContextSwitch", "500", "EntitiesExample", "1000",
       "HooksExample", "500", "IotGateway", "100", "ManyActors", "10000");
 
-  /** A row of the tour: the measurement, its reference, and a sentence. */
+  /** Matches a row of the tour: a measurement, its reference, and a sentence. */
   private static final Pattern TOUR_ROW = Pattern.compile("""
-      (?m)^(?<row>\\S.*?) +(?<figure>[\\d.,]+) (ns|us|ms|bytes)   (?<ratio>[\\d.]+) x the (time|heap)
+      (?m)^(?<row>\\S.*?) +(?<value>[\\d.,]+) (ns|us|ms|bytes)   (?<ratio>[\\d.]+) x the (time|heap)
         \\S.*? +(?<reference>[\\d.,]+) (ns|us|ms|bytes)
           -> \\S.*""");
 
   @TempDir
-  private static Path temporary; // of the examples
+  private static Path temporaryFolder; // where the examples create temporary files
 
   @TempDir
   private Path folder;
 
-  private static Stage stage;
+  private static ProgramJvm stage;
 
   @BeforeAll
   static void openStage() {
-    stage = Stage.ofModules(modules(), "-Djava.io.tmpdir=" + temporary);
+    stage = ProgramJvm.ofModules(modules(), "-Djava.io.tmpdir=" + temporaryFolder);
   }
 
   @AfterAll
@@ -63,46 +63,47 @@ class ExamplesTest {
   }
 
   static Iterable<String> examples() {
-    return Printed.FIRST.keySet();
+    return ExpectedOutput.FIRST_RUN.keySet();
   }
 
-  /** SimulatedExamplesTest checks the whole text of the timed ones. */
+  /** If limits affect the text, checks only its form; SimulatedExamplesTest checks all of it. */
   @ParameterizedTest
   @MethodSource("examples")
   void examplePrintsExpectedText(String example) throws Exception {
-    var printed = ARGUMENTS.containsKey(example) ? stage.run(example, ARGUMENTS.get(example)) : stage.run(example);
+    var printedText = ARGUMENTS.containsKey(example) ? stage.run(example, ARGUMENTS.get(example)) : stage.run(example);
 
-    var expected = Printed.FIRST.get(example);
-    if (Printed.TIMED.contains(example)) assertEquals(Printed.form(expected), Printed.form(printed), printed);
-    else assertEquals(expected, Printed.withoutTime(printed));
-    try (var left = Files.list(temporary)) {
-      assertEquals(List.of(), left.toList());
+    var expected = ExpectedOutput.FIRST_RUN.get(example);
+    if (ExpectedOutput.WITH_LIMITS.contains(example))
+      assertEquals(ExpectedOutput.firstLineForm(expected), ExpectedOutput.firstLineForm(printedText), printedText);
+    else assertEquals(expected, ExpectedOutput.withoutTime(printedText));
+    try (var leftFiles = Files.list(temporaryFolder)) {
+      assertEquals(List.of(), leftFiles.toList());
     }
   }
 
-  /** All examples that store, except Bank: its second run is another process. */
+  /** Returns the examples that store data, except Bank, whose second run is another process. */
   static Stream<String> examplesThatStore() {
-    return Printed.AGAIN.keySet().stream().filter(example -> !example.equals("Bank"));
+    return ExpectedOutput.SECOND_RUN.keySet().stream().filter(example -> !example.equals("Bank"));
   }
 
   @ParameterizedTest
   @MethodSource("examplesThatStore")
   void secondRunReadsStateOfFirstRun(String example) {
-    var home = folder.resolve("home").toString();
+    var dataFolder = folder.resolve("home").toString();
 
-    assertEquals(Printed.FIRST.get(example), stage.run(example, home));
-    assertEquals(Printed.AGAIN.get(example), stage.run(example, home));
+    assertEquals(ExpectedOutput.FIRST_RUN.get(example), stage.run(example, dataFolder));
+    assertEquals(ExpectedOutput.SECOND_RUN.get(example), stage.run(example, dataFolder));
   }
 
   @Test
   void secondProcessReadsStateOfFirstProcess() {
-    var home = folder.resolve("home").toString();
+    var dataFolder = folder.resolve("home").toString();
 
-    assertEquals(Printed.FIRST.get("Bank"), stage.run("Bank", home));
-    assertEquals(Printed.AGAIN.get("Bank"), run(List.of(), "Bank", home));
+    assertEquals(ExpectedOutput.FIRST_RUN.get("Bank"), stage.run("Bank", dataFolder));
+    assertEquals(ExpectedOutput.SECOND_RUN.get("Bank"), run(List.of(), "Bank", dataFolder));
   }
 
-  /** With all actors, or with as many as its arguments say. */
+  /** Runs the examples without the arguments that make them short. */
   @Soak(counterpart = "ExamplesTest.examplePrintsExpectedText")
   @ParameterizedTest
   @ValueSource(strings = {"ContextSwitch", "EntitiesExample", "HooksExample", "ManyActors", "Tour"})
@@ -111,59 +112,62 @@ class ExamplesTest {
   }
 
   @Test
-  void tourShowsEveryFigureBesideItsReference() {
-    var printed = run(List.of("-Xmx512m"), "Tour", "2", "20000");
+  void tourShowsEachMeasurementWithItsReference() {
+    var printedText = run(List.of("-Xmx512m"), "Tour", "2", "20000");
 
-    var rows = TOUR_ROW.matcher(printed).results().toList();
+    var rows = TOUR_ROW.matcher(printedText).results().toList();
     assertEquals(List.of("make 20,000 actors", "heap of an idle actor", "message to an actor, one sender",
         "message to an actor, 4 senders", "hand-over between two actors", "ask an actor, and wait for its answer",
         "2,000 handlers that block for 100 ms, all at once"), rows.stream().map(row -> row.group("row")).toList(),
-        printed);
-    for (var row : rows) for (var figure : List.of("figure", "ratio", "reference"))
-      assertTrue(number(row.group(figure)) > 0, figure + " of " + row.group());
-    assertEquals(rows.size(), printed.lines().filter(line -> line.startsWith("    -> ")).count(), printed);
-    assertFalse(printed.contains("too small"), printed);
+        printedText);
+    for (var row : rows) for (var group : List.of("value", "ratio", "reference"))
+      assertTrue(number(row.group(group)) > 0, group + " of " + row.group());
+    assertEquals(rows.size(), printedText.lines().filter(line -> line.startsWith("    -> ")).count(), printedText);
+    assertFalse(printedText.contains("too small"), printedText);
   }
 
   @Test
-  void tourTakesFewerActorsWhereTheHeapIsSmall() {
-    var printed = run(List.of("-Xmx32m"), "Tour", "2");
+  void tourMakesFewerActorsWhenHeapIsSmall() {
+    var printedText = run(List.of("-Xmx32m"), "Tour", "2");
 
-    assertFewer("make ([\\d,]+) actors .*", 1_000_000, printed);
-    assertFewer("([\\d,]+) handlers that block .*", 100_000, printed);
+    assertFewer("make ([\\d,]+) actors .*", 1_000_000, printedText);
+    assertFewer("([\\d,]+) handlers that block .*", 100_000, printedText);
   }
 
-  /** Asserts that the tour makes fewer actors than it was asked for, and prints why. */
-  private static void assertFewer(String row, int wanted, String printed) {
-    var taken = Pattern.compile("(?m)^" + row + "\\n.*\\n +-> The heap is too small for ([\\d,]+)\\.").matcher(printed);
-    assertTrue(taken.find(), printed);
-    assertEquals(wanted, number(taken.group(2)));
-    assertTrue(number(taken.group(1)) < wanted, printed);
+  /** Asserts that the tour makes fewer actors than requested, and prints the reason. */
+  private static void assertFewer(String row, int requested, String printedText) {
+    var match = Pattern.compile("(?m)^" + row + "\\n.*\\n +-> The heap is too small for ([\\d,]+)\\.")
+        .matcher(printedText);
+    assertTrue(match.find(), printedText);
+    assertEquals(requested, number(match.group(2)));
+    assertTrue(number(match.group(1)) < requested, printedText);
   }
 
-  private static double number(String figure) {
-    return Double.parseDouble(figure.replace(",", ""));
+  private static double number(String text) {
+    return Double.parseDouble(text.replace(",", ""));
   }
 
-  /** The ring may begin with either actor. */
+  /** The cycle may begin with either actor. */
   @Test
-  void deadlockShowsTheRing() {
-    var printed = stage.run("Deadlock");
+  void deadlockShowsCycle() {
+    var printedText = stage.run("Deadlock");
 
     var links = List.of("'ann' waits for 'bob' (\"what does Bob want?\")",
         "'bob' waits for 'ann' (\"what does Ann want?\")");
-    assertTrue(printed.contains(String.join(", ", links)) || printed.contains(String.join(", ", links.reversed())),
-        printed);
-    assertTrue(printed.endsWith("ann goes on: yes"), printed);
+    assertTrue(
+        printedText.contains(String.join(", ", links)) || printedText.contains(String.join(", ", links.reversed())),
+        printedText);
+    assertTrue(printedText.endsWith("ann goes on: yes"), printedText);
   }
 
   @Test
-  void everyExampleIsRunHere() throws Exception {
-    var tested = new TreeSet<>(Printed.FIRST.keySet());
-    tested.addAll(SimulatedExamplesTest.BUGS.keySet());
-    tested.addAll(List.of("Tour", "Deadlock"));
+  void everyExampleIsTested() throws Exception {
+    var testedExamples = new TreeSet<>(ExpectedOutput.FIRST_RUN.keySet());
+    testedExamples.addAll(SimulatedExamplesTest.BUGS.keySet());
+    testedExamples.addAll(List.of("Tour", "Deadlock"));
 
-    assertEquals(tested, sources(1).stream().map(ExamplesTest::name).collect(Collectors.toCollection(TreeSet::new)));
+    assertEquals(testedExamples,
+        sources(1).stream().map(ExamplesTest::name).collect(Collectors.toCollection(TreeSet::new)));
   }
 
   private static String name(Path source) {
@@ -171,15 +175,15 @@ class ExamplesTest {
   }
 
   @Test
-  void listSaysInOneLineWhatEachExampleShows() throws Exception {
-    var listed = run(List.of(), "list").lines().map(String::strip).toList();
+  void listDescribesEachExampleInOneLine() throws Exception {
+    var lines = run(List.of(), "list").lines().map(String::strip).toList();
 
     assertEquals(List.of(), sources(1).stream().map(ExamplesTest::name)
-        .filter(name -> listed.stream().noneMatch(line -> line.matches(name + " +[A-Z][^{*]{15,95}\\."))).toList());
+        .filter(name -> lines.stream().noneMatch(line -> line.matches(name + " +[A-Z][^{*]{15,95}\\."))).toList());
   }
 
   @Test
-  void unknownNameGivesTheListAndTheNearestName() {
+  void unknownNamePrintsListAndNearestName() {
     var list = stage.run("list");
 
     assertEquals(list + "\nThere is no example 'Helo'. Did you mean Hello?", stage.run("Helo"));
@@ -201,7 +205,7 @@ class ExamplesTest {
     }
   }
 
-  /** Runs an example as {@code mvn -Prun} does, in a JVM of its own; returns what it prints. */
+  /** Runs an example in its own JVM, as {@code mvn -Prun} does, and returns its output. */
   static String run(List<String> flags, String... example) {
     var command = new ArrayList<>(flags);
     command.addAll(List.of("-XX:+EnableDynamicAgentLoading", "--add-modules", "java.instrument", "--add-reads",
@@ -209,27 +213,27 @@ class ExamplesTest {
     command.addAll(List.of("--module-path", modules(), "--module", "io.fibry.examples/io.fibry.examples.start.Start"));
     command.addAll(List.of(example));
     try (var child = Child.java(command)) {
-      return child.ended(0).strip();
+      return child.awaitExit(0).strip();
     }
   }
 
-  /** The module path of a program that uses the library. */
+  /** Returns the module path of a program that uses the library. */
   static String modules() {
-    return parts(part -> !part.contains("test-classes") && !isTestKit(part) && !part.contains("junit")
+    return joinParts(part -> !part.contains("test-classes") && !isTestKit(part) && !part.contains("junit")
         && !part.contains("opentest4j") && !part.contains("apiguardian") && !part.contains("ecj"));
   }
 
-  /** Those that have no descriptor. */
+  /** Returns the class path of the test libraries, which have no module descriptors. */
   private static String testKits() {
-    return parts(ExamplesTest::isTestKit);
+    return joinParts(ExamplesTest::isTestKit);
   }
 
   private static boolean isTestKit(String part) {
     return part.contains("fibry-test") || part.contains("fibry-simulation");
   }
 
-  private static String parts(Predicate<String> chosen) {
-    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).filter(chosen)
+  private static String joinParts(Predicate<String> filter) {
+    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).filter(filter)
         .collect(Collectors.joining(File.pathSeparator));
   }
 }

@@ -22,61 +22,62 @@ import jdk.jshell.tool.JavaShellToolBuilder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The shell of {@code mvn -Pjshell}, run with the arguments in the pom. */
+/** Tests the shell of {@code mvn -Pjshell}, with the arguments in the pom. */
 class JshellTest {
   private static final Pattern ARGUMENTS =
       Pattern.compile("(?s)<executable>jshell</executable>.*?<arguments>(.*?)</arguments>");
   private static final Pattern ARGUMENT = Pattern.compile("<argument>(.*?)</argument>|<classpath/>");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
-  /** The JDK's three ways, with a longer limit: a busy machine starts the JVM of the shell late. */
-  private static final String PATIENT =
+  /** The JDK's default for --execution, but with a limit that is long enough on a busy machine. */
+  private static final String EXECUTION =
       "failover:0(jdi:hostname(127.0.0.1),timeout(%1$d)),1(jdi:launch(true),timeout(%1$d)),2(jdi:timeout(%1$d))"
           .formatted(Patience.LONG.toMillis());
-  private static final Path MODULE = Path.of("../fibry-cluster"); // whose pom has the shell
+  private static final Path MODULE = Path.of("../fibry-cluster"); // its pom configures the shell
 
   private final ByteArrayOutputStream errors = new ByteArrayOutputStream();
-  private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream output = new ByteArrayOutputStream();
 
   @TempDir
   private Path folder;
 
   @Test
-  void blocksOfTheReadmeRunWithoutAnImport() throws Exception {
+  void blocksOfReadmeRunWithoutImports() throws Exception {
     var blocks =
         DocumentsTest.blocks().stream().filter(block -> block.document().equals(DocumentsTest.README)).toList();
 
-    run(DocumentsTest.atHome(blocks.stream().map(JshellTest::typed).collect(Collectors.joining("\n")), folder));
+    run(DocumentsTest.withDataFolder(blocks.stream().map(JshellTest::shellInput).collect(Collectors.joining("\n")),
+        folder));
 
     assertEquals("", errors.toString(StandardCharsets.UTF_8));
-    assertEquals(blocks.stream().flatMap(block -> block.promised().stream()).toList(),
-        printed.toString(StandardCharsets.UTF_8).lines().toList());
+    assertEquals(blocks.stream().flatMap(block -> block.expectedLines().stream()).toList(),
+        output.toString(StandardCharsets.UTF_8).lines().toList());
   }
 
   @Test
   void everyPublicPackageIsImported() throws Exception {
-    var exported = Stream.of(MODULE, Path.of("../fibry-durable"), Path.of("../fibry-core"))
+    var packages = Stream.of(MODULE, Path.of("../fibry-durable"), Path.of("../fibry-core"))
         .flatMap(module -> EXPORTS.matcher(read(module.resolve("src/main/java/module-info.java"))).results())
-        .map(found -> found.group(1)).toList();
+        .map(match -> match.group(1)).toList();
 
-    assertTrue(exported.size() > 10, exported.toString());
+    assertTrue(packages.size() > 10, packages.toString());
     assertEquals(List.of(),
-        exported.stream().filter(name -> !imports().contains("import " + name + ".*;\n")).toList());
+        packages.stream().filter(name -> !imports().contains("import " + name + ".*;\n")).toList());
   }
 
-  /** The text of a block, and a call of its main method if it has one. */
-  private static String typed(DocumentsTest.Block block) {
+  /** Returns the text of a block, and a call of its main method if it is a class. */
+  private static String shellInput(DocumentsTest.Block block) {
     return block.isClass() ? block.text() + block.type() + ".main(new String[0]);\n" : block.text();
   }
 
   private void run(String input) throws Exception {
     assumeTrue(ModuleLayer.boot().findModule("jdk.jshell").isPresent(), "no jshell in this Java runtime");
     var arguments = arguments().stream().map(argument -> argument.isEmpty() ? Programs.library() : argument);
-    var tool = JavaShellToolBuilder.builder().persistence(new HashMap<>()); // else it writes the user's preferences
+    var tool = JavaShellToolBuilder.builder().persistence(new HashMap<>()); // not the user's preferences
     tool.in(new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)), null);
     tool.err(stream(errors), System.err);
-    tool.out(stream(errors), stream(errors), stream(printed));
+    tool.out(stream(errors), stream(errors), stream(output));
 
-    int exit = tool.start(Stream.concat(arguments, Stream.of("--execution", PATIENT, "-")) // "-": no prompt
+    int exit = tool.start(Stream.concat(arguments, Stream.of("--execution", EXECUTION, "-")) // "-": no prompt
         .toArray(String[]::new));
 
     assertEquals(0, exit);
@@ -86,17 +87,17 @@ class JshellTest {
     return new PrintStream(bytes, true, StandardCharsets.UTF_8);
   }
 
-  /** The content of the file that the shell reads at its start. */
+  /** Returns the content of the file that the shell reads at its start. */
   static String imports() {
     var arguments = arguments();
     return read(Path.of(arguments.get(arguments.indexOf("--startup") + 1)));
   }
 
-  /** Those in the pom; the class path is empty, and a file is named from here. */
+  /** Returns the arguments in the pom, with an empty text for the class path. */
   private static List<String> arguments() {
-    var found = ARGUMENTS.matcher(read(MODULE.resolve("pom.xml")));
-    assertTrue(found.find());
-    return ARGUMENT.matcher(found.group(1)).results()
+    var match = ARGUMENTS.matcher(read(MODULE.resolve("pom.xml")));
+    assertTrue(match.find());
+    return ARGUMENT.matcher(match.group(1)).results()
         .map(argument -> argument.group(1) == null ? "" : argument.group(1))
         .map(argument -> argument.startsWith("src/") ? MODULE.resolve(argument).toString() : argument).toList();
   }
@@ -104,8 +105,8 @@ class JshellTest {
   private static String read(Path file) {
     try {
       return Files.readString(file);
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
   }
 }

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A user's modular program, compiled against the library as Maven provides it (after
- * {@code mvn package}, the jar), and linked into an image with the needed modules only.
+ * Tests a user's modular program. It is compiled against the library's class folder or, after
+ * {@code mvn package}, its jar. It is then linked into an image that has only the needed modules.
  */
 class ModularTest {
   @TempDir
@@ -66,20 +66,20 @@ class ModularTest {
   private static void tool(String name, String... arguments) {
     var tool = ToolProvider.findFirst(name);
     assumeTrue(tool.isPresent(), "no " + name + " in this Java runtime");
-    var said = new StringWriter();
+    var output = new StringWriter();
     int exit;
-    try (var out = new PrintWriter(said)) {
+    try (var out = new PrintWriter(output)) {
       exit = tool.get().run(out, out, arguments);
     }
-    assertEquals(0, exit, () -> name + " " + Arrays.toString(arguments) + ": " + said);
+    assertEquals(0, exit, () -> name + " " + Arrays.toString(arguments) + ": " + output);
   }
 
-  /** Runs the image's Java; returns what it prints. */
+  /** Runs the image's Java, and returns its output. */
   private static String java(Path image, String... arguments) {
     var command = new ArrayList<>(List.of(image.resolve("bin").resolve("java").toString()));
     command.addAll(List.of(arguments));
     try (var child = Child.start(command)) {
-      return child.ended(0).strip();
+      return child.awaitExit(0).strip();
     }
   }
 }

@@ -12,16 +12,15 @@ import java.util.WeakHashMap;
 import java.util.function.Function;
 
 /**
- * Gives each program in this JVM an output of its own. {@code System.out} and {@code System.err}
- * belong to the JVM, so a text goes to the program whose code prints it: its class loader is on the
- * stack of the printing thread, whichever thread that is. All other texts go where they went
- * before.
+ * Gives each program in this JVM its own output. {@code System.out} and {@code System.err} belong
+ * to the JVM, so a text goes to the program whose class loader is on the stack of the printing
+ * thread. If the stack has no such class loader, the text goes to the JVM's own output.
  */
 final class Outputs extends OutputStream {
   private static final StackWalker STACK = StackWalker
       .getInstance(Set.of(StackWalker.Option.RETAIN_CLASS_REFERENCE, StackWalker.Option.SHOW_HIDDEN_FRAMES));
   private static final Map<ClassLoader, Streams> PROGRAMS = Collections.synchronizedMap(new WeakHashMap<>());
-  static final PrintStream OUT = System.out; // of the JVM
+  static final PrintStream OUT = System.out; // the JVM's own output
   static final PrintStream ERR = System.err;
 
   static {
@@ -31,33 +30,33 @@ final class Outputs extends OutputStream {
 
   private record Streams(OutputStream out, OutputStream err) {}
 
-  private final Streams ofTheJvm;
-  private final Function<Streams, OutputStream> which;
+  private final Streams jvmStreams;
+  private final Function<Streams, OutputStream> selector;
 
-  private Outputs(Streams ofTheJvm, Function<Streams, OutputStream> which) {
-    this.ofTheJvm = ofTheJvm;
-    this.which = which;
+  private Outputs(Streams jvmStreams, Function<Streams, OutputStream> selector) {
+    this.jvmStreams = jvmStreams;
+    this.selector = selector;
   }
 
-  /** Sends what this loader's classes print to these streams from now on. */
+  /** Redirects the output of this loader's classes to these streams. */
   static void redirect(ClassLoader program, OutputStream out, OutputStream err) {
     PROGRAMS.put(program, new Streams(out, err));
   }
 
   private OutputStream current() {
-    return which.apply(STACK.walk(frames -> frames.map(frame -> frame.getDeclaringClass().getClassLoader())
-        .filter(Objects::nonNull).map(PROGRAMS::get).filter(Objects::nonNull).findFirst()).orElse(ofTheJvm));
+    return selector.apply(STACK.walk(frames -> frames.map(frame -> frame.getDeclaringClass().getClassLoader())
+        .filter(Objects::nonNull).map(PROGRAMS::get).filter(Objects::nonNull).findFirst()).orElse(jvmStreams));
   }
 
   @Override
-  public void write(int one) throws IOException {
-    current().write(one);
+  public void write(int value) throws IOException {
+    current().write(value);
   }
 
   @Override
-  public void write(byte[] bytes, int from, int length) throws IOException {
+  public void write(byte[] bytes, int offset, int length) throws IOException {
     var out = current();
-    out.write(bytes, from, length);
+    out.write(bytes, offset, length);
     out.flush();
   }
 }

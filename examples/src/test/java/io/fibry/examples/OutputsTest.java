@@ -14,7 +14,7 @@ class OutputsTest {
 
   @Test
   void lingeringProgramDoesNotPrintIntoNextOutput() throws Exception {
-    var first = write("First", """
+    var firstProgram = write("First", """
         public class First {
           public static void main(String[] args) {
             Thread.startVirtualThread(() -> {
@@ -26,7 +26,7 @@ class OutputsTest {
           }
         }
         """);
-    var second = write("Second", """
+    var secondProgram = write("Second", """
         public class Second {
           public static void main(String[] args) {
             for (int i = 0; i < 100; i++) {
@@ -36,12 +36,12 @@ class OutputsTest {
           }
         }
         """);
-    assertEquals("", Programs.ecj(out, first, second));
+    assertEquals("", Programs.ecj(out, firstProgram, secondProgram));
 
     Programs.run(out, "First", lines -> lines.contains("first"));
-    var printed = Programs.run(out, "Second", lines -> true);
+    var printedLines = Programs.run(out, "Second", lines -> true);
 
-    assertEquals(Collections.nCopies(100, "second"), printed);
+    assertEquals(Collections.nCopies(100, "second"), printedLines);
   }
 
   private Path write(String name, String source) throws Exception {

@@ -28,8 +28,8 @@ import org.eclipse.jdt.core.compiler.batch.BatchCompiler;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * Compiles and runs programs as a user would: against the public API, in a class loader with a
- * library of its own, so that programs do not share names and options.
+ * Compiles and runs programs as a user would, against the public API. Each program has a class
+ * loader with its own copy of the library, so programs do not share names and options.
  */
 final class Programs {
   private static final String CLASS_PATH = System.getProperty("java.class.path");
@@ -38,9 +38,9 @@ final class Programs {
   private Programs() {}
 
   /**
-   * Returns the errors and warnings of javac for each of the sources; an empty text if there are
-   * none. All are compiled at once, each by its name; an error in one leaves the others as they
-   * are. Skips the test without javac (a JRE).
+   * Returns the errors and warnings of javac by the name of the source; an empty text means none.
+   * All sources are compiled at once, and an error in one source does not affect the others. Skips
+   * the test if there is no javac (on a JRE).
    */
   static Map<String, String> javac(Path out, Map<String, String> sources) throws Exception {
     var compiler = ToolProvider.getSystemJavaCompiler();
@@ -55,48 +55,49 @@ final class Programs {
       task.setLocale(Locale.ENGLISH);
       isClean = task.call();
     }
-    var said = new TreeMap<String, String>();
-    sources.keySet().forEach(name -> said.put(name, ""));
+    var messages = new TreeMap<String, String>();
+    sources.keySet().forEach(name -> messages.put(name, ""));
     for (var problem : output.toString().split("(?m)^(?=/)")) {
-      var found = PROBLEM.matcher(problem);
-      if (found.find()) said.merge(found.group(1), problem, String::concat);
+      var match = PROBLEM.matcher(problem);
+      if (match.find()) messages.merge(match.group(1), problem, String::concat);
     }
-    assertEquals(isClean, said.values().stream().allMatch(String::isEmpty), output::toString);
-    return said;
+    assertEquals(isClean, messages.values().stream().allMatch(String::isEmpty), output::toString);
+    return messages;
   }
 
-  /** The errors of the Eclipse compiler, or an empty text. Needs no JDK. */
+  /** Returns the errors of the Eclipse compiler, or an empty text. Needs no JDK. */
   static String ecj(Path out, Path... sources) {
-    var said = new StringWriter();
+    var output = new StringWriter();
     // a JRE does not know other releases
     var release = Runtime.version().feature() == 21 ? List.of("-21") : List.of("--release", "21");
     var options = new ArrayList<>(release);
     options.addAll(List.of("-nowarn", "-proc:none", "-encoding", "UTF-8", "-cp", library(), "-d", out.toString()));
     Arrays.stream(sources).map(Path::toString).forEach(options::add);
-    boolean content =
-        BatchCompiler.compile(options.toArray(String[]::new), new PrintWriter(said), new PrintWriter(said), null);
-    return content ? "" : "errors:\n" + said;
+    boolean isCompiled =
+        BatchCompiler.compile(options.toArray(String[]::new), new PrintWriter(output), new PrintWriter(output), null);
+    return isCompiled ? "" : "errors:\n" + output;
   }
 
-  /** Runs its main method. Returns the printed lines as soon as they are as wanted. */
-  static List<String> run(Path classes, String main, Predicate<List<String>> wanted) throws Exception {
-    var printed = new ByteArrayOutputStream();
-    // Open, because its timers continue
+  /** Runs the main method of a class. Returns the printed lines when they are as expected. */
+  static List<String> run(Path classes, String main, Predicate<List<String>> areExpected) throws Exception {
+    var printedBytes = new ByteArrayOutputStream();
+    // not closed, because the timers of the program continue
     var loader = new URLClassLoader(urls(classes), ClassLoader.getPlatformClassLoader());
-    Outputs.redirect(loader, printed, Outputs.ERR);
-    var ended = new CompletableFuture<Void>();
+    Outputs.redirect(loader, printedBytes, Outputs.ERR);
+    var mainEnd = new CompletableFuture<Void>();
     var method = mainOf(loader.loadClass(main));
-    var thread = Thread.ofPlatform().daemon().name("main of " + main).unstarted(() -> call(method, ended));
+    var thread = Thread.ofPlatform().daemon().name("main of " + main).unstarted(() -> call(method, mainEnd));
     thread.setContextClassLoader(loader);
     thread.start();
     try {
-      Patience.value(ended);
+      Patience.value(mainEnd);
       // an actor may still print
-      Patience.progress("other lines were wanted", printed::size, () -> wanted.test(lines(printed)));
-    } catch (AssertionError failed) {
-      throw new AssertionError(failed.getMessage() + "\n" + main + " has printed " + lines(printed), failed);
+      Patience.progress("the printed lines are not the expected lines", printedBytes::size,
+          () -> areExpected.test(lines(printedBytes)));
+    } catch (AssertionError failure) {
+      throw new AssertionError(failure.getMessage() + "\n" + main + " has printed " + lines(printedBytes), failure);
     }
-    return lines(printed);
+    return lines(printedBytes);
   }
 
   private static Method mainOf(Class<?> type) throws NoSuchMethodException {
@@ -105,22 +106,22 @@ final class Programs {
     return method;
   }
 
-  private static void call(Method method, CompletableFuture<Void> ended) {
+  private static void call(Method method, CompletableFuture<Void> mainEnd) {
     try {
       method.invoke(null, (Object) new String[0]);
-      ended.complete(null);
+      mainEnd.complete(null);
     } catch (InvocationTargetException thrown) {
-      ended.completeExceptionally(thrown.getCause());
+      mainEnd.completeExceptionally(thrown.getCause());
     } catch (ReflectiveOperationException | RuntimeException failure) {
-      ended.completeExceptionally(failure);
+      mainEnd.completeExceptionally(failure);
     }
   }
 
-  private static List<String> lines(ByteArrayOutputStream printed) {
-    return printed.toString(StandardCharsets.UTF_8).lines().toList();
+  private static List<String> lines(ByteArrayOutputStream printedBytes) {
+    return printedBytes.toString(StandardCharsets.UTF_8).lines().toList();
   }
 
-  /** The class path without the test classes. */
+  /** Returns the class path without the test classes. */
   static String library() {
     var parts =
         Arrays.stream(CLASS_PATH.split(java.io.File.pathSeparator)).filter(part -> !part.contains("test-classes"));

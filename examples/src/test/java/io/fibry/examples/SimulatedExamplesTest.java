@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class SimulatedExamplesTest {
   /**
-   * For each example the lines that it prints, in this order; # stands for any number. Real threads
-   * on a busy machine may also find the first two bugs.
+   * The lines that each example prints, in this order; # stands for any number. Real threads on a
+   * busy machine may also find the first two bugs.
    */
   static final Map<String, List<String>> BUGS = Map.of(
       "LostUpdate", List.of("real threads: # of 300 shops have lost a sale", "seed # fails after # steps.*",
@@ -43,13 +43,13 @@ class SimulatedExamplesTest {
           "again: -Dfibry.simulation=#.*"));
 
   @TempDir
-  private static Path none;
+  private static Path emptyFolder;
 
-  private static Stage stage;
+  private static ProgramJvm stage;
 
   @BeforeAll
   static void openStage() {
-    stage = Stage.ofClasses(none);
+    stage = ProgramJvm.ofClasses(emptyFolder);
   }
 
   @AfterAll
@@ -57,7 +57,7 @@ class SimulatedExamplesTest {
     stage.close();
   }
 
-  /** All examples with a bug, except PaidTwice: it is run as a module. */
+  /** Returns the examples with a bug, except PaidTwice, which runs as a module. */
   static Stream<String> bugs() {
     return BUGS.keySet().stream().filter(example -> !example.equals("PaidTwice"));
   }
@@ -65,34 +65,34 @@ class SimulatedExamplesTest {
   @ParameterizedTest
   @MethodSource("bugs")
   void simulationFindsBugsThatRealThreadsMiss(String example) {
-    assertFound(example, stage.run(example));
+    assertBugIsPrinted(example, stage.run(example));
   }
 
   @Test
   void simulationFindsBugsOfModules() {
-    assertFound("PaidTwice", ExamplesTest.run(List.of(), "PaidTwice"));
+    assertBugIsPrinted("PaidTwice", ExamplesTest.run(List.of(), "PaidTwice"));
   }
 
-  private static void assertFound(String example, String printed) {
-    var lines = printed.lines().iterator();
-    for (var wanted : BUGS.get(example)) {
-      var pattern = Pattern.compile(wanted.replace("#", "[\\d,.]+"));
-      boolean found = false;
-      while (!found && lines.hasNext()) found = pattern.matcher(lines.next()).matches();
-      assertTrue(found, () -> "missing: " + wanted + "\nin\n" + printed);
+  private static void assertBugIsPrinted(String example, String printedText) {
+    var lines = printedText.lines().iterator();
+    for (var expectedLine : BUGS.get(example)) {
+      var pattern = Pattern.compile(expectedLine.replace("#", "[\\d,.]+"));
+      boolean isFound = false;
+      while (!isFound && lines.hasNext()) isFound = pattern.matcher(lines.next()).matches();
+      assertTrue(isFound, () -> "missing: " + expectedLine + "\nin\n" + printedText);
     }
   }
 
-  static Iterable<String> timed() {
-    return new TreeSet<>(Printed.TIMED);
+  static Iterable<String> timedExamples() {
+    return new TreeSet<>(ExpectedOutput.WITH_LIMITS);
   }
 
   @ParameterizedTest
-  @MethodSource("timed")
+  @MethodSource("timedExamples")
   void examplePrintsExpectedTextInSimulatedTime(String example) {
-    var printed = Printed.withoutTime(stage.call(InSimulatedTime.class.getName(), example)) + "\n";
+    var printedText = ExpectedOutput.withoutTime(stage.call(InSimulatedTime.class.getName(), example)) + "\n";
 
-    var once = Printed.FIRST.get(example) + "\n";
-    assertEquals(once.repeat(Math.max(1, printed.length() / once.length())), printed);
+    var expected = ExpectedOutput.FIRST_RUN.get(example) + "\n";
+    assertEquals(expected.repeat(Math.max(1, printedText.length() / expected.length())), printedText);
   }
 }

@@ -12,7 +12,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
 /** The cost of a message, sent to an idle actor and handled; each of 1,000 actors gets one. */
-public class Activation extends JmhQuestion {
+public class Activation extends JmhBenchmark {
   private static final int ACTORS = 1_000;
 
   @Param({"fiber", "thread", "resident", "forkjoin", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin", "jctools",

@@ -20,7 +20,7 @@ final class ActorWorkloads {
 
   private ActorWorkloads() {}
 
-  /** Runs a job of {@code times} operations on a virtual thread. Returns the nanoseconds of one. */
+  /** Runs {@code times} operations on a virtual thread. Returns the nanoseconds per operation. */
   static double onVirtualThread(int times, Handler.Task job) throws Exception {
     var elapsed = new CompletableFuture<Long>();
     Thread.startVirtualThread(() -> {
@@ -42,7 +42,7 @@ final class ActorWorkloads {
     long start = System.nanoTime();
     for (int i = 0; i < times; i++) sinks[i] = Stereotypes.fibers().sink(null);
     double nanosEach = (double) (System.nanoTime() - start) / times;
-    // continues only if each sink handles a message
+    // waits until each sink has handled a message, which proves that it is an actor
     var handled = new CountDownLatch(times);
     for (var sink : sinks) sink.execAsync(state -> handled.countDown());
     handled.await();

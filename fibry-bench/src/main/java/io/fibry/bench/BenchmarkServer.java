@@ -60,7 +60,10 @@ public final class BenchmarkServer {
     };
   }
 
-  /** Responds after the first blank line. It does not check for the end of the stream. */
+  /**
+   * Responds after the first blank line. It does not check for the end of the stream, so a client
+   * must send a whole head.
+   */
   private static void respondUnchecked(TcpConnection connection) throws IOException {
     var in = connection.inputStream();
     for (int lineLength = 0, b = in.read(); b != '\n' || lineLength > 0; b = in.read()) {

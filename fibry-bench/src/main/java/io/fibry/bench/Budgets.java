@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Checks the ratios that Fibry promises, each to a reference in the same process. Without arguments
- * it checks all promises; {@code Budgets requests create} checks two of them. The median of three
- * processes is judged. Exits with 1 if a promise is broken.
+ * Checks the promised ratios of Fibry's time to the time of a reference, which is measured in the
+ * same process. Without arguments it checks all promises; {@code Budgets requests create} checks
+ * two of them. The median ratio of three processes is judged. Exits with 1 if a promise is broken.
  */
 public final class Budgets {
   private static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";
@@ -20,7 +20,10 @@ public final class Budgets {
   private static final String CHILD_ARGUMENT = "--measure";
   private static final int PROCESSES = 3;
 
-  /** Our time divided by the time of the reference must be {@code maxRatio} or less. */
+  /**
+   * Our time divided by the time of the reference must be {@code maxRatio} or less. We want to
+   * reach the {@code aim}, which is only printed.
+   */
   private record RatioBudget(String name, String operation, String reference, double maxRatio, double aim, int times,
       Workload ourWork,
       Workload referenceWork, List<String> flags) {

@@ -26,7 +26,7 @@ public final class ChildJvm {
 
   /**
    * Starts a process, which is killed when this JVM ends: a child that hangs would otherwise keep
-   * the output of its parent open. Both share the standard error.
+   * the standard error open, which it shares with this JVM.
    */
   public static Process start(List<String> command) throws IOException {
     var process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();

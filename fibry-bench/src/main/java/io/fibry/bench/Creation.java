@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * message to each. Only the second case includes the work that a peer leaves to other threads.
  * {@code IdleActors} measures the heap of the actors.
  */
-public class Creation extends JmhQuestion {
+public class Creation extends JmhBenchmark {
   private static final int ACTORS = 1_000;
 
   @Param({"sink", "fiber", "thread", "resident", "forkjoin", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin",

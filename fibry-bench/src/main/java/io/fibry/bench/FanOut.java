@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * Measures the time of a message when one sender sends to sixteen actors in turn, five thousand
  * messages each. The time ends when all messages are handled.
  */
-public class FanOut extends JmhQuestion {
+public class FanOut extends JmhBenchmark {
   private static final int ACTORS = 16;
   private static final int MESSAGES_EACH = 5_000;
 

@@ -8,9 +8,10 @@ import org.openjdk.jmh.annotations.Benchmark;
 
 /**
  * Measures the time of a request that the asker's own thread may handle. The references are locks,
- * which guarantee less: they have no failure policy, no end, and no detection of cycles of waits.
+ * which guarantee less: they have no failure policy, no termination, and no detection of cycles of
+ * waits.
  */
-public class InlineRequest extends JmhQuestion {
+public class InlineRequest extends JmhBenchmark {
   private final ActorWithReturn<Integer, Integer> inline = counter(ActorSystem.anonymous().inlineRequests());
   private final ActorWithReturn<Integer, Integer> ordinary = counter(ActorSystem.anonymous());
   private final ReentrantLock lock = new ReentrantLock();

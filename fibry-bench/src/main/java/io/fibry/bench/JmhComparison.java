@@ -21,7 +21,10 @@ public final class JmhComparison {
 
   private JmhComparison() {}
 
-  /** A score, and its error at a confidence of 99.9 %. The error is NaN if it was measured once. */
+  /**
+   * A score, and its error at a confidence of 99.9 %. The error is NaN if the score was measured
+   * once.
+   */
   private record Score(double value, double error, String unit, boolean isLowerBetter) {
     static Score of(Config result) {
       var metric = result.getConfig("primaryMetric");
@@ -74,8 +77,8 @@ public final class JmhComparison {
   }
 
   /**
-   * Returns the scores by benchmark and parameters. The file is a JSON array; HOCON parses an array
-   * only with a name.
+   * Returns the scores by benchmark and parameters. The file is a JSON array, which the parser of
+   * HOCON accepts only as the value of a key.
    */
   private static Map<String, Score> scores(Path file) throws IOException {
     var scores = new LinkedHashMap<String, Score>();

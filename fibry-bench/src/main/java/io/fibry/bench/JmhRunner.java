@@ -22,9 +22,9 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Runs questions, which are classes with JMH benchmarks:
- * {@code JmhRunner folder all|question [options of JMH]}. In each of {@code -f} rounds every side
- * has one fork, because the speed of a machine changes from minute to minute. Writes a JSON file
- * for each question. A question that fails leaves no file, and the exit code is 1.
+ * {@code JmhRunner folder all|question [options of JMH]}. Runs {@code -f} rounds, in each of which
+ * every side has one fork, so that a change of the machine's speed affects all sides. Writes a JSON
+ * file for each question. A question that fails leaves no file, and the exit code is 1.
  */
 public final class JmhRunner {
   private static final String ALL = "all";
@@ -45,11 +45,11 @@ public final class JmhRunner {
       if (!run(question, folder, options)) failedQuestions.add(question);
     }
     if (!failedQuestions.isEmpty()) System.err.println("FAILED: " + failedQuestions);
-    // because threads of peers may be alive
+    // ends the process although threads of peers may be alive
     System.exit(failedQuestions.isEmpty() ? 0 : 1);
   }
 
-  /** Returns the simple names of the classes that have a benchmark which matches. */
+  /** Returns the simple names of the classes that have a matching benchmark. */
   static List<String> questions(List<String> includes, List<String> excludes) {
     var silentFormat = OutputFormatFactory.createFormatInstance(System.out, VerboseMode.SILENT);
     var names = new TreeSet<String>();
@@ -61,7 +61,8 @@ public final class JmhRunner {
   private static boolean run(String question, Path folder, CommandLineOptions options) throws IOException {
     var resultFile = folder.resolve(question + ".json");
     Files.deleteIfExists(resultFile); // so that an old result is not taken for a new one
-    // an include would be added to the includes of the parent options, so all others are excluded
+    // an include would be added to the includes of the parent options, so all other questions are
+    // excluded instead
     var otherQuestions = "^(?!.*\\." + question + "\\.)";
     int forks = options.getForkCount().orElse(FORKS);
     var oneFork =

@@ -15,8 +15,9 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Starts clients at random times, independent of the answers (an open loop). All services get the
- * same clients. A client gives up after {@link #PATIENCE}, and may try again.
+ * Starts clients at random times, independent of the answers (an open loop). Each arrival starts
+ * one client of every service, so all services get the same load. A client gives up after
+ * {@link #PATIENCE}, and may try again.
  */
 final class OpenLoopLoad implements AutoCloseable {
   static final int RESOURCES = 4;
@@ -125,8 +126,8 @@ final class OpenLoopLoad implements AutoCloseable {
   }
 
   /**
-   * Starts {@code perSecond} clients of each service a second, until a time of
-   * {@link System#nanoTime}.
+   * Starts {@code perSecond} clients of each service per second, until {@link System#nanoTime}
+   * reaches {@code until}.
    */
   void load(double perSecond, long until) {
     arrivals.run(perSecond, until, arrival -> {

@@ -23,8 +23,8 @@ import java.util.concurrent.TimeoutException;
  * Counts the answers of services whose clients send more requests than the services can handle. A
  * request needs three steps of 5 to 15 ms, each on one of four resources. Its client gives up after
  * 500 ms. All services get the same load at the same time. The first load rises and falls. The
- * second does so, too, and a client tries up to three times. In the third, steps take four times as
- * long for a while.
+ * second rises and falls, too, and its clients try up to three times. During the third, steps take
+ * four times as long for a while.
  */
 public final class Overload {
   private static final Duration CLIENT_LIMIT = Duration.ofNanos(OpenLoopLoad.PATIENCE);

@@ -15,7 +15,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * The cost of a hand-over between two actors that pass a ball to each other. The reference,
  * {@code park}, is two virtual threads that unpark each other.
  */
-public class PingPong extends JmhQuestion {
+public class PingPong extends JmhBenchmark {
   private static final int HITS = 20_000;
   private static final String PARK = "park";
 

@@ -18,7 +18,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * Measures the time of a message from the first to the last of three stages. The stages run at the
  * same time, keep the order of the messages, and each has a capacity of 64 messages.
  */
-public class PipelineStages extends JmhQuestion {
+public class PipelineStages extends JmhBenchmark {
   private static final int MESSAGES = 20_000;
   private static final int CAPACITY = 64;
 

@@ -11,8 +11,9 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Semaphore;
 
 /**
- * Workloads of pools and pipelines, and of the simplest programs with the same guarantees: four
- * workers, or a thread per stage, and a sender that waits while the capacity is exhausted.
+ * Workloads of pools and pipelines, and of the simplest programs with the same guarantees. A pool
+ * has four workers, a pipeline has a thread per stage, and a sender waits while the capacity is
+ * exhausted.
  */
 final class PoolWorkloads {
   private static final int WORKERS = 4;

@@ -6,10 +6,11 @@ import java.util.concurrent.Semaphore;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * A question about messages to one actor. A subclass makes the peer and the actor. It acquires
- * {@code all}, which the countdown releases when the actor has handled all messages.
+ * A question about messages to one actor. A subclass makes the peer and the actor, and sends the
+ * messages. After that, it acquires {@code allHandled}, which the countdown releases when the actor
+ * has handled all messages.
  */
-public abstract class ReceiverQuestion<P extends Peer> extends JmhQuestion {
+public abstract class ReceiverQuestion<P extends Peer> extends JmhBenchmark {
   final Semaphore allHandled = new Semaphore(0);
   final MessageCountdown countdown = new MessageCountdown(allHandled);
   P peer;

@@ -14,14 +14,14 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Measures the time of a request, from the ask until the asker has the answer. On one carrier, only
- * the switches between threads count. The threads of Pekko and Kotlin are not carriers, so their
- * number does not change.
+ * Measures the time of a request, from the ask until the asker has the answer. With one carrier,
+ * the asker and the actor cannot run at the same time, so only the switches between threads count.
+ * The threads of Pekko and Kotlin are not carriers, so their number does not change.
  *
  * <p>{@code future} is a Fibry actor that is asked without a limit. {@code floor} is the minimum
  * cost of a switch: it starts a virtual thread and waits for its answer.
  */
-public class Request extends JmhQuestion {
+public class Request extends JmhBenchmark {
   private static final int REQUESTS = 1_000;
 
   @Param({"fiber", "future", "thread", "resident", "forkjoin", "caller", "floor", "pekko", "pekko-tuned", "pojo-actor",

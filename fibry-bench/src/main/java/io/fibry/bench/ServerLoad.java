@@ -27,7 +27,7 @@ public final class ServerLoad {
   private static final List<String> CLOSING_WARM_UP = List.of("ab", "-q", "-k", "-n", "10000", "-c", "100");
   private static final List<String> KEEPING = List.of("wrk", "-t1", "-c100", "-d4s");
   private static final List<String> KEEPING_WARM_UP = List.of("wrk", "-t1", "-c100", "-d2s");
-  // each connection takes a descriptor in both processes
+  // must be below the limit of descriptors, because each connection takes one in both processes
   private static final int IDLE_CONNECTIONS = Integer.getInteger("idle", 9_000);
   private static final int IDLE_TLS_CONNECTIONS = Math.min(IDLE_CONNECTIONS, 1_000);
 
@@ -52,7 +52,8 @@ public final class ServerLoad {
 
   /**
    * Runs the measurements that the arguments name, or all without arguments. An argument is
-   * {@code speed} for all questions, the file of a question, {@code again} or {@code idle}.
+   * {@code speed} for all questions, the file of a question, {@code again} for ten runs in a row,
+   * or {@code idle} for idle connections.
    */
   public static void main(String[] args) throws Exception {
     System.out.printf("JDK %s, %d processors; %d rounds in turn, median (least..most) requests a second%n",
@@ -71,7 +72,10 @@ public final class ServerLoad {
     System.exit(areAllKept ? 0 : 1);
   }
 
-  /** Measures all servers of a question. Returns whether ours reaches its shares. */
+  /**
+   * Measures all servers of a question. Returns whether Fibry's server reaches the required shares
+   * of their rates.
+   */
   private static boolean compare(ServerQuestion question) throws Exception {
     var rates = new LinkedHashMap<String, List<Double>>();
     rates.put(question.ours, new ArrayList<>());
@@ -122,7 +126,7 @@ public final class ServerLoad {
     return Double.parseDouble(rate.group(1));
   }
 
-  // ---- ten runs in a row, with the closed connections of the runs before
+  // ---- ten runs in a row at one server, which still has the closed connections of earlier runs
 
   private static void runTenTimes() throws Exception {
     System.out.println("ten runs in a row at one acceptor: each leaves connections behind");

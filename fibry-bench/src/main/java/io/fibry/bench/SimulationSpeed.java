@@ -40,7 +40,7 @@ public final class SimulationSpeed {
     AgentAttacher.ensure();
     System.out.printf("the agent was attached after %d ms%n", (System.nanoTime() - start) / 1_000_000);
     measure("bank", RUNS, scope -> bank(scope, 2));
-    measure("long", RUNS / 20, scope -> bank(scope, 200)); // its steps take nearly all of its time
+    measure("long", RUNS / 20, scope -> bank(scope, 200)); // long runs, so that their steps take nearly all of the time
     measure("web", RUNS / 10, SimulationSpeed::web);
     year();
   }

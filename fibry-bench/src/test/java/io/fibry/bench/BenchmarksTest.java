@@ -22,8 +22,8 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Each benchmark runs with each of its parameters for one tiny iteration, in this JVM; with one
- * number of senders, and one size of mailboxes, unless it is a soak.
+ * Tests that each benchmark runs with each of its parameters, for one tiny iteration in this JVM.
+ * Unless it is a soak, there is one number of senders, and one size of mailboxes.
  */
 class BenchmarksTest {
   @TempDir
@@ -39,18 +39,18 @@ class BenchmarksTest {
     var log = Files.createDirectories(Path.of("target", "benchmarks")).resolve(question + ".log");
     var options = new OptionsBuilder();
     if (!Soak.ON) options.param("senders", "4").param("room", "16");
-    var tiny = options.include("\\." + Pattern.quote(question) + "\\.").forks(0).warmupIterations(0)
+    var runOptions = options.include("\\." + Pattern.quote(question) + "\\.").forks(0).warmupIterations(0)
         .measurementIterations(1).measurementTime(TimeValue.milliseconds(5)).shouldFailOnError(true)
         .verbosity(VerboseMode.NORMAL).output(log.toString()).build();
 
-    var results = new Runner(tiny).run();
+    var results = new Runner(runOptions).run();
 
     assertFalse(results.isEmpty(), "no benchmark was found; see " + log);
     for (var result : results) assertTrue(result.getPrimaryResult().getScore() > 0, result.getParams().id());
   }
 
   @Test
-  void everyQuestionIsFound() {
+  void everyJmhBenchmarkIsFoundOnClassPath() {
     var questions = questions();
 
     assertTrue(
@@ -60,22 +60,22 @@ class BenchmarksTest {
   }
 
   @Test
-  void figureIsWorseBeyondTenPercentAndBothErrors() throws IOException {
-    var old = file("old", 100, 3);
+  void scoreIsWorseBeyondTenPercentAndBothErrors() throws IOException {
+    var oldFile = file("old", 100, 3);
 
-    assertFalse(worse(old, file("slightly slower", 109, 1)));
-    assertFalse(worse(old, file("uncertain", 130, 30)));
-    assertFalse(worse(old, file("faster", 50, 1)));
-    assertTrue(worse(old, file("slower", 120, 5)));
+    assertFalse(isWorse(oldFile, file("slightly slower", 109, 1)));
+    assertFalse(isWorse(oldFile, file("uncertain", 130, 30)));
+    assertFalse(isWorse(oldFile, file("faster", 50, 1)));
+    assertTrue(isWorse(oldFile, file("slower", 120, 5)));
   }
 
   @Test
-  void figureMeasuredOnceHasNoError() throws IOException {
-    assertTrue(worse(file("old", 100, Double.NaN), file("new", 120, Double.NaN)));
+  void scoreMeasuredOnceHasNoError() throws IOException {
+    assertTrue(isWorse(file("old", 100, Double.NaN), file("new", 120, Double.NaN)));
   }
 
-  private static boolean worse(Path old, Path now) throws IOException {
-    return JmhComparison.hasWorse(old, now, new PrintStream(OutputStream.nullOutputStream()));
+  private static boolean isWorse(Path oldFile, Path newFile) throws IOException {
+    return JmhComparison.hasWorse(oldFile, newFile, new PrintStream(OutputStream.nullOutputStream()));
   }
 
   private Path file(String name, double score, double error) throws IOException {

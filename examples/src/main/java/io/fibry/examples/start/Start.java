@@ -24,7 +24,10 @@ class Start {
         .findStatic(type, "main", MethodType.methodType(void.class, String[].class)).invokeExact(args);
   }
 
-  /** Prints the list. For an unknown name the build fails later, without a stack trace. */
+  /**
+   * Prints the list. For an unknown name it throws nothing, because a later step of the build fails
+   * without a stack trace.
+   */
   private static void list(Catalog examples, String name) {
     System.out.println(examples.lines() + "\n\nTo run one: mvn -q -Prun -Dexample=Hello");
     if (!name.equals("list")) System.out.println("There is no example '" + name + "'."

@@ -14,7 +14,10 @@ public final class Comparison {
     this.roundNanos = roundMillis * 1_000_000L;
   }
 
-  /** Measures the time of one operation. A round has as many as fit, but at most {@code max}. */
+  /**
+   * Measures the time of one operation. A round has as many operations as fit into its time, but at
+   * most {@code max}.
+   */
   public Row each(Side ours, Side theirs, int max) throws Exception {
     int[] counts = {ours.warmUp(roundNanos, max), theirs.warmUp(roundNanos, max)};
     double[] medians = inTurns(ours, theirs, counts, ROUNDS);

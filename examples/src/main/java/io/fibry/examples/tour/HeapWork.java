@@ -31,7 +31,10 @@ public final class HeapWork {
     };
   }
 
-  /** Returns the used bytes. The serial collector removes all garbage in each fourth run only. */
+  /**
+   * Returns the used bytes after four collections: the serial collector removes all garbage only in
+   * each fourth.
+   */
   private static long usedBytes() {
     var runtime = Runtime.getRuntime();
     long min = Long.MAX_VALUE;

@@ -4,7 +4,10 @@ package io.fibry.examples.tour;
 public record Side(String name, Work work) {
   /** An operation that runs many times, and measures itself. */
   public interface Work {
-    /** Returns the nanoseconds without preparation and cleanup, or the bytes that it keeps. */
+    /**
+     * Returns the nanoseconds without preparation and cleanup, or the bytes of the objects that it
+     * makes.
+     */
     long measure(int times) throws Exception;
   }
 

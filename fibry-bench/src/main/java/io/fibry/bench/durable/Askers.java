@@ -25,7 +25,7 @@ final class Askers {
     long run(int asker, long deadline) throws Exception;
   }
 
-  /** Returns the number of askers in measurements with many: property {@code size}, or 1,024. */
+  /** Returns the number of askers where a measurement has many: property {@code size}, or 1,024. */
   static int manyAskers() {
     return Integer.getInteger("size", 1_024);
   }

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Measures the cost of durable actors, and checks the promised ratios to references in the same
- * process. {@code DurableBudgets durable-one,durable-heap} runs only these questions. In each of
- * three processes the sides take turns; the median over the processes is judged. Exits with 1 if a
- * promise is broken.
+ * Measures the cost of durable actors, and checks the promises: bounds on a cost itself, or on its
+ * ratio to a reference in the same process. {@code DurableBudgets durable-one,durable-heap} runs
+ * only these questions. In each of three processes the sides take turns; the median over the
+ * processes is judged. Exits with 1 if a promise is broken.
  */
 public final class DurableBudgets {
   private static final String CHILD_ARGUMENT = "--process";

@@ -7,7 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A question about durable actors: a program that measures the sides, and promises about them.
+ * A question about durable actors: a program, which measures the sides, and the promises that the
+ * results must keep.
  *
  * @param name the name of the question and of its result
  * @param title the measured quantity, in words
@@ -32,7 +33,8 @@ record DurableQuestion(String name, String title, int processes, Program program
 
   /** Measures the question in child processes, and returns the results of each process. */
   List<List<RoundFigures>> ask(int maxProcesses, Class<?> main, String childArgument) throws Exception {
-    // without -Xms, the collection between two rounds would return memory that the next round needs
+    // without -Xms, the collection between two rounds would return memory to the system, and the
+    // next round would have to get it again
     var flags = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED", "-Xms1g"));
     for (var property : CHILD_PROPERTIES)
       if (!System.getProperty(property, "").isBlank()) flags.add("-D" + property + "=" + System.getProperty(property));

@@ -5,7 +5,9 @@ import java.util.List;
 /** A store of another project, embedded in this process. Used by one thread at a time. */
 interface EmbeddedStore extends AutoCloseable {
 
-  /** The stored result of one message to an actor. The number is 1 for the first of the actor. */
+  /**
+   * The stored result of one message to an actor. The number is 1 for the first entry of an actor.
+   */
   record Entry(String actor, long number, byte[] body) {}
 
   /** Stores all entries, and returns when they are on disk. */

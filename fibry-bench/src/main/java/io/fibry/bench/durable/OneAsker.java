@@ -6,8 +6,8 @@ import io.fibry.store.folder.StorageDirectory;
 import java.util.List;
 
 /**
- * Measures one thread that asks one durable actor, or sends stored messages to it. The references
- * are plain writes with sync on the same disk, and an actor in memory.
+ * Measures one thread that asks one durable actor, or sends messages to an actor that stores them
+ * first. The references are plain writes with sync on the same disk, and an actor in memory.
  */
 final class OneAsker {
   private static final String DURABLE_ACTOR = "fibry, a durable actor is asked";

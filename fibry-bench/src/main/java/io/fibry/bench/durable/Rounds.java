@@ -5,7 +5,7 @@ import java.util.List;
 
 /** Measures the sides of a question in turns, in this process. */
 final class Rounds {
-  private static final int WARM_UP_ROUNDS = 8; // compiling the code of each side takes two seconds
+  private static final int WARM_UP_ROUNDS = 8; // of 0.4 s by default; compiling the code of each side takes two seconds
 
   private final List<Side> sides = new ArrayList<>();
 

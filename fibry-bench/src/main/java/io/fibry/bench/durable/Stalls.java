@@ -10,8 +10,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 /**
- * Measures how late another virtual thread wakes up, which sleeps for a millisecond again and again
- * while many actors are asked. A thread that waits for the disk must not occupy a carrier.
+ * While many actors are asked, another virtual thread sleeps for a millisecond again and again.
+ * Measures how late it wakes up at worst. A thread that waits for the disk must not occupy a
+ * carrier.
  */
 final class Stalls {
   private static final String DURABLE = "fibry, 1,024 durable actors are asked";

@@ -6,9 +6,12 @@ import static io.fibry.bench.report.Side.reference;
 
 import java.util.List;
 
-/** Declares all results, and whose each side is: the name of a side does not tell. */
+/**
+ * Declares for each result its title, its sides and its base side. The name of a side does not say
+ * whether the side is Fibry's, so that is declared, too.
+ */
 final class Comparisons {
-  private static final String STRATEGY_PREFIX = "fibry, "; // the prefix of sides that are named by a JMH parameter
+  private static final String STRATEGY_PREFIX = "fibry, "; // of Fibry's sides; missing in JMH's parameter `who`
 
   private static final List<Side> PEERS = List.of(
       ours("fibry, fiber", "Fibry's default: an actor on virtual threads"),
@@ -267,7 +270,7 @@ final class Comparisons {
             + "'; say in Comparisons what it compares, which sides are ours, and which of them is the base"));
   }
 
-  /** Returns whether the name is that of a promise, or of a declared result. */
+  /** Returns whether the result has promises, or its comparison is declared. */
   static boolean isDeclared(String result) {
     return Result.isPromise(result) || ALL.stream().anyMatch(comparison -> comparison.covers(result));
   }

@@ -57,7 +57,7 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     return "JDK " + jdk + ", " + machine + ", " + processors + " processors, " + date;
   }
 
-  /** Returns whether the rows are promises: ratios that have a bound. */
+  /** Returns whether the rows are promises: measurements or ratios that have a bound. */
   boolean isPromise() {
     return isPromise(question);
   }

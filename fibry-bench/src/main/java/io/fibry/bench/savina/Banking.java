@@ -15,9 +15,9 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * A teller orders many payments between accounts at once. An account handles no other message until
- * its payment is confirmed. Payments go to accounts with higher numbers, so no accounts wait for
- * each other. Size in Savina: 1,000 accounts, 50,000 transactions.
+ * A teller orders many payments between accounts, without waiting in between. An account handles no
+ * other message until its payment is confirmed. Payments go to accounts with higher numbers, so no
+ * accounts wait for each other. Size in Savina: 1,000 accounts, 50,000 transactions.
  */
 final class Banking {
   private static final long INITIAL_BALANCE = 1_000_000;
@@ -111,7 +111,7 @@ final class Banking {
   private static final class TellAccount {
     private final ArrayDeque<TellMessage> stash = new ArrayDeque<>();
     private long balance = INITIAL_BALANCE;
-    private TellMessage.Pay openPayment; // not confirmed yet; or null
+    private TellMessage.Pay openPayment; // the payment that is not confirmed yet, or null
 
     private void receive(TellMessage message, ActorContext<TellMessage> context) {
       if (message == TellMessage.Confirmed.CONFIRMED) {
@@ -179,7 +179,7 @@ final class Banking {
     private final ActorRef<PekkoMessage> self;
     private final ArrayDeque<PekkoMessage> stash = new ArrayDeque<>();
     private long balance = INITIAL_BALANCE;
-    private PekkoMessage.Pay openPayment; // not confirmed yet; or null
+    private PekkoMessage.Pay openPayment; // the payment that is not confirmed yet, or null
 
     private PekkoAccount(ActorRef<PekkoMessage> self) {
       this.self = self;
@@ -233,7 +233,7 @@ final class Banking {
     }));
   }
 
-  // ---- queues: each account has another queue for confirmations
+  // ---- queues: each account has a second queue, for confirmations
 
   private sealed interface QueueMessage {
     record Pay(long amount, BlockingQueue<QueueMessage> to, BlockingQueue<Long> replyTo) implements QueueMessage {}

@@ -101,7 +101,7 @@ final class Big {
           return Behaviors.same();
         })));
       }
-      workerStates.forEach(Worker::ping); // on this thread, before the worker handles its pong
+      workerStates.forEach(Worker::ping); // safe here: an actor pings again only after its pong
       return Behaviors.empty();
     }));
   }

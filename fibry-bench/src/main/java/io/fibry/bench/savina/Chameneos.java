@@ -14,8 +14,8 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Creatures meet in pairs in a mall and change their colors, so many actors send requests to one.
- * Size in Savina: 100 chameneos, 200,000 meetings.
+ * Creatures meet in pairs in a mall and change their colors. Thus many actors send requests to one
+ * actor, the mall. Size in Savina: 100 chameneos, 200,000 meetings.
  */
 final class Chameneos {
   private Chameneos() {}

@@ -71,7 +71,8 @@ final class Philosophers {
     enum Leave implements AskMessage { LEAVE }
   }
 
-  // with replyWhen(..) a meal would need one request, but Savina's table denies requests
+  // replyWhen(..) could delay the reply until the forks are free, but Savina's table denies
+  // requests
   private static void fibry(int seats, int meals, Round round) {
     var table = Round.FIBERS.initialState(() -> new Forks(seats, round))
         .newActor((Forks forks, AskMessage message, ActorContext<AskMessage> context) -> {

@@ -47,7 +47,7 @@ public final class Savina {
   public static void main(String[] args) throws Exception {
     if (args.length == 2 && args[0].equals("--process")) {
       takeTurns(program(args[1]));
-      System.exit(0); // although a thread may hang
+      System.exit(0); // ends the process even if a failed side has left a thread that hangs
     }
     var programs = args.length == 0 ? PROGRAMS : Arrays.stream(args).map(Savina::program).toList();
     System.out.printf(Locale.ROOT,
@@ -101,8 +101,8 @@ public final class Savina {
   // ---- in the parent process
 
   /**
-   * Runs the program in all processes. Returns for each side that never failed its sorted times in
-   * milliseconds, one array for each process.
+   * Runs the program in all processes. Returns the sorted times of each side that never failed: an
+   * array of milliseconds for each process.
    */
   private static Map<String, List<double[]>> measure(SavinaProgram program) throws IOException, InterruptedException {
     System.out.print("\n" + program.name() + ", " + program.size() + " ");

@@ -46,7 +46,7 @@ public final class ActorCreation {
     long began = System.nanoTime();
     for (int i = 0; i < count; i++) sinks[i] = maker.get();
     double creationSeconds = Experiment.seconds(began);
-    // fails if one of them is no actor of its own
+    // waits until each sink has run a task, which proves that it is an actor
     for (var sink : sinks) sink.execAsync(nothing -> remaining.countDown());
     remaining.await();
     double totalSeconds = Experiment.seconds(began);

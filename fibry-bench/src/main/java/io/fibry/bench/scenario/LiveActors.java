@@ -10,8 +10,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Measures the heap of 10, 50 and 100 million live actors that have run a task each, and how many
- * actors or threads fit in a heap of 1 GB. Every measurement has its own JVM.
+ * Measures the heap of 10, 50 and 100 million live actors, each of which has run a task. Measures
+ * also how many actors or threads fit in a heap of 1 GB. Every measurement has its own JVM.
  */
 public final class LiveActors {
   private static final int BLOCK = 10_000;

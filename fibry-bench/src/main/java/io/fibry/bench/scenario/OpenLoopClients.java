@@ -19,11 +19,11 @@ final class OpenLoopClients implements AutoCloseable {
     void serve() throws Exception;
   }
 
-  /** Answers in time per second, and the 99th percentile of their latencies in milliseconds. */
+  /** Timely answers per second, and the 99th percentile of their latencies in milliseconds. */
   record LoadStatistics(double goodput, double p99) {}
 
   private final Service service;
-  private final PoissonArrivals arrivals = new PoissonArrivals(42); // so all services get the same
+  private final PoissonArrivals arrivals = new PoissonArrivals(42); // fixed seed: the same for all services
   private final ExecutorService clientThreads = Executors.newVirtualThreadPerTaskExecutor();
 
   OpenLoopClients(Service service) {
@@ -35,7 +35,7 @@ final class OpenLoopClients implements AutoCloseable {
    * latency of the answers in that time.
    */
   LoadStatistics load(double perSecond, double seconds) {
-    var latencies = new ConcurrentLinkedQueue<Long>(); // ns, of answers in time; of this call only
+    var latencies = new ConcurrentLinkedQueue<Long>(); // in nanoseconds, of the timely answers of this call
     long began = System.nanoTime();
     long end = began + (long) (seconds * 1e9);
     arrivals.run(perSecond, end, arrival -> clientThreads.execute(() -> client(arrival, latencies)));

@@ -21,9 +21,9 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
  * Measures actors as real programs have them: in a scope, with names, restarted and watched.
- * Compares their heap, the time to make many, and the time to close their scope with children of a
- * Pekko actor. Every side has its own JVM, and keeps all actors in an array. With
- * {@code -Djvms=2}, the sides of a library share a JVM.
+ * Compares them with children of a Pekko actor: their heap, the time to make many, and the time to
+ * close their scope. Every side has its own JVM, and keeps all actors in an array. With {@code
+ * -Djvms=2}, the sides of a library share a JVM.
  */
 public final class ScopedActors {
   private enum Kind { PLAIN, NAMED, WATCHED }

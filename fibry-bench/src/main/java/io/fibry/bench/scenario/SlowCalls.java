@@ -82,7 +82,7 @@ public final class SlowCalls {
 
   private static void serve() throws Exception {
     System.out.println(Stereotypes.fibers().embeddedHttpServer(0, SlowCalls::respondSlowly).port());
-    while (System.in.read() >= 0); // until the parent closes it
+    while (System.in.read() >= 0); // until the parent process closes this stream
   }
 
   private static String respondSlowly(HttpExchange exchange) throws InterruptedException {

@@ -17,10 +17,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Each question is asked at its smallest size, and its sides are declared. */
+/** Tests that each question can be measured at its smallest size, with declared sides. */
 class DurableBudgetsTest {
   @BeforeAll
-  static void small() {
+  static void useSmallSizes() {
     Map.of("rounds", "1", "seconds", "0.02", "processes", "1", "child.flags",
         "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC").forEach(System::setProperty);
   }
@@ -38,20 +38,20 @@ class DurableBudgetsTest {
     "durable-stalls, 8, 2",
     "durable-plain, 1, 2"
   })
-  void questionHasAFigureForEachOfItsSides(String name, String size, int sides) throws Exception {
+  void questionHasResultForEachSide(String name, String size, int sides) throws Exception {
     System.setProperty("size", size);
     var question = question(name);
 
     var figures = question.program().measure();
 
     assertEquals(sides, figures.size());
-    assertTrue(figures.stream().allMatch(one -> one.median() > 0), figures.toString());
+    assertTrue(figures.stream().allMatch(figure -> figure.median() > 0), figures.toString());
     question.result(List.of(figures)).checkSides();
     question.promises().forEach(promise -> promise.judge(List.of(figures)));
   }
 
   @Test
-  void eachStoreTakesAppends() throws Exception {
+  void appendsBenchmarkMeasuresEachStoreAndSize() throws Exception {
     System.setProperty("size", "8");
 
     var figures = Appends.measure(List.of(Appends.MVSTORE));
@@ -59,24 +59,24 @@ class DurableBudgetsTest {
     assertEquals(List.of("fibry, a folder", "fibry, a folder", "mvstore", "mvstore"),
         figures.stream().map(RoundFigures::side).toList());
     assertEquals(List.of(1L, 8L, 1L, 8L), figures.stream().map(RoundFigures::size).toList());
-    assertTrue(figures.stream().allMatch(one -> one.median() > 0), figures.toString());
+    assertTrue(figures.stream().allMatch(figure -> figure.median() > 0), figures.toString());
     question("durable-appends").result(List.of(figures)).checkSides();
   }
 
   @Test
-  void aStoreThatIsMissingIsNamed() {
-    var missing = new Appends.Peer("missing", "org.missing.Store", folder -> {
+  void exceptionNamesStoreThatIsNotOnClassPath() {
+    var missingPeer = new Appends.Peer("missing", "org.missing.Store", folder -> {
       throw new AssertionError();
     });
 
-    var failure = assertThrows(IllegalStateException.class, () -> Appends.measure(List.of(missing)));
+    var failure = assertThrows(IllegalStateException.class, () -> Appends.measure(List.of(missingPeer)));
 
     assertEquals("missing is not on the class path; run it by mvn -q -Pstores", failure.getMessage());
   }
 
-  /** So few keys take less heap than the JVM frees meanwhile: a figure may be negative. */
+  /** Checks no values, which may be negative: the JVM may free more heap than so few keys take. */
   @Test
-  void aQuestionIsAskedInAProcessOfItsOwn(@TempDir Path results) throws Exception {
+  void questionIsMeasuredInItsOwnProcess(@TempDir Path results) throws Exception {
     System.setProperty("size", "1000");
     System.setProperty("results", results.toString());
     var console = System.out;
@@ -87,13 +87,13 @@ class DurableBudgetsTest {
       System.setOut(console);
     }
 
-    var found = ResultFiles.read(results);
-    assertEquals(List.of("durable-heap"), found.stream().map(result -> result.question()).toList());
-    assertEquals(3, found.getFirst().rows().size());
-    found.getFirst().checkSides();
+    var resultsOfProcess = ResultFiles.read(results);
+    assertEquals(List.of("durable-heap"), resultsOfProcess.stream().map(result -> result.question()).toList());
+    assertEquals(3, resultsOfProcess.getFirst().rows().size());
+    resultsOfProcess.getFirst().checkSides();
   }
 
-  // ---- the judge
+  // ---- judgment of budgets
 
   private static List<RoundFigures> process(double ours, double theirs) {
     return List.of(RoundFigures.of("ours", "ops/s", ours), RoundFigures.of("theirs", "ops/s", theirs));
@@ -113,7 +113,7 @@ class DurableBudgetsTest {
   }
 
   @Test
-  void promiseIsBrokenOutsideItsBound() {
+  void budgetIsBrokenIfFigureIsBeyondBound() {
     assertTrue(FigureBudget.atLeast(2, 4, "", "", "").isKept(2));
     assertFalse(FigureBudget.atLeast(2, 4, "", "", "").isKept(1.9));
     assertTrue(FigureBudget.atMost(64, 48, "", "", "").isKept(64));
@@ -123,7 +123,7 @@ class DurableBudgetsTest {
   }
 
   @Test
-  void figuresRoundTripThroughTheirLine() {
+  void figuresAreParsedFromTheirLine() {
     var figures = new RoundFigures("fibry, a side", "ops/s", 1_024, List.of(1.5, 2e9, 3.0));
 
     assertEquals(figures, RoundFigures.parse(figures.toLine()));

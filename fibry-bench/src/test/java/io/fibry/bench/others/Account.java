@@ -11,7 +11,7 @@ import org.apache.pekko.persistence.typed.javadsl.CommandHandlerWithReply;
 import org.apache.pekko.persistence.typed.javadsl.EventHandler;
 import org.apache.pekko.persistence.typed.javadsl.EventSourcedBehaviorWithEnforcedReplies;
 
-/** The program of Pekko Persistence in docs/coming-from.md. */
+/** The program for Pekko Persistence that docs/coming-from.md shows. */
 class Account extends EventSourcedBehaviorWithEnforcedReplies<Account.Deposit, Account.Deposited, Long> {
   record Deposit(long cents, ActorRef<Long> replyTo) {}
   record Deposited(long cents) {}

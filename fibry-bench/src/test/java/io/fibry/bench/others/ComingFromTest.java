@@ -11,30 +11,30 @@ import java.nio.file.Path;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The programs for others in docs/coming-from.md run. */
+/** Tests that the programs for other libraries in docs/coming-from.md run. */
 class ComingFromTest {
   private static final Path DOC = Path.of("../docs/coming-from.md");
 
   @Test
-  void pekkosProgramRuns() throws Exception {
+  void pekkoProgramRuns() throws Exception {
     assertIsShown("java pekko", Path.of("src/test/java/io/fibry/bench/others/Visits.java"));
     assertEquals("1", printed(() -> Visits.main(new String[0])));
   }
 
   @Test
-  void programOfPekkoPersistenceRuns() throws Exception {
+  void pekkoPersistenceProgramRuns() throws Exception {
     assertIsShown("java pekko-persistence", Path.of("src/test/java/io/fibry/bench/others/Account.java"));
     assertEquals("500", printed(() -> Account.main(new String[0])));
   }
 
   @Test
-  void temporalsProgramRuns() throws Exception {
+  void temporalProgramRuns() throws Exception {
     assertIsShown("java temporal", Path.of("src/test/java/io/fibry/bench/others/Shipping.java"));
     assertEquals("book for receipt 7", printed(() -> Shipping.main(new String[0])));
   }
 
   @Test
-  void kotlinsProgramRuns() throws Exception {
+  void kotlinProgramRuns() throws Exception {
     assertIsShown("kotlin", Path.of("src/test/kotlin/io/fibry/bench/others/Visits.kt"));
     assertEquals("1", printed(() -> VisitsKt.main()));
   }
@@ -42,19 +42,19 @@ class ComingFromTest {
   private static void assertIsShown(String language, Path source) throws Exception {
     var block = Pattern.compile("(?ms)^```" + language + "\n(.*?)^```$").matcher(Files.readString(DOC));
 
-    assertTrue(block.find(), () -> "no block of " + language);
+    assertTrue(block.find(), () -> "there is no block of " + language);
     assertTrue(Files.readString(source).endsWith("\n" + block.group(1)),
-        () -> source + " is not what " + DOC + " shows");
+        () -> source + " differs from the block in " + DOC);
   }
 
   private static String printed(Runnable program) {
-    var before = System.out;
+    var originalOutput = System.out;
     var bytes = new ByteArrayOutputStream();
     try (var out = new PrintStream(bytes, true, StandardCharsets.UTF_8)) {
       System.setOut(out);
       program.run();
     } finally {
-      System.setOut(before);
+      System.setOut(originalOutput);
     }
     return bytes.toString(StandardCharsets.UTF_8).strip();
   }

@@ -9,7 +9,7 @@ import io.temporal.workflow.WorkflowInterface;
 import io.temporal.workflow.WorkflowMethod;
 import java.time.Duration;
 
-/** Temporal's program in docs/coming-from.md. */
+/** The program for Temporal that docs/coming-from.md shows. */
 class Shipping {
   @WorkflowInterface
   public interface Order {
@@ -36,7 +36,7 @@ class Shipping {
     String ship(String item, String receipt);
   }
 
-  public static class World implements Services {
+  public static class SampleServices implements Services {
     @Override
     public String charge(long cents) {
       return "receipt 7";
@@ -49,12 +49,12 @@ class Shipping {
   }
 
   public static void main(String[] args) {
-    try (var service = TestWorkflowEnvironment.newInstance()) { // else a server of its own
-      var worker = service.newWorker("orders");
+    try (var environment = TestWorkflowEnvironment.newInstance()) { // in production, Temporal's server runs apart
+      var worker = environment.newWorker("orders");
       worker.registerWorkflowImplementationTypes(OrderWorkflow.class);
-      worker.registerActivitiesImplementations(new World());
-      service.start();
-      var order = service.getWorkflowClient().newWorkflowStub(Order.class,
+      worker.registerActivitiesImplementations(new SampleServices());
+      environment.start();
+      var order = environment.getWorkflowClient().newWorkflowStub(Order.class,
           WorkflowOptions.newBuilder().setTaskQueue("orders").setWorkflowId("o1").build());
       System.out.println(order.place("book", 1_500)); // prints book for receipt 7
     }

@@ -12,7 +12,7 @@ import org.apache.pekko.actor.typed.javadsl.AskPattern;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 
-/** Pekko's program in docs/coming-from.md. */
+/** The program for Pekko that docs/coming-from.md shows. */
 class Visits extends AbstractBehavior<Visits.Message> {
   sealed interface Message {}
   record Visit(String page) implements Message {}

@@ -16,165 +16,165 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** All peers do the same job. */
+/** Tests that all peers do the same job. */
 class PeersTest {
-  private static final int MANY = 10_000;
+  private static final int MESSAGES = 10_000;
 
-  static Stream<String> all() {
+  static Stream<String> allPeers() {
     return Stream.of("fiber", "thread", "resident", "forkjoin", "caller", "sink", "pekko", "pekko-tuned", "pojo-actor",
         "jox", "kotlin", "jctools", "virtual-queue", "platform-queue", "executor", "executor-virtual");
   }
 
-  static Stream<String> inOrder() {
-    return all().filter(who -> !who.equals("executor-virtual"));
+  static Stream<String> peersWithOrder() {
+    return allPeers().filter(name -> !name.equals("executor-virtual"));
   }
 
-  static Stream<String> bounded() {
-    // the caller itself would wait at the gate
-    return named(Peer.BoundedMailboxes.class).filter(who -> !who.equals("caller"));
+  static Stream<String> boundedPeers() {
+    // a sender that runs the handler itself would wait at the gate
+    return peersOf(Peer.BoundedMailboxes.class).filter(name -> !name.equals("caller"));
   }
 
-  static Stream<String> prioritised() {
-    return named(Peer.PriorityMailboxes.class).filter(who -> !who.equals("caller"));
+  static Stream<String> priorityPeers() {
+    return peersOf(Peer.PriorityMailboxes.class).filter(name -> !name.equals("caller"));
   }
 
-  static Stream<String> answering() {
-    return named(Peer.Requests.class);
+  static Stream<String> answeringPeers() {
+    return peersOf(Peer.Requests.class);
   }
 
-  static Stream<String> timed() {
-    return named(Peer.Timers.class);
+  static Stream<String> timerPeers() {
+    return peersOf(Peer.Timers.class);
   }
 
-  private static Stream<String> named(Class<? extends Peer> shape) {
-    return all().filter(who -> {
-      try (var peer = Peers.of(who)) {
-        return shape.isInstance(peer);
+  private static Stream<String> peersOf(Class<? extends Peer> type) {
+    return allPeers().filter(name -> {
+      try (var peer = Peers.of(name)) {
+        return type.isInstance(peer);
       }
     });
   }
 
   @ParameterizedTest
-  @MethodSource("inOrder")
-  void messagesOfOneSenderAreHandledInOrder(String who) {
-    try (var peer = Peers.of(who)) {
-      var seen = new ArrayList<Integer>();
-      var end = new CountDownLatch(1);
+  @MethodSource("peersWithOrder")
+  void messagesOfOneSenderAreHandledInOrder(String name) {
+    try (var peer = Peers.of(name)) {
+      var handledMessages = new ArrayList<Integer>();
+      var allHandled = new CountDownLatch(1);
       Receiver<Integer> actor = peer.actor(number -> {
-        seen.add(number);
-        if (number == MANY - 1) end.countDown();
+        handledMessages.add(number);
+        if (number == MESSAGES - 1) allHandled.countDown();
       });
 
-      for (int i = 0; i < MANY; i++) actor.send(i);
+      for (int i = 0; i < MESSAGES; i++) actor.send(i);
 
-      Patience.await(end);
-      assertEquals(IntStream.range(0, MANY).boxed().toList(), seen);
+      Patience.await(allHandled);
+      assertEquals(IntStream.range(0, MESSAGES).boxed().toList(), handledMessages);
       actor.end();
     }
   }
 
   @ParameterizedTest
-  @MethodSource("all")
-  void messagesOfManySendersAreHandledOneAtATime(String who) {
-    try (var peer = Peers.of(who)) {
+  @MethodSource("allPeers")
+  void messagesOfManySendersAreHandledOneAtATime(String name) {
+    try (var peer = Peers.of(name)) {
       var count = new int[1];
-      var end = new CountDownLatch(1);
+      var allHandled = new CountDownLatch(1);
       Receiver<Integer> actor = peer.actor(number -> {
-        if (++count[0] == 4 * MANY) end.countDown();
+        if (++count[0] == 4 * MESSAGES) allHandled.countDown();
       });
 
-      for (int i = 0; i < 4; i++) Thread.startVirtualThread(() -> actor.sendAll(1, MANY));
+      for (int i = 0; i < 4; i++) Thread.startVirtualThread(() -> actor.sendAll(1, MESSAGES));
 
-      Patience.await(end);
+      Patience.await(allHandled);
       actor.end();
     }
   }
 
   @ParameterizedTest
-  @MethodSource("bounded")
-  void senderWaitsForRoom(String who) throws InterruptedException {
-    try (var peer = Peers.of(who, Peer.BoundedMailboxes.class)) {
+  @MethodSource("boundedPeers")
+  void senderWaitsForCapacity(String name) throws InterruptedException {
+    try (var peer = Peers.of(name, Peer.BoundedMailboxes.class)) {
       var gate = new Semaphore(0);
       Receiver<Integer> actor = peer.bounded(4, number -> gate.acquireUninterruptibly());
-      var sent = new Semaphore(0);
+      var sentMessages = new Semaphore(0);
 
       Thread.startVirtualThread(() -> {
         for (int i = 0; i < 10; i++) {
           actor.send(i);
-          sent.release();
+          sentMessages.release();
         }
       });
 
-      Patience.acquired(sent, 4);
-      assertFalse(sent.tryAcquire(3, 50, TimeUnit.MILLISECONDS),
-          "more than four waited, beside the one being handled and one in between");
+      Patience.acquire(sentMessages, 4);
+      assertFalse(sentMessages.tryAcquire(3, 50, TimeUnit.MILLISECONDS),
+          "more than four messages waited, besides the handled message and one in between");
       gate.release(10);
-      Patience.acquired(sent, 6);
+      Patience.acquire(sentMessages, 6);
       actor.end();
     }
   }
 
   @ParameterizedTest
-  @MethodSource("prioritised")
-  void smallestMessageIsHandledFirst(String who) {
-    try (var peer = Peers.of(who, Peer.PriorityMailboxes.class)) {
-      var busy = new CountDownLatch(1);
+  @MethodSource("priorityPeers")
+  void smallestMessageIsHandledFirst(String name) {
+    try (var peer = Peers.of(name, Peer.PriorityMailboxes.class)) {
+      var firstArrived = new CountDownLatch(1);
       var gate = new Semaphore(0);
-      var end = new CountDownLatch(4);
-      var seen = new ArrayList<Integer>();
+      var allHandled = new CountDownLatch(4);
+      var handledMessages = new ArrayList<Integer>();
       Receiver<Integer> actor = peer.prioritised(number -> {
-        busy.countDown();
-        if (seen.isEmpty()) gate.acquireUninterruptibly();
-        seen.add(number);
-        end.countDown();
+        firstArrived.countDown();
+        if (handledMessages.isEmpty()) gate.acquireUninterruptibly();
+        handledMessages.add(number);
+        allHandled.countDown();
       });
 
       actor.send(9);
-      Patience.await(busy);
+      Patience.await(firstArrived);
       for (int number : new int[] {3, 1, 2}) actor.send(number);
       gate.release();
 
-      Patience.await(end);
-      assertEquals(List.of(9, 1, 2, 3), seen);
+      Patience.await(allHandled);
+      assertEquals(List.of(9, 1, 2, 3), handledMessages);
       actor.end();
     }
   }
 
   @ParameterizedTest
-  @MethodSource("answering")
-  void bothKindsOfThreadsAreAnswered(String who) {
-    try (var peer = Peers.of(who, Peer.Requests.class)) {
+  @MethodSource("answeringPeers")
+  void bothKindsOfThreadsAreAnswered(String name) {
+    try (var peer = Peers.of(name, Peer.Requests.class)) {
       Answerer<Integer, Integer> squares = peer.answering(n -> n * n);
-      var virtual = new CompletableFuture<Integer>();
+      var answerForFiber = new CompletableFuture<Integer>();
 
-      Thread.startVirtualThread(() -> virtual.complete(squares.askAll(8, 10)));
+      Thread.startVirtualThread(() -> answerForFiber.complete(squares.askAll(8, 10)));
 
       assertEquals(49, squares.askAll(7, 10));
-      assertEquals(64, Patience.value(virtual));
+      assertEquals(64, Patience.value(answerForFiber));
     }
   }
 
-  /** Cancels a timer before it is due: where that takes longer, the next timer is longer. */
+  /** Cancels a timer before it is due. If that takes too long, a longer timer is cancelled next. */
   @ParameterizedTest
-  @MethodSource("timed")
-  void timerFiresUnlessCancelled(String who) {
-    try (var peer = Peers.of(who, Peer.Timers.class)) {
-      for (long millis = 40; !isTakenBack(peer, Duration.ofMillis(millis)); millis *= 2);
+  @MethodSource("timerPeers")
+  void timerFiresUnlessCancelled(String name) {
+    try (var peer = Peers.of(name, Peer.Timers.class)) {
+      for (long millis = 40; !isCancelledInTime(peer, Duration.ofMillis(millis)); millis *= 2);
     }
   }
 
-  private static boolean isTakenBack(Peer.Timers peer, Duration delay) {
-    var fired = new Semaphore(0);
-    Receiver<Integer> actor = peer.actor(number -> fired.release(number));
+  private static boolean isCancelledInTime(Peer.Timers peer, Duration delay) {
+    var firings = new Semaphore(0);
+    Receiver<Integer> actor = peer.actor(number -> firings.release(number));
 
-    long began = System.nanoTime();
+    long startTime = System.nanoTime();
     peer.later(actor, 1_000, delay).run();
-    boolean inTime = System.nanoTime() - began < delay.toNanos();
+    boolean isInTime = System.nanoTime() - startTime < delay.toNanos();
     peer.later(actor, 1, delay.plusMillis(10));
 
-    Patience.acquired(fired);
-    if (inTime) assertEquals(0, fired.availablePermits());
+    Patience.acquire(firings);
+    if (isInTime) assertEquals(0, firings.availablePermits());
     actor.end();
-    return inTime;
+    return isInTime;
   }
 }

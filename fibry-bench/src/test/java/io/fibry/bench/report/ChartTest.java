@@ -11,11 +11,11 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** A chart explains itself: title, sides, axes; on light and on dark pages. */
+/** Tests that a chart shows its title, sides and axes, on light and on dark pages. */
 class ChartTest {
   private static final Path CHARTS = Path.of("../docs/charts");
-  private static final double OF_TEXT = 4.5; // the contrasts that WCAG asks for
-  private static final double OF_MARKS = 3;
+  private static final double MIN_TEXT_CONTRAST = 4.5; // the contrasts that WCAG requires
+  private static final double MIN_MARK_CONTRAST = 3;
 
   private static ResultRow row(String side, String unit, double median, long size) {
     return ResultRow.of(side, unit, "", median).withSize(size);
@@ -55,12 +55,12 @@ class ChartTest {
   }
 
   @Test
-  void barSaysWhatItsSideIs() {
+  void barDescribesItsSide() {
     assertTexts(pipeline(), "pipeline", "Fibry's Pipeline: each stage is an actor", "200");
   }
 
   @Test
-  void lineSaysWhatItsSideIs() {
+  void lineDescribesItsSide() {
     assertTrue(growth().contains(">by hand: a parked virtual thread<tspan class=\"words\" dx=\"12\">started and kept"));
   }
 
@@ -70,7 +70,7 @@ class ChartTest {
     assertTexts(pipeline(), "Fibry, with which the others are compared", "Fibry in other forms", "others");
   }
 
-  /** Returns the bars of values, not of the key. */
+  /** Returns the classes of the bars that show values, without the legend. */
   private static List<String> bars(String chart) {
     return Pattern.compile("<rect class=\"bar (\\w+)\".*height=\"18\"").matcher(chart).results()
         .map(bar -> bar.group(1)).toList();
@@ -89,7 +89,7 @@ class ChartTest {
   }
 
   @Test
-  void everySizeIsLabelled() {
+  void everySizeIsLabeled() {
     assertTexts(growth(), "20,000", "2,000,000", "how many there are");
   }
 
@@ -108,26 +108,26 @@ class ChartTest {
   }
 
   @Test
-  void chartWithoutFiguresHasNoBars() {
+  void chartWithoutValuesHasTitle() {
     assertTexts(chart("jmh-PipelineStages", row("pipeline", Double.NaN)), "A message through three stages");
   }
 
   @Test
   void lightAndDarkPagesHaveReadableColors() {
     assertTrue(pipeline().contains("@media (prefers-color-scheme: dark) {\n.page { color: #0d1117 }"));
-    for (var ink : Svg.TEXTS) assertContrast(ink, OF_TEXT);
-    for (var ink : Svg.MARKS) assertContrast(ink, OF_MARKS);
+    for (var ink : Svg.TEXTS) assertContrast(ink, MIN_TEXT_CONTRAST);
+    for (var ink : Svg.MARKS) assertContrast(ink, MIN_MARK_CONTRAST);
   }
 
-  private static void assertContrast(Ink ink, double least) {
+  private static void assertContrast(Ink ink, double minContrast) {
     double light = contrast(ink.light(), Svg.PAGE.light());
     double dark = contrast(ink.dark(), Svg.PAGE.dark());
-    assertTrue(light >= least && dark >= least, () -> ink + " has the contrasts " + light + " and " + dark);
+    assertTrue(light >= minContrast && dark >= minContrast, () -> ink + " has the contrasts " + light + " and " + dark);
   }
 
-  private static double contrast(String one, String other) {
-    double a = luminance(one);
-    double b = luminance(other);
+  private static double contrast(String firstColor, String secondColor) {
+    double a = luminance(firstColor);
+    double b = luminance(secondColor);
     return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
   }
 
@@ -135,9 +135,9 @@ class ChartTest {
     return 0.2126 * linear(color, 1) + 0.7152 * linear(color, 3) + 0.0722 * linear(color, 5);
   }
 
-  private static double linear(String color, int from) {
-    double part = Integer.parseInt(color.substring(from, from + 2), 16) / 255.0;
-    return part <= 0.03928 ? part / 12.92 : Math.pow((part + 0.055) / 1.055, 2.4);
+  private static double linear(String color, int start) {
+    double channel = Integer.parseInt(color.substring(start, start + 2), 16) / 255.0;
+    return channel <= 0.03928 ? channel / 12.92 : Math.pow((channel + 0.055) / 1.055, 2.4);
   }
 
   @Test
@@ -161,20 +161,20 @@ class ChartTest {
   }
 
   @Test
-  void axisIsLogarithmicWhereFiguresAreFarApart() {
+  void axisIsLogarithmicWhenValuesDifferMuch() {
     assertEquals(List.of(1.0, 10.0, 100.0, 1_000.0), Axis.ofValues(9, 800).ticks());
     assertEquals(List.of(10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0), Axis.ofValues(21, 900).ticks());
     assertEquals(0.5, Axis.ofValues(2, 90).position(10), 1e-9);
   }
 
   @Test
-  void zeroHasAPlaceOnEveryAxis() {
+  void zeroHasPositionOnEveryAxis() {
     assertEquals(0, Axis.ofValues(0, 1_000).position(0));
     assertEquals(0, Axis.ofValues(0, 0).position(0));
   }
 
   @Test
-  void tickIsAPlainNumber() {
+  void tickIsPlainNumber() {
     assertEquals(List.of("0.01", "0.5", "1", "2,000,000"),
         List.of(Axis.label(0.01), Axis.label(0.5), Axis.label(1), Axis.label(2e6)));
   }

@@ -10,27 +10,27 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The committed pages show all of the committed results, as the report would make them. */
+/** Tests that the committed pages show all committed results, as the report writes them. */
 class CommittedReportTest {
   private static final Path DOCS = Path.of("../docs");
 
   @Test
-  void pagesAndResultsAgree(@TempDir Path docs, @TempDir Path nothingNew) throws Exception {
+  void pagesAndResultsAgree(@TempDir Path docs, @TempDir Path emptyFolder) throws Exception {
     copy("benchmarks.md", docs);
     copy("benchmarks", docs);
 
-    assertEquals(List.of(), Report.write(nothingNew, docs));
+    assertEquals(List.of(), Report.write(emptyFolder, docs));
 
     assertEquals(texts(DOCS), texts(docs));
   }
 
-  private static void copy(String name, Path to) throws IOException {
+  private static void copy(String name, Path target) throws IOException {
     try (var files = Files.walk(DOCS.resolve(name))) {
-      for (var file : files.toList()) Files.copy(file, to.resolve(DOCS.relativize(file)));
+      for (var file : files.toList()) Files.copy(file, target.resolve(DOCS.relativize(file)));
     }
   }
 
-  /** The pages, their data, and the charts. */
+  /** Returns the texts of the pages, their data and the charts by path. */
   private static TreeMap<String, String> texts(Path docs) throws IOException {
     var texts = new TreeMap<String, String>();
     try (var files = Files.walk(docs, 3)) {

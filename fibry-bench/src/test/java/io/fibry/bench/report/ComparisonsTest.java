@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Whose a side is, and which of ours is the base, is declared; names do not matter. */
+/** Tests that declarations, and no names, decide which sides are Fibry's and which is the base. */
 class ComparisonsTest {
   private static final Path PAGES = Path.of("../docs/benchmarks");
   private static final Path DATA = PAGES.resolve("data");
@@ -31,7 +31,7 @@ class ComparisonsTest {
         row("virtualThreadsAndQueues", 100));
   }
 
-  private static String message(Runnable code) {
+  private static String failureMessage(Runnable code) {
     return assertThrows(IllegalStateException.class, code::run).getMessage();
   }
 
@@ -65,47 +65,48 @@ class ComparisonsTest {
 
   @Test
   void ownSideIsNotListedAsBetter() {
-    var pools = List.of(result("jmh-PoolTasks-work-1000", row("byKey", 600), row("fibers", 800),
+    var results = List.of(result("jmh-PoolTasks-work-1000", row("byKey", 600), row("fibers", 800),
         row("executorService", 900)));
 
-    assertEquals("", RatioLoss.table(pools, Map.of()));
-    assertTrue(RatioLoss.count(pools).startsWith("Another side is better in [0 of 1 figures]("),
-        RatioLoss.count(pools));
+    assertEquals("", RatioLoss.table(results, Map.of()));
+    assertTrue(RatioLoss.count(results).startsWith("Another side is better in [0 of 1 figures]("),
+        RatioLoss.count(results));
   }
 
   @Test
-  void resultWithoutADeclarationIsAnError() {
-    var failure = message(() -> result("jmh-Unheard", row("fibry, fiber", 1)).check());
+  void resultWithoutDeclarationIsError() {
+    var failure = failureMessage(() -> result("jmh-Unheard", row("fibry, fiber", 1)).check());
 
     assertEquals("nothing is declared for the result 'jmh-Unheard'; say in Comparisons what it compares, which sides "
         + "are ours, and which of them is the base", failure);
   }
 
   @Test
-  void sideWithoutADeclarationIsAnError() {
-    var failure = message(() -> result("jmh-PipelineStages", row("pipeline", 1), row("fibryToo", 1)).checkSides());
+  void sideWithoutDeclarationIsError() {
+    var failure = failureMessage(
+        () -> result("jmh-PipelineStages", row("pipeline", 1), row("fibryToo", 1)).checkSides());
 
     assertEquals("'fibryToo' is no declared side of jmh-PipelineStages; say in Comparisons whose it is, and what",
         failure);
   }
 
   @Test
-  void sideWithoutMeasuredBaseIsAnError() {
-    var failure = message(() -> result("jmh-PipelineStages", row("executors", 1)).check());
+  void sideWithoutMeasuredBaseIsError() {
+    var failure = failureMessage(() -> result("jmh-PipelineStages", row("executors", 1)).check());
 
     assertEquals("of the bases [pipeline] of jmh-PipelineStages, 0 have figures in ns/op, and 'executors' is compared "
         + "with exactly one; measure it too, or change Comparisons", failure);
   }
 
   @Test
-  void baseThatIsNotOursIsAnError() {
-    var others = List.of(Side.other("fibryish", "named like ours"));
+  void baseOfOtherLibraryIsError() {
+    var sides = List.of(Side.other("fibryish", "named like ours"));
 
-    assertThrows(IllegalArgumentException.class, () -> Comparison.of("question", "title", others, "fibryish"));
+    assertThrows(IllegalArgumentException.class, () -> Comparison.of("question", "title", sides, "fibryish"));
   }
 
   @Test
-  void titleSaysWhatTheParameterIs() {
+  void titleDescribesParameters() {
     String question = "jmh-ManyToOne-message-senders-8-allocated";
 
     assertEquals("A message, from 8 senders to one actor: memory allocated", Comparisons.of(question).title(question));
@@ -113,24 +114,24 @@ class ComparisonsTest {
 
   @Test
   void everyDeclaredSideWasMeasured() throws Exception {
-    var silent = new HashSet<Side>();
+    var unmeasuredSides = new HashSet<Side>();
     var results = ResultFiles.read(DATA).stream().filter(result -> !result.isPromise()).toList();
 
-    for (var result : results) silent.addAll(result.comparison().sides());
-    for (var result : results) result.rows().forEach(row -> silent.remove(result.side(row)));
+    for (var result : results) unmeasuredSides.addAll(result.comparison().sides());
+    for (var result : results) result.rows().forEach(row -> unmeasuredSides.remove(result.side(row)));
 
-    assertEquals(Set.of(), silent);
+    assertEquals(Set.of(), unmeasuredSides);
   }
 
   @Test
-  void aQuestionThatWasNotMeasuredIsOnAPage() throws Exception {
-    var shown = new ArrayList<String>();
+  void unmeasuredQuestionIsOnPage() throws Exception {
+    var questions = new ArrayList<String>();
     try (var pages = Files.newDirectoryStream(PAGES, "*.md")) {
-      for (var page : pages) shown.addAll(Page.blocks(page));
+      for (var page : pages) questions.addAll(Page.blocks(page));
     }
-    ResultFiles.read(DATA).forEach(result -> shown.add(result.question()));
+    ResultFiles.read(DATA).forEach(result -> questions.add(result.question()));
 
     assertEquals(List.of(),
-        Comparisons.all().stream().filter(question -> shown.stream().noneMatch(question::covers)).toList());
+        Comparisons.all().stream().filter(comparison -> questions.stream().noneMatch(comparison::covers)).toList());
   }
 }

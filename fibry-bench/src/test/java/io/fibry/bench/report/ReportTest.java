@@ -19,7 +19,7 @@ class ReportTest {
 
   @TempDir
   static Path docs;
-  static List<String> hidden;
+  static List<String> resultsOnNoPage;
   static String front;
   static String page;
 
@@ -34,7 +34,7 @@ class ReportTest {
             + block("jmh-ManyToOne-message-senders-8") + block("savina-counting") + block("blocking") + block("growth")
             + block("budgets"));
     Files.writeString(docs.resolve("benchmarks/other.md"), "no block");
-    hidden = Report.write(fixtures(), docs);
+    resultsOnNoPage = Report.write(fixtures(), docs);
     front = Files.readString(docs.resolve("benchmarks.md"));
     page = Files.readString(docs.resolve("benchmarks/all.md"));
   }
@@ -60,13 +60,13 @@ class ReportTest {
   }
 
   @Test
-  void allocationIsAQuestionOfItsOwn() {
+  void allocationIsSeparateQuestion() {
     assertTrue(page.contains("\n`OneToOne` message allocated; 2 forks of 2 iterations. JDK"), page);
     assertTrue(page.contains("| fibry, fiber | 48.0 |  | B/op | 1.00 |"), page);
   }
 
   @Test
-  void savinaProgramIsATable() {
+  void savinaProgramHasTable() {
     assertTrue(page.contains("<!-- report savina-counting -->\n5,000,000 messages. JDK 25+1, "), page);
     assertTrue(page.contains("| pekko | 300 | 290..320 | ms | 3.00 |"), page);
   }
@@ -77,13 +77,13 @@ class ReportTest {
   }
 
   @Test
-  void figureIsComparedWithOursOfTheSameSize() {
+  void measurementIsComparedWithFibryOfSameSize() {
     assertTrue(page.contains("| by hand: a parked virtual thread | 100,000 | 550 | 500..600 | ns an actor | 50.0 |"),
         page);
   }
 
   @Test
-  void pageShowsPublishedReferenceFigure() {
+  void pageShowsPublishedReferenceValue() {
     assertTrue(page.contains("| 617 \\| more |"), page);
   }
 
@@ -95,7 +95,7 @@ class ReportTest {
   }
 
   @Test
-  void frontPageListsFiguresWhereOtherSideIsBetter() {
+  void frontPageListsMeasurementsWherePeerIsBetter() {
     assertTrue(front.contains(
         "| [ManyToOne-message-senders-8](benchmarks/all.md) | pekko | Apache Pekko typed, in its default configuration | 0.500 |"),
         front);
@@ -104,7 +104,7 @@ class ReportTest {
   }
 
   @Test
-  void summaryNamesOursAndLinksToThePage() {
+  void summaryNamesStrategyAndLinksToPage() {
     assertTrue(front.contains("| [A message, one sender](benchmarks/all.md) | "), front);
     assertTrue(front.contains(" | 26.0 ns, `fiber` |  |"), front);
   }
@@ -139,51 +139,52 @@ class ReportTest {
   }
 
   @Test
-  void secondReportChangesNothing(@TempDir Path nothingNew) throws Exception {
-    Report.write(nothingNew, docs);
+  void secondReportChangesNothing(@TempDir Path emptyFolder) throws Exception {
+    Report.write(emptyFolder, docs);
 
     assertEquals(front, Files.readString(docs.resolve("benchmarks.md")));
     assertEquals(page, Files.readString(docs.resolve("benchmarks/all.md")));
   }
 
   @Test
-  void resultOnNoPageIsNamed(@TempDir Path other) throws Exception {
-    assertEquals(List.of(), hidden);
+  void resultOnNoPageIsNamed(@TempDir Path otherDocs) throws Exception {
+    assertEquals(List.of(), resultsOnNoPage);
 
-    Files.createDirectories(other.resolve("benchmarks"));
-    Files.writeString(other.resolve("benchmarks.md"), block("growth"));
-    assertTrue(Report.write(fixtures(), other).contains("savina-counting"));
+    Files.createDirectories(otherDocs.resolve("benchmarks"));
+    Files.writeString(otherDocs.resolve("benchmarks.md"), block("growth"));
+    assertTrue(Report.write(fixtures(), otherDocs).contains("savina-counting"));
   }
 
   @Test
-  void blockWithoutItsResultIsAnError(@TempDir Path other) throws Exception {
-    Files.createDirectories(other.resolve("benchmarks"));
-    Files.writeString(other.resolve("benchmarks.md"), block("grotwh"));
+  void blockWithoutItsResultIsError(@TempDir Path otherDocs) throws Exception {
+    Files.createDirectories(otherDocs.resolve("benchmarks"));
+    Files.writeString(otherDocs.resolve("benchmarks.md"), block("grotwh"));
 
-    var failure = assertThrows(IllegalStateException.class, () -> Report.write(fixtures(), other));
+    var failure = assertThrows(IllegalStateException.class, () -> Report.write(fixtures(), otherDocs));
 
     assertEquals("a page asks for 'grotwh', of which there is no result", failure.getMessage());
   }
 
   @Test
-  void blockOfAQuestionThatWasNotMeasuredSaysSo(@TempDir Path other) throws Exception {
-    Files.createDirectories(other.resolve("benchmarks"));
-    Files.writeString(other.resolve("benchmarks.md"), block("hooks"));
+  void blockOfUnmeasuredQuestionSaysNotMeasured(@TempDir Path otherDocs) throws Exception {
+    Files.createDirectories(otherDocs.resolve("benchmarks"));
+    Files.writeString(otherDocs.resolve("benchmarks.md"), block("hooks"));
 
-    Report.write(fixtures(), other);
+    Report.write(fixtures(), otherDocs);
 
     assertEquals("<!-- report hooks -->\nNot measured yet.\n<!-- /report -->\n",
-        Files.readString(other.resolve("benchmarks.md")));
+        Files.readString(otherDocs.resolve("benchmarks.md")));
   }
 
   @Test
-  void blockWithoutItsEndIsAnError(@TempDir Path other) throws Exception {
-    Files.createDirectories(other.resolve("benchmarks"));
-    var broken = Files.writeString(other.resolve("benchmarks.md"), "<!-- report growth -->\n" + block("blocking"));
+  void blockWithoutItsEndIsError(@TempDir Path otherDocs) throws Exception {
+    Files.createDirectories(otherDocs.resolve("benchmarks"));
+    var document = Files.writeString(otherDocs.resolve("benchmarks.md"),
+        "<!-- report growth -->\n" + block("blocking"));
 
-    var failure = assertThrows(IllegalStateException.class, () -> Report.write(fixtures(), other));
+    var failure = assertThrows(IllegalStateException.class, () -> Report.write(fixtures(), otherDocs));
 
-    assertEquals("a block of " + broken + " has no '<!-- /report -->'", failure.getMessage());
+    assertEquals("a block of " + document + " has no '<!-- /report -->'", failure.getMessage());
   }
 
   @Test
@@ -211,37 +212,37 @@ class ReportTest {
   }
 
   @Test
-  void copiesKeepTheDateOfTheRun(@TempDir Path copies) throws Exception {
-    var run = Files.writeString(copies.resolve("savina.json"),
+  void copiesKeepDateOfRun(@TempDir Path copies) throws Exception {
+    var runFile = Files.writeString(copies.resolve("savina.json"),
         Files.readString(fixtures().resolve("savina.json")).replace("\"jdk\"", "\"date\": \"2026-01-02\", \"jdk\""));
 
     ResultFiles.archive(copies, copies);
 
     assertEquals("2026-01-02", ResultFiles.read(copies).getFirst().date());
-    assertTrue(Files.readString(run).contains("2026-01-02"));
+    assertTrue(Files.readString(runFile).contains("2026-01-02"));
   }
 
   @Test
-  void resultThatIsNotDeclaredChangesNoPage(@TempDir Path other) throws Exception {
-    Files.createDirectories(other.resolve("benchmarks"));
-    Files.createDirectories(other.resolve("charts"));
-    Files.writeString(other.resolve("charts/old.svg"), "");
-    new Result("fibry-alone", "", "25", 2, "", "2026-11-20", List.of(row("fibry", 1))).write(other.resolve("new"));
+  void undeclaredResultChangesNoPage(@TempDir Path otherDocs) throws Exception {
+    Files.createDirectories(otherDocs.resolve("benchmarks"));
+    Files.createDirectories(otherDocs.resolve("charts"));
+    Files.writeString(otherDocs.resolve("charts/old.svg"), "");
+    new Result("fibry-alone", "", "25", 2, "", "2026-11-20", List.of(row("fibry", 1))).write(otherDocs.resolve("new"));
 
-    var failure = assertThrows(IllegalStateException.class, () -> Report.write(other.resolve("new"), other));
+    var failure = assertThrows(IllegalStateException.class, () -> Report.write(otherDocs.resolve("new"), otherDocs));
 
     assertTrue(failure.getMessage().startsWith("nothing is declared for the result 'fibry-alone'"),
         failure.getMessage());
-    assertTrue(Files.exists(other.resolve("charts/old.svg")));
+    assertTrue(Files.exists(otherDocs.resolve("charts/old.svg")));
   }
 
   @Test
-  void noResultsAreAnError(@TempDir Path empty) {
-    assertThrows(IllegalStateException.class, () -> Report.write(empty, empty));
+  void folderWithoutResultsIsError(@TempDir Path emptyFolder) {
+    assertThrows(IllegalStateException.class, () -> Report.write(emptyFolder, emptyFolder));
   }
 
   @Test
-  void resultSurvivesItsFile(@TempDir Path folder) throws Exception {
+  void resultIsReadAsItWasWritten(@TempDir Path folder) throws Exception {
     var result = Result.here("question", "a title",
         List.of(ResultRow.of("fibry", "ms", "", 3, 1, 2), ResultRow.of("other", "ms", "7", 4).withSize(10)));
 

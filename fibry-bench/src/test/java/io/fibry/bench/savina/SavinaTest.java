@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class SavinaTest {
-  private static final List<SavinaProgram> SMALL = List.of(
+  private static final List<SavinaProgram> SMALL_PROGRAMS = List.of(
       PingPong.program(100),
       Counting.program(1_000),
       ThreadRing.program(10, 1_001),
@@ -26,39 +26,39 @@ class SavinaTest {
       Skynet.program(1_000));
 
   static Stream<Arguments> sides() {
-    return SMALL.stream().flatMap(
+    return SMALL_PROGRAMS.stream().flatMap(
         program -> program.sides().stream().map(side -> Arguments.of(program.name(), side.name(), program, side)));
   }
 
   @ParameterizedTest(name = "{0} {1}")
   @MethodSource("sides")
-  void everySideComputesTheResult(String program, String name, SavinaProgram small, SavinaProgram.ProgramSide side)
-      throws Exception {
-    assertTrue(small.measureNanos(side) > 0);
+  void everySideComputesResult(String programName, String sideName, SavinaProgram program,
+      SavinaProgram.ProgramSide side) throws Exception {
+    assertTrue(program.measureNanos(side) > 0);
   }
 
   @Test
   void everyProgramIsTested() {
     assertEquals(Savina.PROGRAMS.stream().map(SavinaProgram::name).toList(),
-        SMALL.stream().map(SavinaProgram::name).toList());
+        SMALL_PROGRAMS.stream().map(SavinaProgram::name).toList());
   }
 
   @Test
-  void wrongResultIsAFailure() {
-    var wrong =
+  void wrongResultIsFailure() {
+    var program =
         SavinaProgram.of("wrong", "size", 1, new SavinaProgram.ProgramSide("side", round -> round.setResult(2)));
 
-    var failure = assertThrows(IllegalStateException.class, () -> wrong.measureNanos(wrong.sides().getFirst()));
+    var failure = assertThrows(IllegalStateException.class, () -> program.measureNanos(program.sides().getFirst()));
 
     assertEquals("the result of wrong on side is 2, not 1", failure.getMessage());
   }
 
   @Test
-  void exceptionOfASideIsAFailure() {
-    var broken = SavinaProgram.of("broken", "size", 1, new SavinaProgram.ProgramSide("side", round -> {
+  void exceptionOfSideIsFailure() {
+    var program = SavinaProgram.of("broken", "size", 1, new SavinaProgram.ProgramSide("side", round -> {
       throw new UnsupportedOperationException("broken");
     }));
 
-    assertThrows(UnsupportedOperationException.class, () -> broken.measureNanos(broken.sides().getFirst()));
+    assertThrows(UnsupportedOperationException.class, () -> program.measureNanos(program.sides().getFirst()));
   }
 }

@@ -14,15 +14,15 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Each whole program runs at its smallest size, and writes all its rows, which are declared. */
+/** Tests that each scenario runs at its smallest size, and writes all its rows. */
 class ScenariosTest {
-  private static final String[] NONE = {};
+  private static final String[] NO_ARGUMENTS = {};
 
   @TempDir
   Path results;
 
   @BeforeAll
-  static void small() {
+  static void useSmallSizes() {
     Map.of("rounds", "1", "seconds", "0.02", "heap", "16", "threads", "10", "processors", "1", "jvms", "1", "pause",
         "0",
         "child.flags", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC").forEach(System::setProperty);
@@ -51,15 +51,16 @@ class ScenariosTest {
     System.setOut(new PrintStream(OutputStream.nullOutputStream()));
     try {
       Class.forName("io.fibry.bench.scenario." + scenario).getMethod("main", String[].class).invoke(null,
-          (Object) NONE);
+          (Object) NO_ARGUMENTS);
     } finally {
       System.setOut(console);
     }
 
-    var found = ResultFiles.read(results);
-    assertEquals(questions, found.size());
+    var writtenResults = ResultFiles.read(results);
+    assertEquals(questions, writtenResults.size());
     // SqlOverload has no latency of steps without an answer
-    assertTrue(found.stream().mapToInt(result -> result.rows().size()).sum() >= rows, found::toString);
-    found.forEach(Result::checkSides);
+    assertTrue(writtenResults.stream().mapToInt(result -> result.rows().size()).sum() >= rows,
+        writtenResults::toString);
+    writtenResults.forEach(Result::checkSides);
   }
 }

@@ -23,62 +23,63 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * A JVM that runs programs one after the other. Each has class loaders, so also a library, and an
- * output of its own. A program has ended when the JVM would: after its main method and its last
- * thread that is no daemon.
+ * A JVM that runs programs one after the other. Each program has its own class loader, and thus its
+ * own copy of the library and its own output. A program has ended when its main method and its
+ * non-daemon threads have ended.
  */
-final class Stage implements AutoCloseable {
+final class ProgramJvm implements AutoCloseable {
   private static final String MODULE = "io.fibry.examples";
   private static final String START = MODULE + ".start.Start";
   private static final String END = "-- the end: ";
-  private static final String WELL = END + "well";
+  private static final String NORMAL_END = END + "well";
 
   private final Child jvm;
-  private int passed; // lines of programs before
+  private int oldLines; // the number of lines that earlier programs printed
 
-  private Stage(List<String> flags, String... arguments) {
-    jvm = Child.java(flags, Stage.class, arguments);
+  private ProgramJvm(List<String> flags, String... arguments) {
+    jvm = Child.java(flags, ProgramJvm.class, arguments);
   }
 
-  /** Programs are modules, in a layer of their own. */
-  static Stage ofModules(String modulePath, String... flags) {
-    return new Stage(List.of(flags), "modules", modulePath);
+  /** Starts a JVM whose programs are modules, each in its own layer. */
+  static ProgramJvm ofModules(String modulePath, String... flags) {
+    return new ProgramJvm(List.of(flags), "modules", modulePath);
   }
 
-  /** Programs are on the class path, to which this folder is added. They may simulate. */
-  static Stage ofClasses(Path classes) {
-    // its agent, and the warning that it costs the archive of the JDK's classes
-    return new Stage(List.of("-XX:+EnableDynamicAgentLoading", "-XX:+UnlockDiagnosticVMOptions", "-XX:-PrintWarnings"),
+  /** Starts a JVM whose class path has this folder, too. The programs may simulate. */
+  static ProgramJvm ofClasses(Path classes) {
+    // allows the agent, and hides its warning about the archive of the JDK's classes
+    return new ProgramJvm(
+        List.of("-XX:+EnableDynamicAgentLoading", "-XX:+UnlockDiagnosticVMOptions", "-XX:-PrintWarnings"),
         "classes", classes.toString());
   }
 
-  /** Runs an example as {@code mvn -Prun} does; returns what it prints. */
+  /** Runs an example as {@code mvn -Prun} does, and returns its output. */
   String run(String... example) {
     return call(START, example);
   }
 
-  /** Runs a main method; returns what it prints. */
+  /** Runs a main method, and returns its output. */
   String call(String main, String... arguments) {
     var command = new ArrayList<>(List.of(main));
     command.addAll(Arrays.asList(arguments));
     try {
       jvm.input().write((String.join("\t", command) + "\n").getBytes(StandardCharsets.UTF_8));
       jvm.input().flush();
-    } catch (IOException ended) {
-      throw new UncheckedIOException("it has ended; its output:\n" + jvm.output(), ended);
+    } catch (IOException failure) {
+      throw new UncheckedIOException("the JVM has ended; its output:\n" + jvm.output(), failure);
     }
     String end;
     try {
       end = jvm.awaitLine(line -> line.startsWith(END));
-    } catch (AssertionError hangs) {
-      throw new AssertionError(String.join(" ", command) + ": " + hangs.getMessage() + "\n" + jvm.output(), hangs);
+    } catch (AssertionError timeout) {
+      throw new AssertionError(String.join(" ", command) + ": " + timeout.getMessage() + "\n" + jvm.output(), timeout);
     }
     var lines = jvm.lines();
-    int last = passed + lines.subList(passed, lines.size()).indexOf(end);
-    var printed = String.join("\n", lines.subList(passed, last)).strip();
-    passed = last + 1;
-    assertEquals(WELL, end, printed);
-    return printed;
+    int lastLine = oldLines + lines.subList(oldLines, lines.size()).indexOf(end);
+    var printedText = String.join("\n", lines.subList(oldLines, lastLine)).strip();
+    oldLines = lastLine + 1;
+    assertEquals(NORMAL_END, end, printedText);
+    return printedText;
   }
 
   @Override
@@ -86,34 +87,34 @@ final class Stage implements AutoCloseable {
     jvm.close();
   }
 
-  /** The JVM's own program; its commands are lines. */
-  public static void main(String[] path) throws Exception {
+  /** Runs in the JVM: runs the program that each line of the input names. */
+  public static void main(String[] setup) throws Exception {
     var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    var loaders = path[0].equals("modules") ? layers(path[1]) : classes(path[1]);
+    var loaders = setup[0].equals("modules") ? layers(setup[1]) : classes(setup[1]);
     for (var line = in.readLine(); line != null; line = in.readLine()) {
       var command = line.split("\t");
       var arguments = Arrays.copyOfRange(command, 1, command.length);
-      play(loaders.get(), command[0], arguments, Outputs.OUT);
+      runProgram(loaders.get(), command[0], arguments, Outputs.OUT);
     }
     Runtime.getRuntime().halt(0); // the process that sent the commands has ended
   }
 
-  private static void play(ClassLoader loader, String main, String[] arguments, PrintStream out)
+  private static void runProgram(ClassLoader loader, String main, String[] arguments, PrintStream out)
       throws InterruptedException {
     var failure = new Throwable[1];
-    var thread = new Thread(() -> failure[0] = failure(loader, main, arguments), main);
+    var thread = new Thread(() -> failure[0] = failureOf(loader, main, arguments), main);
     thread.setContextClassLoader(loader);
     Outputs.redirect(loader, out, out);
     thread.start();
     thread.join();
-    for (var other : Thread.getAllStackTraces().keySet())
-      if (!other.isDaemon() && other.getContextClassLoader() == loader) other.join();
+    for (var otherThread : Thread.getAllStackTraces().keySet())
+      if (!otherThread.isDaemon() && otherThread.getContextClassLoader() == loader) otherThread.join();
     if (failure[0] != null) failure[0].printStackTrace(out);
     Outputs.redirect(loader, OutputStream.nullOutputStream(), OutputStream.nullOutputStream());
-    out.println("\n" + (failure[0] == null ? WELL : END + failure[0].getClass()));
+    out.println("\n" + (failure[0] == null ? NORMAL_END : END + failure[0].getClass()));
   }
 
-  private static Throwable failure(ClassLoader loader, String main, String[] arguments) {
+  private static Throwable failureOf(ClassLoader loader, String main, String[] arguments) {
     try {
       var method = loader.loadClass(main).getDeclaredMethod("main", String[].class);
       method.setAccessible(true);
@@ -121,8 +122,8 @@ final class Stage implements AutoCloseable {
       return null;
     } catch (InvocationTargetException thrown) {
       return thrown.getCause();
-    } catch (ReflectiveOperationException | LinkageError failed) {
-      return failed;
+    } catch (ReflectiveOperationException | LinkageError exception) {
+      return exception;
     }
   }
 
@@ -134,7 +135,7 @@ final class Stage implements AutoCloseable {
       var controller = ModuleLayer.defineModulesWithOneLoader(modules, List.of(ModuleLayer.boot()),
           ClassLoader.getPlatformClassLoader());
       var examples = controller.layer().findModule(MODULE).orElseThrow();
-      controller.addOpens(examples, MODULE + ".start", Stage.class.getModule());
+      controller.addOpens(examples, MODULE + ".start", ProgramJvm.class.getModule());
       return examples.getClassLoader();
     };
   }

@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /** The lines that each example prints. */
-final class Printed {
+final class ExpectedOutput {
   private static final String MAILS = """
       mail to ada: you have paid 300
       mail to bob: you have paid 200
@@ -19,8 +19,8 @@ final class Printed {
       key-1 hat: order 1
       key-3 scarf: order 3""";
 
-  /** The lines of each example; # stands for a number. */
-  static final Map<String, String> FIRST = new TreeMap<>(Map.ofEntries(
+  /** The lines that each example prints in its first run; # stands for a number. */
+  static final Map<String, String> FIRST_RUN = new TreeMap<>(Map.ofEntries(
       Map.entry("Hello", "Hello World"),
       Map.entry("Counter", "four senders, a thousand each: 4000"),
       Map.entry("Account", "200 paid: true, 400 paid: false, left: 300"),
@@ -163,7 +163,7 @@ final class Printed {
       Map.entry("Bank", "ada has 500, 600 paid: false\ngrace has 500, 600 paid: false"),
       Map.entry("Transfer", "paid: true\ngrace got 300 from ada\nada has 200\ngrace has 300"),
       Map.entry("Workflow",
-          "o1 is new\ncharges 1500 with a key of o1\no1 is shipped a book for receipt 7"),
+          "o1 is new\ncharges 1500 cents for order o1\no1 is shipped a book for receipt 7"),
       Map.entry("Reminders", "in the cart: 1\nada has forgotten [a book]; awake: 1"),
       Map.entry("OrderOnce", ORDERED_ONCE),
       Map.entry("Mails", MAILS + "\npaid in all: {ada=600, bob=200}"),
@@ -175,12 +175,12 @@ final class Printed {
       Map.entry("ManyActors", "10000 actors wait for work\n10000 have answered"),
       Map.entry("ContextSwitch", "500 requests between threads: # ms\n500 requests between fibers: # ms")));
 
-  /** Examples in which limits pass, so what they print is only sure in simulated time. */
-  static final Set<String> TIMED =
+  /** Examples with limits that expire; their output is certain only in simulated time. */
+  static final Set<String> WITH_LIMITS =
       Set.of("Batches", "OrderPipeline", "Overload", "ScatterGather", "Shutdown", "SqlRamp");
 
-  /** The lines of an example that finds the data which it stored before. */
-  static final Map<String, String> AGAIN = Map.of(
+  /** The lines that an example prints in its second run, which finds the data of the first. */
+  static final Map<String, String> SECOND_RUN = Map.of(
       "Hits", "hit 4\nhit 5\nhit 6",
       "Bank", "ada has 1000, 600 paid: true\ngrace has 1000, 600 paid: true",
       "Transfer", "paid: true\ngrace got 300 from ada\nada has 400\ngrace has 600",
@@ -189,16 +189,16 @@ final class Printed {
       "OrderOnce", ORDERED_ONCE,
       "Mails", MAILS + "\npaid in all: {ada=1200, bob=400}");
 
-  private Printed() {}
+  private ExpectedOutput() {}
 
-  /** Without milliseconds, and how many were answered in time. */
-  static String withoutTime(String printed) {
-    return printed.replaceAll("\\d+ (ms|of)", "# $1");
+  /** Replaces milliseconds, and the numbers of messages answered in time, by #. */
+  static String withoutTime(String text) {
+    return text.replaceAll("\\d+ (ms|of)", "# $1");
   }
 
-  /** The first line without numbers, lists and verdicts: what a slow machine prints, too. */
-  static String form(String printed) {
-    return printed.lines().findFirst().orElse("").replaceAll("\\d+", "#").replaceAll("\\[.*]", "[]")
+  /** Returns the first line without numbers, lists and verdicts, which a slow machine changes. */
+  static String firstLineForm(String text) {
+    return text.lines().findFirst().orElse("").replaceAll("\\d+", "#").replaceAll("\\[.*]", "[]")
         .replaceAll(": (OK|SLOW|COLLAPSED)$", "");
   }
 }

@@ -11,15 +11,16 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The settings of all JMH benchmarks. The measuring thread, which is also the sender, is virtual.
+ * The settings of all JMH benchmarks. The measuring thread, which is also the sender, is virtual by
+ * default.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(value = 3, jvmArgsAppend = JmhQuestion.VIRTUAL)
-public abstract class JmhQuestion {
+@Fork(value = 3, jvmArgsAppend = JmhBenchmark.VIRTUAL)
+public abstract class JmhBenchmark {
   static final String VIRTUAL = "-Djmh.executor=VIRTUAL";
   static final String PLATFORM = "-Djmh.executor=PLATFORM";
   static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";
@@ -27,5 +28,5 @@ public abstract class JmhQuestion {
   /** A message whose value does not matter. */
   static final Integer MESSAGE = 1_000;
 
-  JmhQuestion() {}
+  JmhBenchmark() {}
 }
