@@ -6,10 +6,8 @@ import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.StoreWriteException;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
+import io.fibry.support.Intercepted;
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -22,7 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * A store that forwards calls to another store. At random it refuses a call, or loses the response
  * of the other store, which may have stored the call or not. Thread-safe.
  */
-final class FlakyStore implements InvocationHandler {
+final class FlakyStore {
   private static final Set<String> READS = Set.of("load", "pending", "forEachPending", "dueTime", "nextDueTime");
 
   /** How a write fails. */
@@ -57,7 +55,7 @@ final class FlakyStore implements InvocationHandler {
   }
 
   Store asStore() {
-    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class}, this);
+    return Intercepted.of(Store.class, store, this::handle);
   }
 
   /** Returns how this call fails, or empty if it succeeds. */
@@ -68,20 +66,14 @@ final class FlakyStore implements InvocationHandler {
         : calls > 0 && random.nextInt(calls) == 0 ? Optional.of(How.values()[random.nextInt(3)]) : Optional.empty();
   }
 
-  @Override
-  public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+  private Object handle(Method method, Object[] arguments, Intercepted.Call storeCall) throws Throwable {
     String name = method.getName();
-    if (name.equals("equals")) return proxy == arguments[0];
     if (name.equals("append")) return append((Store.Turn) arguments[0]);
     if (name.equals("enqueue"))
       return call(fault(name), () -> store.enqueue((Store.PendingMessage) arguments[0], (int) arguments[1]));
     if (READS.contains(name) && fault(name).isPresent())
       throw new StoreReadException("nothing can be read, as the test has asked for", null);
-    try {
-      return method.invoke(store, arguments);
-    } catch (InvocationTargetException failure) {
-      throw failure.getCause();
-    }
+    return storeCall.pass();
   }
 
   /** Refuses all turns of a life after a turn that was refused or whose response was lost. */

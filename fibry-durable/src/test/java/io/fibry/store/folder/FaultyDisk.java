@@ -1,17 +1,15 @@
 package io.fibry.store.folder;
 
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
 /** A disk whose operations fail or wait if the test wants it. */
-final class FaultyDisk implements InvocationHandler {
+final class FaultyDisk {
   private final StorageDirectory files;
   // written by the test, read by the store's threads; an empty name means no operation
   private volatile String failingOperation = "";
@@ -25,8 +23,7 @@ final class FaultyDisk implements InvocationHandler {
   }
 
   StorageDirectory disk() {
-    return (StorageDirectory) Proxy.newProxyInstance(StorageDirectory.class.getClassLoader(),
-        new Class<?>[] {StorageDirectory.class}, this);
+    return Intercepted.of(StorageDirectory.class, files, this::handle);
   }
 
   /** Waits until the store has created this file. */
@@ -69,17 +66,12 @@ final class FaultyDisk implements InvocationHandler {
     gate.countDown();
   }
 
-  @Override
-  public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+  private Object handle(Method method, Object[] arguments, Intercepted.Call call) throws Throwable {
     if (method.getName().equals(failingOperation)) throw failure;
     if (method.getName().equals(heldOperation)) {
       heldSignal.countDown();
       gate.await();
     }
-    try {
-      return method.invoke(files, arguments);
-    } catch (InvocationTargetException failure) {
-      throw failure.getCause();
-    }
+    return call.pass();
   }
 }

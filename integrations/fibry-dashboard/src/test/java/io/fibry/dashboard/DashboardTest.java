@@ -9,12 +9,11 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
 import io.fibry.FailurePolicy;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -238,15 +237,10 @@ class DashboardTest {
 
   /** Returns a proxy of the scope that counts the snapshots of its actors. */
   private ActorScope countingScope(AtomicInteger snapshots) {
-    return (ActorScope) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {ActorScope.class},
-        (proxy, method, arguments) -> {
-          if (method.getName().equals("actors")) snapshots.incrementAndGet();
-          try {
-            return method.invoke(scope, arguments);
-          } catch (InvocationTargetException failure) {
-            throw failure.getCause();
-          }
-        });
+    return Intercepted.of(ActorScope.class, scope, (method, arguments, call) -> {
+      if (method.getName().equals("actors")) snapshots.incrementAndGet();
+      return call.pass();
+    });
   }
 
   @Test

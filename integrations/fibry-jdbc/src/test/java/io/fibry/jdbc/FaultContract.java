@@ -25,6 +25,7 @@ import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.StoreWriteException;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -141,7 +142,7 @@ abstract class FaultContract extends DatabaseFixture {
       var timeouts = new AtomicInteger(5);
       faults.onNextStatement(new Faults.Fault() {
         @Override
-        public Object run(Connection connection, Faults.Call call) throws SQLException {
+        public Object run(Connection connection, Intercepted.Call call) throws SQLException {
           if (timeouts.decrementAndGet() > 0) faults.onNextStatement(this);
           throw new SQLException("a lock request timed out, as the test has asked for", state);
         }
@@ -156,7 +157,7 @@ abstract class FaultContract extends DatabaseFixture {
     var counter = counter();
     assertEquals(1, counter.ask(new Count(false)));
     faults.onNextCommit((connection, call) -> {
-      call.run();
+      call.pass();
       throw new SQLException("made up, for a test", "HYT00");
     });
 
@@ -354,7 +355,7 @@ abstract class FaultContract extends DatabaseFixture {
     long life = limitedStore.load(ADA).life();
     faults.onNextCommit((connection, call) -> {
       mayCommit.await();
-      return call.run();
+      return call.pass();
     });
     limitedStore.append(turn(ADA, life, 1, false, new byte[3000]));
     var appending = new FutureTask<>(() -> assertThrows(CancellationException.class,

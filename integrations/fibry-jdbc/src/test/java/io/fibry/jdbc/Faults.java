@@ -1,8 +1,7 @@
 package io.fibry.jdbc;
 
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -12,21 +11,17 @@ import javax.sql.DataSource;
 public final class Faults {
   /** Runs a call of a connection, or fails. */
   public interface Fault {
-    Object run(Connection connection, Call call) throws Throwable;
-  }
-
-  public interface Call {
-    Object run() throws Throwable;
+    Object run(Connection connection, Intercepted.Call call) throws Throwable;
   }
 
   /** A fault at a statement with a certain text. */
   private record StatementFault(String text, Fault fault) {}
 
-  private static final StatementFault NO_FAULT = new StatementFault("", (connection, call) -> call.run());
+  private static final StatementFault NO_FAULT = new StatementFault("", (connection, call) -> call.pass());
 
   private final DataSource target;
   private final AtomicInteger open = new AtomicInteger();
-  private volatile Fault onCommit = (connection, call) -> call.run();
+  private volatile Fault onCommit = (connection, call) -> call.pass();
   private volatile StatementFault onStatement = NO_FAULT;
   private final AtomicInteger refusals = new AtomicInteger();
   private volatile boolean isDown;
@@ -38,7 +33,7 @@ public final class Faults {
   /** Runs the fault at the next commit, once. */
   void onNextCommit(Fault fault) {
     onCommit = (connection, call) -> {
-      onCommit = (nextConnection, nextCall) -> nextCall.run();
+      onCommit = (nextConnection, nextCall) -> nextCall.pass();
       return fault.run(connection, call);
     };
   }
@@ -78,57 +73,46 @@ public final class Faults {
     return new SQLException("the connection is gone, as the test has asked for", "08006");
   }
 
-  static Object loseAfter(Connection connection, Call call) throws Throwable {
-    call.run();
+  static Object loseAfter(Connection connection, Intercepted.Call call) throws Throwable {
+    call.pass();
     throw lost();
   }
 
-  static Object loseBefore(Connection connection, Call call) throws Throwable {
+  static Object loseBefore(Connection connection, Intercepted.Call call) throws Throwable {
     connection.rollback();
     throw lost();
   }
 
   public DataSource source() {
-    return (DataSource) Proxy.newProxyInstance(Faults.class.getClassLoader(), new Class<?>[] {DataSource.class},
-        (proxy, method, arguments) -> {
-          if (!method.getName().equals("getConnection")) return method.invoke(target, arguments);
-          if (isDown) throw newRefusal();
-          open.incrementAndGet();
-          return connection(target.getConnection());
-        });
+    return Intercepted.of(DataSource.class, target, (method, arguments, call) -> {
+      if (!method.getName().equals("getConnection")) return call.pass();
+      if (isDown) throw newRefusal();
+      open.incrementAndGet();
+      return connection(target.getConnection());
+    });
   }
 
   private Connection connection(Connection connection) {
-    return (Connection) Proxy.newProxyInstance(Faults.class.getClassLoader(), new Class<?>[] {Connection.class},
-        (proxy, method, arguments) -> {
-          Call call = () -> {
-            try {
-              return method.invoke(connection, arguments);
-            } catch (InvocationTargetException failure) {
-              throw failure.getCause();
-            }
-          };
-          return switch (method.getName()) {
-            case "close" -> {
-              open.decrementAndGet();
-              yield call.run();
-            }
-            case "commit" -> runUnlessDown(() -> onCommit.run(connection, call));
-            case "prepareStatement" -> runUnlessDown(() -> prepare(connection, (String) arguments[0], call));
-            default -> call.run();
-          };
-        });
+    return Intercepted.of(Connection.class, connection, (method, arguments, call) -> switch (method.getName()) {
+      case "close" -> {
+        open.decrementAndGet();
+        yield call.pass();
+      }
+      case "commit" -> runUnlessDown(() -> onCommit.run(connection, call));
+      case "prepareStatement" -> runUnlessDown(() -> prepare(connection, (String) arguments[0], call));
+      default -> call.pass();
+    });
   }
 
-  private Object prepare(Connection connection, String sql, Call call) throws Throwable {
+  private Object prepare(Connection connection, String sql, Intercepted.Call call) throws Throwable {
     var expected = onStatement;
-    if (!sql.contains(expected.text)) return call.run();
+    if (!sql.contains(expected.text)) return call.pass();
     onStatement = NO_FAULT;
     return expected.fault.run(connection, call);
   }
 
-  private Object runUnlessDown(Call call) throws Throwable {
+  private Object runUnlessDown(Intercepted.Call call) throws Throwable {
     if (isDown) throw lost();
-    return call.run();
+    return call.pass();
   }
 }

@@ -3,6 +3,7 @@ package io.fibry.jdbc;
 import static io.fibry.durable.TestTurns.ADA;
 import static io.fibry.durable.TestTurns.turn;
 
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.sql.Connection;
 import java.util.UUID;
@@ -35,10 +36,10 @@ class LocksInH2Test extends DatabaseFixture {
       statement.execute("select * from fibry_actor where actor = 'ada' for update");
       faults.onNextStatement(FENCE, new Faults.Fault() {
         @Override
-        public Object run(Connection connection, Faults.Call call) throws Throwable {
+        public Object run(Connection connection, Intercepted.Call call) throws Throwable {
           faults.onNextStatement(FENCE, this);
           attempts.incrementAndGet();
-          return call.run();
+          return call.pass();
         }
       });
 

@@ -101,7 +101,7 @@ class PostgresTest extends DatabaseFixture {
     faults.onNextStatement("t.whole, t.body", (connection, call) -> {
       countReads(reads);
       reads.countDown();
-      return call.run();
+      return call.pass();
     });
   }
 
@@ -352,12 +352,12 @@ class PostgresTest extends DatabaseFixture {
       faults.onNextCommit((connection, call) -> {
         commitBegun.countDown();
         mayCommit.await();
-        return call.run();
+        return call.pass();
       });
       var pausedTurn = store.append(turn(ADA, ada.life(), ada.lastTurn() + 1)).toCompletableFuture();
       Patience.eventually(() -> commitBegun.getCount() == 0 || pausedTurn.isDone());
       if (commitBegun.getCount() == 0) return pausedTurn;
-      faults.onNextCommit((connection, call) -> call.run());
+      faults.onNextCommit((connection, call) -> call.pass());
     } catch (StoreReadException limitReached) {
       // try again
     }
