@@ -139,10 +139,10 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
     } catch (JetStreamApiException refusal) {
       if (refusal.getApiErrorCode() == WRONG_VERSION) return OptionalLong.empty();
       if (refusal.getApiErrorCode() != BUSY || System.nanoTime() - deadline > 0)
-        throw toTransportException("changed", key, refusal);
+        throw writeFailure(key, refusal);
       pause(key, attempt, refusal);
     } catch (IOException | IllegalStateException failure) {
-      throw toTransportException("changed", key, failure);
+      throw writeFailure(key, failure);
     }
   }
 
@@ -151,15 +151,22 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
       TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(5, 10 + Math.min(90, 10 * attempt)));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw toTransportException("changed", key, cause);
+      throw writeFailure(key, cause);
     }
   }
 
-  private static TransportException toTransportException(String action, String key, Exception cause) {
-    boolean isUnknown = action.equals("changed") && cause instanceof IOException; // the server may have changed it
+  private static TransportException writeFailure(String key, Exception cause) {
+    return toTransportException(cause instanceof IOException // the server may have changed the entry
+        ? "it is unknown whether '" + key + "' was changed" : "'" + key + "' could not be changed", cause);
+  }
+
+  private static TransportException readFailure(String action, String key, Exception cause) {
+    return toTransportException("'" + key + "' could not be " + action, cause);
+  }
+
+  private static TransportException toTransportException(String text, Exception cause) {
     return new TransportException(cause instanceof IllegalStateException ? Failure.DISCONNECTED : Failure.UNKNOWN,
-        (isUnknown ? "it is unknown whether '" + key + "' was " : "'" + key + "' could not be ") + action + ": "
-            + ConnectionErrors.text(cause));
+        text + ": " + ConnectionErrors.text(cause));
   }
 
   // ---- reading
@@ -174,9 +181,9 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
       return Optional.of(management.getLastMessage(streamName, subjectPrefix + key));
     } catch (JetStreamApiException refusal) {
       if (refusal.getApiErrorCode() == NOT_FOUND) return Optional.empty();
-      throw toTransportException("read", key, refusal);
+      throw readFailure("read", key, refusal);
     } catch (IOException | IllegalStateException failure) {
-      throw toTransportException("read", key, failure);
+      throw readFailure("read", key, failure);
     }
   }
 
@@ -208,7 +215,7 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
         NatsNetwork.close(connection, dispatcher);
       };
     } catch (JetStreamApiException | IOException | IllegalStateException failure) {
-      throw toTransportException("watched", prefix, failure);
+      throw readFailure("watched", prefix, failure);
     } finally {
       if (!isStarted) {
         watches.close(watch);
@@ -231,7 +238,7 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
           .map(subject -> subject.substring(subjectPrefix.length()))
           .collect(Collectors.toSet()), state.getLastSequence());
     } catch (JetStreamApiException | IOException | IllegalStateException failure) {
-      throw toTransportException("listed", "*", failure);
+      throw readFailure("listed", "*", failure);
     }
   }
 
@@ -239,7 +246,7 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
     try {
       return connection.createDispatcher();
     } catch (IllegalStateException failure) {
-      throw toTransportException("watched", prefix, failure);
+      throw readFailure("watched", prefix, failure);
     }
   }
 
