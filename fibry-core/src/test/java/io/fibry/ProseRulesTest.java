@@ -49,12 +49,10 @@ class ProseRulesTest {
    */
   private static final Map<String, Integer> MAX_COUNTS = Map.ofEntries(
       Map.entry("code of fibry-cluster", 5),
-      Map.entry("code of fibry-core", 14),
+      Map.entry("code of fibry-core", 13),
       Map.entry("code of fibry-durable", 3),
       Map.entry("code of fibry-simulation", 2),
-      Map.entry("code of integrations/fibry-nats", 1),
       Map.entry("documents of integrations/fibry-dashboard", 1),
-      Map.entry("tests of examples", 1),
       Map.entry("tests of fibry-core", 2),
       Map.entry("tests of fibry-simulation", 1),
       Map.entry("tests of integrations/fibry-kotlin", 1),

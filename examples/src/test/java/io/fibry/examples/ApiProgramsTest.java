@@ -206,7 +206,7 @@ class ApiProgramsTest {
   }
 
   private static List<String> sorted(List<String> lines) {
-    // durations vary, and so does the number of the first answer
+    // durations and the number of the first answer vary
     return lines.stream().map(line -> line.replaceFirst("(took|^\\[1, 63]) \\d+$", "$1 N")).sorted().toList();
   }
 

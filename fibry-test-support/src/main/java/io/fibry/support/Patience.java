@@ -45,7 +45,7 @@ public final class Patience {
         nanos -> latch.await(nanos, TimeUnit.NANOSECONDS), () -> -latch.getCount());
   }
 
-  /** Waits until an actor has ended: {@code ended(actor::waitForExit)}. */
+  /** Waits until an actor has ended: {@code awaitEnd(actor::waitForExit)}. */
   public static void awaitEnd(Predicate<Duration> waitForExit) {
     waitFor(() -> "the actor did not end", nanos -> waitForExit.test(Duration.ofNanos(nanos)), () -> 0);
   }

@@ -58,7 +58,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
   }
 
   /**
-   * Starts late tasks on platform threads, as long as there are tasks. No task is forgotten.
+   * Starts late tasks on platform threads until no task is left. No task is forgotten.
    * {@code start} adds a task and then reads {@code isCheckScheduled}; a check clears
    * {@code isCheckScheduled} and then reads the tasks. Each check starts one more thread for late
    * tasks, so a task that hangs delays the tasks behind it by one check only.

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
-/** Passes tasks to a worker, on a fiber that exists as long as there are tasks. */
+/** Passes tasks to a worker, on a fiber that ends when no task is left. */
 final class SerialExecutor<E extends CompletableFuture<?>> {
   private final String name;
   private final Consumer<List<E>> worker;
