@@ -92,6 +92,7 @@ class GuardedCell extends ActorCell {
       beginOrRescue(result);
     } catch (Throwable error) { // StackOverflowError
       if (result == EnterResult.RUN) stranded = Envelope.NOTHING;
+      rescueLater();
     }
     for (var droppedNode : entry.takeDropped()) drop(droppedNode);
     return switch (result) {
@@ -122,7 +123,10 @@ class GuardedCell extends ActorCell {
       return true;
     } catch (Throwable error) {
       boolean isWithdrawn = queue.takeBack(entry, size);
-      if (!isWithdrawn || !queue.release()) stranded = Envelope.NOTHING; // for the other entries of the queue
+      if (!queue.release()) { // other entries wait
+        stranded = Envelope.NOTHING;
+        rescueLater();
+      }
       if (isWithdrawn) throw error;
       return false;
     }
@@ -205,6 +209,7 @@ class GuardedCell extends ActorCell {
       beginOrRescue(result);
     } catch (Throwable error) { // StackOverflowError
       if (result == EnterResult.RUN) stranded = Envelope.NOTHING;
+      rescueLater();
     }
   }
 

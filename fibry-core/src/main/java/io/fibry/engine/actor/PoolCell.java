@@ -139,12 +139,13 @@ final class PoolCell extends GuardedCell {
     for (var worker : workers) Dispatch.failIfExecutorShutDown(worker);
   }
 
-  /** Calls {@link #begin}; if that fails, the next sender tries again. */
+  /** Calls {@link #begin}; if that fails, another thread tries again. */
   private void beginSafely() {
     try {
       begin();
     } catch (Throwable error) { // StackOverflowError
       stranded = Envelope.NOTHING;
+      rescueLater();
     }
   }
 
@@ -301,6 +302,7 @@ final class PoolCell extends GuardedCell {
       begin(null, Envelope.NOTHING);
     } catch (Throwable error) { // StackOverflowError: begin was not entered
       stranded = Envelope.NOTHING;
+      rescueLater();
     }
   }
 

@@ -382,6 +382,7 @@ final class Activation extends MessageRun implements WokenDrain {
       cell.begin(null, nextNode);
     } catch (Throwable error) { // `begin` was not entered
       cell.stranded = nextNode;
+      cell.rescueLater();
     }
   }
 

@@ -114,6 +114,7 @@ public final class Dispatch {
       return attempt(cell, right, tries);
     } catch (Throwable error) { // `attempt` was not entered
       cell.stranded = right;
+      cell.rescueLater();
       return false;
     }
   }
@@ -186,9 +187,7 @@ public final class Dispatch {
     } catch (Throwable error) {
       if (right instanceof Activation activation) right = activation.reclaimRight();
       if (right != null) cell.stranded = right;
-      try {
-        if (error instanceof VirtualMachineError) EngineThreads.rescue(cell); // others come from a user's scheduler
-      } catch (Throwable noStack) {} // the next sender tries again
+      if (error instanceof VirtualMachineError) cell.rescueLater(); // others come from a user's scheduler
       return false;
     }
   }
@@ -287,6 +286,7 @@ public final class Dispatch {
       attempt(cell, suspension.node, 0);
     } catch (Throwable error) { // `attempt` was not entered
       cell.stranded = suspension.node;
+      cell.rescueLater();
     }
     suspension.end();
   }

@@ -42,7 +42,7 @@ import java.util.List;
  *
  * <p><b>Failure.</b> If the sender cannot start a drain, it stores the right to run in
  * {@code stranded}. If no other node was added behind its node, it then withdraws its node and
- * throws. Otherwise the next sender, or {@link io.fibry.engine.jvm.StartRetrier}, starts the drain.
+ * throws. Otherwise {@link #rescueLater} gives the drain to another thread.
  *
  * <p><b>Rejected designs.</b> A flag "scheduled" beside the queue would cost a second atomic
  * operation per message. A volatile link would cost 5 to 10 ns per message.
@@ -129,10 +129,22 @@ abstract class PlainQueue implements Rescuable {
       if (previous == null) begin(wasIdle ? activation : prepare(firstNode), firstNode);
       else if (stranded != null) rescue();
     } catch (Throwable error) { // `begin` or `rescue` was not entered
-      if (previous != null) return;
-      stranded = firstNode;
-      if (withdraw(lastNode)) throw error;
+      if (previous == null) {
+        stranded = firstNode;
+        if (withdraw(lastNode)) throw error;
+      }
+      rescueLater();
     }
+  }
+
+  /**
+   * Asks the {@link io.fibry.engine.jvm.StartRetrier} to start a drain if the right to run is
+   * stranded. If the stack is too small even for this call, the next sender starts the drain.
+   */
+  public final void rescueLater() {
+    try {
+      EngineThreads.rescue(this);
+    } catch (Throwable noStack) {}
   }
 
   /**

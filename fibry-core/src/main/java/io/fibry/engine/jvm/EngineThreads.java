@@ -21,7 +21,7 @@ public final class EngineThreads {
   static {
     // initializes the JDK's classes for fibers now: if the stack overflows at their first use, they
     // fail for ever
-    LockSupport.unpark(Thread.ofVirtual().unstarted(() -> {}));
+    LockSupport.unpark(Thread.startVirtualThread(Thread::onSpinWait));
   }
 
   private EngineThreads() {}

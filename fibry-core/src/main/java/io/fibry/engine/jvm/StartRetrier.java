@@ -38,6 +38,8 @@ final class StartRetrier {
     new StrandedTask(null); // loads its class while there is memory
     this.fibers = fibers;
     this.thread = DaemonThreads.unstarted("fibry-rescue", this::loop);
+    putIntoSlot(this); // links the code now, because a thread with little stack left could not
+    pendingStarts.set(0, null);
   }
 
   void add(Runnable task) {

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.engine.cell.ActorInternals;
+import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
@@ -16,6 +18,7 @@ import io.fibry.engine.queue.GuardedQueue;
 import io.fibry.engine.queue.QueueEntry;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -24,11 +27,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests a sender whose stack is too small to start an idle actor, while another thread cancels the
- * request. The sender cannot withdraw the request, so it keeps the right to run.
+ * Tests a sender whose stack is too small to start an idle actor, while another thread cancels or
+ * takes the entry. The sender cannot withdraw the entry, so it keeps the right to run.
  */
 class WithdrawnEntryFaultTest {
   private static final Mailbox<Object> MAILBOX = Mailbox.bounded(2, Overflow.BLOCK);
+
+  private static final Object FIRST = "first";
+  private static final Object SECOND = "second";
+  private static final Object OTHER = "other";
+  private static final int MAX_DISTANCE = 400; // more than the frames that the probe of an activation covers
 
   private final ArrayDeque<Runnable> activations = new ArrayDeque<>();
   private final List<Object> handled = new ArrayList<>();
@@ -70,17 +78,127 @@ class WithdrawnEntryFaultTest {
   }
 
   @Test
-  void cancelledRequestThatCannotBeWithdrawnStartsOneDrain() {
+  void cancelledRequestThatCannotBeWithdrawnLeavesActorIdle() {
     var template = scope.anonymous().mailbox(MAILBOX).strategy(Strategy.of(activations::add))
         .newActor((Object message) -> handled.add(message));
     var cell = new CancellingCell(template);
 
-    var answer = cell.sendMessageReturn("first");
+    var answer = cell.sendMessageReturn(FIRST);
 
     assertTrue(answer.isCancelled());
+    assertTrue(activations.isEmpty(), "drains, although no message waits");
+    cell.sendMessage(SECOND);
     assertEquals(1, activations.size(), "drains for one right to run");
-    cell.sendMessage("second");
     while (!activations.isEmpty()) activations.remove().run();
-    assertEquals(List.of("second"), handled);
+    assertEquals(List.of(SECOND), handled);
+  }
+
+  /**
+   * An actor whose first message is taken by another thread, as by an earlier drain, before the
+   * sender probes its stack for the activation. The other thread then sends a message itself.
+   */
+  private static final class OvertakenCell extends GuardedCell {
+    private static final long STACK_BYTES = 200_000;
+
+    private final GuardedQueue<Object> queue;
+    private int sendDistance; // number of calls below the sending call; -1 after the first send
+    private volatile boolean mayTake;
+    private volatile boolean isTaken;
+    private volatile boolean isOver; // the sender has ended, perhaps before it probed its stack
+    private boolean isProbeFailed;
+    private int acceptedCount; // without the first message
+
+    private OvertakenCell(Object template, GuardedQueue<Object> queue, int sendDistance) {
+      super(ActorInternals.behavior(template), queue);
+      this.queue = queue;
+      this.sendDistance = sendDistance;
+    }
+
+    static OvertakenCell of(Object template, int sendDistance) {
+      return new OvertakenCell(template, new GuardedQueue<>(MAILBOX, System::nanoTime,
+          (message, baggage) -> new Envelope(message, (Baggage) baggage)) {
+        private boolean isFirst = true;
+
+        /** Gives the first sender the right to run, as if the actor had just become idle. */
+        @Override
+        public EnterResult enter(QueueEntry<Object> entry, boolean mayWait) {
+          if (!isFirst) return super.enter(entry, mayWait);
+          isFirst = false;
+          return offer(entry, mayWait);
+        }
+      }, sendDistance);
+    }
+
+    void sendOnSmallStack() throws InterruptedException {
+      var other = Thread.ofPlatform().start(this::takeAndSend);
+      var sender = new Thread(null, this::descend, "sender", STACK_BYTES);
+      sender.start();
+      sender.join();
+      isOver = true;
+      other.join();
+    }
+
+    private void takeAndSend() {
+      while (!mayTake && !isOver) Thread.onSpinWait();
+      if (!mayTake) return;
+      queue.poll();
+      if (sendMessage(OTHER)) acceptedCount++;
+      isTaken = true;
+    }
+
+    /**
+     * Recurses until the stack overflows. Returns the number of calls below this call that did not
+     * overflow the stack.
+     */
+    private int descend() {
+      int distance = 0;
+      try {
+        distance = descend() + 1;
+      } catch (StackOverflowError expected) {} // thrown by the next call, or by a send
+      if (distance == sendDistance) sendTwo();
+      return distance;
+    }
+
+    private void sendTwo() {
+      sendDistance = -1;
+      sendMessage(FIRST);
+      if (sendMessage(SECOND)) acceptedCount++;
+    }
+
+    /** Probes the stack as {@code enter} does, and then uses a part of it. */
+    @Override
+    protected Reason offer(Object message, Baggage baggage) {
+      StackProbe.probe();
+      return offerBelow(10, message, baggage);
+    }
+
+    private Reason offerBelow(int calls, Object message, Baggage baggage) {
+      return calls == 0 ? super.offer(message, baggage) : offerBelow(calls - 1, message, baggage);
+    }
+
+    @Override
+    void probeStack() {
+      mayTake = true;
+      while (!isTaken) Thread.onSpinWait();
+      isProbeFailed = true;
+      super.probeStack();
+      isProbeFailed = false;
+    }
+  }
+
+  @Promise("3.1")
+  @Test
+  void acceptedMessageBehindStrandedRightIsHandled() throws InterruptedException {
+    var template = scope.anonymous().mailbox(MAILBOX).newActor((Object message) -> {});
+    int failedProbes = 0;
+    // the first sends, which load classes, have the most stack
+    for (int sendDistance = MAX_DISTANCE; sendDistance > 0; sendDistance--) {
+      var cell = OvertakenCell.of(template, sendDistance);
+      cell.sendOnSmallStack();
+      if (cell.acceptedCount > 0 && cell.isProbeFailed) failedProbes++;
+      Patience.eventually(() -> cell.handled() == cell.acceptedCount);
+    }
+
+    assertTrue(failedProbes > 0, "senders without stack for an activation");
   }
 }
