@@ -33,15 +33,15 @@ class Tour {
   private final int wantedActors; // number of actors that the user wants
   private final int actors; // this and the next two: as many as the heap permits
   private final int threads;
-  private final int blocked;
-  private double sinkBytes;
+  private final int blockedActors;
+  private double bytesWithoutHandler; // heap of a sink
 
   private Tour(int roundMillis, int wantedActors) {
     comparison = new Comparison(roundMillis);
     this.wantedActors = wantedActors;
     actors = fitToHeap(wantedActors, 70);
     threads = fitToHeap(wantedActors / 20, 1_000);
-    blocked = fitToHeap(wantedActors / 10, 2_000);
+    blockedActors = fitToHeap(wantedActors / 10, 2_000);
   }
 
   public static void main(String[] args) throws Exception {
@@ -79,12 +79,12 @@ class Tour {
     Handler<String> handler = message -> {};
     Supplier<?> actor = () -> builder.newActor(handler);
     rows.add(comparison.total(new Side(format("make %,d actors", actors), CreationWork.actors(actor)),
-        new Side(format("start %,d virtual threads, at the pace of %,d", actors, threads),
+        new Side(format("start %,d virtual threads, scaled up from %,d", actors, threads),
             CreationWork.threads(threads)),
         actors));
     rows.add(comparison.heap(new Side("heap of an idle actor", HeapWork.actors(actor)), actors,
         new Side("heap of a virtual thread that waits", HeapWork.threads()), threads));
-    sinkBytes = (double) HeapWork.actors(() -> Stereotypes.fibers().sink(null)).measure(actors) / actors;
+    bytesWithoutHandler = (double) HeapWork.actors(() -> Stereotypes.fibers().sink(null)).measure(actors) / actors;
   }
 
   private void send() throws Exception {
@@ -105,8 +105,9 @@ class Tour {
     System.out.print("\nblocking ");
     var work = new BlockingWork(SLEEP_MILLIS);
     rows.add(comparison.total(
-        new Side(format("%,d handlers that block for %d ms, all at once", blocked, SLEEP_MILLIS), work.actors()),
-        new Side(format("%,d virtual threads that block for %d ms", blocked, SLEEP_MILLIS), work.threads()), blocked));
+        new Side(format("%,d handlers that block for %d ms, all at once", blockedActors, SLEEP_MILLIS), work.actors()),
+        new Side(format("%,d virtual threads that block for %d ms", blockedActors, SLEEP_MILLIS), work.threads()),
+        blockedActors));
     System.out.println();
   }
 
@@ -115,23 +116,27 @@ class Tour {
     var creation = rows.get(0);
     var heap = rows.get(1);
     var block = rows.get(6);
-    double added = (block.figure() - block.reference()) / blocked / 1000;
+    double addedMicros = (block.figure() - block.reference()) / blockedActors / 1000;
     return List.of(
         warnIfFewer(actors, wantedActors)
             + format("%.0f ns each. An actor is an object; it has a thread only while it works.",
                 creation.figure() / actors),
-        format("%,d actors take %,.1f MB; as many threads would take %,.1f MB. Without a handler: %.0f bytes.", actors,
-            heap.figure() * actors / 1e6, heap.reference() * actors / 1e6, sinkBytes),
+        format(
+            "%,d actors take %,.1f MB; as many threads would take %,.1f MB. A sink, which has no handler, takes %.0f bytes.",
+            actors,
+            heap.figure() * actors / 1e6, heap.reference() * actors / 1e6, bytesWithoutHandler),
         format("%,.0f handled in a second, one at a time: the handler needs no locks.", rows.get(2).perSecond()),
         format("%,.0f in a second: four senders get %.1f times as much through as one.", rows.get(3).perSecond(),
             rows.get(2).figure() / rows.get(3).figure()),
-        format("%,.0f in a second, from an actor to an idle one, which then works.", rows.get(4).perSecond()),
+        format("%,.0f in a second. Each wakes an idle actor, which handles it and becomes idle again.",
+            rows.get(4).perSecond()),
         format("%,.0f answers in a second, one after the other. The wait holds no platform thread.",
             rows.get(5).perSecond()),
-        warnIfFewer(blocked, wantedActors / 10)
-            + format("Each actor %s %.1f us. A pool of %d platform threads would need %,.0f seconds at least.",
-                added < 0 ? "saves" : "adds", Math.abs(added), POOL_THREADS,
-                SLEEP_MILLIS / 1e3 * blocked / POOL_THREADS));
+        warnIfFewer(blockedActors, wantedActors / 10)
+            + format(
+                "Compared with a virtual thread, an actor %s %.1f us. A pool of %d platform threads would need %,.0f seconds at least.",
+                addedMicros < 0 ? "saves" : "adds", Math.abs(addedMicros), POOL_THREADS,
+                SLEEP_MILLIS / 1e3 * blockedActors / POOL_THREADS));
   }
 
   private static String warnIfFewer(int actual, int wanted) {
