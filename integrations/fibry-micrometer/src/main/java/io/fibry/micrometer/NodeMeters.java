@@ -58,9 +58,9 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
     gauge(registry, "connected", null, "0: no message can be sent at the moment",
         node -> node.health().connectionProblem().isEmpty() ? 1 : 0);
     gauge(registry, "members", "nodes", "Nodes that are alive, as this node knows", NodeSample::members);
-    gauge(registry, "parts", "parts", "Partitions of all kinds that this node owns",
+    gauge(registry, "partitions", "partitions", "Partitions of all kinds that this node owns",
         node -> node.health().partitions().values().stream().mapToInt(Integer::intValue).sum());
-    gauge(registry, "under.way", "requests", "Requests of other nodes that are not answered yet",
+    gauge(registry, "pending.requests", "requests", "Requests of other nodes that are not answered yet",
         node -> node.health().pendingRequests());
   }
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Meters of a store of durable actors, with the tag {@code store}: the counters
- * {@code fibry.store.turns} and {@code fibry.store.refused}, the timer {@code fibry.store.force},
+ * {@code fibry.store.turns} and {@code fibry.store.refused}, the timer {@code fibry.store.fsync},
  * and gauges. Thread-safe. Needs {@code fibry-durable}.
  * {@snippet class="io.fibry.micrometer.StoreMetersTest" region="store"}
  *
@@ -56,14 +56,15 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
     count(registry, "refused", "Turns and messages that were not stored", Health::refusedTurns);
     registered.add(registry,
         FunctionTimer
-            .builder("fibry.store.force", health, unused -> health.sample().syncs().count(),
+            .builder("fibry.store.fsync", health, unused -> health.sample().syncs().count(),
                 unused -> health.sample().syncs().total().toNanos(), TimeUnit.NANOSECONDS)
             .tags(tags).description("Syncs of the log to the disk").register(registry));
-    gauge(registry, "under.way", "records", "Turns and messages that are not on the disk yet", Health::pendingWrites);
+    gauge(registry, "pending.writes", "records", "Turns and messages that are not on the disk yet",
+        Health::pendingWrites);
     gauge(registry, "actors", "actors", "Actors of which something is stored", Health::actors);
-    gauge(registry, "waiting", ScopeMeters.UNIT, "Messages that are not handled yet, and reminders",
+    gauge(registry, "pending.messages", ScopeMeters.UNIT, "Messages that are not handled yet, and reminders",
         Health::pendingMessages);
-    gauge(registry, "aside", ScopeMeters.UNIT, "Parked messages", Health::parkedMessages);
+    gauge(registry, "parked.messages", ScopeMeters.UNIT, "Parked messages", Health::parkedMessages);
     gauge(registry, "size", "bytes", "Files of the store", Health::bytes);
     gauge(registry, "full", null, "1: the disk has no space for the next file", state -> state.isFull() ? 1 : 0);
     gauge(registry, "broken", null, "1: the disk failed, and the store takes nothing more",

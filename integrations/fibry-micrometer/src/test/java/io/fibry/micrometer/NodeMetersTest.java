@@ -52,16 +52,16 @@ class NodeMetersTest {
             gate.await();
             context.reply(count, 1);
           }));
-      await("fibry.node.parts", 8);
+      await("fibry.node.partitions", 8);
       CompletableFuture<Integer> answer;
       try (var otherNode = join(network, "n2")) {
         answer = otherNode.entities("counter", Count.class).actor("x").sendMessageReturn(new Count());
-        await("fibry.node.under.way", 1);
+        await("fibry.node.pending.requests", 1);
         await("fibry.node.members", 2);
         gate.countDown();
         assertEquals(1, answer.get());
       }
-      await("fibry.node.under.way", 0);
+      await("fibry.node.pending.requests", 0);
       await("fibry.node.members", 1);
 
       meters.close();

@@ -63,13 +63,13 @@ class StoreMetersTest {
       awaitFigure(3, () -> counter("fibry.store.turns"));
       awaitFigure(0, () -> counter("fibry.store.refused"));
       awaitFigure(1, () -> gauge("fibry.store.actors"));
-      awaitFigure(1, () -> gauge("fibry.store.waiting"));
-      awaitFigure(0, () -> gauge("fibry.store.aside"));
-      awaitFigure(0, () -> gauge("fibry.store.under.way"));
+      awaitFigure(1, () -> gauge("fibry.store.pending.messages"));
+      awaitFigure(0, () -> gauge("fibry.store.parked.messages"));
+      awaitFigure(0, () -> gauge("fibry.store.pending.writes"));
       awaitFigure(0, () -> gauge("fibry.store.full"));
       awaitFigure(0, () -> gauge("fibry.store.broken"));
       Patience.eventually(() -> store.health().bytes() == gauge("fibry.store.size"));
-      var syncTimer = registry.get("fibry.store.force").tag("store", "orders").functionTimer();
+      var syncTimer = registry.get("fibry.store.fsync").tag("store", "orders").functionTimer();
       awaitFigure(3, syncTimer::count);
       assertEquals(store.health().syncs().total().toNanos(), syncTimer.totalTime(TimeUnit.NANOSECONDS), 1);
       meters.close();

@@ -89,7 +89,7 @@ class ActuatorServerTest {
     assertTrue(dump.contains("square (FIBER): idle; 1 handled"), dump);
     for (var meter : List.of("fibry.messages?tag=scope:shop&tag=outcome:handled",
         "fibry.messages.waiting?tag=scope:tomcat", "fibry.wait?tag=scope:shop", "fibry.handling?tag=scope:tomcat",
-        "fibry.store.force?tag=store:folderStore"))
+        "fibry.store.fsync?tag=store:folderStore"))
       assertTrue(json("metrics/" + meter).contains("\"measurements\":[{"), meter);
   }
 
