@@ -190,7 +190,7 @@ public interface ActorScope extends AutoCloseable {
     private Consumer<DeadLetter> deadLetterListener = letter -> {};
     private Scheduler scheduler = Scheduler.system();
     private Watchdog watchdog; // null: none
-    private boolean hasMessageContents = true;
+    private boolean mayShowMessageContents = true;
     private List<ContextPropagator<?>> propagators = List.of();
 
     private Options() {}
@@ -344,7 +344,7 @@ public interface ActorScope extends AutoCloseable {
      * @param isShown true, the default, shows the texts of messages; false shows only their class
      */
     public Options withMessageContents(boolean isShown) {
-      return with(copy -> copy.hasMessageContents = isShown);
+      return with(copy -> copy.mayShowMessageContents = isShown);
     }
 
     private static void requireNotNegative(Duration limit, String name) {
@@ -399,8 +399,8 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /** {@return whether logs, dumps and exceptions show texts of messages} */
-    public boolean hasMessageContents() {
-      return hasMessageContents;
+    public boolean mayShowMessageContents() {
+      return mayShowMessageContents;
     }
 
     /** {@return the context propagators, in the order in which they were added} */

@@ -45,12 +45,12 @@ public final class StressHarness implements AutoCloseable {
 
   private List<Combination> combinations() {
     var result = new ArrayList<Combination>();
-    for (var strategy : strategies) for (var mailboxKind : StressRound.Box.values())
+    for (var strategy : strategies) for (var mailboxKind : StressRound.MailboxKind.values())
       result.add(new Combination(strategy, mailboxKind));
     return result;
   }
 
-  private record Combination(Strategy strategy, StressRound.Box mailboxKind) {
+  private record Combination(Strategy strategy, StressRound.MailboxKind mailboxKind) {
     void play(SplittableRandom random, int number, long seed) throws InterruptedException {
       try {
         new StressRound(random, strategy, mailboxKind).play();

@@ -22,7 +22,7 @@ import java.util.concurrent.locks.LockSupport;
  * Afterwards the counts of the scope must agree with the outcomes of all messages.
  */
 final class StressRound {
-  enum Box {
+  enum MailboxKind {
     PLAIN, BLOCK, REJECT, DROP_NEWEST, DROP_OLDEST, PRIORITY, SELECTIVE;
 
     Mailbox<? super StressItem> mailbox(int capacity) {
@@ -51,7 +51,7 @@ final class StressRound {
   final ActorScope scope;
   final Actor<StressItem> actor;
   private final Strategy strategy;
-  final Box mailboxKind;
+  final MailboxKind mailboxKind;
   final Ending ending;
   final int senders;
   final int messagesPerSender;
@@ -73,7 +73,7 @@ final class StressRound {
   private volatile boolean exitAwaited; // waitForExit has returned
   private final CountDownLatch startedSenders;
 
-  StressRound(SplittableRandom random, Strategy strategy, Box mailboxKind) {
+  StressRound(SplittableRandom random, Strategy strategy, MailboxKind mailboxKind) {
     this.random = random;
     this.strategy = strategy;
     this.mailboxKind = mailboxKind;
@@ -113,7 +113,7 @@ final class StressRound {
     jitter(handlerRandom);
     handlerEnds++;
     checkOrder(item);
-    boolean receivesAnother = mailboxKind == Box.SELECTIVE && context != null && handlerRandom.nextInt(8) == 0;
+    boolean receivesAnother = mailboxKind == MailboxKind.SELECTIVE && context != null && handlerRandom.nextInt(8) == 0;
     isHandling.set(false);
     if (!item.fails) finish(item, context);
     if (receivesAnother) receive(context);
@@ -149,9 +149,10 @@ final class StressRound {
 
   private void checkOrder(StressItem item) {
     if (item.kind == StressItem.Kind.TIMER
-        || item.kind == StressItem.Kind.TASK && (mailboxKind == Box.PRIORITY || mailboxKind == Box.SELECTIVE))
+        || item.kind == StressItem.Kind.TASK
+            && (mailboxKind == MailboxKind.PRIORITY || mailboxKind == MailboxKind.SELECTIVE))
       return;
-    int index = item.sender * 2 + (mailboxKind == Box.PRIORITY ? item.rank() : 0);
+    int index = item.sender * 2 + (mailboxKind == MailboxKind.PRIORITY ? item.rank() : 0);
     if (item.number < lastNumbers[index]) fault(item + " came after " + lastNumbers[index] + " of the same sender");
     lastNumbers[index] = item.number;
   }

@@ -40,7 +40,7 @@ final class StressSender implements Runnable {
   }
 
   private StressItem next(Kind kind) {
-    boolean refusesBatches = kind == Kind.BATCH && round.mailboxKind == StressRound.Box.PRIORITY;
+    boolean refusesBatches = kind == Kind.BATCH && round.mailboxKind == StressRound.MailboxKind.PRIORITY;
     var item = new StressItem(round, senderIndex, number++, refusesBatches ? Kind.TELL : kind, random.nextInt(20) == 0);
     item.payload = item.number + 1;
     items.add(item);

@@ -20,8 +20,8 @@ public final class EngineRounds {
 
   public static void stress(Simulation simulation) throws Exception {
     var random = simulation.random().split();
-    var box = Seeds.any(random, List.of(StressRound.Box.values()));
-    var round = new StressRound(random, Seeds.anyStrategy(random), box);
+    var mailboxKind = Seeds.any(random, List.of(StressRound.MailboxKind.values()));
+    var round = new StressRound(random, Seeds.anyStrategy(random), mailboxKind);
     Seeds.disturb(simulation);
     round.play();
   }

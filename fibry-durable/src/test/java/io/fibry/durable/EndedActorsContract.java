@@ -264,7 +264,7 @@ abstract class EndedActorsContract extends StoreFixture {
     pay(0, 1);
     eventually(() -> List.of("v false").equals(views()));
     VIEW.named("v").forget(store); // like another process
-    flaky.failNext("append", FlakyStore.How.LOST_BEFORE);
+    flaky.failNext("append", FlakyStore.WriteFault.LOST_BEFORE);
     pay(1, 2);
 
     Patience.awaitEnd(view::waitForExit);

@@ -24,7 +24,7 @@ final class FlakyStore {
   private static final Set<String> READS = Set.of("load", "pending", "forEachPending", "dueTime", "nextDueTime");
 
   /** How a write fails. */
-  enum How {
+  enum WriteFault {
     /** The call is not stored, and the store reports that. */
     REFUSED,
     /** The call is not stored, and the caller gets no response. */
@@ -36,7 +36,7 @@ final class FlakyStore {
   private final Store store;
   private final Random random;
   private final Map<Store.ActorId, Long> endedLives = new ConcurrentHashMap<>(); // lives that store no more turns
-  private final Map<String, How> nextFaults = new ConcurrentHashMap<>(); // by method: how its next call fails
+  private final Map<String, WriteFault> nextFaults = new ConcurrentHashMap<>(); // by method: how its next call fails
   private volatile int oneIn; // on average one of this many calls fails; 0 means no call
 
   FlakyStore(Store store, Random random) {
@@ -50,8 +50,8 @@ final class FlakyStore {
   }
 
   /** Lets the next call of this method fail. */
-  void failNext(String method, How how) {
-    nextFaults.put(method, how);
+  void failNext(String method, WriteFault fault) {
+    nextFaults.put(method, fault);
   }
 
   Store asStore() {
@@ -59,11 +59,12 @@ final class FlakyStore {
   }
 
   /** Returns how this call fails, or empty if it succeeds. */
-  private Optional<How> fault(String method) {
+  private Optional<WriteFault> fault(String method) {
     var nextFault = nextFaults.remove(method);
     int calls = oneIn;
     return nextFault != null ? Optional.of(nextFault)
-        : calls > 0 && random.nextInt(calls) == 0 ? Optional.of(How.values()[random.nextInt(3)]) : Optional.empty();
+        : calls > 0 && random.nextInt(calls) == 0 ? Optional.of(WriteFault.values()[random.nextInt(3)])
+            : Optional.empty();
   }
 
   private Object handle(Method method, Object[] arguments, Intercepted.Call storeCall) throws Throwable {
@@ -89,7 +90,7 @@ final class FlakyStore {
     CompletionStage<?> call();
   }
 
-  private static CompletionStage<?> call(Optional<How> fault, Call call) {
+  private static CompletionStage<?> call(Optional<WriteFault> fault, Call call) {
     if (fault.isEmpty()) return call.call();
     return switch (fault.get()) {
       case REFUSED -> CompletableFuture.failedFuture(

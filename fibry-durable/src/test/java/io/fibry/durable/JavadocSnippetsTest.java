@@ -40,7 +40,7 @@ class JavadocSnippetsTest {
           case Withdraw w -> {
             boolean enough = cents >= w.cents();
             if (enough) context.persist(new Withdrawn(w.cents()));
-            context.reply(w, enough); // leaves when it is on disk
+            context.reply(w, enough); // the answer is sent when the turn is on disk
           }
         }
       });

@@ -13,7 +13,7 @@ import io.fibry.MailboxFullException;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
-import io.fibry.durable.FlakyStore.How;
+import io.fibry.durable.FlakyStore.WriteFault;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
@@ -193,7 +193,7 @@ abstract class OutcomeContract extends StoreFixture {
 
   @ParameterizedTest
   @EnumSource
-  void storedRequestWithUnstoredTurnWillBeDone(How fault) {
+  void storedRequestWithUnstoredTurnWillBeDone(WriteFault fault) {
     var flaky = new FlakyStore(store, new Random(0));
     var attempts = new AtomicInteger();
     var put = new Put("a");
@@ -219,11 +219,11 @@ abstract class OutcomeContract extends StoreFixture {
     var b = new Put("b");
     try (var lists = lists(list(99).state(NO_ITEMS).handler(OutcomeContract::withItem), flaky.asStore())) {
       var ada = lists.actor("ada");
-      flaky.failNext("load", How.REFUSED);
+      flaky.failNext("load", WriteFault.REFUSED);
       check(RequestStoredException.class, Outcome.WILL_BE_DONE, assertThrows(RequestException.class, () -> ada.ask(a)),
           a);
       awaitNoneDue();
-      flaky.failNext("load", How.REFUSED);
+      flaky.failNext("load", WriteFault.REFUSED);
       check(RequestStoredException.class, Outcome.WILL_BE_DONE,
           failureOf(() -> lists.actor("bob").sendMessageReturn(b)), b);
     }
@@ -252,7 +252,7 @@ abstract class OutcomeContract extends StoreFixture {
     var flaky = new FlakyStore(store, new Random(0));
     try (var lists = lists(holdingList(1), flaky.asStore())) {
       var ada = lists.actor("ada");
-      flaky.failNext("enqueue", How.REFUSED);
+      flaky.failNext("enqueue", WriteFault.REFUSED);
       var firstPut = new Put("refused");
       check(NotStoredException.class, Outcome.NOT_DONE, assertThrows(NotStoredException.class, () -> ada.ask(firstPut)),
           firstPut);
@@ -273,7 +273,7 @@ abstract class OutcomeContract extends StoreFixture {
   void requestWithoutStoreResponseIsUnknown() {
     var flaky = new FlakyStore(store, new Random(0));
     try (var lists = lists(list(99).state(NO_ITEMS).handler(OutcomeContract::withItem), flaky.asStore())) {
-      for (var fault : List.of(How.LOST_BEFORE, How.LOST_BEHIND)) {
+      for (var fault : List.of(WriteFault.LOST_BEFORE, WriteFault.LOST_BEHIND)) {
         flaky.failNext("enqueue", fault);
         var put = new Put(fault.name());
         check(NotStoredException.class, Outcome.UNKNOWN,
@@ -281,21 +281,21 @@ abstract class OutcomeContract extends StoreFixture {
       }
       awaitNoneDue();
     }
-    checkItems(How.LOST_BEHIND.name());
+    checkItems(WriteFault.LOST_BEHIND.name());
   }
 
   @Test
   void plainRequestWithUnstoredTurnIsNotDoneOrUnknown() {
     var flaky = new FlakyStore(store, new Random(0));
     try (var lists = lists(list(0).state(NO_ITEMS).handler(OutcomeContract::withItem), flaky.asStore())) {
-      for (var fault : How.values()) {
+      for (var fault : WriteFault.values()) {
         flaky.failNext("append", fault);
         var put = new Put(fault.name());
-        check(NotStoredException.class, fault == How.REFUSED ? Outcome.NOT_DONE : Outcome.UNKNOWN,
+        check(NotStoredException.class, fault == WriteFault.REFUSED ? Outcome.NOT_DONE : Outcome.UNKNOWN,
             assertThrows(NotStoredException.class, () -> lists.actor("ada").ask(put)), put);
       }
     }
-    checkItems(How.LOST_BEHIND.name());
+    checkItems(WriteFault.LOST_BEHIND.name());
   }
 
   /** A wait cycle is detected where a handler waits for the future, and the asker can cancel it. */

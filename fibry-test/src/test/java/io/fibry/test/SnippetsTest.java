@@ -46,7 +46,7 @@ class SnippetsTest {
           });
       for (int page = 0; page < 5; page++) printer.sendMessage("page " + page);
 
-      scope.assertQuiet(); // it rests after the first failure
+      scope.assertQuiet(); // after its first failure, the actor is suspended for a second
       assertEquals(1, tries.get());
 
       scope.advance(Duration.ofMinutes(1)); // three restarts, and the pages that waited

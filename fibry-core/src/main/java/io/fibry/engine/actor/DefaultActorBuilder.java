@@ -227,7 +227,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   @Override
   public boolean mayShowMessages() {
-    return owner.options().hasMessageContents();
+    return owner.options().mayShowMessageContents();
   }
 
   @Override

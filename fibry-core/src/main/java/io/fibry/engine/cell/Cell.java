@@ -62,7 +62,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   @Override
   public final boolean mayLogContents() {
-    return owner().options().hasMessageContents();
+    return owner().options().mayShowMessageContents();
   }
 
   @Override

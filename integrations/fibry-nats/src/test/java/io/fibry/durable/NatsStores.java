@@ -15,7 +15,7 @@ final class NatsStores implements TestStores {
   private final String app = Servers.app();
   private final NatsNetwork network;
   private final InstantSource clock;
-  private FaultyStores.One lastStore;
+  private FaultyStores.FaultyStore lastStore;
 
   private final Optional<NatsStore> keeper;
 

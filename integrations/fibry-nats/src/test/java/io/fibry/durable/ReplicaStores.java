@@ -9,7 +9,7 @@ final class ReplicaStores implements TestStores {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final ReplicatedStream replicas = new ReplicatedStream(seed);
   private final InstantSource clock;
-  private ReplicatedStream.One lastStore;
+  private ReplicatedStream.ReplicaStore lastStore;
 
   private ReplicaStores(InstantSource clock) {
     this.clock = clock;

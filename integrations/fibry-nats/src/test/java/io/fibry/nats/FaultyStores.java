@@ -147,12 +147,12 @@ public final class FaultyStores {
   }
 
   /** A store, and the faults that a test can cause in it. */
-  public static final class One {
+  public static final class FaultyStore {
     private final Store store;
     private final NatsConnection connection;
     private final FaultyLog log;
 
-    private One(Store store, NatsConnection connection, FaultyLog log) {
+    private FaultyStore(Store store, NatsConnection connection, FaultyLog log) {
       this.store = store;
       this.connection = connection;
       this.log = log;
@@ -256,14 +256,14 @@ public final class FaultyStores {
     }
   }
 
-  public static One open(NatsNetwork network, String app, UnaryOperator<NatsStore.Options> configure) {
+  public static FaultyStore open(NatsNetwork network, String app, UnaryOperator<NatsStore.Options> configure) {
     var options = configure.apply(NatsStore.Options.DEFAULT.withRequestLimit(Duration.ofSeconds(10)));
     var subjects = new StoreSubjects(app);
     var connection = network.openConnection(app, "test");
     try {
       var log = new FaultyLog(connection, subjects.streamName(), options.requestLimit(), network.purgeTarget(app));
       log.createStream(subjects.allFilters(), 1, connection.identity().role());
-      return new One(new StreamStore(log, subjects, options, connection::close), connection, log);
+      return new FaultyStore(new StreamStore(log, subjects, options, connection::close), connection, log);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }

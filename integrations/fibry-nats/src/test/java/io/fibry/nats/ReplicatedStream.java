@@ -70,9 +70,9 @@ public final class ReplicatedStream {
   }
 
   /** Opens another store of this stream, like that of another program. */
-  public One open(UnaryOperator<NatsStore.Options> configure) {
+  public ReplicaStore open(UnaryOperator<NatsStore.Options> configure) {
     var options = configure.apply(NatsStore.Options.DEFAULT);
-    var opened = new One();
+    var opened = new ReplicaStore();
     try {
       var log = new MemoryLog(opened, options.requestLimit());
       opened.store = new StreamStore(log, new StoreSubjects("replicas"), options, () -> {});
@@ -83,7 +83,7 @@ public final class ReplicatedStream {
   }
 
   /** A store whose connection can be closed for good. */
-  public static final class One {
+  public static final class ReplicaStore {
     private Store store; // written before other threads know this object
     private volatile boolean isCut;
 
@@ -153,7 +153,7 @@ public final class ReplicatedStream {
   }
 
   /** Returns the outcome of the leader, or a failure if its answer is lost. */
-  private CompletableFuture<WriteOutcome> write(One client, Supplier<WriteOutcome> operation) {
+  private CompletableFuture<WriteOutcome> write(ReplicaStore client, Supplier<WriteOutcome> operation) {
     synchronized (this) {
       if (client.isCut) return CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure("cut off", true));
       boolean isLost = random.nextInt(100) < lossPercent;
@@ -163,7 +163,7 @@ public final class ReplicatedStream {
     }
   }
 
-  private synchronized List<StoredMessage> read(One client, Replica replica, String filter, long firstNumber,
+  private synchronized List<StoredMessage> read(ReplicaStore client, Replica replica, String filter, long firstNumber,
       int maxMessages) {
     checkConnected(client);
     var pattern = Pattern.compile(filter.replace(".", "\\.").replace("*", "[^.]+").replace(">", ".+"));
@@ -171,11 +171,11 @@ public final class ReplicatedStream {
         .filter(message -> pattern.matcher(message.subject).matches()).limit(maxMessages).toList();
   }
 
-  private static void checkConnected(One client) {
+  private static void checkConnected(ReplicaStore client) {
     if (client.isCut) throw new StoreClosedException("the connection to the replicas is closed");
   }
 
-  private synchronized List<StoredMessage> page(One client, String filter, long firstNumber, int maxMessages) {
+  private synchronized List<StoredMessage> page(ReplicaStore client, String filter, long firstNumber, int maxMessages) {
     var replica = replicas.get(replicatedChanges < 0 ? random.nextInt(REPLICAS) : 1);
     int lag = changes.size() - replica.appliedCount;
     if (replicatedChanges < 0 && lag > 0) applyUpTo(replica, replica.appliedCount + random.nextInt(lag + 1));
@@ -184,9 +184,9 @@ public final class ReplicatedStream {
 
   /** The log through which a store uses this stream. */
   private final class MemoryLog extends JetStreamLog {
-    private final One client;
+    private final ReplicaStore client;
 
-    MemoryLog(One client, Duration limit) throws IOException {
+    MemoryLog(ReplicaStore client, Duration limit) throws IOException {
       super(
           new NatsConnection(connection(client),
               new ConnectionErrors(new AppClient("replicas", "test", NatsNetwork.Role.KEEPER))),
@@ -265,7 +265,7 @@ public final class ReplicatedStream {
   }
 
   /** Returns a connection that sends and receives nothing. */
-  private static Connection connection(One client) {
+  private static Connection connection(ReplicaStore client) {
     return fake(Connection.class, (proxy, method, arguments) -> switch (method.getName()) {
       case "createInbox" -> "inbox";
       case "createDispatcher" -> fake(Dispatcher.class, (dispatcher, operation, values) -> null);

@@ -31,7 +31,7 @@ class ServerOutageTest extends StreamFixture {
       .events(Added.class, 0, (Integer count, Added added) -> count + 1)
       .handler((count, add, context) -> context.reply(add, context.persist(new Added(add.text()))));
 
-  private final FaultyStores.One outageStore =
+  private final FaultyStores.FaultyStore outageStore =
       FaultyStores.open(network, app, options -> options.withRequestLimit(Patience.LONG));
   private final Store store = outageStore.store();
   private final ActorScope scope = ActorSystem.openScope("away");

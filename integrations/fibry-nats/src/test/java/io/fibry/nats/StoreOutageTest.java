@@ -20,7 +20,7 @@ class StoreOutageTest {
     scope.close();
   }
 
-  private static FaultyStores.One open() {
+  private static FaultyStores.FaultyStore open() {
     return FaultyStores.open(Servers.network(), Servers.app(), options -> options);
   }
 

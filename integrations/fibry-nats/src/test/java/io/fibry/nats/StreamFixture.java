@@ -1,6 +1,6 @@
 package io.fibry.nats;
 
-import io.fibry.nats.FaultyStores.One;
+import io.fibry.nats.FaultyStores.FaultyStore;
 import io.fibry.store.Store;
 import io.fibry.support.Patience;
 import io.nats.client.Connection;
@@ -18,9 +18,9 @@ abstract class StreamFixture {
   final String app = Servers.app();
   final NatsNetwork network = Servers.network();
   final StoreSubjects subjects = new StoreSubjects(app);
-  private final List<One> opened = new ArrayList<>();
+  private final List<FaultyStore> opened = new ArrayList<>();
   final Connection client = tools();
-  final One faulty = open();
+  final FaultyStore faulty = open();
   final Store store = faulty.store();
 
   private static Connection tools() {
@@ -31,11 +31,11 @@ abstract class StreamFixture {
     }
   }
 
-  One open() {
+  FaultyStore open() {
     return open(Patience.LONG);
   }
 
-  One open(Duration limit) {
+  FaultyStore open(Duration limit) {
     opened.add(FaultyStores.open(network, app, options -> options.withRequestLimit(limit)));
     return opened.getLast();
   }

@@ -149,7 +149,7 @@ class GuestBook {
   record Visit() implements Request<Visit, Long> {}
 
   static final Durable<Visit> VISITS = Durable.kind("visits", Visit.class).state(0L).handler((n, visit, context) -> {
-    context.reply(visit, n + 1); // leaves when it is on disk
+    context.reply(visit, n + 1); // the answer is sent when the turn is on disk
     return n + 1;
   });
 

@@ -106,9 +106,9 @@ class ScopeTest {
 
   @Test
   void messageContentsPropertyIsApplied() {
-    runner.run(context -> assertTrue(optionsOf(context.getBean(ActorScope.class)).hasMessageContents()));
+    runner.run(context -> assertTrue(optionsOf(context.getBean(ActorScope.class)).mayShowMessageContents()));
     runner.withPropertyValues("fibry.message-contents=false")
-        .run(context -> assertFalse(optionsOf(context.getBean(ActorScope.class)).hasMessageContents()));
+        .run(context -> assertFalse(optionsOf(context.getBean(ActorScope.class)).mayShowMessageContents()));
   }
 
   private static ActorScope.Options optionsOf(ActorScope scope) {
