@@ -148,7 +148,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   private void add(Entity<K, M> entity) {
     try {
       wheel.add(entity);
-    } catch (RuntimeException failure) {
+    } catch (Throwable failure) { // even an Error: if it were thrown, the creator would count as inside for ever
       LOG.error("{} could not set the timer that ends idle actors; they stay alive until the next actor is made", this,
           failure);
     }

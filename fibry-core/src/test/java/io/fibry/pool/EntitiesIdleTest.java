@@ -10,6 +10,7 @@ import io.fibry.Clock;
 import io.fibry.Gate;
 import io.fibry.Promise;
 import io.fibry.Strategy;
+import io.fibry.block.Throwables;
 import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Order;
 import io.fibry.pool.BankFixture.Pay;
@@ -28,6 +29,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests which actors count as idle, and when idle actors end. */
@@ -197,13 +199,18 @@ class EntitiesIdleTest {
     entities.close();
   }
 
-  @Test
-  void clockThatCannotSetTimerLeavesActorsAlive() {
+  static List<Throwable> timerFailures() {
+    return List.of(new IllegalStateException("planned"), new AssertionError("planned"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("timerFailures")
+  void clockThatCannotSetTimerLeavesActorsAlive(Throwable failure) {
     var remainingFailures = new AtomicInteger(1);
     var clock = new Clock() {
       @Override
       public Scheduler.Timer schedule(Duration delay, Runnable task) {
-        if (remainingFailures.getAndDecrement() > 0) throw new IllegalStateException("planned");
+        if (remainingFailures.getAndDecrement() > 0) throw Throwables.<Error>sneakyThrow(failure);
         return super.schedule(delay, task);
       }
     };
