@@ -25,12 +25,21 @@ final class ClientFrameReader extends ClientReader<byte[]> {
     int firstByte = hasEnded ? -1 : in.read();
     hasEnded = firstByte < 0;
     if (hasEnded) return null;
-    int length = firstByte << 24 | requireNotEnded(in.read(), 4) << 16 | requireNotEnded(in.read(), 4) << 8
-        | requireNotEnded(in.read(), 4);
+    int length = firstByte << 24 | nextByteOfLength() << 16 | nextByteOfLength() << 8 | nextByteOfLength();
     if (length < 0 || length > maxLength)
       throw in.socket.asClientError(new ProtocolException(in.socket + " announced a frame of "
           + Integer.toUnsignedString(length) + " bytes, longer than " + maxLength + "; withMaxFrame allows more"));
     return readContent(length);
+  }
+
+  private int nextByteOfLength() throws IOException {
+    int next = in.read();
+    if (next < 0) throw endedWithin("a frame's length");
+    return next;
+  }
+
+  private IOException endedWithin(Object part) {
+    return in.socket.asClientError(new EOFException(in.socket + " ended its stream within " + part));
   }
 
   private record ClientFrame(int length) {
@@ -53,21 +62,11 @@ final class ClientFrameReader extends ClientReader<byte[]> {
     var frame = new byte[Math.min(length, ClientInput.LARGE_BUFFER)];
     for (int received = 0; received < length;) {
       if (received == frame.length) frame = Arrays.copyOf(frame, (int) Math.min(length, 2L * received));
-      received += requireNotEnded(in.read(frame, received, frame.length - received), length);
+      int count = in.read(frame, received, frame.length - received);
+      if (count < 0) throw endedWithin(new ClientFrame(length));
+      received += count;
     }
     return frame;
-  }
-
-  /**
-   * Returns the result of a read, but throws if the stream has ended.
-   *
-   * @param readResult a byte, a number of bytes, or -1 at the end of the stream
-   * @param length bytes of the frame's content; 4 while the length is being read
-   */
-  private int requireNotEnded(int readResult, int length) throws IOException {
-    if (readResult < 0) throw in.socket.asClientError(new EOFException(
-        in.socket + " ended its stream within a frame" + (length == 4 ? "'s length" : " of " + length + " bytes")));
-    return readResult;
   }
 
   private static int size(byte[] frame) {

@@ -97,13 +97,18 @@ class ClientFrameReaderTest {
   @Test
   void endWithinFrameIsNoNormalEnd() throws Exception {
     var acceptor = open(100);
-    for (var tornFrame : List.of(new byte[] {0}, new byte[] {0, 0, 0}, new byte[] {0, 0, 0, 2},
-        new byte[] {0, 0, 0, 2, 9})) {
-      try (var peer = new Peer(acceptor.port()).send(tornFrame).endOutput()) {
-        var failure = assertInstanceOf(EOFException.class, next());
-        assertTrue(failure.getMessage().contains("ended its stream within a frame"), failure.getMessage());
-        peer.awaitClose();
-      }
+    assertEndsWithin("a frame's length", acceptor, (byte) 0);
+    assertEndsWithin("a frame's length", acceptor, (byte) 0, (byte) 0, (byte) 0);
+    assertEndsWithin("a frame of 2 bytes", acceptor, (byte) 0, (byte) 0, (byte) 0, (byte) 2);
+    assertEndsWithin("a frame of 2 bytes", acceptor, (byte) 0, (byte) 0, (byte) 0, (byte) 2, (byte) 9);
+    assertEndsWithin("a frame of 4 bytes", acceptor, (byte) 0, (byte) 0, (byte) 0, (byte) 4, (byte) 9);
+  }
+
+  private void assertEndsWithin(String part, TcpAcceptor acceptor, byte... tornFrame) throws Exception {
+    try (var peer = new Peer(acceptor.port()).send(tornFrame).endOutput()) {
+      var failure = assertInstanceOf(EOFException.class, next());
+      assertTrue(failure.getMessage().endsWith(" ended its stream within " + part), failure.getMessage());
+      peer.awaitClose();
     }
   }
 
