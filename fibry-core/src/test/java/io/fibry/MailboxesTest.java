@@ -171,6 +171,30 @@ class MailboxesTest {
     assertEquals(List.of(1, 2), received);
   }
 
+  @Test
+  void executeNamesReasonOfRefusal() {
+    var blockingActor = fullActor(Overflow.BLOCK);
+    var failure = new CompletableFuture<Throwable>();
+    var sender = Patience.startFiber(() -> failure
+        .complete(assertThrows(RejectedExecutionException.class, () -> blockingActor.execute(() -> received.add(3)))));
+    Patience.awaitParked(sender);
+    sender.interrupt();
+    assertRefused("the thread was interrupted while it waited for space in the mailbox", Patience.value(failure));
+    openGatesAndClose(blockingActor);
+
+    var rejectingActor = fullActor(Overflow.REJECT);
+    assertRefused("its mailbox is full", assertThrows(RejectedExecutionException.class,
+        () -> rejectingActor.execute(() -> received.add(3))));
+
+    openGatesAndClose(rejectingActor);
+    assertRefused("it is ending or has ended", assertThrows(RejectedExecutionException.class,
+        () -> rejectingActor.execute(() -> received.add(3))));
+  }
+
+  private static void assertRefused(String reason, Throwable failure) {
+    assertTrue(failure.getMessage().endsWith(" did not take the task: " + reason), failure.getMessage());
+  }
+
   @Promise("5.1")
   @Test
   void exitReleasesBlockedSenders() {

@@ -62,9 +62,14 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public void execute(Runnable task) {
-    if (!send(new Envelope(new EngineMessage(Objects.requireNonNull(task, "task")), baggage(task)), Deadline.NONE))
-      throw new RejectedExecutionException("actor '" + name() + "' did not take the task: "
-          + (isEnding() ? "it is ending or has ended" : "its mailbox is full"));
+    var message = new EngineMessage(Objects.requireNonNull(task, "task"));
+    var refusal = offer(new Envelope(message, baggage(task)), Deadline.NONE);
+    if (!acceptedElseDeadLetter(message, refusal))
+      throw new RejectedExecutionException("actor '" + name() + "' did not take the task: " + switch (refusal) {
+        case UNDELIVERED -> "it is ending or has ended";
+        case CANCELLED -> "the thread was interrupted while it waited for space in the mailbox";
+        default -> "its mailbox is full";
+      });
   }
 
   @Override
