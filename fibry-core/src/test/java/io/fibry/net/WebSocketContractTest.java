@@ -9,7 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorStoppedException;
 import io.fibry.DeadLetter;
 import io.fibry.ExitReason;
+import io.fibry.Gate;
 import io.fibry.Handler;
+import io.fibry.MailboxFullException;
 import io.fibry.Promise;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -305,15 +307,22 @@ class WebSocketContractTest {
   }
 
   @Promise("27.19")
-  @Test
-  void fullOrEndedActorClosesWith1013WithoutLog() {
-    var endedActor = net.scope.anonymous().newActorWithReturn((String request) -> request);
-    endedActor.close();
-    var fullActor = net.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((String message) -> {});
-    assertTrue(fullActor.sendMessage("once"));
-    try (var logged = new Logged(); var peer = open(connection -> endedActor.ask("anybody?"))) {
+  @ParameterizedTest
+  @ValueSource(classes = {MailboxFullException.class, ActorStoppedException.class})
+  void fullOrEndedActorClosesWith1013WithoutLog(Class<? extends Exception> expectedFailure) {
+    var actor = net.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT))
+        .newActorWithReturn((Object message) -> {
+          if (message instanceof Gate gate) gate.pass();
+          return message;
+        });
+    if (expectedFailure == ActorStoppedException.class) actor.close();
+    else {
+      Gate.occupy(actor);
+      assertTrue(actor.sendMessage("fills the mailbox"));
+    }
+    try (var logged = new Logged(); var peer = open(connection -> actor.ask("anybody?"))) {
       assertEquals("close 1013", peer.next().toString());
-      assertInstanceOf(ActorStoppedException.class, Patience.value(outcome));
+      assertInstanceOf(expectedFailure, Patience.value(outcome));
       peer.close(1013);
       assertEquals(List.of("end"), peer.readToEnd());
       assertEquals("", logged.entriesAbout("web"));
