@@ -205,7 +205,7 @@ class HttpBadInputTest {
         arguments("spaces round a value", "GET / HTTP/1.1\r\nHost: \t a \t\r\n" + END, "GET / "),
         arguments("dots", RawClient.get("/a/./b/../c"), "GET /a/c "),
         arguments("dots at the end", RawClient.get("/a/b/.."), "GET /a/ "),
-        arguments("dots at the end", RawClient.get("/a/b/.."), "GET /a/ "),
+        arguments("dots and a slash at the end", RawClient.get("/a/b/../"), "GET /a/ "),
         arguments("a dot at the end", RawClient.get("/a/."), "GET /a/ "),
         arguments("dots up to the root", RawClient.get("/a/.."), "GET / "),
         arguments("encoded dots", RawClient.get("/a/%2e%2E/c"), "GET /c "),
