@@ -110,7 +110,6 @@ class PoolEndFaultTest {
   @Test
   void workerMayCloseItsScope() {
     var ownScope = ActorSystem.openScope("own", o -> o.withKillGrace(Patience.LONG).withDeadLetters(letters));
-    var unusedGate = new Gate();
     var report = new CompletableFuture<ActorScope.Report>();
     var stoppedStates = new CopyOnWriteArrayList<Object>();
     var pool = Pools.fixed(ownScope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2)
@@ -128,7 +127,6 @@ class PoolEndFaultTest {
     assertEquals(List.of("waits"), letters.messages(DeadLetter.Reason.UNDELIVERED));
     assertEquals(2, stoppedStates.size());
     assertEquals(List.of(), closeReport.unresponsive());
-    unusedGate.open();
   }
 
   @Test
