@@ -19,7 +19,8 @@ import javax.net.ssl.SSLSocket;
 /**
  * Measures the requests per second of Fibry's servers under {@code ab} and {@code wrk}, and their
  * ratio to other servers in the same run. Both tools must be on the path (packages
- * {@code apache2-utils} and {@code wrk}). Without {@code go} the servers in Go are left out.
+ * {@code apache2-utils} and {@code wrk}). Without {@code go} the servers in Go are left
+ * out, and the result names them.
  */
 public final class ServerLoad {
   private static final int ROUNDS = Integer.getInteger("rounds", 5);
@@ -79,9 +80,12 @@ public final class ServerLoad {
   private static boolean compare(ServerQuestion question) throws Exception {
     var rates = new LinkedHashMap<String, List<Double>>();
     rates.put(question.ours, new ArrayList<>());
+    var leftOutServers = new ArrayList<String>();
     for (var server : question.shares.keySet())
-      if (!server.startsWith("go") || ServerProcess.hasGo()) rates.put(server, new ArrayList<>());
-    System.out.println(question.name + " (" + String.join(" ", question.load) + ")");
+      if (server.startsWith("go") && !ServerProcess.hasGo()) leftOutServers.add(server);
+      else rates.put(server, new ArrayList<>());
+    var title = title(question.name, question.load, leftOutServers);
+    System.out.println(title);
     for (int round = 0; round < ROUNDS; round++)
       for (var entry : rates.entrySet()) {
         try (var server = new ServerProcess(entry.getKey())) {
@@ -104,9 +108,13 @@ public final class ServerLoad {
           minShare == 0 ? "" : String.format(Locale.ROOT, ", must be >= %.2f: %s", minShare,
               ratio >= minShare ? "kept" : "BROKEN"));
     }
-    Result.here(question.file, "a server that " + question.name + ", under " + String.join(" ", question.load), rows)
-        .write();
+    Result.here(question.file, title, rows).write();
     return areSharesReached;
+  }
+
+  static String title(String question, List<String> load, List<String> leftOutServers) {
+    return "a server that " + question + ", under " + String.join(" ", load) + (leftOutServers.isEmpty() ? ""
+        : "; not measured, because Go is missing or could not compile it: " + String.join(", ", leftOutServers));
   }
 
   /** Runs a load tool, and returns the requests per second; throws if a request failed. */

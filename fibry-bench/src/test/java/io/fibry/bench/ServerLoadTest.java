@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,6 +39,15 @@ class ServerLoadTest {
     "  Socket errors: connect 0, read 3, write 0, timeout 0\n"})
   void failedRequestOfWrkIsRefused(String line) {
     assertRefused(WRK.formatted(line));
+  }
+
+  @Test
+  void titleNamesServersThatWereLeftOut() {
+    var load = List.of("ab", "-q");
+
+    assertEquals("a server that closes, under ab -q", ServerLoad.title("closes", load, List.of()));
+    assertEquals("a server that closes, under ab -q; not measured, because Go is missing or could not compile it: go",
+        ServerLoad.title("closes", load, List.of("go")));
   }
 
   private static void assertRefused(String output) {
