@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,6 +24,7 @@ class SourceRulesTest {
   private static final Pattern COMMENT = Pattern.compile("\\s*(//|\\*|/\\*).*");
   private static final Pattern FREE_PRONOUN =
       Pattern.compile("(?://|\\*|[.:;] )\\s*(Who|Whoever|Somebody|Nobody|One who) [a-z].*");
+  private static final Pattern TEST_INCLUDE = Pattern.compile("<testInclude>(.*)</testInclude>");
   private static final Pattern LONG_STRING = Pattern.compile("\\s*(?:\\+ )?\"(?:[^\"\\\\]|\\\\.)*\"[,;)+ ]*");
 
   /** Classes with one concurrent algorithm each, which a comment in the class explains. */
@@ -72,6 +74,22 @@ class SourceRulesTest {
       }
     }
     return wrongLines;
+  }
+
+  /** A test that no pattern of its module's pom.xml matches would be neither compiled nor run. */
+  @Test
+  void patternsOfTestIncludesMatchAllTests() throws IOException {
+    var omittedTests = new ArrayList<String>();
+    for (var pom : Repository.files("pom.xml")) {
+      var patterns = TEST_INCLUDE.matcher(Files.readString(pom)).results()
+          .map(include -> FileSystems.getDefault().getPathMatcher("glob:" + include.group(1))).toList();
+      var folder = pom.resolveSibling("src/test/java");
+      for (var test : Repository.files("Test.java"))
+        if (!patterns.isEmpty() && test.startsWith(folder)
+            && patterns.stream().noneMatch(pattern -> pattern.matches(folder.relativize(test))))
+          omittedTests.add(ROOT.relativize(test).toString());
+    }
+    assertEquals(List.of(), omittedTests);
   }
 
   @Test
