@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -209,6 +210,31 @@ abstract class StoredMessagesContract extends DeskFixture {
     }
     assertEquals(List.of("m:bad", "m:worse"),
         store.pending(id, Instant.MAX, 9).stream().map(Store.PendingMessage::id).toList());
+  }
+
+  @Test
+  void laterMessagesDoNotCountAgainstLimit() {
+    var laterMessages = new ArrayList<CompletableFuture<Boolean>>();
+    var presentMessages = new ArrayList<CompletableFuture<Boolean>>();
+    var lastMessages = new ArrayList<CompletableFuture<Boolean>>();
+    for (int i = 0; i < 50; i++) { // without waits, so that a store may write all messages at once
+      var id = new Store.ActorId("keeping", "a" + i);
+      laterMessages.add(enqueue(id, "later", 2, 1));
+      presentMessages.add(enqueue(id, "now", 1, 1));
+      lastMessages.add(enqueue(id, "last", 3, 2));
+    }
+
+    for (int i = 0; i < 50; i++) {
+      assertTrue(Patience.value(laterMessages.get(i)), "later " + i);
+      assertTrue(Patience.value(presentMessages.get(i)), "now " + i);
+      assertFalse(Patience.value(lastMessages.get(i)), "last " + i);
+      assertEquals(List.of("later", "now"), store.load(new Store.ActorId("keeping", "a" + i)).pendingIds());
+    }
+  }
+
+  private CompletableFuture<Boolean> enqueue(Store.ActorId to, String id, long dueSecond, int maxPending) {
+    return store.enqueue(new Store.PendingMessage(to, id, Instant.ofEpochSecond(dueSecond), new byte[0]), maxPending)
+        .toCompletableFuture();
   }
 
   /**

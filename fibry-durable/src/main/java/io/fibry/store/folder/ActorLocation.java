@@ -2,12 +2,14 @@ package io.fibry.store.folder;
 
 import io.fibry.store.Store;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 /**
  * The positions of one actor's records in the log: of its last full-state turn or snapshot, of the
@@ -125,7 +127,7 @@ final class ActorLocation {
   // actor.
   private long newestTurn;
   private Map<String, MessageLocation> pending = Map.of(); // by id, oldest first; an immutable map while it is empty
-  private int arrivingCount; // messages that are being stored, and not pending yet
+  private final List<Instant> arriving = new ArrayList<>(0); // due times of messages being stored, not pending yet
 
   /** Creates the location of an actor without stored turns. */
   ActorLocation(Store.ActorId actor, ActorFingerprint fingerprint) {
@@ -154,7 +156,7 @@ final class ActorLocation {
    * pending message, and no turn of it is missing.
    */
   synchronized boolean isCompactable() {
-    return pending.isEmpty() && arrivingCount == 0 && !hasGap && (life == null || life.isForgettable());
+    return pending.isEmpty() && arriving.isEmpty() && !hasGap && (life == null || life.isForgettable());
   }
 
   /** Returns whether the actor has a stored turn or a pending message. */
@@ -278,22 +280,23 @@ final class ActorLocation {
    * stored.
    */
   synchronized boolean reserve(int maxPending, Instant due) {
-    if (pending.size() + arrivingCount >= maxPending && countDueUntil(due) + arrivingCount >= maxPending) return false;
-    arrivingCount++;
+    if (pending.size() + arriving.size() >= maxPending && countDueUntil(due) >= maxPending) return false;
+    arriving.add(due);
     return true;
   }
 
   private long countDueUntil(Instant time) {
-    return pending.values().stream().filter(message -> !message.due.isAfter(time)).count();
+    return Stream.concat(pending.values().stream().map(MessageLocation::due), arriving.stream())
+        .filter(due -> !due.isAfter(time)).count();
   }
 
   synchronized Optional<Instant> nextDueTime(Instant after) {
     return pending.values().stream().map(MessageLocation::due).filter(after::isBefore).min(Instant::compareTo);
   }
 
-  /** Called when a message has been stored or refused. */
-  synchronized void onMessageDone() {
-    arrivingCount--;
+  /** Called when a message with this due time has been stored or refused. */
+  synchronized void onMessageDone(Instant due) {
+    arriving.remove(due);
   }
 
   synchronized void putPending(String id, MessageLocation message) {

@@ -142,7 +142,7 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
 
     @Override
     void onFinished() {
-      location.onMessageDone();
+      location.onMessageDone(message.due());
     }
   }
 }

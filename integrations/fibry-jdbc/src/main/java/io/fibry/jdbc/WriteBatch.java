@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** One transaction that stores entries, and the outcome of each. Used by one thread. */
@@ -172,12 +173,17 @@ final class WriteBatch {
   private void storePuts() throws SQLException {
     if (puts.isEmpty()) return;
     var rows = new StatementRows(TEXT, TEXT, TEXT, NUMBER, BYTES, NUMBER);
-    var earlierInBatch = new HashMap<Store.ActorId, Integer>(); // messages of the batch so far, by actor
+    // numbers of the limited messages of the batch so far, by actor and due time
+    var earlierCounts = new HashMap<Store.ActorId, TreeMap<Long, Integer>>();
     puts.forEach((key, put) -> {
-      Long maxDueRows = put.maxPending.isEmpty() ? null
-          : (long) put.maxPending.get() + 1 - earlierInBatch.merge(put.message.to(), 1, Integer::sum);
-      rows.add(key.kind, key.actor, key.id, StoreTransactions.millis(put.message.due()), put.message.body(),
-          maxDueRows);
+      long due = StoreTransactions.millis(put.message.due());
+      Long maxDueRows = null;
+      if (put.maxPending.isPresent()) {
+        var counts = earlierCounts.computeIfAbsent(put.message.to(), actor -> new TreeMap<>());
+        maxDueRows = put.maxPending.get() - counts.headMap(due, true).values().stream().mapToLong(count -> count).sum();
+        counts.merge(due, 1, Integer::sum);
+      }
+      rows.add(key.kind, key.actor, key.id, due, put.message.body(), maxDueRows);
     });
     try (var statement = connection.prepareStatement(dialect.insertMessages())) {
       rows.set(connection, statement);
