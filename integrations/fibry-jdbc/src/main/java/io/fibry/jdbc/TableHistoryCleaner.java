@@ -23,10 +23,11 @@ import org.slf4j.LoggerFactory;
  * moves when it stores a new offset. The first scan in a process starts at the beginning of the
  * history, so it finds turns that an earlier process left. Later scans continue at the last scanned
  * turn. Two scans may run at the same time, in one process or two, because they delete the same
- * turns.
+ * turns. A scan that fails is repeated after the first commit that is a minute later or more.
  */
 final class TableHistoryCleaner {
   private static final int CHECKS_PER_RETENTION = 16; // max checks of a kind within its retention
+  private static final Duration RETRY_PAUSE = Duration.ofMinutes(1); // after a failed scan
 
   /** @param nextCheck the earliest time of the next check */
   private record TableRetention(Duration age, Instant nextCheck) {}
@@ -39,6 +40,7 @@ final class TableHistoryCleaner {
   // position of the last scanned turn, by kind
   private final Map<String, TablePosition> sweptUntil = new ConcurrentHashMap<>();
   private final Set<String> dueKinds = ConcurrentHashMap.newKeySet(); // kinds that must be scanned for ends
+  private final Map<String, Instant> retryTimes = new ConcurrentHashMap<>(); // of failed scans, by kind
 
   TableHistoryCleaner(TableStore store, Database database, SqlDialect dialect, ReaderThreads readerPool) {
     this.store = store;
@@ -88,6 +90,18 @@ final class TableHistoryCleaner {
     if (dueKinds.add(kind)) readerPool.execute(() -> sweep(kind));
   }
 
+  /**
+   * Repeats failed scans whose pause is over. Called after each commit, because perhaps no view
+   * moves any more.
+   */
+  void retryScans() {
+    if (retryTimes.isEmpty()) return;
+    var now = store.clock().instant();
+    retryTimes.forEach((kind, time) -> {
+      if (!now.isBefore(time) && retryTimes.remove(kind, time)) onViewMoved(kind);
+    });
+  }
+
   /** Scans one page of turns. The next page is another task, so that other reads come between. */
   private void sweep(String kind) {
     dueKinds.remove(kind); // before the scan, so that a view that moves from now on starts another scan
@@ -113,6 +127,7 @@ final class TableHistoryCleaner {
     } catch (SQLException | RuntimeException failure) {
       LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps turns of ended actors of kind '{}' for now", store,
           kind, failure);
+      retryTimes.put(kind, store.clock().instant().plus(RETRY_PAUSE));
     }
   }
 }

@@ -221,11 +221,12 @@ final class TableStore extends JdbcStore {
     historyCleaner.setRetention(kind, age);
   }
 
-  /** Wakes histories, and starts checks for old turns. Called by the writing thread. */
+  /** Wakes histories, and starts checks for turns to delete. Called by the writing thread. */
   private void onCommit(WriteBatch batch) {
     if (batch.hasTurns()) histories.forEach(TableHistory::wake);
     batch.kindsWithSnapshots().forEach(historyCleaner::onSnapshotStored);
     batch.kindsWithMovedViews().forEach(historyCleaner::onViewMoved);
+    historyCleaner.retryScans();
   }
 
   // ---- writing

@@ -1,6 +1,7 @@
 package io.fibry.jdbc;
 
 import static io.fibry.durable.TestTurns.ADA;
+import static io.fibry.durable.TestTurns.GRACE;
 import static io.fibry.durable.TestTurns.append;
 import static io.fibry.durable.TestTurns.refusal;
 import static io.fibry.durable.TestTurns.turn;
@@ -25,8 +26,10 @@ import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.StoreWriteException;
+import io.fibry.store.ViewOffset;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -281,6 +284,38 @@ abstract class FaultContract extends DatabaseFixture {
 
     eventually(() -> received.contains("c"));
     view.close();
+  }
+
+  @Test
+  void failedScanForEndsIsRepeatedAfterCommit() throws SQLException {
+    var now = new AtomicReference<>(Instant.EPOCH);
+    var hasFailed = new CountDownLatch(1);
+    // one reader, so that earlier scans end before a later read
+    try (var seenStore = JdbcStore.open(faults.source(), options -> options.withMaxReaders(1).withClock(now::get))) {
+      var view = new ViewOffset("account", "seen", "").actor();
+      long viewLife = seenStore.load(view).life();
+      append(seenStore, turn(view, viewLife, 1, true, new byte[0]));
+      long life = seenStore.load(ADA).life();
+      for (int i = 1; i <= 3; i++) append(seenStore, turn(ADA, life, i));
+      seenStore.end(turn(ADA, life, 4, true)).toCompletableFuture().join();
+      String end = seenStore.turns(ADA).getLast().offset();
+      assertEquals(4, number("select count(*) from fibry_turn where actor = 'ada'"));
+      faults.onNextStatement("s.number, t.whole", (connection, call) -> {
+        hasFailed.countDown();
+        throw new SQLException("made up, for a test", "25006");
+      });
+
+      append(seenStore, turn(view, viewLife, 2, true, end.getBytes(StandardCharsets.UTF_8)));
+      Patience.await(hasFailed);
+
+      long graceLife = seenStore.load(GRACE).life();
+      var graceTurns = new AtomicInteger();
+      eventually(() -> {
+        now.updateAndGet(time -> time.plusSeconds(60));
+        append(seenStore, turn(GRACE, graceLife, graceTurns.incrementAndGet()));
+        return seenStore.turns(ADA).size() == 1;
+      });
+    }
   }
 
   // ---- connections
