@@ -11,7 +11,8 @@ import java.util.function.Supplier;
 /**
  * Computes the state and the notes of an actor from its stored turns. If the snapshot before the
  * stored events cannot be decoded, for example after a change of the state's class, older events
- * are read instead. Used by the actor's thread.
+ * are read instead. The unknown fields of such a snapshot count as read, so that this code does not
+ * replace the snapshot. Used by the actor's thread.
  */
 final class ActorRecovery<S, E> {
   private final DurableDefinition<S, E, ?> definition;
@@ -49,7 +50,8 @@ final class ActorRecovery<S, E> {
       var allBodies = new ArrayList<>(eventRecovery.readTurns(snapshotTurn, store, unreadable));
       allBodies.addAll(bodies.subList(1, bodies.size()));
       eventRecovery.addAll(allBodies, loaded.lastTurn(), unreadable);
-      StoreRegistry.of(store).failureLog().logUnreadableSnapshot(id, unreadable);
+      eventRecovery.addUnknownFields(recovery);
+      StoreRegistry.of(store).failureLog().logUnreadableSnapshot(id, unreadable, eventRecovery.unknownFields().field());
       return eventRecovery;
     }
   }
@@ -110,6 +112,11 @@ final class ActorRecovery<S, E> {
     state = definition.requireCodec(definition.stateCodec(), "a state").decode(bytes, field -> unknownInState = field);
     stateSize = bytes.length;
     isSnapshotUnreadable = false;
+  }
+
+  private void addUnknownFields(ActorRecovery<S, E> unreadable) {
+    if (unknownInState.isEmpty()) unknownInState = unreadable.unknownInState;
+    if (unknownInNotes.isEmpty()) unknownInNotes = unreadable.unknownInNotes;
   }
 
   // ---- the result

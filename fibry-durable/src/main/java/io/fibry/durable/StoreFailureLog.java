@@ -16,6 +16,8 @@ import org.slf4j.LoggerFactory;
  */
 final class StoreFailureLog {
   private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
+  private static final String IF_REMOVED =
+      ". If the type had the field before, name it with evolution.ignoreRemoved(..)";
 
   /** The time of the last line of a topic, and how many events were omitted since. */
   private record LastLogged(long loggedAtNanos, long omitted) {}
@@ -41,17 +43,22 @@ final class StoreFailureLog {
     warn(actor.kind(), text, ". %d more of this kind were parked since the last such line");
   }
 
-  /** Logs an unreadable snapshot. The events are stored, so the load only took longer. */
-  void logUnreadableSnapshot(Store.ActorId actor, RuntimeException unreadable) {
+  /**
+   * Logs an unreadable snapshot. The events are stored, so the load only took longer.
+   *
+   * @param unknownField a field that only newer code knows; empty if there is none
+   */
+  void logUnreadableSnapshot(Store.ActorId actor, RuntimeException unreadable, String unknownField) {
     String text = actor + " was read from all its events, since its snapshot cannot be read: "
-        + Lines.message(unreadable) + ". The next snapshot replaces it";
+        + Lines.message(unreadable) + (unknownField.isEmpty() ? ". The next snapshot replaces it"
+            : ". The snapshot stays, because this program does not know " + unknownField + IF_REMOVED);
     warn("snapshot of " + actor.kind(), text,
         ". %d more actors of this kind were read from all their events since the last such line");
   }
 
   void logNoSnapshot(Store.ActorId actor, String field) {
     String text = actor + " continues without a new snapshot, which would lack " + field
-        + ": newer code has written that. If the type had the field before, name it with evolution.ignoreRemoved(..)";
+        + ": newer code has written that" + IF_REMOVED;
     warn("newer than " + actor.kind(), text,
         ". %d more actors of this kind continued without a snapshot since the last such line");
   }

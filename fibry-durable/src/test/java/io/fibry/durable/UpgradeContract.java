@@ -11,6 +11,7 @@ import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.store.FieldLossException;
 import io.fibry.store.Store;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,12 +34,14 @@ abstract class UpgradeContract extends StoreFixture {
   static final class Older {
     record Item(String name) {}
     record Cart(List<Item> items) {}
+    record Tally(long names) {}
   }
 
-  /** The types of the newer version, whose nested record has one more field. */
+  /** The types of the newer version. Its item has one more field; its tally has other fields. */
   static final class Newer {
     record Item(String name, Optional<String> note) {}
     record Cart(List<Item> items) {}
+    record Tally(List<String> longNames, long letters) {}
   }
 
   private static final Store.ActorId ADA = new Store.ActorId("cart", "ada");
@@ -121,6 +124,32 @@ abstract class UpgradeContract extends StoreFixture {
           if (message instanceof Add add) context
               .reply(add, context.persist(new Newer.Item(add.name(), Optional.of("for " + add.name()))).items().size());
           if (message instanceof Texts texts) context.reply(texts, cart.items().toString());
+        });
+  }
+
+  // ---- kinds whose events have the same form in both versions
+
+  record Named(String name) {}
+
+  private static Durable<Message> olderTally() {
+    return kind()
+        .events(Named.class, new Older.Tally(0), (Older.Tally tally, Named event) -> new Older.Tally(tally.names() + 1))
+        .handler((tally, message, context) -> {
+          if (message instanceof Add add)
+            context.reply(add, (int) context.persist(new Named(add.name())).names());
+          if (message instanceof Texts texts) context.reply(texts, tally.toString());
+        });
+  }
+
+  private static Durable<Message> newerTally() {
+    return kind().events(Named.class, new Newer.Tally(List.of(), 0),
+        (Newer.Tally tally, Named event) -> new Newer.Tally(
+            event.name().length() > 1 ? withItem(tally.longNames(), event.name()) : tally.longNames(),
+            tally.letters() + event.name().length()))
+        .handler((tally, message, context) -> {
+          if (message instanceof Add add)
+            context.reply(add, (int) context.persist(new Named(add.name())).letters());
+          if (message instanceof Texts texts) context.reply(texts, tally.toString());
         });
   }
 
@@ -340,5 +369,30 @@ abstract class UpgradeContract extends StoreFixture {
 
     assertTrue(firstBody().contains("for a"), firstBody()); // the first event
     assertEquals(12, store.load(ADA).bodies().size());
+  }
+
+  @Test
+  void olderCodeReplacesNoSnapshotThatItCannotRead() {
+    var firstActor = ada(newerTally());
+    for (var name : List.of("a", "bb", "c")) firstActor.ask(new Add(name));
+    closeAndAwait(firstActor);
+    assertTrue(firstBody().contains("letters"), firstBody());
+
+    try (var logged = new Logged()) {
+      var olderActor = ada(olderTally());
+      for (int i = 4; i <= 12; i++) assertEquals(i, olderActor.ask(new Add("d")));
+      closeAndAwait(olderActor);
+      var lines = logged.lines("WARN").stream().filter(line -> line.contains("was read from all its events")).toList();
+      assertEquals(1, lines.size(), lines::toString);
+      assertTrue(lines.getFirst().contains("The snapshot stays, because this program does not know field"),
+          lines::toString);
+    }
+
+    assertTrue(firstBody().contains("letters"), firstBody());
+    var newerActor = ada(newerTally());
+    assertEquals("Tally[longNames=[bb], letters=13]", newerActor.ask(new Texts()));
+    assertEquals(14, newerActor.ask(new Add("e")));
+    closeAndAwait(newerActor);
+    assertEquals(1, store.load(ADA).bodies().size()); // newer code has stored a snapshot
   }
 }
