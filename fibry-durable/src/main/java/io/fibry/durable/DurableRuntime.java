@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * except where a member says otherwise.
  */
 final class DurableRuntime<S, E, M> {
-  private static final int MAX_ATTEMPTS = 5; // a message is parked if the process ended during this many attempts at it
+  private static final int MAX_ATTEMPTS = 5; // a message is parked if so many counted attempts ended their processes
 
   private final DurableDefinition<S, E, M> definition;
   private final PendingDelivery delivery;
@@ -201,7 +201,8 @@ final class DurableRuntime<S, E, M> {
       if (!isPending && !isHandledByPendingTurn) delivery.complete(id.key(), storedMessage.id(), storedMessage.due());
       if (!isPending) turn.acknowledge();
       else if (isDiscarded) deleteDiscarded(turn);
-      else if (!mayBegin) park(turn, "it was begun " + MAX_ATTEMPTS + " times, and each time the process ended");
+      else if (!mayBegin)
+        park(turn, "it was begun " + MAX_ATTEMPTS + " times after restarts, and each time the process ended");
       isDecided = true;
       return mayBegin;
     } finally {
@@ -211,7 +212,9 @@ final class DurableRuntime<S, E, M> {
 
   /**
    * Counts an attempt at a message that an earlier process may have been handling when it ended.
-   * Returns false if the message has had {@link #MAX_ATTEMPTS} attempts already.
+   * The attempt of the process that received the message is not counted, because the note would
+   * cost each message one more fsync. Returns false if the message has had {@link #MAX_ATTEMPTS}
+   * attempts already.
    */
   private boolean countAttempt(StoredMessage<?> storedMessage) throws InterruptedException {
     if (!delivery.isFirstAttemptAfterRestart(id.key(), storedMessage)) return true;

@@ -304,7 +304,7 @@ abstract class StoredMessagesContract extends DeskFixture {
     eventually(() -> has(lastActor, "a"));
     var parked = kind.parked(store);
     assertEquals(1, parked.size());
-    assertEquals("it was begun 5 times, and each time the process ended", parked.getFirst().reason());
+    assertEquals("it was begun 5 times after restarts, and each time the process ended", parked.getFirst().reason());
   }
 
   @Test

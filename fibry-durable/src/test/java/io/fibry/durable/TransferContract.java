@@ -155,8 +155,9 @@ abstract class TransferContract extends StoreFixture {
       delayedCents += account.delayedCents();
       sum += account.cents();
     }
-    for (var parked : kind.parked(store)) { // a message is parked after 5 processes have ended while they handled it
-      assertEquals("it was begun 5 times, and each time the process ended", parked.reason(), "seed " + seed);
+    for (var parked : kind.parked(store)) { // after 5 restarted processes have ended while they handled it
+      assertEquals("it was begun 5 times after restarts, and each time the process ended", parked.reason(),
+          "seed " + seed);
       if (parked.message() instanceof Take take) sum += take.cents();
       if (parked.message() instanceof Due due) {
         sum += due.cents();
