@@ -2,6 +2,7 @@ package io.fibry.cluster;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
+import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
@@ -150,8 +151,16 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
 
   private void storeMessage(WireMessage wire, M message, Actor<? super M> actor) {
     boolean isStored = actor.sendMessage(message);
-    wire.replyTo().ifPresent(replyTo -> send(
-        isStored ? ReplyCodec.ofConfirmation(replyTo) : ReplyCodec.ofFull(replyTo, description, 0)));
+    wire.replyTo().ifPresent(replyTo -> send(isStored ? ReplyCodec.ofConfirmation(replyTo)
+        : ReplyCodec.ofFailure(replyTo, message, notStoredException(wire, message))));
+  }
+
+  /** Names both reasons, and leaves the outcome unknown, because the actor returns only false. */
+  private UnavailableException notStoredException(WireMessage wire, Object message) {
+    String actor = chainEntry(wire.header(Destination.KEY)).actor();
+    return new UnavailableException("'" + actor + "' has not confirmed that it has stored the message: too many stored "
+        + "messages wait for it, or its store has failed, as the log of its node then says", actor, message, null,
+        Outcome.UNKNOWN);
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages

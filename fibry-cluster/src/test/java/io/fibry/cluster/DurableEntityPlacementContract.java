@@ -18,6 +18,7 @@ import io.fibry.durable.RequestStoredException;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.time.Duration;
@@ -225,6 +226,27 @@ abstract class DurableEntityPlacementContract {
     Patience.value(pausedRequest);
     Patience.value(waitingRequest);
     Patience.eventually(() -> untilAnswered(() -> ada.ask(new Sum())) == 3);
+  }
+
+  @Test
+  void senderLearnsThatOwnerStoredNoMessage() {
+    var gate = new CountDownLatch(1);
+    var kind = Durable.kind("short", Account.class).storeMessages(1).state(0L)
+        .handler((Long cents, Account message, DurableContext<Account> context) -> {
+          gate.await();
+          return handle(cents, message, context);
+        });
+    join("a").host(kind, scope.anonymous(), IDLE_LIMIT);
+    var ada = join("asking").entities(kind).actor("ada");
+    assertTrue(ada.sendMessage(new Credit(1)));
+    try (var log = new Logged()) {
+      assertFalse(ada.sendMessage(new Credit(2)));
+
+      assertFalse(log.lines("'short/ada' has not confirmed that it has stored the message: too many").isEmpty(),
+          log::text);
+    }
+    gate.countDown();
+    Patience.eventually(() -> untilAnswered(() -> ada.ask(new Sum())) == 1);
   }
 
   @Test
