@@ -115,7 +115,10 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
     dispatcher.requests().addWaiting(message);
     if (gate.sendMessage(message)) return;
     dispatcher.requests().removeWaiting(message);
-    dispatcher.refuse(wire, MAX_WAITING, isEnding);
+    String name = dispatcher.description();
+    if (isEnding) dispatcher.refuseAsWithdrawn(wire, "a node has just withdrawn its offer of actor '" + name + "'");
+    else dispatcher.refuseAsFull(wire,
+        "actor '" + name + "' has " + MAX_WAITING + " messages of other nodes waiting already", MAX_WAITING);
   }
 
   private void deliver(WireMessage wire) {

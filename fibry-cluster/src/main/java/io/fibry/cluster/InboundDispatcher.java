@@ -190,15 +190,17 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
     query.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofConfirmation(replyTo)));
   }
 
+  /** Tells the sender that the message was not handled, because too many messages wait already. */
+  void refuseAsFull(WireMessage wire, String text, int capacity) {
+    wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofFull(replyTo, text, capacity)));
+  }
+
   /**
-   * Tells the sender that the message was not handled. If {@code isWithdrawn} is true, this node no
-   * longer offers the actor or owns the partition; otherwise {@code capacity} messages wait
-   * already.
+   * Tells the sender that the message was not handled, because this node no longer offers the actor
+   * or owns the partition.
    */
-  void refuse(WireMessage wire, int capacity, boolean isWithdrawn) {
-    wire.replyTo().ifPresent(replyTo -> send(
-        isWithdrawn ? ReplyCodec.ofWithdrawn(replyTo, description)
-            : ReplyCodec.ofFull(replyTo, description, capacity)));
+  void refuseAsWithdrawn(WireMessage wire, String text) {
+    wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofWithdrawn(replyTo, text)));
   }
 
   private void send(WireMessage answer) {

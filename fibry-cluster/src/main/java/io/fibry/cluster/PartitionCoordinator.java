@@ -391,7 +391,8 @@ final class PartitionCoordinator<M> {
             nodeContext.requests(),
             partition.mayAnswer(life), () -> partition.epoch, nodeContext.blockBuilder());
     gates.set(partition.number,
-        PartitionGate.hold(nodeContext, nodeContext.subjects().ofPartition(kind, partition.number), dispatcher,
+        PartitionGate.hold(nodeContext, "partition " + partition.number + " of '" + kind + "'",
+            nodeContext.subjects().ofPartition(kind, partition.number), dispatcher,
             key -> PartitionAssignment.partitionOf(key, partitions.size()) == partition.number,
             entityFactory::deliverPending,
             message -> sendTransfer(partition.number, message)));

@@ -61,6 +61,7 @@ final class PartitionGate<M> {
   /** Sent by the gate to itself, so that it comes after all messages that have arrived. */
   private record GateDrained<M>(Runnable onEnded) implements GateEvent<M> {}
 
+  private final String name; // of the partition, for texts
   private final Scheduler clock;
   private final InboundDispatcher<M> dispatcher;
   private final Predicate<String> isOwnKey; // whether a key belongs to this partition
@@ -96,8 +97,9 @@ final class PartitionGate<M> {
     }
   }
 
-  private PartitionGate(ActorScope scope, Scheduler clock, InboundDispatcher<M> dispatcher, Predicate<String> isOwnKey,
-      Consumer<String> deliverPending, Consumer<TransferMessage> transferSender) {
+  private PartitionGate(String name, ActorScope scope, Scheduler clock, InboundDispatcher<M> dispatcher,
+      Predicate<String> isOwnKey, Consumer<String> deliverPending, Consumer<TransferMessage> transferSender) {
+    this.name = name;
     this.clock = clock;
     this.isOwnKey = isOwnKey;
     this.deliverPending = deliverPending;
@@ -106,11 +108,16 @@ final class PartitionGate<M> {
     this.gate = NodeContext.newInternalBuilder(scope).newActor(this::handle);
   }
 
-  /** Returns a gate that holds the messages that arrive from now on. */
-  static <M> PartitionGate<M> hold(NodeContext nodeContext, String subject, InboundDispatcher<M> dispatcher,
-      Predicate<String> isOwnKey, Consumer<String> deliverPending, Consumer<TransferMessage> transferSender) {
+  /**
+   * Returns a gate that holds the messages that arrive from now on.
+   *
+   * @param name names the partition in refusals
+   */
+  static <M> PartitionGate<M> hold(NodeContext nodeContext, String name, String subject,
+      InboundDispatcher<M> dispatcher, Predicate<String> isOwnKey, Consumer<String> deliverPending,
+      Consumer<TransferMessage> transferSender) {
     var newGate =
-        new PartitionGate<M>(nodeContext.scope(), nodeContext.clock(), dispatcher, isOwnKey, deliverPending,
+        new PartitionGate<M>(name, nodeContext.scope(), nodeContext.clock(), dispatcher, isOwnKey, deliverPending,
             transferSender);
     boolean isSubscribed = false;
     try {
@@ -147,7 +154,8 @@ final class PartitionGate<M> {
         & waitingBytes.addAndGet(wire.body().length) <= MAX_BYTES;
     if (hasCapacity && gate.sendMessage(event)) return;
     onHandled(message);
-    if (isExclusive) dispatcher.refuse(wire, MAX_WAITING, false);
+    if (isExclusive) dispatcher.refuseAsFull(wire, name + " is full: " + MAX_WAITING + " messages of other nodes, or "
+        + (MAX_BYTES >> 20) + " MiB of them, wait already; ask again later", MAX_WAITING);
   }
 
   private void onHandled(InboundMessage message) {
@@ -332,7 +340,7 @@ final class PartitionGate<M> {
 
   private void refuse(InboundMessage message) {
     onHandled(message);
-    dispatcher.refuse(message.wire(), MAX_WAITING, true);
+    dispatcher.refuseAsWithdrawn(message.wire(), "a node has just given up " + name + ", which has no next owner");
   }
 
   /**

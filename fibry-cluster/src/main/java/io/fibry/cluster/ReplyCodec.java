@@ -58,15 +58,14 @@ final class ReplyCodec {
     return WireMessage.oneWay(replyTo, Map.of(STATUS, Status.OK.name()), EMPTY_BODY);
   }
 
-  static WireMessage ofFull(String replyTo, String actor, int capacity) {
-    return wire(replyTo, Status.FULL,
-        "actor '" + actor + "' has " + capacity + " messages of other nodes waiting already",
+  static WireMessage ofFull(String replyTo, String text, int capacity) {
+    return wire(replyTo, Status.FULL, text,
         Map.of(NUMBER, Integer.toString(capacity), OUTCOME, Outcome.NOT_DONE.name()));
   }
 
   /** Tells the sender that the message was not handled, and may be sent again. */
-  static WireMessage ofWithdrawn(String replyTo, String actor) {
-    return wire(replyTo, Status.GONE, "a node has just withdrawn its offer of actor '" + actor + "'", Map.of());
+  static WireMessage ofWithdrawn(String replyTo, String text) {
+    return wire(replyTo, Status.GONE, text, Map.of());
   }
 
   /**

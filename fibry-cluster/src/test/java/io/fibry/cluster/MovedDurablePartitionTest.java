@@ -84,7 +84,8 @@ class MovedDurablePartitionTest {
     var gate = PartitionGate.hold(
         new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), transport, null, null, null, "a",
             ONE_MINUTE, null),
-        "part", new InboundDispatcher<>(transport, "list", "a.1", PROTOCOL, new RequestRegistry(), () -> true, () -> 0,
+        "partition 0", "part",
+        new InboundDispatcher<>(transport, "list", "a.1", PROTOCOL, new RequestRegistry(), () -> true, () -> 0,
             BlockBuilder.of(ActorSystem.anonymous())),
         key -> true, key -> {},
         transfer -> {});

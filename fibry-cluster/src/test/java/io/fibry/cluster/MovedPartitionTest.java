@@ -36,7 +36,7 @@ class MovedPartitionTest {
   private final PartitionGate<Pay> gate = PartitionGate.hold(
       new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), transport, null, null, null, "a",
           ONE_MINUTE, null),
-      "part",
+      "partition 0", "part",
       new InboundDispatcher<>(transport, "account", "a.1", PROTOCOL, new RequestRegistry(), () -> isAlive, () -> epoch,
           BlockBuilder.of(ActorSystem.anonymous())),
       key -> true,
