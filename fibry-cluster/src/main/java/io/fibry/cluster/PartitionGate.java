@@ -73,9 +73,13 @@ final class PartitionGate<M> {
   private final AtomicLong waitingBytes = new AtomicLong(); // of their bodies; used by all threads
   private final ArrayDeque<InboundMessage> heldMessages = new ArrayDeque<>();
   private final ArrayDeque<InboundMessage> transferredMessages = new ArrayDeque<>(); // from the previous owner
-  private volatile boolean isExclusive; // no other node gets these messages; read by all threads
+  // No other node gets messages to the partition, but the previous owner may still forward messages
+  // until exclusiveFrom. Written by the gate, read by all threads.
+  private volatile boolean isExclusive;
+  private volatile long exclusiveFrom; // in nanoseconds of the clock; written before isExclusive; read by all threads
   private GateStage stage = GateStage.HOLDING;
   private boolean isTransferComplete; // all messages that the previous owner held are here
+  private boolean hasPreviousOwner; // which forwards messages until forgetAt
   private Optional<Entities<String, M>> entities = Optional.empty();
   private final Set<String> seenIds = new HashSet<>(); // of messages, as long as duplicates may arrive
   private long forgetAt; // when seenIds is cleared, in nanoseconds of the clock
@@ -130,32 +134,36 @@ final class PartitionGate<M> {
     }
   }
 
-  /** Called on a thread of the transport. */
+  /**
+   * Called on a thread of the transport. If the gate has no capacity, the sender gets a refusal. If
+   * another node may also get the message, it is dropped here without a refusal, because that node
+   * may handle it, or forward it to this node when the gate has capacity.
+   */
   private void receive(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());
-    enqueue(new DirectMessage<>(message), message);
+    if (enqueue(new DirectMessage<>(message), message) || !isExclusive || clock.nanoTime() - exclusiveFrom < 0) return;
+    dispatcher.refuseAsFull(wire, name + " is full: " + MAX_WAITING + " messages of other nodes, or "
+        + (MAX_BYTES >> 20) + " MiB of them, wait already; ask again later", MAX_WAITING);
   }
 
-  /** Called on a thread of the transport, with a message that the previous owner forwards. */
+  /**
+   * Called on a thread of the transport, with a message that the previous owner forwards. If the
+   * gate has no capacity, the message is dropped without a refusal, because the gate may have got
+   * the same message from its sender.
+   */
   void receiveTransfer(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());
     enqueue(new ForwardedMessage<>(message), message);
   }
 
-  /**
-   * Gives a message to the gate. If the gate has no capacity, the sender gets a refusal. If another
-   * node may also get the message, it is dropped here without a refusal, because that node may
-   * handle it.
-   */
-  private void enqueue(GateEvent<M> event, InboundMessage message) {
-    var wire = message.wire();
+  /** Gives a message to the gate. Returns false if the gate has no capacity, or has ended. */
+  private boolean enqueue(GateEvent<M> event, InboundMessage message) {
     dispatcher.requests().addWaiting(message);
     boolean hasCapacity = waitingCount.incrementAndGet() <= MAX_WAITING
-        & waitingBytes.addAndGet(wire.body().length) <= MAX_BYTES;
-    if (hasCapacity && gate.sendMessage(event)) return;
+        & waitingBytes.addAndGet(message.wire().body().length) <= MAX_BYTES;
+    if (hasCapacity && gate.sendMessage(event)) return true;
     onHandled(message);
-    if (isExclusive) dispatcher.refuseAsFull(wire, name + " is full: " + MAX_WAITING + " messages of other nodes, or "
-        + (MAX_BYTES >> 20) + " MiB of them, wait already; ask again later", MAX_WAITING);
+    return false;
   }
 
   private void onHandled(InboundMessage message) {
@@ -241,6 +249,7 @@ final class PartitionGate<M> {
       case OpenGate<M> open -> {
         entities = Optional.of(open.entities);
         stage = GateStage.HOLDING;
+        hasPreviousOwner |= !open.isTransferComplete;
         isTransferComplete |= open.isTransferComplete;
         openIfReady();
       }
@@ -290,7 +299,9 @@ final class PartitionGate<M> {
   private void openIfReady() {
     if (stage != GateStage.HOLDING || entities.isEmpty() || !isTransferComplete || isLater(laterEpoch)) return;
     stage = GateStage.OPEN;
-    forgetAt = clock.nanoTime() + ID_RETENTION.toNanos();
+    long now = clock.nanoTime();
+    forgetAt = now + ID_RETENTION.toNanos();
+    exclusiveFrom = hasPreviousOwner ? forgetAt : now;
     handleHeld();
     isExclusive = true;
     releaseEntities();
@@ -306,6 +317,7 @@ final class PartitionGate<M> {
     stage = GateStage.RELEASED;
     isExclusive = false;
     isTransferComplete = false;
+    hasPreviousOwner = false;
     pendingRelease.get().onReleased.run();
     pendingRelease = Optional.empty();
   }

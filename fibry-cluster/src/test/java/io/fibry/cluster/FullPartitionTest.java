@@ -2,6 +2,7 @@ package io.fibry.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
@@ -10,10 +11,20 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.MailboxFullException;
 import io.fibry.Request;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
+import io.fibry.pool.Entities;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -24,16 +35,22 @@ class FullPartitionTest {
 
   private static final int CAPACITY = 4_096; // messages that wait in the partition
   private static final Duration ONE_HOUR = Duration.ofHours(1);
+  private static final Duration ID_RETENTION = Duration.ofSeconds(10);
+  private static final Protocol<Count> PROTOCOL = Protocol.of(Count.class);
 
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("full-test", options -> options.withScheduler(clock));
+  private final ClusterTransport transport = MemoryNetwork.create().connect("bank", "b");
   private final CountDownLatch birthBegun = new CountDownLatch(1);
   private final CountDownLatch mayBeBorn = new CountDownLatch(1);
+  private final LinkedBlockingQueue<WireMessage> answers = new LinkedBlockingQueue<>();
+  private Consumer<WireMessage> reader; // of the messages to the partition
 
   @AfterEach
   void close() {
     mayBeBorn.countDown();
     scope.close();
+    transport.close();
   }
 
   private Actor<Count> newCounter(ActorBuilder<Object> builder, String key) {
@@ -62,5 +79,87 @@ class FullPartitionTest {
       mayBeBorn.countDown();
       assertEquals(7, Patience.value(first));
     }
+  }
+
+  /** Returns a gate that gets messages by {@code reader}, and answers to {@code answers}. */
+  @SuppressWarnings("unchecked") // the third argument is the reader of the subscription
+  private PartitionGate<Count> openAfterTransfer() {
+    var interceptedTransport = Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
+      if (method.getName().equals("subscribe")) reader = (Consumer<WireMessage>) arguments[2];
+      if (method.getName().equals("publish")) answers.add((WireMessage) arguments[0]);
+      return call.pass();
+    });
+    PartitionGate<Count> gate = PartitionGate.hold(
+        new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), interceptedTransport, null, null, null,
+            "b", ONE_HOUR, null),
+        "partition 0", "part",
+        new InboundDispatcher<>(interceptedTransport, "counter", "b.1", PROTOCOL, new RequestRegistry(), () -> true,
+            () -> 1, BlockBuilder.of(ActorSystem.anonymous())),
+        key -> true, key -> {}, transfer -> {});
+    gate.open(Entities.open(scope.anonymous(), ONE_HOUR, this::newCounter), false);
+    gate.onTransferComplete();
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
+    return gate;
+  }
+
+  private static WireMessage request(int number) {
+    return new WireMessage("part", Optional.of("answers"),
+        Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c." + number), PROTOCOL.encode(new Count(number)));
+  }
+
+  private void fill() {
+    reader.accept(request(0));
+    Patience.await(birthBegun);
+    for (int i = 1; i <= CAPACITY; i++) reader.accept(request(i));
+  }
+
+  /** The answers come in any order, because several threads send them. */
+  private void awaitAnswersOfFill() {
+    var numbers = IntStream.rangeClosed(0, CAPACITY).map(i -> nextAnswer()).boxed().collect(Collectors.toSet());
+    assertEquals(IntStream.rangeClosed(0, CAPACITY).boxed().collect(Collectors.toSet()), numbers);
+  }
+
+  private int nextAnswer() {
+    var wire = Patience.nextOf(answers);
+    assertEquals("OK", wire.header("Fb-S").orElseThrow(), wire::toString);
+    return Protocol.decodeAnswer(new Count(0), wire.body());
+  }
+
+  /** The request arrives at both owners. The next owner has no capacity until it gets it again. */
+  @Test
+  void requestThatPreviousOwnerMayForwardIsNotRefused() {
+    var gate = openAfterTransfer();
+    fill();
+
+    reader.accept(request(7_000));
+    mayBeBorn.countDown();
+
+    awaitAnswersOfFill();
+    gate.receiveTransfer(request(7_000));
+    assertEquals(7_000, nextAnswer());
+  }
+
+  /** The next owner gets the request from its asker first, and again without capacity for it. */
+  @Test
+  void forwardedCopyOfRequestIsNotRefused() {
+    var gate = openAfterTransfer();
+    clock.advance(ID_RETENTION);
+    fill();
+
+    gate.receiveTransfer(request(1));
+    mayBeBorn.countDown();
+
+    awaitAnswersOfFill();
+  }
+
+  @Test
+  void requestIsRefusedWhenPreviousOwnerForwardsNoMore() {
+    openAfterTransfer();
+    clock.advance(ID_RETENTION);
+    fill();
+
+    reader.accept(request(7_000));
+
+    assertEquals("FULL", Patience.nextOf(answers).header("Fb-S").orElseThrow());
   }
 }
