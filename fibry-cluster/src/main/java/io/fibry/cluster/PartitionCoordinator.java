@@ -9,13 +9,16 @@ import io.fibry.cluster.PartitionState.PartitionStage;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pool.Entities;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -90,6 +93,8 @@ final class PartitionCoordinator<M> {
   private final AtomicReferenceArray<Entities<String, M>> entities; // null unless owned here; read by all threads
   private final Actor<PartitionEvent> coordinator;
   private final List<PartitionState> partitions;
+  private final Map<String, PartitionState> partitionsByKey; // by the key of the entry in the table
+  private boolean hasWarned; // of an entry in the table that belongs to no partition
   private List<Member> members = List.of();
   private long settledAt; // from when on partitions may move, in nanoseconds of the clock
   private long storeCheckAt; // when the store is checked next, in nanoseconds of the clock
@@ -105,6 +110,7 @@ final class PartitionCoordinator<M> {
     this.gates = new AtomicReferenceArray<>(partitions);
     this.entities = new AtomicReferenceArray<>(partitions);
     this.partitions = IntStream.range(0, partitions).mapToObj(i -> new PartitionState(nodeContext, kind, i)).toList();
+    this.partitionsByKey = this.partitions.stream().collect(Collectors.toUnmodifiableMap(p -> p.key, p -> p));
     this.settledAt = nodeContext.clock().nanoTime();
     this.storeCheckAt = settledAt + STORE_CHECK_INTERVAL.toNanos();
     this.coordinator = nodeContext.newEventBuilder().newActor(this::handle);
@@ -262,12 +268,21 @@ final class PartitionCoordinator<M> {
   }
 
   private void onEntry(ClusterTransport.Entry entry) {
-    int number = Integer.parseInt(entry.key().substring(nodeContext.subjects().partitionKeyPrefix(kind).length()));
-    if (number >= partitions.size()) return; // the kind has fewer partitions
-    var partition = partitions.get(number);
+    var partition = partitionsByKey.get(entry.key());
+    if (partition == null) {
+      if (entry.value().isPresent()) warnOfForeignEntry(entry.key());
+      return;
+    }
     if (!partition.updateFrom(entry)) return;
     adaptToEntry(partition);
     reconsider(partition);
+  }
+
+  private void warnOfForeignEntry(String key) {
+    if (hasWarned) return;
+    hasWarned = true;
+    LOG.warn("the table has an entry '{}', and '{}' has only partitions 0 to {}; node '{}' ignores this entry and "
+        + "others like it; delete them", Lines.escaped(key), kind, partitions.size() - 1, nodeContext.node());
   }
 
   /** Adapts the stage of a partition to its entry in the table. */

@@ -16,7 +16,7 @@ final class PartitionState {
 
   private final NodeContext nodeContext;
   private final String kind;
-  private final String key; // of the entry in the table
+  final String key; // of the entry in the table
   final int number;
   PartitionStage stage = PartitionStage.AWAY;
   Optional<PartitionRight> right = Optional.empty(); // the last known right, or empty
