@@ -42,9 +42,7 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
   private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(1);
   private static final String OPERATION = "KV-Operation"; // header of a deletion
   private static final String MARKER_REASON = "Nats-Marker-Reason"; // header of the server's notice that an entry ended
-  private static final int WRONG_VERSION = 10071; // error codes of the server
-  private static final int BUSY = 10164; // another message to the subject is being stored
-  private static final int NOT_FOUND = 10037;
+  private static final int NOT_FOUND = 10037; // error code of the server
 
   /**
    * Times that tests shorten.
@@ -137,8 +135,8 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
     for (int attempt = 1;; attempt++) try {
       return OptionalLong.of(jetStream.publish(message, options).getSeqno());
     } catch (JetStreamApiException refusal) {
-      if (refusal.getApiErrorCode() == WRONG_VERSION) return OptionalLong.empty();
-      if (refusal.getApiErrorCode() != BUSY || System.nanoTime() - deadline > 0)
+      if (refusal.getApiErrorCode() == WriteOutcome.WRONG_NUMBER) return OptionalLong.empty();
+      if (refusal.getApiErrorCode() != WriteOutcome.BUSY || System.nanoTime() - deadline > 0)
         throw writeFailure(key, refusal);
       pause(key, attempt, refusal);
     } catch (IOException | IllegalStateException failure) {
@@ -156,17 +154,27 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
   }
 
   private static TransportException writeFailure(String key, Exception cause) {
-    return toTransportException(cause instanceof IOException // the server may have changed the entry
-        ? "it is unknown whether '" + key + "' was changed" : "'" + key + "' could not be changed", cause);
+    var failure = switch (cause) {
+      case JetStreamApiException refusal -> failureOf(WriteOutcome.of(refusal));
+      case IllegalStateException closed -> Failure.DISCONNECTED;
+      default -> Failure.UNKNOWN; // the server may have changed the entry
+    };
+    return new TransportException(failure, (failure == Failure.UNKNOWN
+        ? "it is unknown whether '" + key + "' was changed" : "'" + key + "' could not be changed") + ": "
+        + ConnectionErrors.text(cause));
+  }
+
+  private static Failure failureOf(WriteOutcome outcome) {
+    return switch (outcome) {
+      case WriteOutcome.WriteRejection rejection -> Failure.DENIED;
+      case WriteOutcome.RetryableFailure retryable when !retryable.mayBeStored() -> Failure.DISCONNECTED;
+      default -> Failure.UNKNOWN;
+    };
   }
 
   private static TransportException readFailure(String action, String key, Exception cause) {
-    return toTransportException("'" + key + "' could not be " + action, cause);
-  }
-
-  private static TransportException toTransportException(String text, Exception cause) {
     return new TransportException(cause instanceof IllegalStateException ? Failure.DISCONNECTED : Failure.UNKNOWN,
-        text + ": " + ConnectionErrors.text(cause));
+        "'" + key + "' could not be " + action + ": " + ConnectionErrors.text(cause));
   }
 
   // ---- reading

@@ -2,6 +2,7 @@ package io.fibry.nats;
 
 import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.TransportException;
+import io.nats.client.JetStreamApiException;
 import io.nats.client.Message;
 import io.nats.client.support.JsonParseException;
 import io.nats.client.support.JsonParser;
@@ -67,9 +68,17 @@ sealed interface WriteOutcome {
   }
 
   private static WriteOutcome of(JsonValue error) {
-    int code = JsonValueUtils.readInteger(error, "err_code", 0);
-    int status = JsonValueUtils.readInteger(error, "code", 0);
-    String text = JsonValueUtils.readString(error, "description", "no reason") + " [" + code + "]";
+    return of(JsonValueUtils.readInteger(error, "err_code", 0), JsonValueUtils.readInteger(error, "code", 0),
+        JsonValueUtils.readString(error, "description", "no reason"));
+  }
+
+  /** Returns the outcome of a write that the client made and the server refused. */
+  static WriteOutcome of(JetStreamApiException refusal) {
+    return of(refusal.getApiErrorCode(), refusal.getErrorCode(), refusal.getErrorDescription());
+  }
+
+  private static WriteOutcome of(int code, int status, String description) {
+    String text = description + " [" + code + "]";
     if (code == WRONG_NUMBER) return new WriteConflict(false);
     if (NO_SPACE.contains(code) || code == STORE_FAILED && text.contains("maximum"))
       return new WriteRejection(text, true);

@@ -20,6 +20,8 @@ import io.fibry.cluster.spi.WireMessage;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.test.NatsServer;
+import io.nats.client.Nats;
+import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -326,6 +328,26 @@ class ServerFaultsTest {
           .publish(WireMessage.oneWay("x", Map.of("Fb-Why", "w".repeat(8_000)), new byte[transport.maxBodyBytes()]));
 
       assertEquals(transport.maxBodyBytes(), Patience.nextOf(lengths));
+    }
+  }
+
+  @Test
+  void refusedWriteOfEntryIsDenied() throws Exception {
+    try (var transport = openTransport()) {
+      long version = transport.create("k.1", new byte[1], Duration.ofMinutes(5)).orElseThrow();
+      var client = Nats.connect(server.url());
+      var management = client.jetStreamManagement();
+      var configuration = management.getStreamInfo(NatsTable.streamName("faults")).getConfiguration();
+      management.updateStream(StreamConfiguration.builder(configuration).maximumMessageSize(100).build());
+      client.close();
+
+      var failure = assertThrows(TransportException.class,
+          () -> transport.update("k.1", new byte[1_000], version, Duration.ofMinutes(5)));
+
+      assertEquals(Failure.DENIED, failure.failure(), failure::getMessage);
+      assertTrue(failure.getMessage().startsWith("'k.1' could not be changed: message size exceeds maximum"),
+          failure::getMessage);
+      assertEquals(version, transport.get("k.1").orElseThrow().version());
     }
   }
 
