@@ -87,10 +87,10 @@ final class NatsConnection implements AutoCloseable {
       isSubscribed = true;
       return () -> drain(newDispatcher);
     } catch (IllegalStateException | TimeoutException failure) {
-      throw toTransportException("it is unknown whether there is a subscription to " + subject, failure);
+      throw subscriptionFailure(subject, failure);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw toTransportException("it is unknown whether there is a subscription to " + subject, interrupt);
+      throw subscriptionFailure(subject, interrupt);
     } finally {
       if (!isSubscribed && dispatcher != null) NatsNetwork.close(connection, dispatcher);
     }
@@ -138,8 +138,10 @@ final class NatsConnection implements AutoCloseable {
     }
   }
 
-  private static TransportException toTransportException(String text, Exception cause) {
-    return new TransportException(Failure.DISCONNECTED, text + ": " + ConnectionErrors.text(cause));
+  private TransportException subscriptionFailure(String subject, Exception cause) {
+    return new TransportException(Failure.DISCONNECTED, isClosed()
+        ? "there is no subscription to " + subject + ", because the connection to NATS is closed"
+        : "it is unknown whether there is a subscription to " + subject + ": " + ConnectionErrors.text(cause));
   }
 
   /** Closes the connection. Pending requests fail, and their outcome is unknown. */

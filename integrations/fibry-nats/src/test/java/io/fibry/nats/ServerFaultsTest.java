@@ -352,6 +352,18 @@ class ServerFaultsTest {
   }
 
   @Test
+  void closedTransportRefusesSubscription() {
+    var transport = openTransport();
+    transport.close();
+
+    var failure =
+        assertThrows(TransportException.class, () -> transport.subscribe("x", Optional.empty(), message -> {}));
+
+    assertEquals("there is no subscription to x, because the connection to NATS is closed",
+        failure.getMessage());
+  }
+
+  @Test
   void entriesSurviveServerCrash() {
     try (var transport = openTransport()) {
       long version = transport.create("k.1", new byte[1], Duration.ofMinutes(5)).orElseThrow();
