@@ -27,11 +27,13 @@ final class SentRequest<R> {
   private final RemoteSender.OutboundRequest<R> outbound;
   private final Duration limit;
   private final long deadline; // in nanoseconds of the clock
-  private final Map<String, String> headers;
+  private final Map<String, String> headers; // used by one sending thread after the other
+  private final String messageId;
   private final CompletableFuture<R> answer = new CompletableFuture<>();
   private final Object jfrEvent = ClusterEvents.beginRequest(); // null: JFR does not record the request
   private Duration pause = INITIAL_BACKOFF; // before the next sending
-  private int attempts; // how often it was sent; also read by the thread that completes the answer
+  // How often it was sent; written by the sending threads in turn, read by the completing thread.
+  private volatile int attempts;
   private volatile long lastKeepAliveAt; // when it was last named in a keep-alive, or sent; in nanoseconds
   private volatile Optional<String> holder = Optional.empty(); // the node that last named it in a keep-alive
 
@@ -43,6 +45,7 @@ final class SentRequest<R> {
     this.limit = limit;
     this.deadline = nodeContext.clock().nanoTime() + Math.min(Long.MAX_VALUE / 2, limit.toNanos());
     this.headers = outbound.headers(destination);
+    this.messageId = headers.get(Destination.MESSAGE_ID);
     if (jfrEvent != null) answer.whenComplete(
         (value, failure) -> ClusterEvents.endRequest(jfrEvent, outbound.address().actor(), outbound.request(), attempts,
             failure));
@@ -61,7 +64,7 @@ final class SentRequest<R> {
     attempts++;
     holder = Optional.empty();
     restartSilence();
-    if (attempts == 1) nodeContext.requests().addSent(headers.get(Destination.MESSAGE_ID), this);
+    if (attempts == 1) nodeContext.requests().addSent(messageId, this);
     headers.put(Destination.TIME_LEFT, Long.toString(Math.max(1, remaining.toMillis())));
     if (destination.epoch().get() > 0) headers.put(Destination.EPOCH, Long.toString(destination.epoch().get()));
     try {
@@ -95,7 +98,7 @@ final class SentRequest<R> {
     try {
       nodeContext.transport()
           .publish(WireMessage.oneWay(destination.cancelSubject(),
-              Map.of(Destination.MESSAGE_ID, headers.get(Destination.MESSAGE_ID)), new byte[0]));
+              Map.of(Destination.MESSAGE_ID, messageId), new byte[0]));
     } catch (TransportException failure) {
       LoggerFactory.getLogger(Cluster.class).debug("the cancellation of a request to actor '{}' was not sent",
           outbound.address().actor(), failure);
