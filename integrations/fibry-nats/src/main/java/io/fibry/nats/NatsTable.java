@@ -166,7 +166,8 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
 
   private static Failure failureOf(WriteOutcome outcome) {
     return switch (outcome) {
-      case WriteOutcome.WriteRejection rejection -> Failure.DENIED;
+      case WriteOutcome.WriteRejection rejection when !rejection.isFull() -> Failure.DENIED;
+      case WriteOutcome.WriteRejection full -> Failure.DISCONNECTED; // may succeed later
       case WriteOutcome.RetryableFailure retryable when !retryable.mayBeStored() -> Failure.DISCONNECTED;
       default -> Failure.UNKNOWN;
     };
