@@ -122,7 +122,8 @@ class Tour {
             + format("%.0f ns each. An actor is an object; it has a thread only while it works.",
                 creation.figure() / actors),
         format(
-            "%,d actors take %,.1f MB; as many threads would take %,.1f MB. A sink, which has no handler, takes %.0f bytes.",
+            "%,d actors take %,.1f MB; as many threads would take %,.1f MB. "
+                + "A sink, which has no handler, takes %.0f bytes.",
             actors,
             heap.figure() * actors / 1e6, heap.reference() * actors / 1e6, bytesWithoutHandler),
         format("%,.0f handled in a second, one at a time: the handler needs no locks.", rows.get(2).perSecond()),
@@ -134,7 +135,8 @@ class Tour {
             rows.get(5).perSecond()),
         warnIfFewer(blockedActors, wantedActors / 10)
             + format(
-                "Compared with a virtual thread, an actor %s %.1f us. A pool of %d platform threads would need %,.0f seconds at least.",
+                "Compared with a virtual thread, an actor %s %.1f us. "
+                    + "A pool of %d platform threads would need %,.0f seconds at least.",
                 addedMicros < 0 ? "saves" : "adds", Math.abs(addedMicros), POOL_THREADS,
                 SLEEP_MILLIS / 1e3 * blockedActors / POOL_THREADS));
   }
