@@ -16,15 +16,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the queue of a pool by itself, with one or two workers. Every element is either taken by a worker,
- * removed, or a dead letter at the end. Two messages of one key are never handled at once, and
- * messages of one sender are handled in order. Workers never use more permits than exist. No
+ * Tests the queue of a pool by itself, with one or two workers. Every element is either taken by a
+ * worker, removed, or a dead letter at the end. Two messages of one key are never handled at once,
+ * and messages of one sender are handled in order. Workers never use more permits than exist. No
  * element waits while no thread serves the queue.
  *
  * <p>The tests fail for these changes of {@link SharedQueue}, which were tried. A worker becomes
  * idle without a check for messages, or checks for messages before it declares itself free. A
- * finished message does not free its key or its permits. An offer does not report an idle worker. The
- * removal of an entry does not advance the next entry of its key.
+ * finished message does not free its key or its permits. An offer does not report an idle worker.
+ * The removal of an entry does not advance the next entry of its key.
  */
 @Tag("lincheck")
 class SharedQueueTest {
