@@ -38,7 +38,7 @@ final class ClientFrameReader extends ClientReader<byte[]> {
     return next;
   }
 
-  private IOException endedWithin(Object part) {
+  private IOException endedWithin(String part) {
     return in.socket.asClientError(new EOFException(in.socket + " ended its stream within " + part));
   }
 
@@ -63,7 +63,7 @@ final class ClientFrameReader extends ClientReader<byte[]> {
     for (int received = 0; received < length;) {
       if (received == frame.length) frame = Arrays.copyOf(frame, (int) Math.min(length, 2L * received));
       int count = in.read(frame, received, frame.length - received);
-      if (count < 0) throw endedWithin(new ClientFrame(length));
+      if (count < 0) throw endedWithin(new ClientFrame(length).toString());
       received += count;
     }
     return frame;
