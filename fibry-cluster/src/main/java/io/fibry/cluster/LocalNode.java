@@ -151,7 +151,7 @@ final class LocalNode implements Cluster {
     partitionCoordinators.forEach((kind, coordinator) -> partitions.put(kind, coordinator.stats().localPartitions()));
     return new Health(nodeContext.lease().isValid(), nodeContext.transport().connectionProblem(),
         Collections.unmodifiableMap(partitions),
-        nodeContext.requests().askedCount());
+        nodeContext.requests().unansweredCount());
   }
 
   @Override

@@ -40,20 +40,28 @@ final class RequestRegistry {
     waitingMessages.values().removeIf(message -> message.holder() == holder);
   }
 
-  /** Adds a request that was passed to its actor. The request is removed when it is answered. */
+  /**
+   * Adds a request that was passed to its actor. The request is removed when it is answered. Its
+   * message may have been cancelled while the actor's mailbox was full. No cancellation is missed:
+   * this method adds the answer, and then reads the mark of the message; {@link #cancel} sets the
+   * mark, and then looks for the answer.
+   */
   void addAsked(WireMessage request, CompletableFuture<?> answer) {
     var id = request.header(Destination.MESSAGE_ID);
     if (id.isEmpty()) return; // a request of another program
     pendingAnswers.put(id.get(), answer);
     answer.whenComplete((value, failure) -> pendingAnswers.remove(id.get(), answer));
+    var waitingMessage = waitingMessages.get(id.get());
+    if (waitingMessage != null && waitingMessage.isCancelled()) answer.cancel(false);
   }
 
-  /**
-   * {@return how many requests of other nodes the actors of this node have got, and not answered
-   * yet}
-   */
-  int askedCount() {
-    return pendingAnswers.size();
+  /** {@return how many requests of other nodes this node has, and must still answer} */
+  int unansweredCount() {
+    var ids = new HashSet<>(pendingAnswers.keySet());
+    waitingMessages.forEach((id, message) -> {
+      if (message.isRequest() && !message.isCancelled()) ids.add(id);
+    });
+    return ids.size();
   }
 
   /** {@return the ids of all requests that this node has, and will answer unless it ends} */
@@ -64,12 +72,15 @@ final class RequestRegistry {
   }
 
   /**
-   * Cancels a request whose asker has stopped waiting. A handler that has not begun does not begin;
-   * a handler that has begun can see the cancellation. Called on a thread of the transport.
+   * Cancels a request whose asker has stopped waiting. If the request waits in a gate or an offer,
+   * its actor does not get it. A handler that has not begun does not begin, unless the request has
+   * just waited for space in the actor's mailbox. A handler that has begun can see the
+   * cancellation. Called on a thread of the transport.
    */
   void cancel(WireMessage wire) {
-    var answer = wire.header(Destination.MESSAGE_ID).map(pendingAnswers::get);
-    answer.ifPresent(pendingAnswer -> pendingAnswer.cancel(false));
+    var id = wire.header(Destination.MESSAGE_ID);
+    id.map(waitingMessages::get).ifPresent(InboundMessage::cancel);
+    id.map(pendingAnswers::get).ifPresent(answer -> answer.cancel(false));
   }
 
   // ---- requests of this node

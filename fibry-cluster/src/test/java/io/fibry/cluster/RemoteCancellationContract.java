@@ -8,6 +8,8 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
@@ -32,6 +34,7 @@ abstract class RemoteCancellationContract {
   private static final Job FIRST = new Job("first", true);
   private static final Job SECOND = new Job("second", false);
   private static final Job THIRD = new Job("third", false);
+  private static final Mailbox<Object> SMALL_MAILBOX = Mailbox.bounded(1, Overflow.BLOCK);
 
   private final ActorScope scope = ActorSystem.openScope("cancellation-test");
   private final CountDownLatch firstJobStarted = new CountDownLatch(1);
@@ -64,14 +67,14 @@ abstract class RemoteCancellationContract {
     context.reply(job, job.name + " is done");
   }
 
-  private Actor<Job> exposedWorker() {
-    a.expose("worker", Job.class, scope.named("worker").<Job>newActor(this::handle));
+  private Actor<Job> exposedWorker(Mailbox<Object> mailbox) {
+    a.expose("worker", Job.class, scope.named("worker").mailbox(mailbox).<Job>newActor(this::handle));
     return b.actor("worker", Job.class);
   }
 
-  private Actor<Job> workerEntity() {
+  private Actor<Job> workerEntity(Mailbox<Object> mailbox) {
     a.host("worker", Job.class, scope.anonymous(), Duration.ofMinutes(1),
-        (builder, key) -> scope.named("worker").newActor(this::handle));
+        (builder, key) -> scope.named("worker").mailbox(mailbox).newActor(this::handle));
     return b.entities("worker", Job.class).actor("x");
   }
 
@@ -80,7 +83,7 @@ abstract class RemoteCancellationContract {
         .mapToLong(actor -> actor.queued()).sum();
   }
 
-  /** Waits until node a has registered its requests. Only then can it cancel them. */
+  /** Waits until node a has registered its requests, and has removed the cancelled requests. */
   private void awaitRegistered(int requests) {
     Patience.eventually(() -> a.health().pendingRequests() == requests);
   }
@@ -105,17 +108,50 @@ abstract class RemoteCancellationContract {
 
   @Test
   void cancelledRequestIsNotHandledByActor() throws Exception {
-    checkCancelledRequestIsNotHandled(exposedWorker());
+    checkCancelledRequestIsNotHandled(exposedWorker(Mailbox.unbounded()));
   }
 
   @Test
   void cancelledRequestIsNotHandledByEntity() throws Exception {
-    checkCancelledRequestIsNotHandled(workerEntity());
+    checkCancelledRequestIsNotHandled(workerEntity(Mailbox.unbounded()));
+  }
+
+  /** Fills the mailbox, so that later requests wait on the node, outside the mailbox. */
+  private void checkRequestCancelledOutsideMailboxIsNotHandled(Actor<Job> worker) throws InterruptedException {
+    var first = worker.sendMessageReturn(FIRST);
+    firstJobStarted.await();
+    var second = worker.sendMessageReturn(SECOND);
+    Patience.eventually(() -> countQueued() == 1);
+    var third = worker.sendMessageReturn(THIRD); // is delivered when the mailbox has space
+    awaitRegistered(3);
+    var fourth = worker.sendMessageReturn(new Job("fourth", false));
+    awaitRegistered(4);
+
+    fourth.cancel(false);
+    awaitRegistered(3);
+    gate.countDown();
+
+    assertEquals("first is done", first.join());
+    assertEquals("second is done", second.join());
+    assertEquals("third is done", third.join());
+    var fifth = worker.sendMessageReturn(new Job("fifth", false));
+    assertEquals("fifth is done", fifth.join());
+    assertEquals(List.of("first", "second", "third", "fifth"), List.copyOf(handled));
+  }
+
+  @Test
+  void requestCancelledOutsideMailboxIsNotHandledByActor() throws Exception {
+    checkRequestCancelledOutsideMailboxIsNotHandled(exposedWorker(SMALL_MAILBOX));
+  }
+
+  @Test
+  void requestCancelledOutsideMailboxIsNotHandledByEntity() throws Exception {
+    checkRequestCancelledOutsideMailboxIsNotHandled(workerEntity(SMALL_MAILBOX));
   }
 
   @Test
   void requestOfInterruptedAskerIsNotHandled() throws Exception {
-    var worker = exposedWorker();
+    var worker = exposedWorker(Mailbox.unbounded());
     worker.sendMessageReturn(FIRST);
     firstJobStarted.await();
     var failure = new CompletableFuture<Throwable>();
@@ -132,7 +168,7 @@ abstract class RemoteCancellationContract {
 
   @Test
   void handlerSeesThatItsRequestIsCancelled() throws Exception {
-    var first = exposedWorker().sendMessageReturn(FIRST);
+    var first = exposedWorker(Mailbox.unbounded()).sendMessageReturn(FIRST);
     firstJobStarted.await();
     awaitRegistered(1);
 

@@ -64,6 +64,44 @@ class RequestKeepAliveTest {
   }
 
   @Test
+  void cancelledRequestIsNotDelivered() {
+    var registry = new RequestRegistry();
+    var message = inboundMessage("a.life.1", this);
+    registry.addWaiting(message);
+
+    registry.cancel(message.wire());
+
+    assertEquals(Optional.empty(), message.withRemainingTime(new ManualScheduler()));
+    assertEquals(0, registry.unansweredCount());
+  }
+
+  /** The actor's mailbox is full, so the delivery takes longer than the cancellation. */
+  @Test
+  void requestCancelledDuringItsDeliveryIsCancelledAfterwards() {
+    var registry = new RequestRegistry();
+    var message = inboundMessage("a.life.1", this);
+    var answer = new CompletableFuture<Integer>();
+    registry.addWaiting(message);
+
+    registry.cancel(message.wire());
+    registry.addAsked(message.wire(), answer);
+
+    assertTrue(answer.isCancelled());
+  }
+
+  @Test
+  void messageThatMustBeStoredIsNotCancelled() {
+    var registry = new RequestRegistry();
+    var message = new InboundMessage(new WireMessage("x", Optional.of("answers"),
+        Map.of(Destination.MESSAGE_ID, "a.life.1", Destination.STORE, ""), new byte[0]), this, 0);
+    registry.addWaiting(message);
+
+    registry.cancel(message.wire());
+
+    assertEquals(Optional.of(message.wire()), message.withRemainingTime(new ManualScheduler()));
+  }
+
+  @Test
   void olderNodeReadsStateOfNewerNode() {
     var member = new Member("a", "life", Set.of(), Set.of("till"), Instant.EPOCH);
     var bytes = new NodeState(member, Map.of("clerk", "Stopped"), Optional.of(LEASE), Optional.empty()).bytes();
