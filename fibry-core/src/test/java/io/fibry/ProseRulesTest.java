@@ -53,7 +53,7 @@ class ProseRulesTest {
       Map.entry("code of fibry-durable", 3),
       Map.entry("code of fibry-simulation", 2),
       Map.entry("documents of integrations/fibry-dashboard", 1),
-      Map.entry("tests of fibry-core", 2),
+      Map.entry("tests of fibry-core", 1),
       Map.entry("tests of fibry-simulation", 1),
       Map.entry("tests of integrations/fibry-kotlin", 1),
       Map.entry("tests of integrations/fibry-nats", 3));

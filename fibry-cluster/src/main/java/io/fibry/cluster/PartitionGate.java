@@ -76,7 +76,7 @@ final class PartitionGate<M> {
   // No other node gets messages to the partition, but the previous owner may still forward messages
   // until exclusiveFrom. Written by the gate, read by all threads.
   private volatile boolean isExclusive;
-  private volatile long exclusiveFrom; // in nanoseconds of the clock; written before isExclusive; read by all threads
+  private volatile long exclusiveFrom; // in nanoseconds of the clock; readers read isExclusive first
   private GateStage stage = GateStage.HOLDING;
   private boolean isTransferComplete; // all messages that the previous owner held are here
   private boolean hasPreviousOwner; // which forwards messages until forgetAt

@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Runs a server with small limits and many clients at once. The clock does not move while they
  * send, so a client that stalls is not cut off. Afterwards as many clients stall as the limits
- * allow, and the round checks that the server has kept none of its permits.
+ * allow, and the round checks that no permit of the server is missing.
  */
 final class BodyRound implements AutoCloseable {
   private static final int[] MAX_BODY_SIZES = {0, 1, 10, 100, 1_000, 9_000, 20_000};

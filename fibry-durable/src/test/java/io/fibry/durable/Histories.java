@@ -98,8 +98,8 @@ public final class Histories {
 
   /**
    * Reads the history of a kind while its actors store nothing, checks it, and compares it with
-   * what the store loads. Each load begins a life of the actor, so a running actor reads its
-   * state again.
+   * the turns that the store loads. Each load begins a life of the actor, so a running actor reads
+   * its state again.
    *
    * @return the turns
    */

@@ -114,8 +114,9 @@ class GuardedCell extends ActorCell {
 
   /**
    * Called by a sender whose entry has entered the queue of an idle actor. Returns true if the
-   * stack is large enough to start the actor. Otherwise withdraws the entry and throws. If the
-   * entry can no longer be withdrawn, the right to run is stranded, and the result is false.
+   * stack is large enough to start the actor. Otherwise withdraws the entry, and gives up the right
+   * to run, or strands it if other entries wait. The probe's error is thrown, unless the entry
+   * could no longer be withdrawn: then the result is false.
    */
   private boolean probeOrWithdraw(QueueEntry<Object> entry, int size) {
     try {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests a sender whose stack is too small to start an idle actor, while another thread cancels or
- * takes the entry. The sender cannot withdraw the entry, so it keeps the right to run.
+ * takes the entry. The sender cannot withdraw the entry, and must give up the right to run.
  */
 class WithdrawnEntryFaultTest {
   private static final Mailbox<Object> MAILBOX = Mailbox.bounded(2, Overflow.BLOCK);
