@@ -147,8 +147,10 @@ final class DurableRuntime<S, E, M> {
   /** Handles the message of a call, after earlier messages whose own calls the actor never got. */
   private void handleQueuedUpTo(StoredMessage<Object> call, ActorContext<Object> coreContext) throws Exception {
     boolean isFound = false;
-    for (var next = nextMessage(call, coreContext); next.isPresent(); next = nextMessage(call, coreContext)) {
-      isFound |= next.get().id().equals(call.id());
+    while (!isFound) {
+      var next = nextMessage(call, coreContext);
+      if (next.isEmpty()) break;
+      isFound = next.get().id().equals(call.id()); // if it is read again, its new call handles it
       handleStored(new TurnContext<>(this, state, next.get(), call, coreContext));
     }
     // The call stays open until the earlier turns are stored, so that no courier reads their
