@@ -10,6 +10,7 @@ import io.fibry.cluster.ClusterNetwork;
 import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
 import io.fibry.support.Certificates;
+import io.fibry.support.FaultProxy;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.test.NatsServer;
@@ -145,16 +146,16 @@ class JoinTest {
   void passwordInUrlIsNeverShown() throws Exception {
     Servers.assumeInstalled();
     try (var server = NatsServer.start(Servers.folder(), "authorization { user: ada, password: secret }\n");
-        var cable = CutProxy.to(server.url());
+        var proxy = FaultProxy.to(server.url());
         var log = new Logged()) {
-      String url = cable.url().replace("//", "//ada:secret@");
+      String url = proxy.natsUrl().replace("//", "//ada:secret@");
 
       assertHidesPassword(
           assertThrows(TransportException.class, () -> join(NatsNetwork.connectTo(url.replace("secret", "secret2")))));
       assertHidesPassword(assertThrows(TransportException.class,
           () -> join(NatsNetwork.connectTo("nats://ada:secret@127.0.0.1:1,nats://secret@127.0.0.1:2"))));
       try (var node = join(NatsNetwork.connectTo(url))) {
-        cable.mend(); // closes the connection of the node
+        proxy.closeConnections();
         Patience.eventually(() -> !log.lines("connected again, to nats://***@127.0.0.1:").isEmpty());
         assertTrue(node.health().isAlive());
       }

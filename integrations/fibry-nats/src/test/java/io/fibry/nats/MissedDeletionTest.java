@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.ClusterTransport.Entry;
+import io.fibry.support.FaultProxy;
 import io.fibry.support.Patience;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
@@ -47,7 +48,9 @@ class MissedDeletionTest {
   void deletionForgottenByServerIsDetected() throws Exception {
     String url = Servers.shared().url();
     var client = Nats.connect(url);
-    try (var cable = CutProxy.to(url); var watcher = connect("here", cable.url()); var writer = connect("there", url)) {
+    try (var proxy = FaultProxy.to(url);
+        var watcher = connect("here", proxy.natsUrl());
+        var writer = connect("there", url)) {
       var streams = client.jetStreamManagement();
       writer.create("n.lasting", new byte[1], ClusterTransport.FOREVER).orElseThrow();
       long deleted = writer.create("n.deleted", new byte[1], ClusterTransport.FOREVER).orElseThrow();
@@ -57,10 +60,10 @@ class MissedDeletionTest {
         Patience.eventually(() -> isReported("n.lasting", true) && isReported("n.deleted", true));
         boolean isExpiryDue = isReported("n.expired", true); // false if this machine was suspended
 
-        cable.cut(CutProxy.Cut.ALL);
+        proxy.set(FaultProxy.Mode.DROP);
         assertTrue(writer.delete("n.deleted", deleted));
         Patience.eventually(() -> keys(streams) == 1);
-        cable.mend();
+        proxy.set(FaultProxy.Mode.FORWARD);
 
         Patience.eventually(() -> isReported("n.deleted", false) && (!isExpiryDue || isReported("n.expired", false)));
         assertTrue(isReported("n.lasting", true));

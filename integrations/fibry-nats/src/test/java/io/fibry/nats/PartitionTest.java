@@ -14,6 +14,7 @@ import io.fibry.cluster.RemoteFailureException;
 import io.fibry.durable.Durable;
 import io.fibry.durable.Idempotent;
 import io.fibry.pool.Entities;
+import io.fibry.support.FaultProxy;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.time.Duration;
@@ -84,13 +85,13 @@ class PartitionTest {
   }
 
   @ParameterizedTest
-  @EnumSource(value = CutProxy.Cut.class, mode = EnumSource.Mode.EXCLUDE, names = "NOTHING")
-  void partitionedNodeYieldsAndRejoins(CutProxy.Cut cut) throws Exception {
+  @EnumSource(value = FaultProxy.Mode.class, names = {"DROP", "DROP_ANSWERS", "HOLD"})
+  void partitionedNodeYieldsAndRejoins(FaultProxy.Mode fault) throws Exception {
     String url = Servers.shared().url();
-    try (var cable = CutProxy.to(url);
+    try (var proxy = FaultProxy.to(url);
         var a = join("a", url);
         var client = join("asking", url);
-        var b = join("b", cable.url());
+        var b = join("b", proxy.natsUrl());
         var askers = Executors.newVirtualThreadPerTaskExecutor()) {
       a.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
       var countersOfB = b.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
@@ -99,7 +100,7 @@ class PartitionTest {
       var results = IntStream.range(0, 4).mapToObj(i -> askers.submit(newAsker(counters, i))).toList();
       for (int i = 0; i < KEYS; i++) awaitAnswer(counters, i, "before");
 
-      cable.cut(cut);
+      proxy.set(fault);
       Patience.eventually(() -> !b.health().isAlive());
       for (int i = 0; i < KEYS; i++) {
         String idempotencyKey = "there " + i;
@@ -110,7 +111,7 @@ class PartitionTest {
       for (int i = 0; i < KEYS; i++) awaitAnswer(counters, i, "meanwhile");
       assertFalse(b.health().isAlive());
 
-      cable.mend();
+      proxy.set(FaultProxy.Mode.FORWARD);
       Patience.eventually(() -> b.health().isAlive() && b.health().partitions().getOrDefault("counter", 0) > 2);
       for (int i = 0; i < KEYS; i++) awaitAnswer(countersOfB, i, "after");
       stop.set(true);

@@ -17,6 +17,7 @@ import io.fibry.cluster.UnavailableException;
 import io.fibry.cluster.WorkQueue;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
+import io.fibry.support.FaultProxy;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.test.NatsServer;
@@ -123,13 +124,13 @@ class ServerFaultsTest {
   @Test
   void clientWhoseConnectionEndsConnectsAgain() throws IOException {
     var received = new LinkedBlockingQueue<String>();
-    try (var cable = CutProxy.to(server.url());
+    try (var proxy = FaultProxy.to(server.url());
         var otherTransport = openTransport();
-        var transport = NatsNetwork.connectTo(cable.url()).connect("faults", "cabled")) {
+        var transport = NatsNetwork.connectTo(proxy.natsUrl()).connect("faults", "proxied")) {
       transport.subscribe("x", Optional.empty(), message -> received.add(new String(message.body())));
       for (int i = 0; i < 3; i++) {
         String text = "again " + i;
-        cable.mend(); // closes all connections of the client
+        proxy.closeConnections();
         Patience.eventually(() -> isPublished(otherTransport, text) && received.contains(text));
         Patience.eventually(() -> isPublished(transport, "back"));
       }
