@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.cluster.Cluster;
 import io.fibry.durable.Histories;
+import io.fibry.durable.Ledgers;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.test.NatsServer;
@@ -57,24 +58,23 @@ class PausedOwnersTest {
   private void pauseAgainAndAgain(int replicas) throws Exception {
     String app = Servers.app();
     var urls = servers.stream().map(NatsServer::url).collect(Collectors.joining(","));
-    var network = NatsNetwork.connectTo(urls).withReplicas(replicas);
-    for (var name : NAMES)
-      nodes.add(NodeProcess.start("-Xmx192m", Ledgers.class, app, urls, Integer.toString(replicas), name));
+    for (var name : NAMES) nodes.add(LedgerNode.start(app, urls, replicas, name));
     nodes.forEach(NodeProcess::awaitJoined);
-    try (var client = Ledgers.join(app, network, "asking")) {
+    try (var client = LedgerNode.join(app, LedgerNode.network(urls, replicas), "asking")) {
       Patience.eventually(
-          () -> client.members().stream().filter(member -> member.hosts().contains("ledger")).count() == NAMES.size());
+          () -> client.members().stream().filter(member -> member.hosts().contains("inbox")).count() == NAMES.size());
       pauseAgainAndAgain(client);
     }
   }
 
   private void pauseAgainAndAgain(Cluster client) throws Exception {
-    try (var ledgers = new Ledgers(client)) {
+    try (var ledgers = new Ledgers(List.of(LedgerNode.home(client)))) {
       var random = new Random(ledgers.seed());
       for (int i = 0; i < ROUNDS; i++) pause(ledgers, i % NAMES.size(), random.nextInt(MAX_EXTRA_MILLIS));
       for (var name : NAMES) ledgers.awaitAnswerOf(name);
       assertEquals(List.of(), ledgers.violations(), () -> "-Dfibry.seed=" + ledgers.seed());
       Histories.check(client.store(), "ledger");
+      Histories.check(client.store(), "inbox");
       System.out.println(ROUNDS + " pauses, " + servers.size() + " servers: " + ledgers);
     }
   }
@@ -84,9 +84,9 @@ class PausedOwnersTest {
     ledgers.awaitAnswerOf(name);
     nodes.get(nodeIndex).pause();
     long begin = System.nanoTime();
-    ledgers.awaitAllKeysWithout(name, begin);
+    ledgers.awaitAllLedgersWithout(name, begin);
     var takeoverTime = System.nanoTime() - begin;
-    long end = begin + Math.max(takeoverTime, Ledgers.LEASE.toNanos()) + TimeUnit.MILLISECONDS.toNanos(extraMillis);
+    long end = begin + Math.max(takeoverTime, LedgerNode.LEASE.toNanos()) + TimeUnit.MILLISECONDS.toNanos(extraMillis);
     ledgers.await("the end of the pause", () -> System.nanoTime() - end > 0);
     nodes.get(nodeIndex).resume();
     System.out.printf("%s was paused for %.1f s, its keys were answered after %.1f s: %s%n", name,

@@ -1,0 +1,326 @@
+package io.fibry.durable;
+
+import io.fibry.Actor;
+import io.fibry.Outcome;
+import io.fibry.Request;
+import io.fibry.RequestException;
+import io.fibry.pool.Entities;
+import io.fibry.store.StoreException;
+import io.fibry.support.Patience;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Durable lists of ids, and a checker of them. Askers add ids and read the length of the lists
+ * while a test causes faults. They note when they asked, and when they got which answer. At the end
+ * {@link #violations} compares the notes with the lists. Half of the lists are inboxes: actors that
+ * store messages before they handle them.
+ */
+public final class Ledgers implements AutoCloseable {
+  public sealed interface Message {}
+
+  record Add(long id) implements Message, Request<Add, Place> {}
+
+  /** Sent again and again until it is answered. */
+  record AddOnce(String idempotencyKey, long id) implements Message, Idempotent, Request<AddOnce, Place> {}
+
+  record Count() implements Message, Request<Count, Place> {}
+
+  record All() implements Message, Request<All, Ledger> {}
+
+  record Added(long id) {}
+
+  record Ledger(List<Long> ids) {
+    Ledger and(Added added) {
+      var allIds = new ArrayList<>(ids);
+      allIds.add(added.id());
+      return new Ledger(allIds);
+    }
+  }
+
+  /** The actors of both kinds, as one node reaches them. */
+  public record Home(Entities<String, Message> ledgers, Entities<String, Message> inboxes) {
+    private Actor<Message> actor(int index) {
+      return (index % 2 == 0 ? ledgers : inboxes).actor("k" + index);
+    }
+  }
+
+  /** The number of ids that the ledger has after the request, and the node that answered. */
+  record Place(int ids, String node) {}
+
+  /** An answer; the id is 0 if the request only read the ledger. */
+  private record Answer(int ledger, long id, long beginTime, long endTime, int ids) {}
+
+  private record Addition(int ledger, boolean isIdempotent) {}
+
+  private static final int LEDGERS = 32;
+  private static final int ASKERS = 16;
+  private static final int MAX_STORED = 1_000; // messages that wait in an inbox
+  private static final int MAX_VIOLATIONS = 20; // in a report
+  private static final Duration LIMIT = Duration.ofSeconds(2);
+  private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(10); // after a failure
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final List<Home> homes;
+  private final AtomicLong lastId = new AtomicLong();
+  private final AtomicLong answers = new AtomicLong();
+  private final List<List<Answer>> answersByAsker = // each list is written by its asker only
+      Stream.<List<Answer>>generate(ArrayList::new).limit(ASKERS).toList();
+  private final Map<Long, Addition> additions = new ConcurrentHashMap<>(); // by id
+  // Texts of failures, by id: the failure says that the id is not added, or that it will be
+  private final Map<Long, String> refusals = new ConcurrentHashMap<>();
+  private final Map<Long, String> promises = new ConcurrentHashMap<>();
+  private final Map<String, Map<Integer, Long>> lastAnswered = new ConcurrentHashMap<>(); // send time, by node and ledger
+  private final Map<String, LongAdder> failures = new ConcurrentHashMap<>(); // by class
+  private final AtomicBoolean stop = new AtomicBoolean();
+  private final ExecutorService fibers = Executors.newVirtualThreadPerTaskExecutor();
+  private final List<Future<?>> askers = new ArrayList<>();
+
+  /**
+   * Starts askers, which send each request to one of the homes. If there are several, they take
+   * the actors from each other, and a home may answer reads until it notices that.
+   */
+  public Ledgers(List<Home> homes) {
+    System.out.println("ledgers: -Dfibry.seed=" + seed);
+    this.homes = List.copyOf(homes);
+    for (int i = 0; i < ASKERS; i++) {
+      int asker = i;
+      askers.add(fibers.submit(() -> run(asker)));
+    }
+  }
+
+  public long seed() {
+    return seed;
+  }
+
+  // ---- actors
+
+  /** Returns the kind of ledgers whose messages are not stored, for a node. */
+  public static Durable<Message> kind(String node) {
+    return withHandler(Durable.kind("ledger", Message.class), node);
+  }
+
+  /** Returns the kind of ledgers whose messages are stored, for a node. */
+  public static Durable<Message> inboxKind(String node) {
+    return withHandler(Durable.kind("inbox", Message.class).storeMessages(MAX_STORED), node);
+  }
+
+  private static Durable<Message> withHandler(Durable.Builder<Message> kind, String node) {
+    return kind.events(Added.class, new Ledger(List.of()), Ledger::and)
+        .handler((ledger, message, context) -> handle(ledger, message, context, node));
+  }
+
+  private static void handle(Ledger ledger, Message message, EventContext<Ledger, Added, Message> context,
+      String node) {
+    switch (message) {
+      case Add add -> context.reply(add, new Place(context.persist(new Added(add.id())).ids().size(), node));
+      case AddOnce add -> context.reply(add, new Place(context.persist(new Added(add.id())).ids().size(), node));
+      case Count count -> context.reply(count, new Place(ledger.ids().size(), node));
+      case All all -> context.reply(all, ledger);
+    }
+  }
+
+  // ---- askers
+
+  private void run(int asker) {
+    var random = new Random(seed + asker);
+    while (!stop.get()) {
+      int ledger = random.nextInt(LEDGERS);
+      var actor = homes.get(random.nextInt(homes.size())).actor(ledger);
+      switch (random.nextInt(3)) {
+        case 0 -> isAnswered(asker, ledger, actor, 0, new Count(), System.nanoTime());
+        case 1 -> {
+          long id = newId(ledger, false);
+          isAnswered(asker, ledger, actor, id, new Add(id), System.nanoTime());
+        }
+        default -> {
+          long id = newId(ledger, true);
+          var add = new AddOnce(Long.toString(id), id);
+          long beginTime = System.nanoTime();
+          while (!isAnswered(asker, ledger, actor, id, add, beginTime)) {
+            if (fibers.isShutdown()) return;
+            actor = homes.get(random.nextInt(homes.size())).actor(ledger);
+          }
+        }
+      }
+    }
+  }
+
+  private long newId(int ledger, boolean isIdempotent) {
+    long id = lastId.incrementAndGet();
+    additions.put(id, new Addition(ledger, isIdempotent));
+    return id;
+  }
+
+  private <R extends Message & Request<R, Place>> boolean isAnswered(int asker, int ledger, Actor<Message> actor,
+      long id, R request, long beginTime) {
+    long sendTime = System.nanoTime();
+    try {
+      var answer = actor.ask(request, LIMIT);
+      answersByAsker.get(asker).add(new Answer(ledger, id, beginTime, System.nanoTime(), answer.ids()));
+      lastAnswered.computeIfAbsent(answer.node(), node -> new ConcurrentHashMap<>())
+          .merge(ledger, sendTime, Math::max);
+      answers.incrementAndGet();
+      return true;
+    } catch (RuntimeException failure) {
+      if (!isExpected(failure)) throw failure;
+      failures.computeIfAbsent(failure.getClass().getSimpleName(), name -> new LongAdder()).increment();
+      var outcome = RequestException.outcomeOf(failure, request);
+      if (request instanceof Add && outcome == Outcome.NOT_DONE) refusals.put(id, failure.toString());
+      if (id > 0 && outcome == Outcome.WILL_BE_DONE) promises.put(id, failure.toString());
+      LockSupport.parkNanos(PAUSE); // so that failing askers leave the processors to the nodes
+      return false;
+    }
+  }
+
+  private static boolean isExpected(RuntimeException failure) {
+    return failure instanceof RequestException || failure instanceof StoreException
+        || failure instanceof CancellationException
+        || failure.getClass().getPackageName().equals("io.fibry.cluster");
+  }
+
+  // ---- waiting
+
+  /** Waits until the node has answered a request that was sent after this call. */
+  public void awaitAnswerOf(String node) {
+    long now = System.nanoTime();
+    await("an answer of " + node,
+        () -> lastAnswered.getOrDefault(node, Map.of()).values().stream().anyMatch(time -> time >= now));
+  }
+
+  /** Waits until all ledgers have answered requests that were sent since that time. */
+  public void awaitAllLedgers(long begin) {
+    awaitAllLedgersWithout("no node", begin);
+  }
+
+  /** Waits until other nodes have answered requests to all ledgers, sent since that time. */
+  public void awaitAllLedgersWithout(String node, long begin) {
+    await("all ledgers without " + node, () -> IntStream.range(0, LEDGERS).allMatch(i -> lastAnswered.entrySet()
+        .stream().anyMatch(entry -> !entry.getKey().equals(node) && entry.getValue().getOrDefault(i, 0L) >= begin)));
+  }
+
+  /** Waits until so many more requests are answered. */
+  public void awaitMore(int count) {
+    long goal = answers.get() + count;
+    await(count + " more answers", () -> answers.get() >= goal);
+  }
+
+  /** Waits until the condition holds. Fails if an asker fails, or if no answers come any more. */
+  public void await(String description, BooleanSupplier condition) {
+    Patience.progress(description + ": it did not come; -Dfibry.seed=" + seed + ", " + this, answers::get, () -> {
+      for (var asker : askers) if (asker.state() == Future.State.FAILED)
+        throw new AssertionError("an asker has failed", asker.exceptionNow());
+      return condition.getAsBoolean();
+    });
+  }
+
+  // ---- checks
+
+  /** Ends the askers. Returns descriptions of all broken promises, up to a maximum. */
+  public List<String> violations() {
+    return violations(homes.getFirst());
+  }
+
+  /** Reads the ledgers at the end through this home, which must be new if there are several. */
+  public List<String> violations(Home reader) {
+    stop.set(true);
+    askers.forEach(Patience::value);
+    var violations = new ArrayList<String>();
+    var idsByLedger = new ArrayList<List<Long>>();
+    for (int i = 0; i < LEDGERS; i++) idsByLedger.add(readIds(reader.actor(i), promisedIds(i)));
+    for (int i = 0; i < LEDGERS; i++) checkIds(i, idsByLedger.get(i), violations);
+    for (var answersOfAsker : answersByAsker) for (var answer : answersOfAsker) {
+      var ids = idsByLedger.get(answer.ledger);
+      if (answer.id > 0 && (answer.ids > ids.size() || ids.get(answer.ids - 1) != answer.id))
+        violations.add(answer + " has another place in the ledger, which has " + ids.size() + " ids");
+    }
+    for (int i = 0; i < LEDGERS; i++) checkOrder(i, violations);
+    return violations.subList(0, Math.min(MAX_VIOLATIONS, violations.size()));
+  }
+
+  private List<Long> promisedIds(int ledger) {
+    return promises.keySet().stream().filter(id -> additions.get(id).ledger == ledger).toList();
+  }
+
+  private void checkIds(int ledger, List<Long> ids, List<String> violations) {
+    var idsBefore = new HashSet<Long>();
+    for (var id : ids) {
+      var addition = additions.get(id);
+      if (!idsBefore.add(id)) violations.add("ledger " + ledger + " has " + id + " twice: " + addition);
+      if (addition == null || addition.ledger != ledger)
+        violations.add("ledger " + ledger + " has " + id + ": " + addition);
+      if (refusals.containsKey(id))
+        violations.add("ledger " + ledger + " has " + id + ", although its asker got: " + refusals.get(id));
+    }
+    for (var id : promisedIds(ledger)) if (!idsBefore.contains(id))
+      violations.add("ledger " + ledger + " lacks " + id + ", although its asker got: " + promises.get(id));
+  }
+
+  /** Reads the ids of a ledger, when it has the promised ids; they may come late. */
+  private static List<Long> readIds(Actor<Message> ledger, List<Long> promisedIds) {
+    var ids = new AtomicReference<List<Long>>();
+    boolean isComplete = Patience.comesTrue(() -> {
+      try {
+        ids.set(ledger.ask(new All(), LIMIT).ids());
+        return ids.get().containsAll(promisedIds);
+      } catch (RequestException | StoreException | CancellationException failure) {
+        return false;
+      }
+    });
+    if (!isComplete && ids.get() == null) throw new AssertionError(ledger + " is not answered");
+    return ids.get();
+  }
+
+  /**
+   * Checks that a request sent after an answer reads at least as many ids as that answer had, or
+   * adds its id behind them. If there are several homes, only additions are checked.
+   */
+  private void checkOrder(int ledger, List<String> violations) {
+    var byBeginTime = answersByAsker.stream().flatMap(List::stream)
+        .filter(answer -> answer.ledger == ledger && (answer.id > 0 || homes.size() == 1))
+        .toArray(Answer[]::new);
+    var byEndTime = byBeginTime.clone();
+    Arrays.sort(byBeginTime, (a, b) -> Long.compare(a.beginTime, b.beginTime));
+    Arrays.sort(byEndTime, (a, b) -> Long.compare(a.endTime, b.endTime));
+    Answer maxAnswer = null; // has the highest number of ids among the answers that had ended
+    int next = 0;
+    for (var answer : byBeginTime) {
+      for (; byEndTime[next].endTime < answer.beginTime; next++)
+        if (maxAnswer == null || byEndTime[next].ids > maxAnswer.ids) maxAnswer = byEndTime[next];
+      if (maxAnswer != null && answer.ids < maxAnswer.ids + (answer.id > 0 ? 1 : 0))
+        violations.add("stale: " + answer + " was asked after " + maxAnswer);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return answers + " answers to " + lastId + " ids and to readers, " + refusals.size() + " refused, "
+        + promises.size() + " promised, failures " + new TreeMap<>(failures);
+  }
+
+  @Override
+  public void close() {
+    stop.set(true);
+    fibers.shutdownNow();
+  }
+}

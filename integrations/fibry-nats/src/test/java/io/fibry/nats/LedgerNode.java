@@ -1,0 +1,42 @@
+package io.fibry.nats;
+
+import io.fibry.ActorSystem;
+import io.fibry.cluster.Cluster;
+import io.fibry.durable.Ledgers;
+import java.time.Duration;
+
+/** A process with a node that hosts {@link Ledgers}. */
+final class LedgerNode {
+  static final Duration LEASE = Duration.ofSeconds(4);
+  private static final Duration IDLE_LIMIT = Duration.ofMinutes(5);
+
+  private LedgerNode() {}
+
+  static NodeProcess start(String app, String urls, int replicas, String node) {
+    return NodeProcess.start("-Xmx192m", LedgerNode.class, app, urls, Integer.toString(replicas), node);
+  }
+
+  /** Runs a node. Arguments: its app, its servers, the number of replicas, and its name. */
+  public static void main(String[] args) throws InterruptedException {
+    String node = args[3];
+    var cluster = join(args[0], network(args[1], Integer.parseInt(args[2])), node);
+    cluster.host(Ledgers.kind(node), ActorSystem.anonymous(), IDLE_LIMIT);
+    cluster.host(Ledgers.inboxKind(node), ActorSystem.anonymous(), IDLE_LIMIT);
+    NodeProcess.reportJoined();
+    Thread.currentThread().join(); // until the process is killed
+  }
+
+  /** A client that uses these servers only, so that none of its bytes avoid a proxy. */
+  static NatsNetwork network(String urls, int replicas) {
+    return NatsNetwork.connectTo(urls).withReplicas(replicas).withOptions(options -> options.ignoreDiscoveredServers());
+  }
+
+  static Cluster join(String app, NatsNetwork network, String node) {
+    return Cluster.join(app, network, options -> options.withNode(node).withLease(LEASE).withPartitions(32));
+  }
+
+  /** Returns the ledgers as the client reaches them. */
+  static Ledgers.Home home(Cluster client) {
+    return new Ledgers.Home(client.entities(Ledgers.kind("nowhere")), client.entities(Ledgers.inboxKind("nowhere")));
+  }
+}
