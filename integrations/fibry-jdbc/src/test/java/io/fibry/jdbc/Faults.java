@@ -4,7 +4,9 @@ import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 
 /** Wraps the connections of a data source, so that they fail when a test wants it. */
@@ -23,6 +25,7 @@ public final class Faults {
   private final AtomicInteger open = new AtomicInteger();
   private volatile Fault onCommit = (connection, call) -> call.pass();
   private volatile StatementFault onStatement = NO_FAULT;
+  private volatile BooleanSupplier mustFail = () -> false;
   private final AtomicInteger refusals = new AtomicInteger();
   private volatile boolean isDown;
 
@@ -46,6 +49,18 @@ public final class Faults {
   /** Runs the fault when the next statement with this text is prepared, once. */
   public void onNextStatement(String text, Fault fault) {
     onStatement = new StatementFault(text, fault);
+  }
+
+  /**
+   * Lets statements and commits fail with this probability. A statement is cancelled. A commit
+   * loses its connection, before or after the database has done it.
+   */
+  void failRandomly(Random random, double probability) {
+    mustFail = () -> random.nextDouble() < probability;
+    onCommit = (connection, call) -> {
+      if (!mustFail.getAsBoolean()) return call.pass();
+      return random.nextBoolean() ? loseAfter(connection, call) : loseBefore(connection, call);
+    };
   }
 
   /** Makes the database unavailable, or available again. */
@@ -105,6 +120,7 @@ public final class Faults {
   }
 
   private Object prepare(Connection connection, String sql, Intercepted.Call call) throws Throwable {
+    if (mustFail.getAsBoolean()) throw new SQLException("canceling statement, as the test has asked for", "57014");
     var expected = onStatement;
     if (!sql.contains(expected.text)) return call.pass();
     onStatement = NO_FAULT;

@@ -197,6 +197,23 @@ public final class PostgresServer implements AutoCloseable {
     for (var child : descendants) child.onExit().join();
   }
 
+  /** Pauses all processes of the server until {@link #resume}. */
+  public void pause() {
+    signal("STOP");
+  }
+
+  public void resume() {
+    signal("CONT");
+  }
+
+  private void signal(String name) {
+    var command = new ArrayList<>(List.of("kill", "-" + name, Long.toString(process.handle().pid())));
+    process.handle().descendants().forEach(child -> command.add(Long.toString(child.pid())));
+    try (var kill = Child.start(command)) {
+      kill.exitCode(); // not 0 if a process of a client ended meanwhile
+    }
+  }
+
   @Override
   public void close() {
     try {
@@ -225,6 +242,10 @@ public final class PostgresServer implements AutoCloseable {
       statement.execute("create schema " + name);
     }
     return source(name);
+  }
+
+  int port() {
+    return port;
   }
 
   private PGSimpleDataSource source(String schema) {

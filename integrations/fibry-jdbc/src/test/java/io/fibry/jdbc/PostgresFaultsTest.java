@@ -1,0 +1,172 @@
+package io.fibry.jdbc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.durable.Histories;
+import io.fibry.durable.Ledgers;
+import io.fibry.support.FaultProxy;
+import io.fibry.support.Patience;
+import io.fibry.support.Soak;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/**
+ * Checks {@link Ledgers} in two stores that share a database, while faults of all kinds happen,
+ * often two at once. Each store reaches the database through a proxy. An actor that both stores
+ * load moves between them again and again.
+ */
+@Soak(counterpart = "FaultsInPostgresTest.promisesHoldWhileStatementsFail")
+class PostgresFaultsTest {
+  private static final int ROUNDS = Integer.getInteger("fibry.rounds", 30);
+  private static final int MAX_FAULT_MILLIS = 6_000;
+  private static final Duration IDLE_LIMIT = Duration.ofMinutes(5);
+  private static final Duration STATEMENT_LIMIT = Duration.ofSeconds(4);
+  private static final String OF_CLIENTS =
+      " from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()";
+
+  /** A fault of a store's network, of its statements or of the server. */
+  private enum Fault {
+    CANCEL_STATEMENTS, END_CONNECTIONS, HOLD, SLOW, DROP, DROP_ANSWERS, CLOSE_CONNECTIONS, KILL_SERVER, PAUSE_SERVER
+  }
+
+  /** A store with its own connections and actors. */
+  private static final class Home implements AutoCloseable {
+    private final FaultProxy proxy;
+    private final HikariDataSource pool;
+    private final JdbcStore store;
+    private final ActorScope scope;
+    private final Ledgers.Home ledgers;
+
+    Home(String name, PostgresServer server, PGSimpleDataSource database) throws IOException {
+      proxy = FaultProxy.to("127.0.0.1", server.port());
+      var source = new PGSimpleDataSource();
+      source.setServerNames(new String[] {"127.0.0.1"});
+      source.setPortNumbers(new int[] {proxy.port()});
+      source.setUser(database.getUser());
+      source.setDatabaseName(database.getDatabaseName());
+      source.setCurrentSchema(database.getCurrentSchema());
+      pool = Pools.of(source, 5, 2_000);
+      store =
+          FaultContract.patiently(() -> JdbcStore.open(pool, options -> options.withStatementLimit(STATEMENT_LIMIT)));
+      scope = ActorSystem.openScope(name);
+      ledgers = new Ledgers.Home(Ledgers.kind(name).entities(scope.anonymous(), store, IDLE_LIMIT),
+          Ledgers.inboxKind(name).entities(scope.anonymous(), store, IDLE_LIMIT));
+    }
+
+    @Override
+    public void close() throws IOException {
+      scope.close();
+      store.close();
+      pool.close();
+      proxy.close();
+    }
+  }
+
+  private final PostgresServer server = PostgresServer.make("fsync=off"); // the machine does not crash
+  private final List<Home> homes = new ArrayList<>();
+  private final Map<Fault, Integer> counts = new TreeMap<>();
+  private PGSimpleDataSource database;
+  private Random random;
+  private volatile boolean isCancelling;
+
+  @AfterEach
+  void end() throws IOException {
+    isCancelling = false;
+    for (var home : homes) home.close();
+    server.close();
+  }
+
+  @Test
+  void promisesHoldThroughFaults() throws Exception {
+    database = server.newSchema();
+    for (var name : List.of("a", "b")) homes.add(new Home(name, server, database));
+    try (var ledgers = new Ledgers(homes.stream().map(home -> home.ledgers).toList())) {
+      random = new Random(ledgers.seed());
+      for (int i = 0; i < ROUNDS; i++) causeFaults(ledgers);
+      for (var name : List.of("a", "b")) ledgers.awaitAnswerOf(name);
+      homes.add(new Home("reader", server, database));
+      assertEquals(List.of(), ledgers.violations(homes.getLast().ledgers), () -> "-Dfibry.seed=" + ledgers.seed());
+      for (var kind : List.of("ledger", "inbox")) Histories.check(homes.getLast().store, kind);
+      System.out.println(counts + ": " + ledgers);
+    }
+  }
+
+  /** Causes one or two faults, ends them, and waits until all ledgers answer again. */
+  private void causeFaults(Ledgers ledgers) throws IOException {
+    var faults = new TreeMap<Fault, Home>();
+    for (int i = 0; i <= random.nextInt(2); i++)
+      faults.put(Fault.values()[random.nextInt(Fault.values().length)], homes.get(random.nextInt(homes.size())));
+    if (faults.containsKey(Fault.KILL_SERVER)) faults.remove(Fault.PAUSE_SERVER); // a dead server cannot be paused
+
+    long begin = System.nanoTime();
+    long end = begin + TimeUnit.MILLISECONDS.toNanos(random.nextInt(MAX_FAULT_MILLIS));
+    ledgers.awaitMore(random.nextInt(500));
+    for (var fault : faults.entrySet()) begin(fault.getKey(), fault.getValue());
+    ledgers.await("the end of the faults " + faults.keySet(), () -> System.nanoTime() - end > 0);
+    for (var fault : faults.entrySet()) end(fault.getKey(), fault.getValue());
+    long healed = System.nanoTime();
+    ledgers.awaitAllLedgers(healed);
+    System.out.printf("%s for %.1f s, all ledgers answered %.1f s later: %s%n", faults.keySet(),
+        (healed - begin) / 1e9, (System.nanoTime() - healed) / 1e9, ledgers);
+  }
+
+  private void begin(Fault fault, Home home) {
+    counts.merge(fault, 1, Integer::sum);
+    switch (fault) {
+      case CANCEL_STATEMENTS -> {
+        isCancelling = true;
+        long seed = random.nextLong();
+        Patience.startFiber(() -> cancelStatements(new Random(seed)));
+      }
+      case END_CONNECTIONS -> administer("select pg_terminate_backend(pid)" + OF_CLIENTS);
+      case HOLD -> home.proxy.set(FaultProxy.Mode.HOLD);
+      case SLOW -> home.proxy.set(FaultProxy.Mode.SLOW);
+      case DROP -> home.proxy.set(FaultProxy.Mode.DROP);
+      case DROP_ANSWERS -> home.proxy.set(FaultProxy.Mode.DROP_ANSWERS);
+      case CLOSE_CONNECTIONS -> home.proxy.closeConnections();
+      case KILL_SERVER -> server.kill();
+      case PAUSE_SERVER -> server.pause();
+    }
+  }
+
+  private void end(Fault fault, Home home) throws IOException {
+    switch (fault) {
+      case CANCEL_STATEMENTS -> isCancelling = false;
+      case END_CONNECTIONS, CLOSE_CONNECTIONS -> {
+      }
+      case HOLD, SLOW, DROP, DROP_ANSWERS -> home.proxy.set(FaultProxy.Mode.FORWARD);
+      case KILL_SERVER -> server.start();
+      case PAUSE_SERVER -> server.resume();
+    }
+  }
+
+  /** Cancels all running statements again and again, until the fault ends. */
+  private void cancelStatements(Random pauses) {
+    while (isCancelling) {
+      administer("select pg_cancel_backend(pid)" + OF_CLIENTS + " and state = 'active'");
+      LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(pauses.nextInt(20_000)));
+    }
+  }
+
+  private void administer(String sql) {
+    try (var connection = database.getConnection(); var statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException failure) { // another fault prevents this one
+      System.out.println("not executed: " + failure.getMessage());
+    }
+  }
+}
