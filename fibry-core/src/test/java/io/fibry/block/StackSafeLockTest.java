@@ -15,7 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-@SuppressWarnings("try") // the variable of the lock is not used
+@SuppressWarnings("try") // the resource variables of the try statements are never read
 class StackSafeLockTest {
   private static final int ROUNDS = Soak.ON ? 2_000 : 8;
 
@@ -101,7 +101,10 @@ class StackSafeLockTest {
     }
   }
 
-  /** A fiber leaves the queue while the holder releases the lock: the next thread must be woken. */
+  /**
+   * A fiber that cannot park leaves the queue while the holder releases the lock. The release must
+   * wake the next thread of the queue.
+   */
   @Promise("8.5")
   @Test
   void fiberThatLeavesQueueWakesNextThread() {

@@ -7,7 +7,7 @@ import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Envelope;
 import java.util.concurrent.CompletableFuture;
 
-/** Creates cells for tests, and has operations that the type of an actor does not offer. */
+/** Creates cells for tests, and calls operations that the public types of actors do not have. */
 public final class Cells {
   private Cells() {}
 
@@ -25,7 +25,7 @@ public final class Cells {
     ((GuardedCell) actor).addUnbounded(new Envelope(message, Baggage.of(null)));
   }
 
-  /** Sends a request, even if the type of the actor has no requests. */
+  /** Sends a request, even if the public type of the actor has no method for requests. */
   public static CompletableFuture<Object> sendRequest(Object actor, Object message) {
     return ((ActorCell) actor).sendMessageReturn(message);
   }

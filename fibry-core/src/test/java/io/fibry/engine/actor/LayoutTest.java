@@ -31,14 +31,16 @@ import org.openjdk.jol.info.ClassLayout;
 import org.openjdk.jol.info.GraphLayout;
 
 /**
- * Tests that an actor takes one object of 40 bytes, before and after work. The sizes hold for the
- * default flags of the JVM, with compressed references and without compact headers.
+ * Tests that an actor is one object of 40 bytes, and that a sink retains at most 64 bytes, before
+ * and after it handles messages. The sizes hold for the default flags of the JVM, with compressed
+ * references and without compact headers.
  */
 class LayoutTest {
   private static final int SINKS = 10_000;
   private static final int HEAP_OBJECTS = Soak.ON ? 250_000 : 40_000;
-  private static final int MEASURED_SINKS = Soak.ON ? 2_000 : 400; // each is measured with all its parts
-  private static final long BYTES_PER_ELEMENT = 4; // in an array of references
+  // the size of each sink is computed with all objects that belong to it
+  private static final int MEASURED_SINKS = Soak.ON ? 2_000 : 400;
+  private static final long BYTES_PER_ELEMENT = 4; // the size of one reference in an array
 
   @Promise("11.1")
   @Test
@@ -89,7 +91,7 @@ class LayoutTest {
     assertEquals(SINKS, distinctSinks.size());
   }
 
-  /** Measures the size on the heap, with so many actors that noise does not matter. */
+  /** Measures how much the heap grows, with so many actors that noise does not matter. */
   @Test
   void heapGrowsByAtMost64BytesPerSink() {
     assertGrowthPerObject(64, () -> Stereotypes.fibers().sink(null));
@@ -107,7 +109,10 @@ class LayoutTest {
     }
   }
 
-  /** The limit is the size of a timer that is in the inbox and in the set of the timers' thread. */
+  /**
+   * The limit is the size of a timer that is both in the inbox and in the queue of the timer
+   * thread.
+   */
   @Test
   void heapGrowsByAtMost192BytesPerTimer() {
     try (var scope = Variants.scope(o -> o.withDeadLetters(letter -> {}))) {
@@ -117,7 +122,7 @@ class LayoutTest {
   }
 
   private static void assertGrowthPerObject(int bytes, Supplier<Object> factory) {
-    for (int i = 0; i < 1_000; i++) factory.get(); // creates the shared objects
+    for (int i = 0; i < 1_000; i++) factory.get(); // creates the objects that all results of the factory share
 
     long growth = LeakProbe.growth((bytes + BYTES_PER_ELEMENT) * HEAP_OBJECTS, () -> {
       var objects = new Object[HEAP_OBJECTS];
@@ -149,8 +154,8 @@ class LayoutTest {
   }
 
   /**
-   * Returns the bytes that one more sink makes reachable, without objects that sinks share and
-   * without its element of the array.
+   * Returns how many bytes one more sink makes reachable. The result includes neither the objects
+   * that all sinks share nor the reference to the sink in the array.
    */
   private static double retainedBytesPerSink(Consumer<Sink<Void>> handleMessages) {
     var sinks = sinks(MEASURED_SINKS);
@@ -163,8 +168,8 @@ class LayoutTest {
   }
 
   /**
-   * Returns the size of the objects to which a cell refers, without its behavior, from which all
-   * objects of the process can be reached.
+   * Returns the size of all objects that can be reached from a cell. The behavior of the cell is
+   * left out, because all objects of the process can be reached from it.
    */
   private static long ownParts(Object cell) {
     long bytes = 0;

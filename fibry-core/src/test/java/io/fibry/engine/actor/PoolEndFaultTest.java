@@ -179,7 +179,7 @@ class PoolEndFaultTest {
   @Test
   void unreferencedPoolIsGarbageAfterItsWorkersRetire() {
     var clock = new Clock();
-    // like the root, this scope does not track anonymous actors
+    // this scope has no parent, so it does not track anonymous actors, and they can become garbage
     var ownScope = Variants.scope(o -> o.withScheduler(clock));
     var pools = new ArrayList<WeakReference<?>>();
     pools.add(new WeakReference<>(poolAfterWork(Pools.scaling(ownScope.anonymous(), 0, 2))));

@@ -107,7 +107,7 @@ class PoolHandOverFaultTest {
     var heavyGate = new Gate();
     strategy.beforeStart = call -> {
 
-      // the second call is on the thread of the first worker, after the heavy message
+      // the first worker makes the second call, on its thread, after the heavy message
       if (call == 2) startGate.passUninterruptibly();
     };
     var pool = Pools.weighted(scope.anonymous().strategy(strategy), 2, (Object message) -> message == heavyGate ? 2 : 1)
@@ -165,7 +165,8 @@ class PoolHandOverFaultTest {
       throw new IllegalStateException("planned");
     };
 
-    var answer = pool.sendMessageReturn((Object) "x"); // the timers of the scope's clock never fire
+    // the test never advances the clock, so no timer of the scope fires
+    var answer = pool.sendMessageReturn((Object) "x");
 
     assertEquals("x", Patience.value(answer));
   }
@@ -205,7 +206,8 @@ class PoolHandOverFaultTest {
     Patience.awaitEnd(pool::waitForExit);
     Patience.value(answer);
     Patience.eventually(() -> ownScope.report().sent() == 1);
-    // on a slow machine the pool may be cut off, and then ends before its worker
+    // on a slow machine the kill grace may end first: the pool is then cut off, and ends before its
+    // worker
     Patience.eventually(() -> cell(pool).activity().equals("0 of 0 at work"));
   }
 
@@ -273,7 +275,7 @@ class PoolHandOverFaultTest {
     var handled = new CopyOnWriteArrayList<Object>();
     var pool = Pools.byKey(ownScope.anonymous().strategy(strategy), 2, (Object message) -> "key")
         .newActor((Object message) -> handled.add(message));
-    pool.sendMessage("first"); // its worker has the message, but no thread yet
+    pool.sendMessage("first"); // a worker has got the message, but the strategy has not run its activation
     for (var worker : cell(pool).workersAndSelf()) worker.requestRestart(1_000_000_000);
 
     pool.sendMessage("second");
@@ -300,7 +302,8 @@ class PoolHandOverFaultTest {
     strategy.runAll();
     var lastWorker =
         pool.workersAndSelf().stream().filter(worker -> worker.name().endsWith("/2")).findFirst().orElseThrow();
-    strategy.beforeStart = () -> { // the first worker must end, and the scope restarts all workers
+    // called when the first worker must end: the scope restarts the last worker at this moment
+    strategy.beforeStart = () -> {
       strategy.beforeStart = () -> {};
       lastWorker.requestRestart(0);
       strategy.runAll();

@@ -43,7 +43,8 @@ class PoolStackEdgeFaultTest {
   private static final Integer PROBE_NUMBER = -1;
   private static final int EPISODES = Integer.getInteger("fibry.episodes", 0) > 0 ? Integer.getInteger("fibry.episodes")
       : Soak.ON ? 1_000 : 6;
-  private static final int STOP_EPISODES = Soak.ON ? 100 : 30; // for all kinds, strategies and stop methods
+  // at least 30, for all combinations of kinds, strategies and stop methods
+  private static final int STOP_EPISODES = Soak.ON ? 100 : 30;
   private static final Map<String, UnaryOperator<ActorBuilder<Integer>>> KINDS = Map.of(
       "fixed", builder -> Pools.fixed(builder, 2),
       "scaling", builder -> Pools.scaling(builder, 0, 2),
@@ -61,7 +62,7 @@ class PoolStackEdgeFaultTest {
     private final ActorWithReturn<Integer, Integer> pool;
     private final Verb verb;
     private final int firstDepth; // the depth of the first send
-    // workers run on the sender's stack, so their handlers may overflow, too
+    // if true, workers run on the sender's stack, so their handlers may overflow, too
     private final boolean nested;
     private int depth;
 
@@ -165,7 +166,10 @@ class PoolStackEdgeFaultTest {
     }
   }
 
-  /** No message is sent after the overflow, so the handling must not depend on another send. */
+  /**
+   * Sends no message after the overflow, so the pool must handle the accepted messages without the
+   * help of another send.
+   */
   @ParameterizedTest
   @MethodSource("cases")
   void acceptedMessagesAreHandledAfterOverflow(String strategy, String kind, Verb verb) throws Exception {
@@ -206,7 +210,8 @@ class PoolStackEdgeFaultTest {
             () -> "a request handled " + handled + " times, begun " + ((RequestFuture<?>) (Object) request).isBegun()
                 + ((ActorScope) episode.cell().owner()).report());
       }
-      // on a slow machine the pool may be cut off, and then ends before its workers
+      // on a slow machine the kill grace may end first: the pool is then cut off, and ends before
+      // its workers
       StressWaits.runWithState(() -> Patience.eventually(() -> episode.cell().workersAndSelf().size() == 1),
           episode::state);
     }

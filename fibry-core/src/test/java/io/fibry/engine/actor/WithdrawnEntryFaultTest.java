@@ -27,8 +27,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests a sender whose stack is too small to start an idle actor, while another thread cancels or
- * takes the entry. The sender cannot withdraw the entry, and must give up the right to run.
+ * Tests a sender whose stack is too small to start an idle actor. At the same time another thread
+ * cancels or takes the entry of this sender. The sender then cannot withdraw the entry, and must
+ * give up the right to run.
  */
 class WithdrawnEntryFaultTest {
   private static final Mailbox<Object> MAILBOX = Mailbox.bounded(2, Overflow.BLOCK);
@@ -55,7 +56,10 @@ class WithdrawnEntryFaultTest {
     CancellingCell(Object template) {
       super(ActorInternals.behavior(template), new GuardedQueue<Object>(MAILBOX, System::nanoTime,
           (message, baggage) -> new Envelope(message, (Baggage) baggage)) {
-        /** Gives the right to run, as if the actor had become idle during the call. */
+        /**
+         * Adds the entry and gives the sender the right to run, as if the actor had just become
+         * idle.
+         */
         @Override
         public EnterResult enter(QueueEntry<Object> entry, boolean mayWait) {
           return offer(entry, mayWait);
@@ -94,19 +98,19 @@ class WithdrawnEntryFaultTest {
   }
 
   /**
-   * An actor whose first message is taken by another thread, as by an earlier drain, before the
-   * sender probes its stack for the activation. The other thread then sends a message itself.
+   * An actor whose first message another thread takes, as an earlier drain would, before the sender
+   * probes its stack for the activation. The other thread then sends a message itself.
    */
   private static final class OvertakenCell extends GuardedCell {
     private static final long STACK_BYTES = 200_000;
 
     private final GuardedQueue<Object> queue;
-    private int sendDistance; // number of calls below the sending call; -1 after the first send
+    private int sendDistance; // how many calls fit on the stack below the sending call; -1 after the first send
     private volatile boolean mayTake;
     private volatile boolean isTaken;
-    private volatile boolean isOver; // the sender has ended, perhaps before it probed its stack
+    private volatile boolean isOver; // true when the sender has ended, perhaps before it probed its stack
     private boolean isProbeFailed;
-    private int acceptedCount; // without the first message
+    private int acceptedCount; // does not count the first message
 
     private OvertakenCell(Object template, GuardedQueue<Object> queue, int sendDistance) {
       super(ActorInternals.behavior(template), queue);
@@ -119,7 +123,10 @@ class WithdrawnEntryFaultTest {
           (message, baggage) -> new Envelope(message, (Baggage) baggage)) {
         private boolean isFirst = true;
 
-        /** Gives the first sender the right to run, as if the actor had just become idle. */
+        /**
+         * Adds the first entry and gives its sender the right to run, as if the actor had just
+         * become idle.
+         */
         @Override
         public EnterResult enter(QueueEntry<Object> entry, boolean mayWait) {
           if (!isFirst) return super.enter(entry, mayWait);
@@ -147,14 +154,14 @@ class WithdrawnEntryFaultTest {
     }
 
     /**
-     * Recurses until the stack overflows. Returns the number of calls below this call that did not
-     * overflow the stack.
+     * Recurses until the stack overflows, and sends at one depth on the way back. Returns how many
+     * calls below this call did not overflow the stack.
      */
     private int descend() {
       int distance = 0;
       try {
         distance = descend() + 1;
-      } catch (StackOverflowError expected) {} // thrown by the next call, or by a send
+      } catch (StackOverflowError expected) {} // thrown by the recursive call or by a send
       if (distance == sendDistance) sendTwo();
       return distance;
     }
@@ -165,7 +172,10 @@ class WithdrawnEntryFaultTest {
       if (sendMessage(SECOND)) acceptedCount++;
     }
 
-    /** Probes the stack as {@code enter} does, and then uses a part of it. */
+    /**
+     * Probes the stack as {@code GuardedQueue.enter} does, and then uses a part of the probed
+     * stack.
+     */
     @Override
     protected Reason offer(Object message, Baggage baggage) {
       StackProbe.probe();
@@ -191,7 +201,7 @@ class WithdrawnEntryFaultTest {
   void acceptedMessageBehindStrandedRightIsHandled() throws InterruptedException {
     var template = scope.anonymous().mailbox(MAILBOX).newActor((Object message) -> {});
     int failedProbes = 0;
-    // the first sends, which load classes, have the most stack
+    // begins with the largest distance, because the first sends load classes and need more stack
     for (int sendDistance = MAX_DISTANCE; sendDistance > 0; sendDistance--) {
       var cell = OvertakenCell.of(template, sendDistance);
       cell.sendOnSmallStack();

@@ -35,7 +35,10 @@ public final class ActorInternals {
         + (drain == null ? "no thread" : drain.thread + " at " + drain.message) + ", stranded " + strandedNode(actor);
   }
 
-  /** Returns how many further wake-ups start a fiber, because a woken actor began late. */
+  /**
+   * Returns for how many of the next wake-ups the actor must not hand over, because an actor that
+   * it woke began late.
+   */
   public static int wakeUpsWithoutHandOver(Object actor) {
     return cell(actor).behavior.wakeUpsWithoutHandOver;
   }
@@ -44,7 +47,7 @@ public final class ActorInternals {
     return cell(actor).behavior;
   }
 
-  /** Returns whether the actor is suspended until a restart, and the restart's timer is set. */
+  /** Returns whether the actor is suspended and the timer of its restart is set. */
   public static boolean isSuspended(Object actor) {
     var extras = cell(actor).extras();
     synchronized (extras) {
@@ -97,7 +100,7 @@ public final class ActorInternals {
     return drain == null ? null : drain.message;
   }
 
-  /** Returns the thread of its handler, or null if no handler runs. */
+  /** Returns the thread of the actor's handler, or null if no handler runs. */
   public static Thread thread(Object actor) {
     var drain = cell(actor).drain();
     return drain == null ? null : drain.thread;
@@ -108,7 +111,7 @@ public final class ActorInternals {
     return cell(actor).extras().hooksDrain.thread;
   }
 
-  /** Returns the message to which the request still refers, or null. */
+  /** Returns the message of the request, or null if the request has released it. */
   public static Object messageOf(CompletableFuture<?> request) {
     return ((RequestFuture<?>) request).message();
   }
@@ -118,8 +121,8 @@ public final class ActorInternals {
   }
 
   /**
-   * Waits until the actor's drain has released the right to run, a moment after the answer. Takes
-   * the right, and releases it.
+   * Waits until the actor's drain has released the right to run, which happens shortly after the
+   * answer. For this, the method takes the right to run and releases it.
    */
   public static void awaitIdle(Object actor) {
     var request = new RequestFuture<Object>(cell(actor), "turn", null, false);

@@ -5,8 +5,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the first end of an actor in a JVM, near the end of a stack. The JVM links the code of the
- * end at its first use, so the test needs its own JVM.
+ * Tests that the first actor that ends in a JVM can end near the end of a stack. The JVM links the
+ * code for the end of an actor when it is first used, so the test needs its own JVM.
  */
 class FirstActorEndJvmTest {
   static final class Program {

@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Variants;
 import org.junit.jupiter.api.Test;
 
-/** No user code runs between the pill and the hooks, so the test calls the steps one by one. */
+/**
+ * Tests a kill between the poison pill and the hooks of an actor. No user code runs at that moment,
+ * so the tests call the steps of the end themselves.
+ */
 class KillBeforeHooksFaultTest {
   private final Cell cell = (Cell) (Object) Variants.scope(o -> o).anonymous().newActor((Object m) -> {});
 

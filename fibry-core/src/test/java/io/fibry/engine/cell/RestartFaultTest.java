@@ -46,7 +46,10 @@ class RestartFaultTest {
     assertFalse(Patience.value(interrupted));
   }
 
-  /** The received request fails before the retry, and its callback kills the actor. */
+  /**
+   * The first try receives a request and fails. The request then fails before the retry begins, and
+   * its callback kills the actor.
+   */
   @Test
   void killBeforeRetryInterruptsRetry() {
     var tries = new AtomicInteger();

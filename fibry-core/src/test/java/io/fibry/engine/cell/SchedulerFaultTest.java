@@ -20,7 +20,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests schedulers of users that work under a lock, or run tasks immediately. */
+/**
+ * Tests user-defined schedulers that hold a lock while they set a timer, or that run tasks
+ * immediately.
+ */
 class SchedulerFaultTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -42,7 +45,10 @@ class SchedulerFaultTest {
         Arguments.of("kill", kill));
   }
 
-  /** A thread that holds the scheduler's lock may read the state of the actor. */
+  /**
+   * If the actor held its monitor while it calls the scheduler, a thread that has the scheduler's
+   * lock and reads the actor's state would deadlock.
+   */
   @Promise("12.5")
   @ParameterizedTest(name = "{0}")
   @MethodSource("timerCalls")

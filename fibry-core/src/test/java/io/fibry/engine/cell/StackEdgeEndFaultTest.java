@@ -19,8 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Tests calls that end an actor or a request, made at every depth on the way back from a stack
- * overflow. The first call that has enough stack must do its work completely.
+ * Tests calls that end an actor or complete a request. After a stack overflow, the test makes such
+ * a call at every depth on the way back. The first call that has enough stack must do its work
+ * completely.
  */
 @ExtendWith(SilencedStdErr.class)
 class StackEdgeEndFaultTest {
@@ -59,7 +60,7 @@ class StackEdgeEndFaultTest {
     for (int i = 0; i < EPISODES; i++)
       if (!isCompletedByReply(i % 2 == 0 ? Strategy.FIBER : Strategy.THREAD)) incompleteCount++;
 
-    assertEquals(0, incompleteCount, "of " + EPISODES);
+    assertEquals(0, incompleteCount, "incomplete requests in " + EPISODES + " episodes");
   }
 
   private static boolean isCompletedByReply(Strategy strategy) {
@@ -106,7 +107,7 @@ class StackEdgeEndFaultTest {
     int incompleteCount = 0;
     for (int i = 0; i < EPISODES; i++) if (!isCompletedByCancel(mailbox(i))) incompleteCount++;
 
-    assertEquals(0, incompleteCount, "of " + EPISODES);
+    assertEquals(0, incompleteCount, "incomplete requests in " + EPISODES + " episodes");
   }
 
   private static boolean isCompletedByCancel(Mailbox<Object> mailbox) {

@@ -42,7 +42,7 @@ class StackEdgeFaultTest {
   private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(MAX_DEPTH).toArray(Integer[]::new);
   private static final Integer PROBE_NUMBER = -1;
   private static final int EPISODES_WITH_NEXT_SEND = Soak.ON ? 2_000 : 8;
-  // 8 episodes may miss the error that a stack probe of half the size causes
+  // with only 8 episodes, the test may miss the error that a stack probe of half the size causes
   private static final int EPISODES_WITHOUT_NEXT_SEND = Soak.ON ? 2_000 : 15;
 
   enum Verb { MESSAGE, FUTURE, ASK }
@@ -82,7 +82,7 @@ class StackEdgeFaultTest {
     private final ActorWithReturn<Integer, Integer> receiver;
     private final Verb verb;
     private final int firstDepth; // the depth of the first send
-    // the receiver runs on the sender's stack, so its handler may overflow, too
+    // if true, the receiver runs on the sender's stack, so its handler may overflow, too
     private final boolean nested;
     private int depth;
 
@@ -186,7 +186,10 @@ class StackEdgeFaultTest {
     }
   }
 
-  /** No message is sent after the overflow, so the handling must not depend on another send. */
+  /**
+   * Sends no message after the overflow, so the receiver must handle the accepted messages without
+   * the help of another send.
+   */
   @Promise("3.1")
   @ParameterizedTest
   @MethodSource("cases")

@@ -90,7 +90,10 @@ class SuspensionFaultTest {
     assertEquals("next", Patience.value(handled));
   }
 
-  /** A thread that holds the scheduler's lock may read the state of the actor. */
+  /**
+   * If the actor held its monitor while it calls the scheduler, a thread that has the scheduler's
+   * lock and reads the actor's state would deadlock.
+   */
   @Test
   void actorHoldsNoMonitorWhileSchedulerIsCalled() {
     var lock = new Object();

@@ -76,9 +76,9 @@ class SuspensionTest {
   /** Asserts that the suspension lasts between half of {@code max} and {@code max}. */
   private void assertSuspendedFor(Actor<Object> actor, Duration max) {
     clock.advance(max.dividedBy(2).minus(MOMENT));
-    assertTrue(ActorInternals.isSuspended(actor), "less than half of " + max);
+    assertTrue(ActorInternals.isSuspended(actor), "suspended for less than half of " + max);
     clock.advance(max.dividedBy(2).plus(MOMENT));
-    assertFalse(ActorInternals.isSuspended(actor), "more than " + max);
+    assertFalse(ActorInternals.isSuspended(actor), "suspended for more than " + max);
   }
 
   @Promise("17.2")
@@ -319,7 +319,7 @@ class SuspensionTest {
         failure.complete(thrown);
       }
     });
-    var thrown = Patience.value(failure); // at once, not after the suspension
+    var thrown = Patience.value(failure); // the asker gets the exception at once, while the actor is suspended
     boolean suspended = ActorInternals.isSuspended(actor);
 
     clock.advance(Duration.ofSeconds(1));

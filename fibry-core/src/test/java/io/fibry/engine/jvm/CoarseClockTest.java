@@ -20,7 +20,10 @@ class CoarseClockTest {
     }
   }
 
-  /** The clock advances while threads read it, even if its own thread was about to stop it. */
+  /**
+   * Each reader must see the clock advance, even if the clock's thread is about to stop the clock
+   * at that moment.
+   */
   @Test
   void clockAdvancesForEachReader() {
     long seed = StressHarness.seed();

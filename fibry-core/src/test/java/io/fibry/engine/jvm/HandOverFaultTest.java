@@ -12,9 +12,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Tests which thread runs a drain in a slot, and that the drain runs once. */
+/** Tests which thread runs a drain that is in a slot, and that the drain runs once. */
 class HandOverFaultTest {
-  private static final int ATTEMPTS = 1_000; // another fiber may use the same slot
+  // several attempts, because another fiber may use the same slot and prevent the hand-over
+  private static final int ATTEMPTS = 1_000;
 
   private static final class Drain implements WokenDrain {
     private final Runnable code;
@@ -64,7 +65,7 @@ class HandOverFaultTest {
     }));
 
     Patience.value(wokenDrain.runner);
-    assertTrue(wokenDrain.penalties.get() <= 1); // 0 if another fiber has run it
+    assertTrue(wokenDrain.penalties.get() <= 1); // 0 if another fiber took the drain from the slot and ran it
   }
 
   @Test
@@ -113,7 +114,9 @@ class HandOverFaultTest {
     assertEquals(1, runCount.get());
   }
 
-  /** Otherwise an endless chain of drains would never release its carrier thread. */
+  /**
+   * If the thread never changed, an endless chain of drains would never release its carrier thread.
+   */
   @Test
   void longChainOfDrainsChangesItsThread() {
     var nextThread = new CompletableFuture<Thread>();

@@ -15,8 +15,8 @@ import java.util.function.IntConsumer;
 import org.junit.jupiter.api.RepeatedTest;
 
 /**
- * Tests that tasks and actors that could not be started, because no thread could be created, run
- * once when threads can be created again.
+ * Tests tasks and actors whose start fails because no thread can be created. Each must run once
+ * when threads can be created again.
  */
 class StartRetrierStressTest {
   private static final int ADDERS = 3;
@@ -94,7 +94,9 @@ class StartRetrierStressTest {
     assertEachRunsOnce(threads, doneCount, runs);
   }
 
-  /** The actor may be added again while it is being rescued. */
+  /**
+   * Adds the actor again, perhaps while the retrier is still rescuing it from the previous time.
+   */
   @RepeatedTest(5)
   void actorIsRescuedEachTimeItIsAdded() {
     var retrier = failingRetrier(new AtomicInteger());

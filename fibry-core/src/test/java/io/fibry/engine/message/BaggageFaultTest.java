@@ -50,7 +50,7 @@ class BaggageFaultTest {
       if (failingCall == call) throw FailingPropagator.<RuntimeException>uncheckedThrow(failure);
     }
 
-    @SuppressWarnings("unchecked") // throws a checked exception as itself
+    @SuppressWarnings("unchecked") // the unchecked cast lets a checked exception be thrown without a declaration
     private static <T extends Throwable> T uncheckedThrow(Throwable failure) throws T {
       throw (T) failure;
     }
@@ -178,7 +178,10 @@ class BaggageFaultTest {
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
   }
 
-  /** Sends recurse until the stack is full. The propagator runs at every depth. */
+  /**
+   * The sender recurses until its stack is full, and sends at every depth. Each send calls the
+   * propagator.
+   */
   @Promise("14.6")
   @Test
   void receiverWorksAfterOverflowInsideCapture() {

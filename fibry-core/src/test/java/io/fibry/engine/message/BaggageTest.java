@@ -65,7 +65,7 @@ class BaggageTest {
   @MethodSource("io.fibry.Variants#all")
   void handlerSeesBaggageOfSenderForOneMessageOnly(Variant variant) {
     var actor = recordingActor(variant.builder(scope));
-    var gate = Gate.occupy(actor); // one thread then handles all messages
+    var gate = Gate.occupy(actor); // the messages wait behind the gate, so one thread handles all of them
 
     user.runWith("alice", () -> actor.sendMessage("1:"));
     actor.sendMessage("2:");

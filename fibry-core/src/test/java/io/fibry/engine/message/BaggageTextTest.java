@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that baggage is written as a text, and restored from the text in another process. */
+/** Tests that baggage is written as a text, from which another process can restore the baggage. */
 class BaggageTextTest {
   /** A context propagator of one value, which has a name. */
   private static final class NamedValue implements TextContextPropagator<String> {

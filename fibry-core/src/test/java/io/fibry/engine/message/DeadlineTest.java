@@ -41,7 +41,7 @@ class DeadlineTest {
     Gate.openAll();
   }
 
-  /** Asks with a limit of a second. The answer or time-out is ignored. */
+  /** Asks with a limit of one second. The caller ignores the answer or time-out. */
   private void askWithinASecond(ActorWithReturn<Object, Object> actor, Job job) {
     askWithin(SECOND, actor, job);
   }
@@ -51,7 +51,7 @@ class DeadlineTest {
       try {
         actor.ask(job, limit);
       } catch (AskTimeoutException expected) {
-        // the inner and the outer limit end at the same moment
+        // the outer request may time out, because both limits end at the same moment
       }
     });
   }
@@ -64,7 +64,9 @@ class DeadlineTest {
     }
   }
 
-  /** Returns a job that asks, after 300 ms, an actor that does not answer. */
+  /**
+   * Returns a job that advances the clock by 300 ms, and then asks an actor that does not answer.
+   */
   private Job askLater(Job.Act askCode) {
     return Job.act("nested ask", () -> {
       clock.advance(Duration.ofMillis(300));
@@ -284,7 +286,10 @@ class DeadlineTest {
 
   record Call() implements Request<Call, String> {}
 
-  /** No limit is reached. The second handler has less time left than the first handler had. */
+  /**
+   * Uses the system clock, and reaches no limit. The second handler must have less time left than
+   * the first handler had.
+   */
   @Test
   void remainingTimeShrinksWithSystemClock() {
     var systemScope = Variants.scope(o -> o);

@@ -68,7 +68,10 @@ class FalseWaitCycleTest {
     for (var asker : askers) assertEquals("done", Patience.value(asker));
   }
 
-  /** Creates an actor that replies, or promises the stage's answer, and then runs the job. */
+  /**
+   * Creates an actor that replies to each call at once, or promises the result of the stage if
+   * there is one. The actor then runs the job of the call.
+   */
   private Actor<Object> replyingActor(CompletableFuture<String> stage) {
     return scope.named("c").onFailure(FailurePolicy.resume().withoutLog())
         .newActor((Object message, ActorContext<Object> context) -> {
@@ -170,7 +173,8 @@ class FalseWaitCycleTest {
     var c = Job.worker(scope.named("c"));
     var gate = new Gate();
     var waitCount = new CompletableFuture<Object>();
-    // like a cycle that its members have not found yet, although a has searched already
+    // lets `b` wait for `a` without a search for cycles; then `a` and `b` wait for each other, and
+    // neither has found the cycle, because `a` searched before
     var slowJob = Job.act("slow", () -> {
       Job.awaitWaits(a);
       try (var wait = Wait.begin((Cell) a, "by hand", ((Cell) a).extras().exit())) {

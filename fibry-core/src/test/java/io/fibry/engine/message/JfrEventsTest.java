@@ -75,7 +75,10 @@ class JfrEventsTest {
     return event.getClass("messageType").getName();
   }
 
-  /** Checks the range of the time. In a wrong unit it would be longer than this test. */
+  /**
+   * Checks that the time is at least half of {@link #MOMENT} and at most as long as this test. A
+   * time in a wrong unit would be outside of this range.
+   */
   private void assertTakesMoment(Duration time) {
     var sinceTestStart = Duration.ofNanos(System.nanoTime() - testStart);
     assertTrue(time.compareTo(MOMENT.dividedBy(2)) > 0 && time.compareTo(sinceTestStart) <= 0,

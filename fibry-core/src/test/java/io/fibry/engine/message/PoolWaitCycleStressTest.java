@@ -36,12 +36,13 @@ import org.junit.jupiter.api.Test;
  * Stress test of the detection of wait cycles with pools. Pools and actors wait for each other at
  * random.
  *
- * <p>No cycle may be missed: waits for an answer have a limit, and no wait may end by it. Waits for
- * capacity have no limit. The limit is long, because a wait without a cycle can take long on a
- * machine that is short of processors.
+ * <p>No cycle may be missed. Each wait for an answer has a limit, and the test fails if a wait
+ * reaches its limit. Waits for capacity have no limit. The limit is long, because a wait without a
+ * cycle can take long on a machine that is short of processors.
  *
- * <p>No alarm may be false. A handler that gets the exception pauses, and its answer must not come
- * during the pause, unless another handler with such an exception has continued.
+ * <p>No alarm may be false. A handler that gets the exception of a cycle pauses before it
+ * continues. The answer for which it waited must not come during the pause, unless another handler
+ * that got such an exception has continued.
  */
 class PoolWaitCycleStressTest {
   private static final Duration WAIT_LIMIT = Duration.ofHours(1);
@@ -53,11 +54,12 @@ class PoolWaitCycleStressTest {
 
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
   private final AtomicInteger alarms = new AtomicInteger();
-  // handlers that got the exception and have continued
+  // number of handlers that got the exception of a cycle and have continued
   private final AtomicInteger releasedHandlers = new AtomicInteger();
-  private volatile boolean visitsAnswered; // if true, running steps may be refused
+  // if true, steps that still run may be refused, because the actors are closed
+  private volatile boolean visitsAnswered;
 
-  /** Visits an actor, which visits others, up to {@code depth} levels deep. */
+  /** Visits an actor, whose handler visits other actors, up to {@code depth} levels deep. */
   record Visit(long seed, int depth) implements Request<Visit, Integer> {
     int modulo(int divisor) {
       return (int) Math.floorMod(seed, (long) divisor);
@@ -76,7 +78,7 @@ class PoolWaitCycleStressTest {
       int size = 1 + random.nextInt(3);
       int choice = random.nextInt(6);
       var strategy = STRATEGIES[random.nextInt(STRATEGIES.length)];
-      // with CALLER, several workers may share a thread
+      // only actors use CALLER, because several workers of a pool could then share a thread
       if (choice > 0 && strategy == Strategy.CALLER) strategy = Strategy.FIBER;
       var builder = scope.named("" + number).strategy(strategy).mailbox(
           random.nextInt(3) == 0 ? Mailbox.bounded(1 + random.nextInt(3), Overflow.BLOCK) : Mailbox.unbounded());
@@ -135,8 +137,9 @@ class PoolWaitCycleStressTest {
     }
 
     /**
-     * Reports a false alarm if the answer came during the pause. If it came because another handler
-     * got the exception, that handler may not have counted itself yet, so the check waits for it.
+     * Reports a false alarm if the answer came during the pause although no other handler has
+     * continued. A handler counts itself shortly after it has continued, so the check waits a while
+     * for the count to change.
      */
     private void check(CompletableFuture<Integer> answer, int releasedBefore, AskCycleException cycle) {
       pause(2_000_000);
@@ -159,7 +162,7 @@ class PoolWaitCycleStressTest {
         + Duration.ofMillis(Soak.ON ? 60_000 : 600).toNanos();
     int rounds = 0;
 
-    // a busy machine needs more time for enough alarms
+    // a busy machine needs more time than others to produce enough alarms
     for (; (System.nanoTime() - end < 0 || alarms.get() <= MIN_ALARMS) && faults.isEmpty(); rounds++)
       round(random, seed);
 

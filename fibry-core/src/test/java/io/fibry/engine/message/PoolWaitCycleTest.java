@@ -39,8 +39,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests cycles through pools, where all workers that could end a wait are waiting too. One of the
- * waiting handlers gets an exception, which frees the others.
+ * Tests wait cycles through pools: all workers that could end a wait are waiting, too. One of the
+ * waiting handlers gets an exception, which frees the other handlers.
  */
 class PoolWaitCycleTest {
   private static final Duration LONG = Duration.ofHours(1);
@@ -212,7 +212,7 @@ class PoolWaitCycleTest {
     assertEquals("waits", Patience.value(secondOutcome));
   }
 
-  /** Returns how many workers of the pool have searched for a cycle, and wait. */
+  /** Returns how many workers of the pool have searched for a cycle and are parked. */
   private static long countWaitingWorkers(Exitable pool) {
     return ((Cell) pool).workersAndSelf().stream().filter(ActorInternals::isHandlerWaiting).map(ActorInternals::thread)
         .filter(Objects::nonNull)
@@ -239,7 +239,9 @@ class PoolWaitCycleTest {
     assertInstanceOf(AskCycleException.class, Patience.value(Job.start(scalingPool, nestedJob(scalingPool, 5))));
   }
 
-  /** Returns a job for {@code depth} nested handlers of the pool, each waiting for the next. */
+  /**
+   * Returns a job for {@code depth} nested handlers of the pool, each of which waits for the next.
+   */
   private static Job nestedJob(ActorWithReturn<Object, Object> pool, int depth) {
     return depth == 1 ? new Job("innermost", () -> "end") : askJob(pool, nestedJob(pool, depth - 1));
   }
@@ -354,7 +356,8 @@ class PoolWaitCycleTest {
     var a = Job.worker(scope.named("a"));
     var gate = new Gate();
     var cycle = new CompletableFuture<Object>();
-    var slowJob = Job.act("slow", () -> { // like a cycle that its members have not found yet
+    // lets `a` wait for the pool without a search, so the cycle exists and has not been found
+    var slowJob = Job.act("slow", () -> {
       Patience.eventually(() -> countWaitingWorkers(pool) == 1);
       try (var wait = Wait.begin((Cell) (Exitable) pool, "by hand", ((Cell) pool).extras().exit())) {
         gate.pass();

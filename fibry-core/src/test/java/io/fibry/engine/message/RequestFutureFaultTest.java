@@ -9,7 +9,7 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.scope.Scopes;
 import org.junit.jupiter.api.Test;
 
-/** Tests rare races of requests, step by step. */
+/** Tests rare races of requests by calling the steps of the threads one by one. */
 class RequestFutureFaultTest {
 
   @Test

@@ -45,14 +45,14 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Stress test of the detection of wait cycles. Actors wait for each other at random.
  *
  * <p>No cycle may be missed: no cycle may last after all its members have searched for it. All
- * waits have a limit, and no wait may end by it. The limit is long, because a wait without a cycle
- * can take long on a machine that is short of processors.
+ * waits have a limit, and the test fails if a wait reaches its limit. The limit is long, because a
+ * wait without a cycle can take long on a machine that is short of processors.
  *
- * <p>No alarm may be false. A handler that gets the exception pauses, and all members that wait for
- * it, directly or through others, must still wait after the pause. There are two cases in which
- * members may continue. If another member got the exception, the members behind it may continue. If
- * a request was withdrawn, it freed capacity, and the members behind a wait for capacity may
- * continue.
+ * <p>No alarm may be false. A handler that gets the exception of a cycle pauses. After the pause,
+ * all members that wait for this handler, directly or through others, must still wait. Members may
+ * continue in two cases only. If another member got an exception, the members behind that member
+ * may continue. If a request was withdrawn, it freed capacity, and the members behind a wait for
+ * capacity may continue.
  */
 class WaitCycleStressTest {
   private static final long SEED = StressHarness.seed();
@@ -69,7 +69,8 @@ class WaitCycleStressTest {
   final Queue<String> faults = new ConcurrentLinkedQueue<>();
   final AtomicInteger alarms = new AtomicInteger();
   private final AtomicInteger waitsChecked = new AtomicInteger();
-  private volatile boolean visitsAnswered; // if true, running steps may be refused
+  // if true, steps that still run may be refused, because the actors are closed
+  private volatile boolean visitsAnswered;
 
   /** Creates a test for a simulation, which permits no threads except its own. */
   static WaitCycleStressTest withStrategies(Strategy... strategies) {
@@ -78,12 +79,12 @@ class WaitCycleStressTest {
     return test;
   }
 
-  /** Visits an actor, which visits others, up to {@code depth} levels deep. */
+  /** Visits an actor, whose handler visits other actors, up to {@code depth} levels deep. */
   record Visit(long seed, int depth) implements Request<Visit, Integer> {}
 
   private static final class Step {
     final Member target;
-    final boolean forCapacity; // the step waits for capacity
+    final boolean forCapacity; // whether the step waits for capacity
     final long startNanos = System.nanoTime();
     volatile long alarmNanos; // when the step got the exception, or 0
 
@@ -97,7 +98,7 @@ class WaitCycleStressTest {
     final int number;
     final Actor<Object> actor;
     final List<Member> all;
-    volatile Step currentStep; // the step that waits now, or null
+    volatile Step currentStep; // the step that waits at present, or null
     volatile Step lastAlarmed;
 
     Member(ActorScope scope, int number, List<Member> all, Random random) {
@@ -171,13 +172,13 @@ class WaitCycleStressTest {
       }
     }
 
-    /** Checks the members of the cycle, pauses, and checks that they still wait. */
+    /** Checks that the members of the cycle wait, pauses, and checks that they still wait. */
     private void check(AskCycleException alarm, Step ownStep) {
       var cycle = alarm.cycle().stream().map(name -> all.get(Integer.parseInt(name))).toList();
       if (cycle.getFirst() != this || cycle.getLast() != this || cycle.get(1) != ownStep.target)
         faults.add(number + " got the exception of another cycle: " + alarm);
       var blockedSteps = new ArrayList<Step>();
-      int position = cycle.size() - 2; // the member there waits for this member
+      int position = cycle.size() - 2; // index of the member that waits for this member
       for (; position > 0; position--) {
         var step = cycle.get(position).currentStep;
         if (alarmedSince(cycle.get(position), ownStep) || step != null && step.forCapacity) break;
@@ -202,8 +203,8 @@ class WaitCycleStressTest {
   }
 
   /**
-   * Reports each cycle that lasts for several checks. It was missed, because its members do not
-   * search again.
+   * Reports each cycle that lasts for several checks. Such a cycle was missed, because its members
+   * do not search again.
    */
   private void reportMissedCycles(List<Member> members, CountDownLatch visitsEnded) {
     var checks = new HashMap<Set<Wait>, Integer>();
@@ -218,8 +219,8 @@ class WaitCycleStressTest {
   }
 
   /**
-   * Returns the waits that lead from the member back to it. Returns no waits if there is no such
-   * cycle, or if a member has not searched yet.
+   * Returns the waits that lead from the member back to itself. Returns an empty set if there is no
+   * such cycle, or if a member has not finished its search.
    */
   private static Set<Wait> cycleOf(Member member) {
     var cycle = new LinkedHashSet<Wait>();
@@ -230,8 +231,8 @@ class WaitCycleStressTest {
   }
 
   /**
-   * Returns the wait of the actor's handler, or null if the handler is not parked or has not
-   * searched for a cycle yet.
+   * Returns the wait of the actor's handler. Returns null if the handler is not parked, or has not
+   * finished its search for a cycle.
    */
   private static Wait searchedWait(Object actor) {
     var handler = ((Cell) actor).blocker();
@@ -249,7 +250,7 @@ class WaitCycleStressTest {
     while (System.nanoTime() - end < 0) LockSupport.parkNanos(end - System.nanoTime());
   }
 
-  /** All members begin to wait at the same moment, as nearly as possible. */
+  /** Lets all members begin to wait at nearly the same moment. */
   @Promise("4.18")
   @ParameterizedTest
   @ValueSource(ints = {2, 3})
@@ -293,7 +294,10 @@ class WaitCycleStressTest {
     System.out.println("cycles: " + alarms + " alarms, " + waitsChecked + " waits checked");
   }
 
-  /** On a busy machine this takes more time than {@link #TEST_TIME}. */
+  /**
+   * Returns whether the test has checked enough waits, which takes longer than {@link #TEST_TIME}
+   * on a busy machine.
+   */
   private boolean checkedEnough() {
     return alarms.get() > 20 && waitsChecked.get() > 20;
   }

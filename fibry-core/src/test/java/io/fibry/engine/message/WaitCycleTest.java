@@ -40,7 +40,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests that one handler of a cycle gets an exception, which frees the others. */
+/** Tests that one handler of a wait cycle gets an exception, which frees the other handlers. */
 class WaitCycleTest {
   private static final Duration LONG = Duration.ofHours(1);
   private static final Map<String, Strategy> STRATEGIES = Map.of("FIBER", Strategy.FIBER, "THREAD", Strategy.THREAD,
@@ -226,8 +226,9 @@ class WaitCycleTest {
   }
 
   /**
-   * If the failed requests were not withdrawn, the two actors would ask each other forever. Some
-   * further requests are permitted, because both handlers may fail with the cycle at the same time.
+   * A request whose wait failed with the exception of a cycle must be withdrawn. Otherwise the two
+   * actors would ask each other forever. Some further requests are permitted, because both handlers
+   * may fail with the cycle at the same time.
    */
   @Promise("4.18")
   @Test
@@ -275,7 +276,9 @@ class WaitCycleTest {
     assertEquals(List.of("c", "b", "c"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).cycle());
   }
 
-  /** The thread of {@code a} runs the task of its handler while the handler waits for {@code b}. */
+  /**
+   * While the handler of {@code a} waits for {@code b}, its thread runs a task that asks {@code c}.
+   */
   @Promise("4.18")
   @Test
   void taskRunByWaitingThreadDoesNotHideItsWait() {

@@ -35,7 +35,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests that a context propagator sees each sent and handled message, with its actor. */
+/**
+ * Tests that a context propagator sees each sent and each handled message, together with its actor.
+ */
 class WitnessTest {
   private static final Duration LIMIT = Patience.LONG;
   private static final Runnable TASK = () -> {};

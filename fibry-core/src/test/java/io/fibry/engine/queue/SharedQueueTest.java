@@ -72,7 +72,7 @@ class SharedQueueTest {
 
     assertEquals("a", slot.item());
     assertFalse(queue.isIdle());
-    queue.finish(slot, "a"); // the thread that delivered the message found the worker ended
+    queue.finish(slot, "a"); // called by the thread that delivered the message, when it finds that the worker has ended
     assertTrue(queue.isIdle());
   }
 
@@ -158,7 +158,10 @@ class SharedQueueTest {
     assertEquals(List.of(slotWithoutTime), queue.retire(21, 10));
   }
 
-  /** The idle time begins before other threads can see that the message has ended. */
+  /**
+   * The idle time of the worker begins before other threads can see that its message has ended. The
+   * queue reads the clock without its lock.
+   */
   @Test
   void idleTimeBeginsWhenMessageEnds() {
     var time = new AtomicLong();

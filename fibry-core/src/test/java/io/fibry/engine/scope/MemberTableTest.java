@@ -77,7 +77,10 @@ class MemberTableTest {
     assertSame(secondCell, table.findByName("BB"));
   }
 
-  /** The model is a list of all members. */
+  /**
+   * Compares the table with a list of its members, while the test adds members, removes members and
+   * frees names at random.
+   */
   @Test
   void tableHasSameMembersAsModel() {
     long seed = StressHarness.seed();
@@ -119,7 +122,7 @@ class MemberTableTest {
     }
   }
 
-  /** If the members were not spread over the whole table, this would take minutes. */
+  /** The test would take minutes if the members were not spread over the whole table. */
   @Test
   void millionMembersAreSpreadOverTable() {
     var members = new Object[1_000_000];

@@ -35,8 +35,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests closes of scopes inside other closes and on busy threads, and races with new actors and
- * messages. The clock is stopped, so a wait for a limit or kill grace would hang.
+ * Tests scopes that are closed during the close of another scope or on busy threads, and closes
+ * that race with new actors and messages. The clock does not advance, so a close that waits for its
+ * limit or the kill grace would hang.
  */
 class ScopeCloserCornerTest {
   private final ManualScheduler clock = new ManualScheduler();
@@ -49,7 +50,7 @@ class ScopeCloserCornerTest {
     clock.advance(Duration.ofDays(1));
   }
 
-  /** Closes the scope. Fails if that takes too long. */
+  /** Closes the scope, and fails if the close takes too long. */
   private ActorScope.Report closePromptly(ActorScope owner, Duration limit) {
     var report = new CompletableFuture<ActorScope.Report>();
     Patience.startFiber(() -> report.complete(owner.closeWithin(limit)));
@@ -196,7 +197,10 @@ class ScopeCloserCornerTest {
     }
   }
 
-  /** The thread that closes the scope may know the refused actor already, and wait for its end. */
+  /**
+   * The closed scope refuses the actor. The actor must end nevertheless, because the thread that
+   * closes the scope may have seen the actor and may wait for its end.
+   */
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void actorThatItsScopeRefusesEnds(Variants.Variant variant) {
@@ -261,7 +265,8 @@ class ScopeCloserCornerTest {
   @MethodSource("limits")
   void noHandlerBeginsAfterCloseReturned(Duration limit) {
     for (int round = 0; round < 30; round++) {
-      var shortScope = ActorSystem.openScope("brief", o -> o.withKillGrace(Patience.LONG)); // cuts off no handler
+      // the kill grace is so long that no handler is cut off
+      var shortScope = ActorSystem.openScope("brief", o -> o.withKillGrace(Patience.LONG));
       var innerScope = shortScope.openScope("inner");
       var closeReturned = new AtomicBoolean();
       var lateHandlers = new AtomicInteger();
@@ -278,7 +283,7 @@ class ScopeCloserCornerTest {
 
       senders.forEach(Patience::awaitEnd);
       assertEquals(0, lateHandlers.get());
-      // a handler may still run
+      // a handler that began before the close returned may still run
       Patience.eventually("the report is not balanced", () -> isBalanced(shortScope.report()));
     }
   }

@@ -19,7 +19,7 @@ public final class Scopes {
     return ((Scope) scope).members();
   }
 
-  /** Returns whether the scope is a member of the root of {@code ActorSystem}. */
+  /** Returns whether the scope is a member of the root scope of the process. */
   public static boolean isInRoot(ActorScope scope) {
     return Scope.ROOT.members().contains(scope);
   }

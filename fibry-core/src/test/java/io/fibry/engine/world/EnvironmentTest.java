@@ -31,10 +31,10 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a simulated thread has its own instances of objects that a process has once. */
+/** Tests that a simulated thread has its own instances of objects that exist once per process. */
 class EnvironmentTest {
 
-  /** An environment as a simulation creates it for each run. */
+  /** The environment of one run, as a simulation creates it. */
   private static final class TestRun extends Environment {
     private final Thread simulatedThread = Thread.currentThread();
     private final Map<Object, Object> instances = new IdentityHashMap<>();
@@ -55,7 +55,7 @@ class EnvironmentTest {
 
   private final ActorScope processRoot = ActorSystem.root();
 
-  /** Puts this thread in a new run. */
+  /** Makes this thread a simulated thread of a new run. */
   private static TestRun enterNewRun() {
     var run = new TestRun();
     Environment.simulated = run;
