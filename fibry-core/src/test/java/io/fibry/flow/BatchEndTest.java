@@ -175,7 +175,10 @@ class BatchEndTest {
     Patience.eventually(() -> members(letters.messages()).equals(List.of(1)) || members(received).equals(List.of(1)));
   }
 
-  /** {@code find} returns only the gatherer, so its kill does not concern the handler. */
+  /**
+   * {@code find} returns only the gatherer of the batch, so a kill of the found actor does not
+   * interrupt the handler.
+   */
   @Test
   void killOfFoundGathererDoesNotWaitForHandler() {
     var gate = new Gate();
@@ -190,7 +193,7 @@ class BatchEndTest {
 
     gatherer.kill();
 
-    Patience.awaitEnd(log::waitForExit); // long before the kill grace of one hour ends
+    Patience.awaitEnd(log::waitForExit); // this end comes long before the kill grace of one hour is over
     assertEquals(List.of(List.of("a")), letters.messages(Reason.FAILED));
   }
 

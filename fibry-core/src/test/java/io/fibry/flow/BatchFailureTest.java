@@ -50,7 +50,10 @@ class BatchFailureTest {
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
-  /** The first version of the library kept a failed batch and sent it again with the next batch. */
+  /**
+   * A regression test: the first version of the library kept a failed batch and sent it again with
+   * the next batch.
+   */
   @Promise("22.11")
   @Test
   void failedBatchIsSingleDeadLetterAndIsNotHandledAgain() {
@@ -183,7 +186,7 @@ class BatchFailureTest {
     assertEquals(List.of(Map.of('a', "a"), Map.of('b', "b")), received);
   }
 
-  /** The handler waits for capacity of the gatherer before the gatherer waits for the handler. */
+  /** The handler waits for capacity of the gatherer. Later the gatherer waits for the handler. */
   @Test
   void handlerWaitingForCapacityOfItsOwnBatchGetsIt() throws Exception {
     var handlerGate = new Gate();
@@ -216,7 +219,10 @@ class BatchFailureTest {
     assertEquals(List.of(), letters.all);
   }
 
-  /** The handler waits, through a sink, for the end of its actor, which waits for the handler. */
+  /**
+   * The handler waits, through a sink, for the end of the batch. The batch cannot end before its
+   * handler returns.
+   */
   @Test
   void handlerWaitingForEndOfItsBatchLosesNoMessage() throws Exception {
     var gate = new Gate();
@@ -250,7 +256,10 @@ class BatchFailureTest {
     assertInstanceOf(AskCycleException.class, failedBatch.cause().orElseThrow());
   }
 
-  /** The handler waits for capacity of the gatherer while the gatherer waits for the handler. */
+  /**
+   * The handler waits for capacity of the gatherer while the gatherer waits for the handler. The
+   * cycle must be detected, so that neither of them hangs.
+   */
   @Test
   void handlerSendingToItsOwnFullBatchDoesNotHang() throws Exception {
     var self = new CompletableFuture<Actor<Integer>>();

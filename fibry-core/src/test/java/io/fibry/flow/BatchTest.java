@@ -63,7 +63,7 @@ class BatchTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void everyMessageIsInOneBatchInItsOrder(String strategy) {
-    var batches = new ArrayList<List<Integer>>(); // needs no lock, because one thread at a time adds batches
+    var batches = new ArrayList<List<Integer>>(); // needs no lock, because only one thread at a time adds batches
     Actor<Integer> log =
         Batch.ofLists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, batches::add);
 
@@ -117,7 +117,10 @@ class BatchTest {
     assertEquals(List.of(List.of("a", "b"), List.of("c")), received);
   }
 
-  /** The timer's message is already in the mailbox when its batch is handed over. */
+  /**
+   * When the first batch is handed over, the message of its timer is still queued behind b and c.
+   * This message must not end the next batch.
+   */
   @Test
   void lateTimerMessageDoesNotShortenNextBatch() {
     var gate = new Gate();
@@ -157,7 +160,10 @@ class BatchTest {
     assertEquals(List.of(List.of("a"), List.of("b")), received);
   }
 
-  /** The full mailbox loses the timer's message. The next message finds the batch due. */
+  /**
+   * The mailbox is full, so the message of the batch's timer is lost. The next message finds that
+   * the batch is due.
+   */
   @Test
   void nextMessageEndsBatchWhenTimerMessageIsLost() throws Exception {
     var gate = new Gate();
@@ -279,7 +285,10 @@ class BatchTest {
     assertEquals(List.of(1, 2, 3, 4, 5), gatheredMessages);
   }
 
-  /** One batch is handled, one waits, the gatherer holds one, and two messages wait. */
+  /**
+   * Senders block after 32 messages: one batch of 10 is being handled, one waits for the handler,
+   * the gatherer holds one, and its mailbox holds two messages.
+   */
   @Test
   void slowHandlerBlocksSenders() {
     var gate = new Gate();

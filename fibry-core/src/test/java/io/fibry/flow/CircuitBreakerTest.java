@@ -58,7 +58,7 @@ class CircuitBreakerTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  /** Returns an actor whose breaker opens if two of the latest four calls have failed. */
+  /** Returns an actor whose circuit breaker opens if two of the latest four calls have failed. */
   private ActorWithReturn<Object, Object> service(UnaryOperator<Options> options) {
     breaker = CircuitBreaker.of("payments", scope.anonymous(),
         o -> options.apply(o.withWindow(4, 4).withPause(PAUSE).withProbes(2).withListener(changes::add)));
@@ -346,7 +346,7 @@ class CircuitBreakerTest {
     Patience.progress(rounds::sum, () -> threads.stream().noneMatch(Thread::isAlive));
 
     assertEquals(List.of(), faults);
-    // successful calls close the breaker from any state
+    // a series of successful calls must close the breaker from any state
     for (int i = 0; i < 1_000 && circuit.state() != State.CLOSED; i++) {
       long period = circuit.enter(time.addAndGet(8) / 8);
       if (period != CircuitState.REFUSED) circuit.leave(period, time.get() / 8, false);

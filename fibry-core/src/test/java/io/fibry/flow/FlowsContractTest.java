@@ -164,7 +164,7 @@ class FlowsContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void lateActorCausesTimeout(String strategy) {
-    // on CALLER the asking thread itself would wait at the gate
+    // on CALLER the asking thread itself would wait at the gate, and the ask could not time out
     if (Variants.STRATEGIES.get(strategy) == Strategy.CALLER) return;
     var gate = new Gate();
     var lateActor = builder(strategy).newActorWithReturn((Integer n) -> {

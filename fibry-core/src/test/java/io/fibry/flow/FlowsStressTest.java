@@ -34,7 +34,7 @@ class FlowsStressTest {
   private final SplittableRandom random = new SplittableRandom(seed);
   private List<String> strategies = List.copyOf(Variants.STRATEGIES.keySet());
 
-  /** Returns a test for a simulation, which can use only strategies with simulated threads. */
+  /** Returns a test for a simulation, which can use only strategies whose threads it simulates. */
   static FlowsStressTest of(List<String> strategies) {
     var test = new FlowsStressTest();
     test.strategies = strategies;
@@ -76,7 +76,7 @@ class FlowsStressTest {
   void generator(SplittableRandom random, String label) {
     int elementCount = random.nextInt(60);
     int failureIndex = random.nextInt(4) == 0 ? random.nextInt(elementCount + 1) : -1;
-    // each producer may occupy a thread of the executor
+    // at most two producers, because each may occupy a thread of an executor with two threads
     int producers = failureIndex < 0 ? 1 + random.nextInt(2) : 1;
     Generator<Integer> generator =
         Generator.of(builder(random), 1 + random.nextInt(12), producers(producers, elementCount, failureIndex, random));

@@ -52,7 +52,10 @@ class GeneratorEndTest {
     return endlessProducer(new CountDownLatch(1), endLatch);
   }
 
-  /** Returns a producer that yields forever. The latches show its start and its end. */
+  /**
+   * Returns a producer that yields forever, and counts the latches down at its start and at its
+   * end.
+   */
   private static Handler<Output<Integer>> endlessProducer(CountDownLatch startLatch, CountDownLatch endLatch) {
     return out -> {
       startLatch.countDown();

@@ -71,7 +71,8 @@ class GeneratorLeakTest {
     var callCount = new AtomicInteger();
     var reader = Thread.ofPlatform().daemon().start(() -> {
       int sum = 0;
-      // enough calls to get the code compiled: a build has only the C1 compiler, which needs 200
+      // enough calls to get the code compiled: the JVM of a build has only the C1 compiler, which
+      // compiles after 200 calls
       for (int i = 0; i < CALLS; i++, callCount.incrementAndGet())
         sum += Generator.of(ActorSystem.anonymous(), 1, (Output<Integer> out) -> {}).iterator().hasNext() ? 1 : 0;
       result.complete(sum + generator.iterator().next());

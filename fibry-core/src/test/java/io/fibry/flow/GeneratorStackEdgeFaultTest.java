@@ -14,7 +14,9 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that a stack overflow of a producer reaches its reader, which does not hang. */
+/**
+ * Tests that a stack overflow of a producer reaches the reader, and that the reader does not hang.
+ */
 class GeneratorStackEdgeFaultTest {
   private static final int ROUNDS = Soak.ON ? 1_000 : 30;
 
@@ -26,7 +28,8 @@ class GeneratorStackEdgeFaultTest {
     System.out.println("overflows of producers: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int i = 0; i < ROUNDS; i++) {
-      // a fiber must not park: each park moves its stack to the heap, which delays the overflow
+      // the buffer is so large that a fiber never parks: each park moves its stack to the heap,
+      // which delays the overflow
       int bufferSize = onFiber ? 10_000_000 : 1 + random.nextInt(300);
       var builder = ActorSystem.anonymous().strategy(onFiber ? Strategy.FIBER : Strategy.THREAD)
           .onFailure(FailurePolicy.resume().withoutLog());

@@ -177,7 +177,8 @@ class GeneratorTest {
             IntStream.range(0, 12).mapToObj(i -> producer).toArray(GeneratorTest::handlers));
 
     try (var iterator = generator.iterator()) {
-      // a producer that came after the first elements were read would take the free space
+      // waits until all producers have yielded or wait for capacity: a producer that started later
+      // would take the capacity that the reader frees
       Patience.eventually(() -> threads.size() == 12 && threads.stream().allMatch(Patience::isParked));
       assertEquals(8, yieldCount.get());
       for (int i = 0; i < 4; i++) iterator.next();

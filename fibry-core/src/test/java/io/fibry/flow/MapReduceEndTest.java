@@ -330,7 +330,7 @@ class MapReduceEndTest {
         MapReduce.start(scope.anonymous().strategy(Strategy.of(executor)), 1, endlessItems, i -> i, 0, Integer::sum);
 
     assertInstanceOf(RejectedExecutionException.class, Patience.failure(sum));
-    letters.all.clear(); // the refused first task of the map-reduce
+    letters.all.clear(); // the dead letter is the first task of the map-reduce, which the executor refused
   }
 
   @Test

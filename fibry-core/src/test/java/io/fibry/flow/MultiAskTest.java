@@ -185,7 +185,9 @@ class MultiAskTest {
 
   // ---- limits
 
-  /** Returns the time-out of the question. The clock advances once the condition is true. */
+  /**
+   * Returns the time-out exception of the question. Advances the clock once the condition is true.
+   */
   private AskTimeoutException awaitTimeout(Callable<?> question, BooleanSupplier condition) {
     var timeout = new CompletableFuture<AskTimeoutException>();
     Patience.startFiber(() -> timeout.complete(assertThrows(AskTimeoutException.class, question::call)));
@@ -199,7 +201,7 @@ class MultiAskTest {
 
   @Test
   void timeoutNamesActorsThatDidNotAnswer() {
-    // runs on the asker's thread, so it has answered before the slow actor is asked
+    // runs on the asker's thread, so it answers before the slow actor is asked
     var quickActor = builder().strategy(Strategy.CALLER).newActorWithReturn((String question) -> "a");
     var slowActor = newSlowActor();
 
@@ -239,7 +241,7 @@ class MultiAskTest {
   @Test
   void timeoutOfAskFirstHasFailuresAsSuppressed() {
     var failure = new IOException("no");
-    // runs on the asker's thread, so it has failed before the asker waits
+    // runs on the asker's thread, so it fails before the asker begins to wait
     ActorWithReturn<String, String> failingActor =
         builder().strategy(Strategy.CALLER).newActorWithReturn((String question) -> {
           throw failure;
@@ -280,7 +282,7 @@ class MultiAskTest {
     Patience.await(gate.entered);
     Patience.eventually(() -> {
       clock.advance(LIMIT);
-      return answer.isDone() && !handled.isEmpty(); // either time-out may come first
+      return answer.isDone() && !handled.isEmpty(); // the outer or the inner request may time out first
     });
 
     assertTrue(((Duration) handled.getFirst()).compareTo(LIMIT) <= 0, handled::toString);

@@ -67,7 +67,7 @@ class PipelineTest {
   @MethodSource("strategies")
   void messagesGoThroughAllStagesInOrder(String strategy) {
     var builder = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy));
-    // these have two threads: too few for stages that wait for capacity
+    // these executors have two threads, which are too few if several stages wait for capacity
     if (strategy.equals("of(fixed pool)") || strategy.equals("of(ForkJoinPool)"))
       builder = builder.mailbox(Mailbox.unbounded());
     var input =
@@ -88,7 +88,7 @@ class PipelineTest {
     var input = Pipeline.of(scope.anonymous(), (Integer n) -> n == 2 ? awaitBarrier(barrier, n) : n)
         .then(n -> n == 1 ? awaitBarrier(barrier, n) : n).into(results::add);
 
-    input.sendMessage(1); // in the second stage it waits for message 2, which is in the first stage
+    input.sendMessage(1); // message 1 waits in the second stage until message 2 is in the first stage
     input.sendMessage(2);
     input.close();
 

@@ -70,7 +70,7 @@ class PublisherTest {
     var reader = read(new RecordingSubscriber() {
       @Override
       public void onSubscribe(Flow.Subscription subscription) {
-        // their sum in 64 bits is zero
+        // the sum of the three numbers overflows to zero in 64 bits
         for (long n : new long[] {Long.MAX_VALUE, Long.MAX_VALUE, 2}) subscription.request(n);
       }
     }, numbersBelow(1_000));

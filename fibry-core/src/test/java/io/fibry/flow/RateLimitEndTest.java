@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests waits for a token that end before the token is available. */
+/** Tests that a wait for a token can end before the token is available. */
 class RateLimitEndTest {
   private final RateLimitTest.RecordingClock clock = new RateLimitTest.RecordingClock();
   private final RecordedLetters letters = new RecordedLetters();

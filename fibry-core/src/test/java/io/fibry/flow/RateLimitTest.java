@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RateLimitTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  /** A manual clock that records the times at which its pending timers are due. */
+  /** A manual clock that records when its pending timers are due. */
   static final class RecordingClock extends Clock {
     final Set<Long> dueTimes = new ConcurrentSkipListSet<>();
 
@@ -98,7 +98,8 @@ class RateLimitTest {
 
     limitedActor.sendMessage("later");
     advanceUntilPassed(2);
-    // the reservations of the killed actors have expired: one token is available, not nine
+    // nine times that killed actors had reserved have passed: together they must yield one token,
+    // not nine
     clock.manual.advance(SECOND.multipliedBy(20));
     for (int i = 0; i < 2; i++) limitedActor.sendMessage("later");
     advanceUntilPassed(4);
@@ -106,7 +107,10 @@ class RateLimitTest {
     assertEquals(List.of(0L, 1_000L, 21_000L, 22_000L), times);
   }
 
-  /** Advances the clock from wait to wait until this many messages have passed. */
+  /**
+   * Advances the clock from the end of one wait to the end of the next, until this many messages
+   * have passed the limit.
+   */
   private void advanceUntilPassed(int messages) {
     while (times.size() < messages) {
       Patience.eventually(() -> nanosToNextWait() > 0 || times.size() >= messages);
@@ -114,7 +118,7 @@ class RateLimitTest {
     }
   }
 
-  /** Returns the nanoseconds until the next wait ends, or 0 if nothing waits. */
+  /** Returns the nanoseconds until the next wait ends, or 0 if no message waits. */
   private long nanosToNextWait() {
     long now = clock.nanoTime();
     return clock.dueTimes.stream().mapToLong(dueTime -> dueTime - now).filter(nanos -> nanos > 0).findFirst()
@@ -340,7 +344,7 @@ class RateLimitTest {
     assertTrue(LeakProbe.collected(reference));
   }
 
-  /** Uses the system's clock. */
+  /** Uses the system's clock, so the measured times are real. */
   @Test
   void manyActorsTogetherNeverExceedTheRate() {
     try (var realTimeScope = ActorSystem.openScope("real")) {

@@ -23,7 +23,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests subscribers whose publisher or callback breaks its rules or throws. */
+/**
+ * Tests subscribers whose publisher breaks the rules or throws, and subscribers whose callback
+ * throws.
+ */
 class SubscriberFaultTest {
   private final ActorScope scope = ActorSystem.openScope("fed");
   private final List<Object> received = new CopyOnWriteArrayList<>();

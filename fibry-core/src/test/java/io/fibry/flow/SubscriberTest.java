@@ -236,7 +236,8 @@ class SubscriberTest {
     subscriber.onNext(gate);
     Patience.await(gate.entered);
     actor.sendMessage("from another sender");
-    for (int i = 1; i <= 2; i++) subscriber.onNext(i); // the mailbox has no capacity for the mark
+    // the mailbox has no capacity for the mark by which the subscriber requests more elements
+    for (int i = 1; i <= 2; i++) subscriber.onNext(i);
     gate.open();
     Patience.eventually(() -> received.size() == 3);
     subscriber.onNext(3);

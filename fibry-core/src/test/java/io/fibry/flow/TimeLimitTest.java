@@ -112,7 +112,10 @@ class TimeLimitTest {
     assertTrue(clock.untilNext().isEmpty(), "a timer is pending");
   }
 
-  /** When the scope is quiet after an advance of the clock, the handler has been interrupted. */
+  /**
+   * When the clock has advanced and the scope is quiet again, the handler must have been
+   * interrupted.
+   */
   @Promise("24.9")
   @Test
   void sleepingHandlerIsInterruptedWhenClockAdvances() {
@@ -172,7 +175,9 @@ class TimeLimitTest {
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
   }
 
-  /** Handlers end at about their limit, and no interrupt may reach the next message. */
+  /**
+   * Handlers run for about as long as their limit allows. No interrupt may reach the next message.
+   */
   @Promise("24.9")
   @Test
   void noInterruptReachesTheNextMessage() {
@@ -183,7 +188,8 @@ class TimeLimitTest {
     var leakCount = new AtomicInteger();
     var lateCount = new AtomicInteger();
     var builder = TimeLimit.around(realTimeScope.anonymous(), Duration.ofNanos(200_000));
-    var actor = builder.intercept((nanos, next) -> { // this interceptor surrounds the limit
+    // this interceptor runs around the limit, so it sees an interrupt that the limit left behind
+    var actor = builder.intercept((nanos, next) -> {
       next.run();
       if (Thread.currentThread().isInterrupted()) leakCount.incrementAndGet();
     }).newActorWithReturn((Long nanos) -> {
@@ -192,7 +198,8 @@ class TimeLimitTest {
       if (Thread.currentThread().isInterrupted()) lateCount.incrementAndGet();
       return nanos;
     });
-    // continues until a handler has exceeded its limit, or the test would show nothing
+    // continues until a handler has exceeded its limit, because otherwise the test would prove
+    // nothing
     for (int i = 0; i < 3_000 || lateCount.get() == 0; i++) actor.ask(random.nextLong(400_000));
     realTimeScope.close();
 

@@ -40,7 +40,8 @@ class FsmLeakTest {
   private static WeakReference<Object> newEndedDoor(ActorScope scope, int number) {
     var door = MACHINE.newActor(scope.anonymous());
     door.sendMessage(new Push("Ada"));
-    scope.awaitQuiescence(Patience.LONG); // a dead letter would keep its actor in memory
+    // no message may be left, because a dead letter would keep its actor in memory
+    scope.awaitQuiescence(Patience.LONG);
     if (number % 2 == 0) door.close();
     else killAndWait(door);
     return new WeakReference<>(door);

@@ -39,7 +39,9 @@ class FsmPostponeTest {
     doors.close();
   }
 
-  /** Returns a machine that postpones locks and unlocks if open, and records messages if closed. */
+  /**
+   * Returns a machine that postpones locks and unlocks while open, and records them when closed.
+   */
   private Fsm<Door, Event> postponingMachine() {
     return Fsm.of(Door.class, Event.class, new Open("Ada"))
         .postpone(Open.class, Lock.class)
@@ -64,7 +66,7 @@ class FsmPostponeTest {
         });
   }
 
-  /** Creates an open door, which postpones a lock for each code. */
+  /** Creates an open door and sends it a lock for each code. The door postpones these locks. */
   private Actor<Event> newDoorWithLocks(int... codes) {
     var door = doors.newDoor(postponingMachine());
     IntStream.of(codes).forEach(code -> door.sendMessage(new Lock(code)));

@@ -18,7 +18,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 
-/** Sends messages and requests to a machine that postpones, fails and has timeouts. */
+/**
+ * Sends messages and requests to a machine that postpones, fails and has timeouts. The machine must
+ * neither lose nor reorder messages.
+ */
 class FsmStressTest {
   private static final int SENDERS = 3;
   private static final int CARS_PER_SENDER = 200;
@@ -33,7 +36,7 @@ class FsmStressTest {
   record Count(int sender) implements Signal, Request<Count, Integer> {}
   record Crash() implements Signal {}
 
-  /** The state of one actor, in plain fields. Stores the first violation. */
+  /** The data of one actor, in plain fields. Stores the first violation of the expected order. */
   private static final class Crossing {
     private final int[] lastNumbers = new int[SENDERS];
     private int passedCars;
@@ -103,7 +106,7 @@ class FsmStressTest {
       for (int i = 0; i < SENDERS; i++) senders.add(sender(light, i, random.split(), answers));
       for (var sender : senders) sender.join();
       for (var answer : answers) answer.join();
-      // answered after all cars, including postponed cars
+      // the machine answers these requests after it has handled all cars, including postponed cars
       for (int i = 0; i < SENDERS; i++) light.ask(new Count(i));
       light.close();
       int deadCars = (int) letters.messages().stream().filter(Car.class::isInstance).count();

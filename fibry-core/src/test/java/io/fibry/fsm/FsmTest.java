@@ -57,7 +57,8 @@ class FsmTest {
     boolean isOpen = door.ask(new Unlock(1234));
     door.close();
 
-    assertInstanceOf(IllegalStateException.class, Patience.failure(earlyUnlock)); // the door was not locked yet
+    // the machine does not take Unlock, because the door was not locked
+    assertInstanceOf(IllegalStateException.class, Patience.failure(earlyUnlock));
     assertEquals(new Open("Ada"), openState);
     assertTrue(isOpen);
     assertEquals(List.of("+Closed[]", "-Closed[]", "+Open[by=Ada]", "-Open[by=Ada]", "+Closed[]", "-Closed[]",

@@ -131,7 +131,7 @@ class FsmTimesTest {
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Push("Bob"));
     Patience.await(gate.entered);
-    // Ada's timeout has expired, but its message is queued behind Bob's
+    // the timeout of Ada's state expires, but its message is queued behind Bob's push
     doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
     gate.open();
@@ -185,14 +185,14 @@ class FsmTimesTest {
     Patience.eventually(() -> door.sendMessage(new Push("Ada")));
     Patience.await(gate.entered);
     door.sendMessage(new Push("Ada"));
-    doors.clock.advance(DoorFixture.OPEN_TIMEOUT); // the mailbox is full
+    doors.clock.advance(DoorFixture.OPEN_TIMEOUT); // the mailbox is full, so it refuses the message of the timeout
 
     gate.open();
     Patience.eventually(() -> doors.scope.awaitQuiescence(Patience.LONG) && door.ask(new Look()) instanceof Open);
     doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
     Patience.eventually(() -> doors.scope.awaitQuiescence(Patience.LONG) && door.ask(new Look()) instanceof Closed);
-    // another thread reports the dead letter
+    // the dead letter may be reported later, because another thread reports it
     Patience.eventually(() -> doors.letters.all.stream()
         .anyMatch(letter -> letter.message().toString().equals("the end of the time in Open[by=Ada]")));
     doors.close();

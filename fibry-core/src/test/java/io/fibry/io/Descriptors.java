@@ -7,15 +7,17 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * Counts the open sockets, pipes and directory watches of this process. Files do not count because
- * the JDK opens class path jars and pollers when it first needs them, and keeps them open.
+ * Counts the open sockets, pipes and directory watches of this process. Files are not counted: the
+ * JDK opens class path jars and pollers when it first needs them, and keeps them open.
  */
 public final class Descriptors {
   private static final Path FOLDER = Path.of("/proc/self/fd");
 
   private Descriptors() {}
 
-  /** Returns the number of open descriptors; skips the test if the system does not show them. */
+  /**
+   * Returns the number of open descriptors. Skips the test if the system does not show descriptors.
+   */
   public static long countOpen() {
     Assumptions.assumeTrue(Files.isDirectory(FOLDER), "this system does not show its descriptors");
     return countOpenIfShown();
@@ -30,7 +32,7 @@ public final class Descriptors {
     }
   }
 
-  /** Returns the number of open descriptors, or zero if the system does not show them. */
+  /** Returns the number of open descriptors, or zero if the system does not show descriptors. */
   public static long countOpenIfShown() {
     if (!Files.isDirectory(FOLDER)) return 0;
     try (var descriptors = Files.list(FOLDER)) {

@@ -88,7 +88,7 @@ class DownloaderContractTest {
     try (var web = new ScriptedWebServer((head, out) -> {
       requestArrived.countDown();
       while (true) {
-        // fails once the client has disconnected
+        // this write fails once the client has disconnected
         out.write("HTTP/1.1 100 Continue\r\n\r\n".getBytes());
         java.util.concurrent.locks.LockSupport.parkNanos(20_000_000);
       }

@@ -31,13 +31,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests on a manual clock when downloads are retried, and when they fail. */
+/** Tests, on a manual clock, when downloads are retried and when they fail. */
 class DownloaderRetryTest {
   private static final Duration LIMIT = Duration.ofSeconds(30);
   private static final RandomGenerator FULL_BACKOFF = () -> 0; // never shortens a backoff
 
   private final List<Duration> pauses = new CopyOnWriteArrayList<>();
-  private int passedPauses; // counts elements of `pauses`
+  private int passedPauses; // the number of pauses that the test has advanced the clock by
   private final Clock clock = new Clock() {
     @Override
     public Timer schedule(Duration delay, Runnable task) {
@@ -58,7 +58,9 @@ class DownloaderRetryTest {
     return new DownloadPool(scope.anonymous(), options.apply(new Options()), random);
   }
 
-  /** Returns a server that responds with these statuses, and then always with the last. */
+  /**
+   * Returns a server that responds with these statuses in order, and then repeats the last status.
+   */
   private static ScriptedWebServer statuses(String header, int... statuses) {
     var index = new AtomicInteger();
     return new ScriptedWebServer(
@@ -66,7 +68,7 @@ class DownloaderRetryTest {
             + " X\r\n" + header + "Content-Length: 2\r\n\r\nhi").getBytes()));
   }
 
-  /** Moves the clock past each pause once it has begun, until the future is done. */
+  /** Advances the clock by each pause when the pause has begun, until the future is done. */
   private void passTime(CompletableFuture<?> future) {
     while (true) {
       Patience.eventually(() -> future.isDone() || pauses.size() > passedPauses);
@@ -199,7 +201,8 @@ class DownloaderRetryTest {
 
       for (int i = 0; i < 100; i++) passTime(downloader.sendMessageReturn(web.uri("/")));
 
-      assertEquals(100 + 10 + 9, web.requestHeads.size()); // the first download adds nothing to the full budget
+      // the budget begins full, with 10 retries, so the first download adds nothing to it
+      assertEquals(100 + 10 + 9, web.requestHeads.size());
     }
   }
 

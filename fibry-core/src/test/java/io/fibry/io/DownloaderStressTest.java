@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Tests downloads from servers with malformed responses, and downloaders that end early. */
-@ExtendWith(SilencedStdErr.class) // hides the log of kills on foreign threads
+@ExtendWith(SilencedStdErr.class) // hides the log lines about kills of actors on threads of executors
 class DownloaderStressTest {
   private static final String[] RESPONSES = {
     "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nhello",
@@ -74,7 +74,7 @@ class DownloaderStressTest {
     System.out.println("DownloaderStressTest -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var strategies = new ArrayList<>(Variants.STRATEGIES.keySet());
-    strategies.remove("CALLER"); // it downloads on the asking thread
+    strategies.remove("CALLER"); // on CALLER each download runs on the thread that asks for it
     for (int round = 0; round < ROUNDS; round++) runRound(random, strategies.get(random.nextInt(strategies.size())));
   }
 

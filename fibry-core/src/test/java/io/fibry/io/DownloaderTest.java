@@ -283,7 +283,8 @@ class DownloaderTest {
   void killEndsDownload() {
     var steps = new AtomicInteger();
     try (var web = new ScriptedWebServer((head, out) -> sendSlowly(out, steps));
-        var patientScope = scope.openScope("patient", o -> o.withKillGrace(Patience.LONG))) { // no download is cut off
+        // the kill grace is so long that no download is cut off
+        var patientScope = scope.openScope("patient", o -> o.withKillGrace(Patience.LONG))) {
       var killedDownloader = Downloader.open(patientScope.named("web"), o -> o.withMaxAttempts(1));
       var future = killedDownloader.sendMessageReturn(web.uri("/"));
       Patience.eventually(() -> steps.get() > 0);
@@ -296,7 +297,7 @@ class DownloaderTest {
     }
   }
 
-  /** Sends up to 800 bytes slowly, fewer than the response announces. */
+  /** Slowly sends up to 800 bytes, which are fewer than the header of the response announces. */
   private static void sendSlowly(OutputStream out, AtomicInteger steps) throws IOException {
     out.write("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n".getBytes());
     while (true) {

@@ -17,13 +17,13 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** A web server that sends the responses of a test, with one request per connection. */
+/** A web server whose responses a test defines. It serves one request per connection. */
 final class ScriptedWebServer implements AutoCloseable {
   interface Page {
     void answer(String head, OutputStream out) throws Exception;
   }
 
-  final List<String> requestHeads = new CopyOnWriteArrayList<>(); // the heads of the requests
+  final List<String> requestHeads = new CopyOnWriteArrayList<>();
   final Set<Socket> openSockets = ConcurrentHashMap.newKeySet();
   private final ServerSocket serverSocket;
   private final Page page;
@@ -81,8 +81,8 @@ final class ScriptedWebServer implements AutoCloseable {
   }
 
   /**
-   * Closes the server. No request is served afterwards, although the acceptor may still accept one
-   * connection after the close.
+   * Closes the server. The acceptor may accept one more connection during the close, but the server
+   * handles no request afterwards.
    */
   @Override
   public void close() {
