@@ -9,11 +9,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** A client that sends one or two uploads on a connection, and checks the responses. */
+/** A client that sends one or two uploads on one connection, and checks the responses. */
 final class BodyClient {
   private static final int MAX_ATTEMPTS = 4;
 
-  /** Latches that open when all clients have begun to send, and when all have sent everything. */
+  /**
+   * Two latches. The first opens when all clients have begun to send, the second when all clients
+   * have sent everything.
+   */
   record Turns(CountDownLatch begun, CountDownLatch sent) {
     Turns(int clients) {
       this(new CountDownLatch(clients), new CountDownLatch(clients));
@@ -28,7 +31,7 @@ final class BodyClient {
   private final Consumer<String> faults;
   private final SplittableRandom random;
   private final SendMode sendMode;
-  private final boolean lingers; // waits for the other clients before it disconnects
+  private final boolean lingers; // if true, the client waits for the other clients before it disconnects
   private boolean hasBegun;
   private boolean hasSent;
   private boolean wasRefused; // the last attempt was refused
@@ -75,7 +78,7 @@ final class BodyClient {
     hasSent = true;
   }
 
-  /** Sends the uploads. Returns all responses. */
+  /** Sends the uploads, and returns all responses. */
   private String exchange() throws IOException {
     try (var client = new RawClient(port)) {
       var text = uploads.stream().map(upload -> upload.head + upload.wire).collect(Collectors.joining());
@@ -119,7 +122,10 @@ final class BodyClient {
     }
   }
 
-  /** Ends a torn or abandoned upload. Returns whether the client reads no response. */
+  /**
+   * Disconnects if the upload is torn or abandoned. Returns whether the client then reads no
+   * response.
+   */
   private boolean disconnects(RawClient client) throws IOException {
     if (lastUpload().kind != Kind.TORN && lastUpload().kind != Kind.GONE) return false;
     if (lingers) Patience.await(turns.sent);
@@ -133,7 +139,7 @@ final class BodyClient {
     if (!responses.isEmpty() && responses.getFirst().code() == 100 && lastUpload().expectsContinue)
       responses = responses.subList(1, responses.size());
     wasRefused = !responses.isEmpty() && responses.getFirst().code() == 503;
-    boolean needsResponse = true; // the next upload must get a response
+    boolean needsResponse = true; // whether the next upload must get a response
     for (int i = 0; i < uploads.size(); i++) {
       var upload = uploads.get(i);
       if (i == responses.size()) {

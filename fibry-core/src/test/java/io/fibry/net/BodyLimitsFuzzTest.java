@@ -11,7 +11,10 @@ import io.fibry.support.Patience;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** Tests that body limits hold for any clients and handlers, and honest clients get responses. */
+/**
+ * Tests that limits of bodies hold for all kinds of clients and handlers, and that honest clients
+ * get responses.
+ */
 class BodyLimitsFuzzTest {
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 30);
 
@@ -33,7 +36,7 @@ class BodyLimitsFuzzTest {
           throw new AssertionError("-Dfibry.seed=" + (seed + i) + " -Dfibry.rounds=1: " + failure.getMessage(),
               failure);
         }
-        // the first round makes the JDK open some sockets
+        // the first round makes the JDK open some sockets, which stay open
         if (i == 0) descriptorsBefore = Descriptors.countOpenIfShown();
       }
       assertEquals("", logged.text().lines().filter(line -> line.contains("ERROR") || line.contains("WARN"))

@@ -28,8 +28,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Runs a server with small limits and many clients at once. The clock does not move while they
- * send, so a client that stalls is not cut off. Afterwards as many clients stall as the limits
+ * Runs a server with small limits and many clients at once. The clock does not advance while the
+ * clients send, so no client that stalls is cut off. Afterwards as many clients stall as the limits
  * allow, and the round checks that no permit of the server is missing.
  */
 final class BodyRound implements AutoCloseable {
@@ -47,7 +47,7 @@ final class BodyRound implements AutoCloseable {
   private final Gate gate = new Gate();
   private final Gate resumeGate = new Gate(); // passed by handlers whose clients have resumed
   private volatile boolean stalling;
-  private final Map<Integer, BodyUpload> uploads = new ConcurrentHashMap<>(); // by their numbers
+  private final Map<Integer, BodyUpload> uploads = new ConcurrentHashMap<>(); // keys: the numbers of the uploads
   private final AtomicInteger begunHandlers = new AtomicInteger(); // including handlers that wait for their clients
   private final AtomicInteger workingHandlers = new AtomicInteger(); // handlers that wait for no client
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
@@ -103,7 +103,9 @@ final class BodyRound implements AutoCloseable {
     if (count > limits.maxExchanges()) faults.add(count + " handlers are at work");
   }
 
-  /** Runs code that waits for the client; the handler does not count as working then. */
+  /**
+   * Runs code that waits for the client. During this wait the handler does not count as working.
+   */
   private <T> T waitForClient(Callable<T> wait) throws Exception {
     workingHandlers.decrementAndGet();
     try {
@@ -213,7 +215,7 @@ final class BodyRound implements AutoCloseable {
     }
   }
 
-  /** Waits until no connection and no handler is left. */
+  /** Waits until the server has no connection and no running handler. */
   private void awaitQuiet() {
     Patience.eventually(this + ": connections are left", () -> net.scope.actors().size() == 1);
     checkUploads();
@@ -228,8 +230,8 @@ final class BodyRound implements AutoCloseable {
   }
 
   /**
-   * Lets as many clients stall as may run and wait. Afterwards all resume, are cut off, or
-   * disconnect.
+   * Lets as many clients stall as the server admits, which is twice the number of exchanges that
+   * may work. Afterwards all of these clients resume, are cut off, or disconnect.
    */
   private void stallClients() throws Exception {
     int ending = random.nextInt(3);
@@ -262,7 +264,10 @@ final class BodyRound implements AutoCloseable {
     awaitQuiet();
   }
 
-  /** Returns empty if the client is refused because earlier handlers do not wait yet. */
+  /**
+   * Returns an empty Optional if the server refuses the client, because handlers of earlier clients
+   * have not begun to wait.
+   */
   private Optional<StalledClient> stallClient(Kind kind) {
     int handlersBefore = begunHandlers.get();
     var upload =
@@ -285,7 +290,7 @@ final class BodyRound implements AutoCloseable {
     return Optional.empty();
   }
 
-  /** Checks that as many exchanges run as the limit allows, and no more. */
+  /** Checks that as many exchanges can work as the limit allows, and that one more is refused. */
   private void fillPermits() throws Exception {
     var responses = new ArrayList<CompletableFuture<String>>();
     for (int i = 0; i < limits.maxExchanges(); i++) responses.add(sendGateRequest());
@@ -305,7 +310,7 @@ final class BodyRound implements AutoCloseable {
     return Patience.value(response).replace("HTTP/1.1 100 Continue\r\n\r\n", "");
   }
 
-  /** Checks that another request is refused, not handled. */
+  /** Checks that the server refuses another request, and does not handle it. */
   private void assertFull() throws IOException {
     int handlersBefore = begunHandlers.get();
     var response = sendGateRequest();

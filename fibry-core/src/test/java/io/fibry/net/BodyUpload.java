@@ -3,7 +3,7 @@ package io.fibry.net;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A random request with a body, and the responses that a server may send to it. */
+/** A random request with a body. It knows which responses the server may send to this request. */
 final class BodyUpload {
 
   /** The behavior of the handler: how it reads the body and responds. */
@@ -15,7 +15,9 @@ final class BodyUpload {
     }
   }
 
-  /** The fault of the body. Only a part of it is sent if the kind is TORN or GONE. */
+  /**
+   * The fault of the body. The client sends only a part of the body if the kind is TORN or GONE.
+   */
   enum Kind {
     GOOD, LONG, MALFORMED, TORN, GONE
   }
@@ -30,15 +32,15 @@ final class BodyUpload {
   final Route route;
   final Kind kind;
   final boolean expectsContinue; // sends "Expect: 100-continue"
-  final boolean holdsResponse; // the handler waits until all clients have sent
+  final boolean holdsResponse; // the handler waits until all clients have sent, and then responds
   final String body;
   final String head;
-  final String wire; // the body as it is sent
+  final String wire; // the body as the client sends it
   final AtomicInteger calls = new AtomicInteger(); // calls of the handler
   final StringBuffer received = new StringBuffer(); // the bytes that the handler has read
   private final BodyLimits limits;
   private final boolean chunked;
-  private boolean abandoned; // the client disconnects, perhaps before the body is read
+  private boolean abandoned; // whether the client disconnects, perhaps before the handler has read the body
 
   /** The limits of the server. */
   record BodyLimits(int maxExchanges, int maxBody, int maxFields) {}
@@ -91,7 +93,7 @@ final class BodyUpload {
     abandoned = true;
   }
 
-  /** Returns whether the header alone shows that the body is too long. */
+  /** Returns whether the server can see from the header alone that the body is too long. */
   private boolean isRefusedUnread() {
     return kind == Kind.LONG && !chunked;
   }
@@ -101,7 +103,7 @@ final class BodyUpload {
     return route == Route.EARLY && kind != Kind.GOOD && !isRefusedUnread();
   }
 
-  /** Returns whether the client may send the body after this first response. */
+  /** Returns whether the client may send the body after this first response of the server. */
   boolean continuesAfter(String response) {
     return response.startsWith("HTTP/1.1 100 ") || route == Route.EARLY && response.startsWith("HTTP/1.1 200 ");
   }

@@ -29,7 +29,10 @@ class ClientFrameReaderTest {
     net.close();
   }
 
-  /** Opens an acceptor that collects the frames of a client, and then the reason of their end. */
+  /**
+   * Opens an acceptor that records the frames of a client, and then the reason why the frames
+   * ended.
+   */
   private TcpAcceptor open(int maxFrame) {
     return net.open(connection -> {
       try {

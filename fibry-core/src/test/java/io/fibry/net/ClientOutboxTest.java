@@ -33,7 +33,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that senders to one client count unsent bytes without waiting for each other. */
+/** Tests that the senders to one client count unsent bytes without waiting for each other. */
 class ClientOutboxTest {
   private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final ListenerLimits LIMITS =
@@ -75,7 +75,10 @@ class ClientOutboxTest {
     return (text + "\n").getBytes();
   }
 
-  /** A suspended sender's bytes are not counted yet, and it does not hold up other senders. */
+  /**
+   * While one sender is delayed in the computation of its message's size, its bytes are not counted
+   * and other senders are not blocked.
+   */
   @Promise("25.8")
   @Test
   void eachSenderCountsItsOwnBytes() throws IOException {
@@ -96,13 +99,14 @@ class ClientOutboxTest {
     int sent = 0;
     while (sent < 100 && outbox.actor.sendMessage("x")) sent++;
 
-    assertEquals((1_000 + OVERHEAD) / (1 + OVERHEAD) + 1, sent); // the last message cut the client off
+    // the last message exceeded the limit, so the server cut the client off
+    assertEquals((1_000 + OVERHEAD) / (1 + OVERHEAD) + 1, sent);
     assertFalse(outbox.actor.sendMessages(List.of("y", "z")));
     countGate.open();
     Patience.awaitEnd(slowSender);
   }
 
-  /** Unless the client is cut off, each line is written once and in the order of its sender. */
+  /** Each line is written once and in the order of its sender, unless the client is cut off. */
   @Promise("25.8")
   @Test
   void linesOfManySendersArriveOnceAndInOrder() throws Exception {
@@ -133,7 +137,10 @@ class ClientOutboxTest {
     System.out.println("clients were cut off in " + cutOffCount + " of " + ROUNDS + " rounds");
   }
 
-  /** A message that waits in the counter for another sender's message is not overtaken. */
+  /**
+   * While a message of one sender waits in {@code admission} behind a message of another sender,
+   * later messages of the first sender do not overtake it.
+   */
   @Promise("25.8")
   @Test
   void messagesOfOneSenderStayInOrder() throws Exception {
@@ -145,7 +152,8 @@ class ClientOutboxTest {
     var outbox =
         new ClientOutbox<String>(scope.anonymous(), "lines", client, 1_000, new ClientOutbox.MessageFormat<>(text -> {
           if (!text.endsWith("slow")) return text.length();
-          if (sizeCalls.incrementAndGet() == 1) return 5_000; // above the limit, so the counter decides
+          // a size above the limit, so `admission` decides about the message
+          if (sizeCalls.incrementAndGet() == 1) return 5_000;
           countGate.passUninterruptibly();
           return text.length();
         }, text -> {
@@ -155,9 +163,10 @@ class ClientOutboxTest {
     outbox.actor.sendMessage("1 0 " + "x".repeat(900));
     Patience.await(writeGate.entered);
     var slowSender = Patience.startFiber(() -> outbox.actor.sendMessage("0 0 slow"));
-    Patience.await(countGate.entered); // the counter is busy
+    Patience.await(countGate.entered); // `admission` is busy with this message
 
-    assertTrue(outbox.actor.sendMessage("1 1 " + "x".repeat(200))); // does not fit into the limit now
+    // exceeds the limit at present, so it waits in `admission`
+    assertTrue(outbox.actor.sendMessage("1 1 " + "x".repeat(200)));
     writeGate.open();
     Patience.eventually(() -> outbox.unsent() == 0);
     assertTrue(outbox.actor.sendMessage("1 2 x"));
@@ -171,7 +180,7 @@ class ClientOutboxTest {
     assertInOrder(1, lines);
   }
 
-  /** The limit bounds the bytes in memory, however many senders there are. */
+  /** The limit bounds the unsent bytes in memory, however many senders there are. */
   @Promise("25.8")
   @Test
   void memoryForClientThatReadsNothingIsBounded() throws Exception {
@@ -199,7 +208,7 @@ class ClientOutboxTest {
     }
   }
 
-  /** Reads lines until the end, or until the client is cut off. */
+  /** Reads lines until the stream ends, or until the server cuts this client off. */
   private static CompletableFuture<List<String>> read(Socket peer) {
     return CompletableFuture.supplyAsync(() -> {
       var receivedLines = new ArrayList<String>();
@@ -228,7 +237,7 @@ class ClientOutboxTest {
     return send(outbox, linesPerSender, seed, new ConcurrentLinkedQueue<>());
   }
 
-  /** Sends lines from several threads. {@return how many were accepted} */
+  /** Sends lines from several threads. Returns how many lines the outbox accepted. */
   private static int send(ClientOutbox<String> outbox, int linesPerSender, long seed, Queue<String> acceptedLines) {
     var acceptedCount = new AtomicInteger();
     var done = new CountDownLatch(SENDERS);

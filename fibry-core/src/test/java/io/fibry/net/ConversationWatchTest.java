@@ -23,7 +23,10 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that dump and watchdog show lines and exchanges, and never report a slow client. */
+/**
+ * Tests that dump and watchdog show which line or exchange a handler works on, and never report a
+ * slow client.
+ */
 class ConversationWatchTest {
   private static final Duration LIMIT = Duration.ofSeconds(4);
   private static final String[] ACTORS = {"'echo", "'silent", "'web", "'forward"};
@@ -185,7 +188,9 @@ class ConversationWatchTest {
       deafClient.send("GET /huge HTTP/1.1\r\nHost: here\r\n\r\n");
       Patience.await(hugeBegun);
 
-      for (int i = 0; i < 16; i++) { // twice the limit, and only while both handlers wait for clients
+      // advances the clock by twice the limit in all, and only while both handlers wait for their
+      // clients
+      for (int i = 0; i < 16; i++) {
         awaitDump("web/2 \\(FIBER\\): waits for client");
         awaitDump("web/3 \\(FIBER\\): waits for client");
         clock.manual.advance(LIMIT.dividedBy(8));

@@ -31,9 +31,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests when an exchange holds a permit to run, mostly on a server with one permit. */
+/** Tests when an exchange holds a permit to work, mostly on a server with one permit. */
 class ExchangePermitTest {
-  // the clock does not move, so no limit cuts off slow clients
+  // the clock does not advance, so no limit cuts off slow clients
   private final ActorScope scope = ActorSystem.openScope("permits", o -> o.withScheduler(new ManualScheduler()));
   private HttpServer server;
 
@@ -90,7 +90,7 @@ class ExchangePermitTest {
     try (var slowClient = new RawClient(server.port()); var eventClient = new RawClient(server.port())) {
       slowClient.send("POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nha");
       Patience.await(handlerBegun);
-      // the exchange holds its permit until it has read the two bytes
+      // the slow exchange holds the only permit until it has read the two bytes and waits for more
       Patience.eventually(() -> {
         try {
           return codes(RawClient.get("/")).equals("200");
@@ -175,7 +175,7 @@ class ExchangePermitTest {
   void refusedExchangeTakesNoPermit() {
     var permits = pool(1);
     var suspendedPermit = admitAndSuspend(permits);
-    admitAndSuspend(permits); // twice the limit is admitted now
+    admitAndSuspend(permits); // now as many exchanges are admitted as possible, twice the limit
     var stop = new AtomicBoolean();
     var admittedCount = new AtomicInteger();
     var refusedThread = new Thread(() -> {
@@ -218,7 +218,10 @@ class ExchangePermitTest {
     return new ExchangePermit.PermitPool(limit, () -> 0);
   }
 
-  /** A running exchange may wait for a lock that an exchange without a permit to run holds. */
+  /**
+   * Prevents a deadlock: a working exchange may wait for a lock that another exchange holds while
+   * it waits for a permit to work.
+   */
   @Promise("27.4")
   @Test
   void exchangeResumesAboveLimitAfterTenSeconds() {
@@ -296,7 +299,10 @@ class ExchangePermitTest {
     assertNotNull(permits.tryAdmit());
   }
 
-  /** Counts itself only while it is admitted, so the limits also hold for these counts. */
+  /**
+   * Counts the exchange only while it is admitted or working, so that the limits also hold for the
+   * counts of the test.
+   */
   private static void exchange(ExchangePermit.PermitPool permits, int limit, Random random, AtomicInteger workingCount,
       AtomicInteger admittedCount) {
     var permit = permits.tryAdmit();

@@ -8,10 +8,16 @@ import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests that fibers on all carriers can open the first servers of a program. */
+/**
+ * Tests that fibers on all carrier threads can open the first servers of a program at the same
+ * time.
+ */
 class FirstServerJvmTest {
 
-  /** Opens as many servers at once as the second argument says, one per actor. */
+  /**
+   * Opens servers at the same time, one per actor. The arguments are the kind and the number of the
+   * servers.
+   */
   static final class ServerOpener {
     public static void main(String[] args) throws InterruptedException {
       int openers = Integer.parseInt(args[1]);

@@ -24,8 +24,8 @@ class FloodJvmTest {
   private static final long SECOND = 1_000_000_000; // ns
 
   /**
-   * Echoes lines, and prints its port. For each line of its input, it prints the processor time of
-   * the next second in percent.
+   * Echoes the lines of its clients, and prints its port. For each line of its standard input, it
+   * prints how much of one processor it uses during the next second, in percent.
    */
   static final class Main {
     private Main() {}
@@ -60,7 +60,7 @@ class FloodJvmTest {
         first.readLine();
       }
       var flood = new ArrayList<Peer>();
-      // clients beyond the limit wait in the backlog
+      // clients beyond the limit of descriptors wait in the backlog
       for (int i = 0; i < DESCRIPTORS; i++) flood.add(new Peer(port));
       child.awaitLine(line -> line.contains("Too many open files"));
       assertEquals("served meanwhile", flood.getFirst().send("served meanwhile\n").readLine());

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests TLS with programs of other projects, if they are installed. */
+/** Tests TLS with client programs of other projects, if they are installed. */
 class ForeignTlsClientsTest {
   private final ServerScope net = new ServerScope();
   private Path authority;
@@ -121,7 +121,7 @@ class ForeignTlsClientsTest {
         authority.toString(), "-tls1_2"))) {
       child.input().write("R\n".getBytes(StandardCharsets.US_ASCII)); // requests a renegotiation
       child.input().flush();
-      int exit = child.exitCode(); // openssl ends because it is cut off
+      int exit = child.exitCode(); // openssl ends because the server cuts it off
       var output = child.output();
 
       assertTrue(output.contains("RENEGOTIATING"), output);

@@ -69,7 +69,7 @@ class ForwarderTest {
       var echoedBytes = peer.socket.getInputStream().readAllBytes();
 
       Patience.awaitEnd(sender);
-      assertEquals(500_003, echoedBytes.length); // the echo, and the "end" after the half-close
+      assertEquals(500_003, echoedBytes.length); // the echo, and the "end" that the target sends after the half-close
       assertTrue(Arrays.equals(sent, 0, 500_000, echoedBytes, 0, 500_000));
     }
     Patience.eventually(() -> forwarder.toString().contains("(1 clients, 500000 bytes there, 500003 back)"));
@@ -152,7 +152,7 @@ class ForwarderTest {
       target.kill();
 
       peer.awaitClose();
-      peer.endOutput(); // the target could still answer
+      peer.endOutput(); // the forwarder closes the connection when the client's output has ended, too
       Patience.eventually(() -> forwarder.connections().isEmpty());
     }
   }
@@ -181,7 +181,7 @@ class ForwarderTest {
         assertEquals('x', peer.send("x").socket.getInputStream().read());
         for (int i = 0; i < 4; i++) {
           clock.manual.advance(Duration.ofSeconds(40));
-          Patience.value(targetConnection).outputStream().write('y'); // from the target only
+          Patience.value(targetConnection).outputStream().write('y'); // only the target sends, and the client does not
           assertEquals('y', peer.socket.getInputStream().read());
         }
         assertEquals(1, forwarder.connections().size());

@@ -22,7 +22,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests the responses to malformed requests, and that handlers read valid requests as sent. */
+/**
+ * Tests the responses to malformed requests, and that handlers read valid requests as the clients
+ * sent them.
+ */
 class HttpBadInputTest {
   private static final String END = "Connection: close\r\n\r\n";
   private static final String POST = "POST / HTTP/1.1\r\nHost: a\r\n";
@@ -52,7 +55,6 @@ class HttpBadInputTest {
     var headers = new StringBuilder("GET / HTTP/1.1\r\nHost: a\r\n");
     for (int i = 0; i < 250; i++) headers.append("X-").append(i).append(": b\r\n");
     return Stream.of(
-        // the JDK's server accepts the next requests
         arguments("no Host", "GET / HTTP/1.1\r\n\r\n", "400"),
         arguments("version 9.9", "GET / HTTP/9.9\r\nHost: a\r\n\r\n", "505"),
         arguments("version 1.2", "GET / HTTP/1.2\r\nHost: a\r\n\r\n", "505"),
@@ -121,8 +123,8 @@ class HttpBadInputTest {
         arguments("no name", "GET / HTTP/1.1\r\nHost: a\r\n: b\r\n\r\n", "400"),
         arguments("NUL in a name", "GET / HTTP/1.1\r\nHost: a\r\nX\u0000A: b\r\n\r\n", "400"),
         arguments("NUL in a value", "GET / HTTP/1.1\r\nHost: a\r\nX-A: b\u0000c\r\n\r\n", "400"),
-        arguments("a header that goes on", "GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\n c\r\n\r\n", "400"),
-        arguments("the first header goes on", "GET / HTTP/1.1\r\n Host: a\r\n\r\n", "400"),
+        arguments("folded header", "GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\n c\r\n\r\n", "400"),
+        arguments("folded first header", "GET / HTTP/1.1\r\n Host: a\r\n\r\n", "400"),
         arguments("bare CR in a value", "GET / HTTP/1.1\r\nHost: a\r\nX-A: b\rX-B: c\r\n\r\n", "400"),
         arguments("bare LF in a value", "GET / HTTP/1.1\r\nHost: a\r\nX-A: b\nX-B: c\r\n\r\n", "400"),
         arguments("250 headers", headers + "\r\n", "431"),
@@ -181,7 +183,10 @@ class HttpBadInputTest {
     if (!response.isEmpty()) assertTrue(response.contains("\r\nConnection: close\r\n"), response);
   }
 
-  /** Returns the response to a client that sends no more, and waits until its limit expires. */
+  /**
+   * Sends the text and nothing more, and advances the clock until the limit for the client expires.
+   * Returns the response of the server.
+   */
   private String responseAfterLimit(String sent) {
     var response = new CompletableFuture<String>();
     Patience.startFiber(() -> {

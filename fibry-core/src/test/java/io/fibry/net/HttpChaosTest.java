@@ -17,7 +17,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Tests that clients that disconnect at any moment do no harm. */
+/** Tests that clients may disconnect at any moment without harm to the server. */
 class HttpChaosTest {
   private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";
   private static final String[] REQUESTS =
@@ -89,11 +89,12 @@ class HttpChaosTest {
       boolean isComplete = random.nextInt(4) > 0;
       client.send(isComplete ? request : request.substring(0, random.nextInt(request.length())));
       boolean endsOutput = random.nextBoolean();
-      if (endsOutput) client.socket.shutdownOutput(); // the server then also responds to a part of a request, or closes
+      // the server then responds to an incomplete request, too, or closes
+      if (endsOutput) client.socket.shutdownOutput();
       if ((isComplete || endsOutput) && random.nextBoolean())
         client.socket.getInputStream().readNBytes(random.nextInt(endsOutput ? 200 : MIN_RESPONSE_LENGTH));
     } catch (IOException refusal) {
-      // the server was busy, or has closed
+      // the server refused the client or closed the connection
     }
   }
 

@@ -33,7 +33,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests an HTTP server on every strategy. CALLER permits only one connection at a time. */
+/**
+ * Tests an HTTP server on every strategy. With CALLER, the server handles only one connection at a
+ * time.
+ */
 class HttpContractTest {
   private final ActorScope scope = ActorSystem.openScope("http", o -> o);
   private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -172,7 +175,7 @@ class HttpContractTest {
     long startNanos = System.nanoTime();
     try (var logged = new Logged()) {
       for (int i = 0; i < 10; i++) assertFailureIsLogged(logged);
-      Patience.eventually(() -> { // repeats until two failures occur within a second
+      Patience.eventually(() -> { // repeats until two failures have occurred within one second
         assertFailureIsLogged(logged);
         return logged.text().contains("its stack is like one of the last second: java.io.IOException: no disk");
       });

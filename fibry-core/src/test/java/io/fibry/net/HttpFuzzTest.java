@@ -20,8 +20,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that any bytes with any split cause a response or a close, and no failure. The server must
- * accept the requests that a second parser accepts, and no others.
+ * Tests that the server responds to any bytes, in any pieces, or closes the connection, and never
+ * fails. The server must accept exactly the requests that a second parser accepts.
  */
 class HttpFuzzTest {
   private static final String[] SEEDS = {"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -101,7 +101,10 @@ class HttpFuzzTest {
     }
   }
 
-  /** The second parser, which uses patterns. Returns an empty text if there is no request. */
+  /**
+   * Parses a request with patterns, as the second parser of this test. Returns an empty text if the
+   * request is invalid.
+   */
   private static String parseByPatterns(String sent) {
     var request = REQUEST.matcher(sent);
     if (!request.lookingAt()
@@ -192,7 +195,7 @@ class HttpFuzzTest {
     }
   }
 
-  /** Sends the text in pieces, and ends the output. Returns the response. */
+  /** Sends the text in pieces and ends the output. Returns the response. */
   private String talk(int port, String sent) throws IOException {
     try (var client = new RawClient(port)) {
       try {
@@ -203,7 +206,7 @@ class HttpFuzzTest {
         }
         client.socket.shutdownOutput();
       } catch (IOException refusal) {
-        // the response may have arrived
+        // the server has closed, but its response may have arrived
       }
       return client.readToEnd();
     }

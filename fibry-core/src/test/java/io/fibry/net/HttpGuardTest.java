@@ -63,7 +63,8 @@ class HttpGuardTest {
     try (var logged = new Logged(); var client = new RawClient(server.port())) {
       var responses = client.send("GET / HTTP/1.1\r\n" + HOST + "\r\nGET / HTTP/1.1\r\n" + HOST + "\r\n").readToEnd();
 
-      assertEquals("200", RawClient.codes(responses)); // otherwise the second request would get the second response
+      // otherwise the client would take the second response for the response to its second request
+      assertEquals("200", RawClient.codes(responses));
       assertTrue(logged.text().contains("code around '/' called next twice"), logged::text);
     }
   }
@@ -110,7 +111,10 @@ class HttpGuardTest {
 
   // ---- bodies
 
-  /** Twice as many exchanges begin as may run, because half of them wait for their bodies. */
+  /**
+   * Twice as many exchanges begin as may work, because exchanges that wait for their bodies do not
+   * count as working.
+   */
   @Promise("27.4")
   @Test
   void exchangesWithSlowBodiesAreLimited() throws Exception {
@@ -149,7 +153,9 @@ class HttpGuardTest {
     }
   }
 
-  /** The body exceeds the socket buffers, so the client still sends while the handler works. */
+  /**
+   * The body exceeds the socket buffers, so the client is still sending while the handler works.
+   */
   @Promise("25.3")
   @Test
   void handlerTimeDoesNotCountAgainstClient() throws Exception {
@@ -225,11 +231,11 @@ class HttpGuardTest {
       var exit = server.onExit();
       server.sendPoisonPill();
 
-      Patience.eventually(() -> { // the next limit check finds heads that begin after the pill
+      Patience.eventually(() -> { // each limit check also closes connections whose heads have begun after the pill
         clock.advance(Duration.ofSeconds(1));
         return exit.isDone();
       });
-      assertTrue(clock.nanoTime() < NEVER.toNanos()); // neither limit has expired
+      assertTrue(clock.nanoTime() < NEVER.toNanos()); // neither the header limit nor the drain limit has expired
     } finally {
       for (var client : clients) client.close();
     }

@@ -88,7 +88,7 @@ class HttpLimitsTest {
       stop.complete(null);
       Patience.awaitEnd(slowSender);
 
-      // the header limit closes the connection, or the size limit responds with 431
+      // either the header limit closes the connection, or the size limit causes the response 431
       assertTrue(received.join().isEmpty() || received.join().startsWith("HTTP/1.1 431 "), received.join());
     }
   }
@@ -109,7 +109,7 @@ class HttpLimitsTest {
     }), o -> o.withWriteLimit(Duration.ofSeconds(5)));
     try (var client = new RawClient(server.port())) {
       client.send(RawClient.get("/"));
-      Patience.await(handlerBegun); // until then the header limit would cut the client off
+      Patience.await(handlerBegun); // before the handler begins, the header limit would cut the client off
 
       advanceUntil(failure);
 
@@ -156,7 +156,7 @@ class HttpLimitsTest {
       try (var client = new RawClient(server.port())) {
         client.send(POST + "Content-Length: 800000\r\n\r\n");
         assertTrue(client.readResponse().startsWith("HTTP/1.1 413 "));
-        // this throws if the server has closed
+        // a send throws if the server has closed the connection
         for (int sent = 0; sent < 800_000; sent += 80_000) client.send(new byte[80_000]);
       }
     }
@@ -180,7 +180,10 @@ class HttpLimitsTest {
     assertEquals(1_000, readCount.get());
   }
 
-  /** Sends the piece again and again until the server closes. Returns the number of sent bytes. */
+  /**
+   * Sends the piece again and again until the server closes the connection. Returns the number of
+   * bytes sent.
+   */
   private long upload(String headers, byte[] piece) throws Exception {
     try (var client = new RawClient(server.port())) {
       client.send(POST + headers);
@@ -264,7 +267,7 @@ class HttpLimitsTest {
   void endedServerLeavesNoDescriptors() throws Exception {
     open(routes -> routes.text("/", exchange -> "x"), o -> o);
     connectClients(3);
-    server.close(); // the first server makes the JDK open some sockets that stay open
+    server.close(); // the first server makes the JDK open some sockets, which stay open
     long descriptorsBefore = Descriptors.countOpenIfShown();
     open(routes -> routes.text("/", exchange -> "x"), o -> o);
 

@@ -29,7 +29,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the choice of a route, the request that handlers read, and responses to exceptions. */
+/**
+ * Tests which route is chosen, which parts of a request handlers can read, and how exceptions
+ * become responses.
+ */
 class HttpRoutesTest {
   /** A codec that writes numbers as text, and needs no library. */
   private static final BodyCodec NUMBERS = new BodyCodec() {
@@ -291,7 +294,8 @@ class HttpRoutesTest {
     open(routes -> routes.text("GET /a/{id}", exchange -> "a").text("/broken",
         exchange -> { throw new IOException(); }));
     try (var logged = new Logged()) {
-      // waits for each log entry, because a client may get the response before it is logged
+      // waits for each log entry, because a client may get its response before the exchange is
+      // logged
       call("GET", "/a/1");
       Patience.eventually(() -> log.size() == 1);
       call("GET", "/a/2");

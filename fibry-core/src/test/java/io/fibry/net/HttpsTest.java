@@ -37,7 +37,8 @@ class HttpsTest {
 
   private final Clock clock = new Clock();
   private final ServerScope net = new ServerScope(o -> o.withScheduler(clock).withKillGrace(Patience.LONG));
-  private final HttpClient client = HttpClient.newBuilder().sslContext(CONTEXT).build(); // also offers HTTP/2
+  // the client also offers HTTP/2
+  private final HttpClient client = HttpClient.newBuilder().sslContext(CONTEXT).build();
   private final CountDownLatch countBegun = new CountDownLatch(1);
   private HttpServer server;
 
@@ -178,7 +179,8 @@ class HttpsTest {
     try (var idleSocket = Certificates.connect(CONTEXT, server.port());
         var busySocket = Certificates.connect(CONTEXT, server.port())) {
       send(idleSocket, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
-      assertTrue(idleSocket.getInputStream().read() >= 0); // the exchange was handled
+      // the client has received the first byte of a response, so the exchange was handled
+      assertTrue(idleSocket.getInputStream().read() >= 0);
       send(busySocket, "POST /count HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nha");
       Patience.await(countBegun);
 

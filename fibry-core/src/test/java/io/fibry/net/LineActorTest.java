@@ -74,7 +74,7 @@ class LineActorTest {
         }));
       }
       senders.forEach(Patience::awaitEnd);
-      peer.endOutput(); // the sent lines are written before the close
+      peer.endOutput(); // the server writes all sent lines before it closes the connection
 
       var counts = new HashMap<String, Integer>();
       int lines = 0;
@@ -163,7 +163,7 @@ class LineActorTest {
       var line = "x".repeat(99_999);
 
       int sent = 0;
-      // sends more than the system buffers for a client that does not read
+      // sends more bytes than the system buffers for a client that does not read
       while (client.sendMessage(line)) if (++sent == 10_000) break;
 
       assertTrue(sent < 10_000);
@@ -217,7 +217,7 @@ class LineActorTest {
       var connection = value(connectionFuture);
       var blockedWriter = Patience.startFiber(
           () -> assertThrows(IOException.class, () -> connection.outputStream().write(new byte[50_000_000])));
-      Patience.awaitParked(blockedWriter); // this write blocks, because the client does not read
+      Patience.awaitParked(blockedWriter); // the write blocks, because the client does not read
       var client = connection.lineActor();
 
       int sent = 0;

@@ -59,7 +59,7 @@ public final class Peer implements AutoCloseable {
     }
   }
 
-  /** Waits for a close or reset. */
+  /** Waits until the server closes or resets the connection. */
   public void awaitClose() {
     try {
       while (in.read() >= 0);

@@ -36,7 +36,7 @@ final class RawClient implements AutoCloseable {
     return this;
   }
 
-  /** Returns all bytes that the server sends until it closes. */
+  /** Returns all bytes that the server sends until it closes the connection. */
   String readToEnd() throws IOException {
     var bytes = new ByteArrayOutputStream();
     try {
@@ -79,13 +79,13 @@ final class RawClient implements AutoCloseable {
       try {
         client.send(bytes);
       } catch (IOException refusal) {
-        // the response may have arrived
+        // the server has closed, but its response may have arrived
       }
       return client.readToEnd();
     }
   }
 
-  /** Returns the status codes, or "closed" if there are none. */
+  /** Returns the status codes of the responses, or "closed" if there are no responses. */
   static String codes(String responses) {
     if (responses.isEmpty()) return "closed";
     List<String> codes = new ArrayList<>();

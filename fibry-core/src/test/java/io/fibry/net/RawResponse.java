@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A parsed response. It is not whole if the connection ended within its body. */
+/** A parsed response. It is incomplete if the connection ended within its body. */
 record RawResponse(int code, boolean closesConnection, String body, boolean isComplete) {
   private static final Pattern HEAD =
       Pattern.compile("HTTP/1\\.1 (\\d{3}) [ -~]+\r\n((?:[A-Za-z-]+: [ -~]*\r\n)*)\r\n");
   private static final Pattern LENGTH = Pattern.compile("Content-Length: (\\d+)\r\n");
   private static final Pattern CHUNK = Pattern.compile("([0-9a-f]+)\r\n");
 
-  /** Returns the responses of which the text consists. Fails if it has any other content. */
+  /** Returns the responses of which the text consists. Fails if the text contains anything else. */
   static List<RawResponse> parseAll(String sent) {
     var responses = new ArrayList<RawResponse>();
     var head = HEAD.matcher(sent);

@@ -25,11 +25,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests how responses are framed, and whether the connection stays open after them. */
-@SuppressWarnings("try") // the log is not used
+@SuppressWarnings("try") // the variable of the log is never read
 class ServerResponseTest {
   private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";
 
-  // the clock does not move, so no slow client is cut off and loses its response
+  // the clock does not advance, so no slow client is cut off before it has its response
   private final ActorScope scope = ActorSystem.openScope("answers", o -> o.withScheduler(new ManualScheduler()));
   private HttpServer server;
 
@@ -92,7 +92,7 @@ class ServerResponseTest {
       exchange.outputStream().write(new byte[200_000]);
     }));
     try (var socket = new Socket()) {
-      // keeps most of the response at the server when it closes
+      // with a small buffer, most of the response is still at the server when the server closes
       socket.setReceiveBufferSize(4_096);
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
       var out = socket.getOutputStream();
@@ -189,7 +189,8 @@ class ServerResponseTest {
           assertThrows(IOException.class, () -> exchange.outputStream().write('c'));
         }));
 
-    // the server also closes, so the client sees that the response is incomplete
+    // the server closes after the short response, too, so the client sees that the response is
+    // incomplete
     assertTrue(talk("GET /less" + HOST + "\r\n").endsWith("\r\nContent-Length: 5\r\n\r\nabc"));
     assertTrue(talk("GET /more" + HOST + "Connection: close\r\n\r\n").endsWith("\r\n\r\nab"));
   }
@@ -232,7 +233,7 @@ class ServerResponseTest {
       assertTrue(client.send("abc").readResponse().endsWith("\r\n\r\nabc"));
 
       client.send("POST /not" + HOST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n");
-      // the server closes, because the body may or may not follow
+      // the server closes the connection, because it cannot know whether the body will follow
       assertTrue(client.readToEnd().contains("\r\nConnection: close\r\n"));
     }
   }

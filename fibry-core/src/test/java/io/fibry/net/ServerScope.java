@@ -26,8 +26,8 @@ public final class ServerScope implements AutoCloseable {
   }
 
   /**
-   * Returns whether this thread of a conversation waits for its client, so that the client's limit
-   * has begun.
+   * Returns whether this thread of a conversation waits for its client. If so, the limit for the
+   * client has begun.
    */
   static boolean isWaitingForClient(Thread conversation) {
     return Patience.isParked(conversation) && Stream.of(conversation.getStackTrace())

@@ -155,7 +155,7 @@ class ServerSentEventsTest {
     try (var client = subscribe()) {
       Patience.value(eventActor).sendMessage("last");
 
-      server.close(); // does not wait for the drain limit, because the clock does not move
+      server.close(); // a wait for the drain limit would hang, because the clock does not advance
 
       assertTrue(client.readToEnd().endsWith("data: last\n\n"));
       assertTrue(handlerReturned.isDone());

@@ -24,14 +24,14 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a client that sent in time is not cut off if the reading thread is late. */
+/** Tests that a client that sent in time is not cut off if the server reads late. */
 class SlowReaderTest {
   private static final Duration LIMIT = Duration.ofSeconds(8);
   private static final ListenerLimits LIMITS =
       new ListenerLimits(InetAddress.getLoopbackAddress(), 1, LIMIT, LIMIT, ListenerLimits.NO_LIMIT, LIMIT, LIMIT,
           LIMIT);
 
-  /** A socket that has bytes, but whose reader is suspended within read. */
+  /** A socket that has received bytes, but whose reader is suspended inside of read. */
   private static final class SlowSocket extends Socket {
     final CountDownLatch entered = new CountDownLatch(1);
     final CountDownLatch mayRead = new CountDownLatch(1);
@@ -101,7 +101,7 @@ class SlowReaderTest {
     assertEquals(" time", read(100));
   }
 
-  /** Reads a byte that the client sends after this time. */
+  /** Reads a byte that the client sends when this time has passed. */
   private void readByteAfter(Duration time) throws IOException {
     var result = new CompletableFuture<String>();
     var reader = Patience.startFiber(() -> {
@@ -117,7 +117,10 @@ class SlowReaderTest {
     assertEquals("x", Patience.value(result));
   }
 
-  /** A client that has filled the buffers can send more only after the server has read. */
+  /**
+   * The limit must not run, because a client that has filled the buffers can send more only after
+   * the server has read.
+   */
   @Promise("25.3")
   @Test
   void limitDoesNotRunWhileUnreadBytesWait() throws IOException {
@@ -204,7 +207,10 @@ class SlowReaderTest {
     assertFalse(slowClient.isClosed());
   }
 
-  /** Otherwise a client that sends bytes without content could continue forever. */
+  /**
+   * If each check spared the client, a client that sends bytes without content could continue
+   * forever.
+   */
   @Test
   void secondLimitCheckCutsOffClient() throws IOException {
     var socket = new SlowSocket();

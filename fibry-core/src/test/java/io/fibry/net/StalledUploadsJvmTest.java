@@ -23,7 +23,10 @@ class StalledUploadsJvmTest {
   private static final int BODY = 1_000_000;
   private static final String BEGUN = "begun";
 
-  /** A server whose handlers read whole bodies. It prints its port, and ends with its input. */
+  /**
+   * A server whose handlers read whole bodies. It prints its port, and ends when its standard input
+   * ends.
+   */
   public static final class Server {
     public static void main(String[] args) throws IOException {
       try (var scope = ActorSystem.openScope("uploads")) {
@@ -51,7 +54,7 @@ class StalledUploadsJvmTest {
           clients.add(client);
           responses.add(stallUpload(client));
         }
-        // each exchange is refused, or has begun and waits for its body
+        // waits until each exchange was refused, or has begun and waits for its body
         Patience.eventually(
             () -> responses.stream().filter(CompletableFuture::isDone).count() + countBegun(jvm) == UPLOADS);
         var waitingClients = IntStream.range(0, UPLOADS).filter(i -> !responses.get(i).isDone()).boxed().toList();
@@ -79,8 +82,8 @@ class StalledUploadsJvmTest {
   }
 
   /**
-   * Sends all but the last byte of a body. Uses another thread, because the server does not read
-   * the body of a refused client.
+   * Sends all bytes of a body except the last. Sends on another thread, because the server does not
+   * read the body of a refused client.
    */
   private static CompletableFuture<String> stallUpload(RawClient client) {
     var response = new CompletableFuture<String>();
@@ -89,7 +92,7 @@ class StalledUploadsJvmTest {
         client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + BODY + "\r\n\r\n");
         client.send("x".repeat(BODY - 1));
       } catch (IOException refused) {
-        // the response may have arrived nevertheless
+        // the server refused the client, but its response may have arrived
       }
       try {
         return client.readResponse();

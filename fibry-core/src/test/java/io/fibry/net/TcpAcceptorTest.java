@@ -268,7 +268,7 @@ class TcpAcceptorTest {
       }
 
       assertEquals(List.of(), net.letters.all);
-      // the conversation is counted as handled before the line is logged
+      // waits for the log line, which comes after the conversation is counted as handled
       Patience.eventually(() -> log.text()
           .contains("1 conversations were ended by their clients or by a limit since the last line"));
       assertEquals(1, log.entriesAbout(acceptor.toString(), "TcpAcceptorTest").lines().count(), log.text());

@@ -24,7 +24,10 @@ class TcpLeakTest {
     for (var line : connection.lines()) connection.lineActor().sendMessage(line);
   }
 
-  /** Serves twenty clients, of which some close, some reset and some stay. Ends the acceptor. */
+  /**
+   * Serves twenty clients, and ends the acceptor. Before the end, some clients close, some reset,
+   * and some stay connected.
+   */
   private static WeakReference<?> serve(Consumer<Exitable> end) {
     var acceptor =
         TcpAcceptor.open(ActorSystem.anonymous(), 0, TcpLeakTest::echo, o -> o.withDrainLimit(Duration.ofMillis(20)));

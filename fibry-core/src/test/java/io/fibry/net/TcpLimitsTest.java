@@ -35,7 +35,7 @@ class TcpLimitsTest {
   /** A clock that knows which timers are set. */
   private static final class TimerClock extends Clock {
     private final Set<Object> pendingTimers = ConcurrentHashMap.newKeySet();
-    // if this thread reads the time next, it gets an Error
+    // the thread that gets an Error when it reads the time next, or null
     private final AtomicReference<Thread> failingThread = new AtomicReference<>();
 
     @Override
@@ -59,8 +59,8 @@ class TcpLimitsTest {
     }
 
     /**
-     * Returns how many timers are set. It waits for calls of schedule, so each counted timer has
-     * its deadline before the test advances the clock.
+     * Returns how many timers are set. The method waits for running calls of {@code schedule}, so
+     * each counted timer has its deadline before the test advances the clock.
      */
     synchronized int timers() {
       return pendingTimers.size();
@@ -75,7 +75,8 @@ class TcpLimitsTest {
   @AfterEach
   void close() {
     Gate.openAll();
-    var closingThread = Patience.startFiber(net::close); // the kill grace ends by this clock
+    // on another thread, because the kill grace ends only when this test advances the clock
+    var closingThread = Patience.startFiber(net::close);
     Patience.eventually(() -> {
       clock.manual.advance(Duration.ofSeconds(1));
       return !closingThread.isAlive() && clock.pendingTimers.isEmpty();
@@ -104,7 +105,9 @@ class TcpLimitsTest {
     clock.manual.advance(Duration.ofSeconds(seconds));
   }
 
-  /** Waits until the conversation reads or writes, so that its limit has begun. */
+  /**
+   * Waits until the conversation waits for its client, so that the limit for the client has begun.
+   */
   private void awaitClient() {
     var thread = Patience.value(handlerThread);
     Patience.eventually(() -> !clock.pendingTimers.isEmpty() && ServerScope.isWaitingForClient(thread));
@@ -186,7 +189,7 @@ class TcpLimitsTest {
       assertFalse(cutOffFailure.isDone());
 
       Patience.eventually(() -> {
-        // the last write may have begun after the first advance
+        // the write that blocks may have begun after the first advance of the clock
         clock.manual.advance(Duration.ofSeconds(1));
         return cutOffFailure.isDone();
       });
@@ -197,8 +200,8 @@ class TcpLimitsTest {
   }
 
   /**
-   * A normal end would look like a complete response, and the system would buffer the unread bytes
-   * for as long as the client likes.
+   * The connection must be reset. After a normal end, the client would take the response for
+   * complete, and the system would buffer the unread bytes for as long as the client likes.
    */
   @Promise("25.10")
   @Test
@@ -233,7 +236,10 @@ class TcpLimitsTest {
     }
   }
 
-  /** The limit of a handshake is ten seconds in all, and more bytes do not extend it. */
+  /**
+   * The limit of a handshake is ten seconds in all, and further bytes of the client do not extend
+   * it.
+   */
   @Promise("25.12")
   @Test
   void unfinishedHandshakeIsCutOffAfterTenSeconds() throws Exception {
@@ -241,7 +247,8 @@ class TcpLimitsTest {
     var acceptor = open(TcpLimitsTest::readAll, o -> o.withTls(tls).withMaxConnections(1));
     try (var handshakingPeer = new Peer(acceptor.port())) {
       handshakingPeer.send(clientHello(tls));
-      assertEquals(22, handshakingPeer.socket.getInputStream().read()); // the server replied, so the limit has begun
+      // the server has replied, so the limit has begun
+      assertEquals(22, handshakingPeer.socket.getInputStream().read());
       clock.manual.advance(Duration.ofSeconds(8));
       handshakingPeer.send(new byte[] {22, 3, 3, 2, 0, 1}); // the first of 512 bytes
       clock.manual.advance(Duration.ofSeconds(1));
@@ -312,7 +319,8 @@ class TcpLimitsTest {
       peer.awaitClose();
       Patience.awaitEnd(acceptor::waitForExit);
     }
-    Patience.eventually(clock.pendingTimers::isEmpty); // the timers were cancelled, because the clock does not move
+    // the clock does not advance, so the timers must have been cancelled
+    Patience.eventually(clock.pendingTimers::isEmpty);
   }
 
   @Test

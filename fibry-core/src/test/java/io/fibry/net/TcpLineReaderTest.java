@@ -49,7 +49,7 @@ class TcpLineReaderTest {
         for (var piece : pieces) peer.send(piece);
         peer.endOutput();
       } catch (UncheckedIOException closed) {
-        // the handler has its result already
+        // the handler has completed its result and closed the connection
       }
       return Patience.value(result);
     }

@@ -25,9 +25,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that a handler that overflows its stack while it writes leaves no connection open. Each
- * case has its own JVM. On Java 21, if a fiber that waits for its socket overflows its stack, the
- * JDK's thread that wakes all such fibers can end (a socket is closed before it is registered).
+ * Tests that no connection stays open if its handler overflows the stack while it writes. Each case
+ * has its own JVM, because of an error of Java 21. There a fiber that waits for its socket and
+ * overflows its stack can end the JDK thread that wakes all such fibers. The cause is a socket that
+ * is closed before it is registered.
  */
 class TcpStackEdgeJvmTest {
   private static final int ROUNDS = Soak.ON ? 500 : 4;
@@ -62,7 +63,8 @@ class TcpStackEdgeJvmTest {
         }, o -> o.withDrainLimit(Duration.ofMillis(200)));
 
         try (var client = new Socket("localhost", server.port())) {
-          client.setSoTimeout((int) Patience.LONG.toMillis()); // after this time the read throws, and the test fails
+          // if the connection stays open for so long, the read throws, and the test fails
+          client.setSoTimeout((int) Patience.LONG.toMillis());
           readToEnd(client);
         }
 

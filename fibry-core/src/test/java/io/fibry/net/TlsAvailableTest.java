@@ -31,7 +31,10 @@ class TlsAvailableTest {
     net.close();
   }
 
-  /** A record is longer than its content, and some records have no content. */
+  /**
+   * The result must not count bytes of TLS itself: a record is longer than its content, and some
+   * records have no content.
+   */
   @ParameterizedTest
   @ValueSource(strings = {"TLSv1.3", "TLSv1.2"})
   void availableBytesCanBeReadWithoutWaiting(String protocol) throws Exception {
@@ -85,7 +88,7 @@ class TlsAvailableTest {
     }
   }
 
-  /** A socket that holds back the last byte of a write on demand. */
+  /** A socket that, on demand, holds back the last byte of a write. */
   private static final class DelayingSocket extends Socket {
     private volatile boolean delaysLastByte;
     private byte heldByte;

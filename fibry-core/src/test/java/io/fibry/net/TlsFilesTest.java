@@ -65,7 +65,10 @@ class TlsFilesTest {
     return net.open(client -> client.outputStream().write('x'), o -> o.withTls(tls));
   }
 
-  /** Opens an acceptor that checks the files after each call of {@link #passInterval}. */
+  /**
+   * Opens an acceptor. After each call of {@link #passInterval}, its next connection checks the
+   * files.
+   */
   private TcpAcceptor openWithManualClock() {
     return open(Tls.of(new PemFiles(certificate, key, Optional.empty(), now::get)));
   }

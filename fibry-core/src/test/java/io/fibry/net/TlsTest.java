@@ -107,7 +107,7 @@ class TlsTest {
     }
   }
 
-  /** The client has sent all its data, and waits for the response. */
+  /** The client ends its output after its data, and then waits for the response. */
   @Test
   void clientMayEndItsOutputFirst() throws Exception {
     var acceptor = net.open(client -> {
@@ -350,7 +350,8 @@ class TlsTest {
     assertEquals("Optional[CN=ada]", nextReport());
     var stranger = Certificates.of("eve", "EC");
     try (var socket = Certificates.connect(Certificates.context(stranger, server), acceptor.port())) {
-      // an alert, or a broken pipe if the server closed before the client had sent everything
+      // the client gets an alert, or a broken pipe if the server closed before the client had sent
+      // everything
       assertThrows(IOException.class, () -> readerOf(socket).readLine());
     }
     assertEquals(List.of(), List.copyOf(reports));

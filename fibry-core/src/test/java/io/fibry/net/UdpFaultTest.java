@@ -31,7 +31,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests a UDP server whose socket fails, and that an ended server leaves nothing. */
+/**
+ * Tests a UDP server whose socket fails, and that an ended server leaves neither fibers,
+ * descriptors nor heap.
+ */
 class UdpFaultTest {
   private final List<Duration> delays = new CopyOnWriteArrayList<>();
   private final Clock clock = new Clock() {
@@ -82,7 +85,8 @@ class UdpFaultTest {
       peer.send(server.port(), "at last");
 
       Patience.eventually(() -> {
-        // not beyond the next timer, because after a minute the server logs again
+        // advances only to the next timer, because after a minute the server would log the failure
+        // again
         clock.manual.untilNext().ifPresent(clock.manual::advance);
         return received.equals(List.of("at last"));
       });
@@ -99,14 +103,17 @@ class UdpFaultTest {
       var server = server(socket);
       Patience.eventually(() -> socket.attempts.get() == 1 && logged.text().contains("could not receive"));
 
-      server.askExit(); // the clock does not move, so no attempt follows
+      server.askExit(); // the clock does not advance, so the server makes no further attempt
       Patience.awaitEnd(server::waitForExit);
 
       assertEquals(1, socket.attempts.get());
     }
   }
 
-  /** The pool calls its key function on the fiber that receives. */
+  /**
+   * The key function of the pool is called on the fiber that receives packets, so it can record
+   * this fiber.
+   */
   @Promise("26.4")
   @Test
   void receivingFiberEndsBeforeItsServer() {
@@ -124,7 +131,10 @@ class UdpFaultTest {
     assertTrue(receiver.isVirtual());
   }
 
-  /** The server kills the fiber a second after the close, so the close alone must wake it. */
+  /**
+   * The server kills the receiving fiber only a second after {@code close} has returned. Here
+   * {@code close} waits for the fiber, so the closed socket alone must wake the fiber.
+   */
   @Test
   void closeOfSocketEndsReceive() throws Exception {
     var receiveEnded = new CountDownLatch(1);

@@ -10,7 +10,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Sends and receives datagrams. */
+/** A UDP client for tests, which sends and receives datagrams. */
 final class UdpPeer implements AutoCloseable {
   final DatagramSocket socket;
 

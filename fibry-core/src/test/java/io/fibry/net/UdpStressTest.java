@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests random servers that are ended in random ways while random packets arrive. Each server ends,
- * and its counts add up.
+ * Tests random servers that end in random ways while random packets arrive. Each server must end,
+ * and its counts must add up.
  */
 class UdpStressTest {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
@@ -32,7 +32,7 @@ class UdpStressTest {
   private void runRound(Random random, String strategy) {
     String description = "seed " + seed + ", " + strategy;
     var handledCount = new AtomicLong();
-    // long, because a packet whose handler is abandoned is not counted
+    // the kill grace is long, because a packet is not counted if its handler is cut off
     try (ActorScope scope = ActorSystem.openScope("stress", o -> o.withKillGrace(Patience.LONG))) {
       int maxPacket = 1 + random.nextInt(2_000);
       var server = UdpServer.open(

@@ -52,7 +52,7 @@ class WebSocketBytesTest {
     assertTrue(validCount > 10_000, "too few valid texts: " + validCount);
   }
 
-  /** Draws bytes near values at which the behavior changes. */
+  /** Returns random bytes, each with a value at which the rules of UTF-8 change. */
   private byte[] bytes() {
     int[] edges = {0, 0x61, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed,
       0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff};

@@ -205,7 +205,7 @@ class WebSocketClientsTest {
 
   private String run(List<String> command, String text, String argument) {
     try {
-      var outputFile = temporary.resolve("printed"); // without warnings
+      var outputFile = temporary.resolve("printed"); // standard output only, because warnings go to standard error
       var arguments = new ArrayList<String>(List.of("/bin/sh", "-c",
           "PYTHONIOENCODING=utf-8 exec \"$@\" > \"$0\" 2> /dev/null", outputFile.toString()));
       arguments.addAll(command);

@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests what a WebSocket guarantees to its handler, and how it closes. */
 @SuppressWarnings("try") // some clients are opened but not used
 class WebSocketContractTest {
-  // the clock does not move, because a client would have only two seconds to close
+  // the clock does not advance, because otherwise a client would have only two seconds to close
   private final ServerScope net = new ServerScope(o -> o.withScheduler(new ManualScheduler()));
   private final WebSocketRecorder observer = new WebSocketRecorder();
   private final CompletableFuture<WebSocketConnection> connectionFuture = observer.connectionFuture;

@@ -16,7 +16,10 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that any frames at any split get echoes or a close, and leave no failure or connection. */
+/**
+ * Tests that any frames, in any pieces, get echoes or a close, and leave neither a failure nor a
+ * connection.
+ */
 class WebSocketFuzzTest {
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 600);
 
@@ -36,7 +39,10 @@ class WebSocketFuzzTest {
     net.close();
   }
 
-  /** Returns messages in fragments, with pings between; adds the expected responses to the list. */
+  /**
+   * Returns messages in fragments, with pings between the fragments. Adds the expected responses to
+   * the list.
+   */
   private byte[] validFrames(List<String> responses) {
     var stream = new ByteArrayOutputStream();
     for (int n = random.nextInt(1, 6); n > 0; n--) {

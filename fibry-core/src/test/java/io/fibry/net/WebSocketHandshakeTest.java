@@ -149,7 +149,10 @@ class WebSocketHandshakeTest {
     }
   }
 
-  /** The owner of any other name could let it resolve to this server (DNS rebinding). */
+  /**
+   * Only configured hosts may be origins: the owner of any other name could let that name resolve
+   * to this server (DNS rebinding).
+   */
   @Promise("27.14")
   @Test
   void originOfConfiguredHostMayConnect() throws IOException {

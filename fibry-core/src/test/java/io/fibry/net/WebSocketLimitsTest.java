@@ -29,7 +29,10 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests the limits of a WebSocket with a clock that the tests advance, and the server's end. */
+/**
+ * Tests the limits of a WebSocket with a clock that the tests advance, and WebSockets at the end of
+ * the server.
+ */
 @SuppressWarnings("try") // some clients are opened but not used
 class WebSocketLimitsTest {
   private static final byte[] PING = WebSocketPeer.frame(0x89, "x".repeat(125));

@@ -16,13 +16,15 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that nothing follows a close, while both sides send, ping and close at once. */
+/**
+ * Tests that no frame follows a close frame while both sides send, ping and close at the same time.
+ */
 class WebSocketStressTest {
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 300);
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final Random random = new Random(seed);
-  // the clock does not move, because a client would have only two seconds to close
+  // the clock does not advance, because otherwise a client would have only two seconds to close
   private final ServerScope net = new ServerScope(o -> o.withScheduler(new ManualScheduler()));
   private volatile CompletableFuture<WebSocketConnection> connectionFuture;
   private final HttpServer server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().webSocket("/",
@@ -81,14 +83,14 @@ class WebSocketStressTest {
           lastNumbers.put(parts[0], Integer.parseInt(parts[1]));
         } else {
           assertTrue(List.of("close 4000", "close 4001").contains(text), () -> describe(round, received));
-          if (!clientCloses) peer.close(4000); // otherwise the client closes anyway
+          if (!clientCloses) peer.close(4000); // if `clientCloses` is true, another thread of the client closes
           break;
         }
       }
       threads.forEach(Patience::awaitEnd);
       assertEquals(List.of("end"), peer.readToEnd(), () -> describe(round, received));
       long writtenCount = received.stream().filter(text -> text.startsWith("text")).count();
-      // other messages are dead letters
+      // the messages that were not written must be dead letters
       Patience.eventually(() -> writtenCount + net.letters.all.size() - lettersBefore == 80);
     }
   }
