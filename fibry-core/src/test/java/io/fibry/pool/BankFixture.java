@@ -27,8 +27,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
- * Accounts by name, on a manual clock. An account loads its balance at its birth, and saves it when
- * it ends.
+ * Entities for tests: accounts by name, on a manual clock. An account loads its balance when it is
+ * created, and saves it when it ends.
  */
 final class BankFixture implements AutoCloseable {
   sealed interface Order {}
@@ -45,7 +45,7 @@ final class BankFixture implements AutoCloseable {
   final ManualScheduler clock = new ManualScheduler();
   final Map<String, Integer> savedBalances = new ConcurrentHashMap<>();
   final List<String> events = new CopyOnWriteArrayList<>();
-  final AtomicInteger liveAccounts = new AtomicInteger(); // accounts that are not saved yet
+  final AtomicInteger liveAccounts = new AtomicInteger(); // accounts that were created and have not been saved
   final AtomicInteger balanceRequests = new AtomicInteger(); // handled requests for balances
   volatile Gate saveGate; // null if `save` does not wait at a gate
   final ActorScope scope;
@@ -54,7 +54,7 @@ final class BankFixture implements AutoCloseable {
   BankFixture(Strategy strategy) {
     scope = ActorSystem.openScope("bank",
         o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withKillGrace(Duration.ofMillis(1))
-            .withAskLimit(IDLE.multipliedBy(1_000))); // an ask still waits after each advance of the clock
+            .withAskLimit(IDLE.multipliedBy(1_000))); // so long that no advance of the clock ends an ask
     accounts = accountsIn(scope);
   }
 
@@ -92,8 +92,8 @@ final class BankFixture implements AutoCloseable {
   }
 
   /**
-   * Makes unused accounts idle twice. Each time waits until the sweeper has passivated the witness
-   * and has checked all entities.
+   * Makes unused accounts idle twice. Each time, the method waits until the sweeper has passivated
+   * the witness and has checked all entities.
    */
   void sweepTwice() {
     for (int i = 0; i < 2; i++) {
@@ -109,7 +109,9 @@ final class BankFixture implements AutoCloseable {
     return sweepers.size() == 1 && sweepers.getFirst().activity().equals("idle");
   }
 
-  /** Returns the time-out of the question. The clock advances while the question waits. */
+  /**
+   * Returns the time-out exception of the question. Advances the clock while the question waits.
+   */
   AskTimeoutException awaitTimeout(Duration limit, Callable<?> question) {
     var timeout = new CompletableFuture<AskTimeoutException>();
     Patience.startFiber(() -> assertThrows(AskTimeoutException.class, question::call), timeout);

@@ -187,7 +187,8 @@ class EntitiesCreationTest {
     assertTrue(Patience.value(firstSend));
     assertEquals(1, accounts.actor("ada").ask(new Balance()));
     bank.clock.advance(BankFixture.IDLE.multipliedBy(2));
-    Patience.eventually(() -> accounts.size() == 0); // the interrupted thread does not count as a user
+    // the interrupted thread must not count as a user of the entity, which would keep it alive
+    Patience.eventually(() -> accounts.size() == 0);
   }
 
   @Test

@@ -75,7 +75,7 @@ class EntitiesEndTest {
     var sender = Patience.startFiber(() -> bank.ada().sendMessage(new Pay(1)));
     Patience.awaitParked(sender);
     gate.open();
-    Patience.awaitEnd(sender); // the successor is created before it gets the message
+    Patience.awaitEnd(sender); // when the send returns, the successor exists and has the message
 
     assertEquals(1, bank.ada().ask(new Balance()));
     assertEquals(List.of("born ada", "saved ada", "born ada"), bank.events);

@@ -47,7 +47,8 @@ class EntitiesIdleTest {
     bank.ada().ask(new Balance());
 
     bank.clock.advance(BankFixture.IDLE.minusNanos(1));
-    // gives the sweeper time for a wrong passivation, which a test cannot await
+    // gives the sweeper time for a wrong passivation: a test cannot wait for the absence of an
+    // event
     for (int i = 0; i < 1_000; i++) Thread.yield();
     assertEquals(1, bank.accounts.size());
     bank.clock.advance(BankFixture.IDLE.dividedBy(8).plusNanos(1));
@@ -101,7 +102,7 @@ class EntitiesIdleTest {
     var answers =
         List.of(bank.ada().sendMessageReturn(new ReplyLater(value)),
             bank.ada().sendMessageReturn(new ReplyLater(value)));
-    bank.ada().ask(new Balance()); // both promises have been made before this answer
+    bank.ada().ask(new Balance()); // when this answer arrives, both answers have been promised
 
     bank.sweepTwice();
     value.complete(7);
@@ -123,7 +124,7 @@ class EntitiesIdleTest {
     }
   }
 
-  /** On CALLER the sweeper runs ada's stop hook, so bob is created while ada ends. */
+  /** On CALLER the sweeper runs the stop hook of ada, so bob is created while ada ends. */
   @Test
   void actorCreatedWhileLastActorEndsIsFoundIdle() {
     var entities = new AtomicReference<Entities<String, Order>>();

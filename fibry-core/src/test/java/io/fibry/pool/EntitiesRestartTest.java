@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests calls of an address while its actor is being saved and has no successor yet. */
+/** Tests calls of an address while its previous actor is being saved and no successor exists. */
 class EntitiesRestartTest {
   private static final Duration LIMIT = Duration.ofSeconds(1); // on the manual clock of the bank
 
@@ -85,7 +85,9 @@ class EntitiesRestartTest {
   @Promise("23.8")
   @Test
   void limitOfAskCoversWaitForSuccessorAndNamesItsCause() {
-    Patience.eventually(() -> { // before the relay has a thread, the ask waits for that thread
+    // repeats, because the time-out names this cause only when the relay, which asks on behalf of
+    // the caller, has begun to wait
+    Patience.eventually(() -> {
       var failure = bank.awaitTimeout(LIMIT, () -> bank.ada().ask(new Balance(), LIMIT));
       assertEquals(LIMIT, failure.limit());
       return failure.getMessage().contains("'account/ada' (its end)");
@@ -98,7 +100,8 @@ class EntitiesRestartTest {
 
     saveGate.open();
     Patience.eventually(() -> bank.ada().ask(new Balance()) == 5);
-    for (int i = 0; i < 1_000; i++) Thread.yield(); // time in which the relay could send the expired request
+    // gives the relay time in which it could wrongly send the expired request
+    for (int i = 0; i < 1_000; i++) Thread.yield();
 
     assertEquals(1, bank.balanceRequests.get());
   }
@@ -125,7 +128,8 @@ class EntitiesRestartTest {
       interruptFlag.complete(Thread.currentThread().isInterrupted());
     });
     Patience.awaitParked(asker);
-    for (int i = 0; i < 1_000; i++) Thread.yield(); // time in which the relay begins to wait
+    // gives the relay, which asks on behalf of the asker, time to begin its wait
+    for (int i = 0; i < 1_000; i++) Thread.yield();
 
     asker.interrupt();
     assertTrue(Patience.value(interruptFlag));

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that calls of an address obey the options of the scope while its entity is being created or
+ * Tests that calls of an address obey the options of the scope while the entity is being created or
  * is passivated. The options are clock, limit, propagators, hidden contents and dead letters.
  */
 class EntitiesScopeRulesTest {
@@ -278,7 +278,8 @@ class EntitiesScopeRulesTest {
     var creator = startCreation("first");
     end.accept(accounts.actor("slow"));
     var exit = new CompletableFuture<ExitReason>();
-    // This thread must wait before the entity exists, or it could get the end of the successor.
+    // The fiber must wait before the entity exists. Otherwise it could get the end of the
+    // successor.
     Patience.awaitParked(Patience.startFiber(() -> accounts.actor("slow").onExit().get(), exit));
     assertFalse(accounts.actor("slow").waitForExit(Duration.ZERO));
 

@@ -26,13 +26,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests entities that become idle again and again while threads send and ask. */
+/** Tests entities that become idle again and again while threads send messages and requests. */
 class EntitiesStressTest {
   private static final Duration IDLE = Duration.ofMillis(8);
   private static final int KEYS = 12;
   private static final int SENDERS = 4;
   private static final int MESSAGES_PER_SENDER = Soak.ON ? 200_000 : 3_000;
-  // for a strategy that starts a thread per message
+  // for strategies that start a thread per message
   private static final int FEWER_MESSAGES = Soak.ON ? MESSAGES_PER_SENDER : 300;
 
   sealed interface Work {}
@@ -164,7 +164,7 @@ class EntitiesStressTest {
         entity.sendMessage(new AskExit());
         continue;
       }
-      if (sendsAskExit) { // an ending actor may refuse messages, and fails requests: only accepted notes count
+      if (sendsAskExit) { // only accepted notes count, because an ending actor may refuse messages and fails requests
         if (entity.sendMessage(new Note(sender, i))) sent[key][sender]++;
         continue;
       }

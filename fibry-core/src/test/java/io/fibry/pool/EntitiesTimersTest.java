@@ -99,7 +99,8 @@ class EntitiesTimersTest {
   void repeatedTimerSendsMessageThatBecameDueDuringASend() {
     var handled = new AtomicInteger();
     var gate = new Gate();
-    // the sending thread handles the message before the timer knows that the actor accepted it
+    // on CALLER the sending thread handles the message, before the timer knows that the actor has
+    // accepted it
     var callerEntities =
         bank.openEntities(name -> ActorSystem.anonymous().strategy(Strategy.CALLER).newActor(message -> {
           if (handled.incrementAndGet() == 1) gate.passUninterruptibly();

@@ -18,16 +18,19 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Simulates clients that arrive at random, independent of the load, and ask all services at the
- * same time. A request sleeps in three steps of 5 to 15 ms, and each step needs one of four
- * resources. A client gives up after half a second.
+ * Simulates clients that arrive at random times, independent of the load. Each client sends its
+ * request to all services at the same time. A request sleeps in three steps of 5 to 15 ms, and each
+ * step needs one of four resources. A client gives up after half a second.
  */
 final class LoadGenerator {
   static final int RESOURCES = 4;
   static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(500);
   private static final int STEPS = 3;
 
-  /** Waits for the answer, or throws the exception that the client gets. */
+  /**
+   * A service to which clients send requests. Its method waits for the answer, or throws the
+   * exception that the client gets.
+   */
   interface Service {
     void serve(Call call) throws Exception;
   }
@@ -45,7 +48,7 @@ final class LoadGenerator {
   static final class Side {
     private final Service service;
     final Queue<Outcome> outcomes = new ConcurrentLinkedQueue<>();
-    final LongAdder wastedSteps = new LongAdder(); // steps performed after the client gave up
+    final LongAdder wastedSteps = new LongAdder(); // steps that were performed after the client had given up
 
     Side(Service service) {
       this.service = service;
@@ -73,19 +76,22 @@ final class LoadGenerator {
       return outcomes.stream().filter(o -> span.contains(o.sentAt)).toList();
     }
 
-    /** Returns the answers within the limit per second. */
+    /** Returns how many answers per second came within the limit. */
     double goodput(Span span) {
       return outcomesEndedIn(span).stream().filter(o -> o.end == End.GOOD).count() / span.seconds();
     }
 
-    /** Returns the possible answers per second, given the mean work of answers within the limit. */
+    /**
+     * Returns how many answers per second the resources allow, given the mean work of the requests
+     * that were answered within the limit.
+     */
     double capacity(Span span) {
       return RESOURCES * 1e9
           / outcomesEndedIn(span).stream().filter(o -> o.end == End.GOOD).mapToLong(Outcome::work).average()
               .orElseThrow();
     }
 
-    /** Returns a percentile of the durations, in nanoseconds, of the requests with this end. */
+    /** Returns a percentile of the durations of the requests with this end, in nanoseconds. */
     long percentile(int percent, Span span, End end) {
       var times = outcomesEndedIn(span).stream().filter(o -> o.end == end).mapToLong(Outcome::duration).sorted()
           .toArray();
@@ -106,13 +112,13 @@ final class LoadGenerator {
       return System.nanoTime() - sentAt > PATIENCE;
     }
 
-    /** Performs one step; the caller has a resource. */
+    /** Performs one step. The caller must have a resource. */
     void step() throws InterruptedException {
       if (isTooLate()) side.wastedSteps.increment();
       work += pause();
     }
 
-    /** Performs all steps; the caller has a resource. */
+    /** Performs all steps. The caller must have a resource. */
     void steps() throws InterruptedException {
       for (int i = 0; i < STEPS; i++) step();
     }
@@ -164,7 +170,7 @@ final class LoadGenerator {
     return RESOURCES * 1e9 * steps.sum() / work.sum() / STEPS;
   }
 
-  /** Sends requests at random times, and returns the time span. */
+  /** Sends requests at random times. Returns the time span in which it sent them. */
   Span load(double perSecond, double seconds) {
     long start = System.nanoTime();
     long end = start + (long) (seconds * 1e9);

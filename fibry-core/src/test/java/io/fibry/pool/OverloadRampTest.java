@@ -28,8 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * Tests three services under the same load, in real time. The load is half of their capacity, then
- * all of it, then three times as much, and then less again. All tests check one such ramp.
+ * Tests three services under the same load, in real time. The load is first half of their capacity,
+ * then their whole capacity, then three times as much, and finally less than the capacity. All
+ * tests check one such ramp.
  */
 @Soak(counterpart = "OverloadTest")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

@@ -29,9 +29,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * Tests three services under the same load, on a manual clock. The load is half of their capacity,
- * then all of it, then three times as much, and then less again. All tests check one such ramp. The
- * clock advances only when all actors are quiet, so each outcome depends only on the seed.
+ * Tests three services under the same load, on a manual clock. The load is first half of their
+ * capacity, then their whole capacity, then three times as much, and finally less than the
+ * capacity. All tests check one such ramp. The clock advances only when all actors are quiet, so
+ * each outcome depends only on the seed.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class OverloadTest {
@@ -63,9 +64,9 @@ class OverloadTest {
 
   private final class Service {
     private final ActorWithReturn<Call, Boolean> pool;
-    private final boolean sendsLimit; // whether its clients send their limit
+    private final boolean sendsLimit; // whether its clients send their limit together with the request
     private final List<Outcome> outcomes = new ArrayList<>(); // guarded by itself
-    final AtomicInteger wastedSteps = new AtomicInteger(); // steps performed after the client gave up
+    final AtomicInteger wastedSteps = new AtomicInteger(); // steps that were performed after the client had given up
 
     Service(Mailbox<Object> mailbox, boolean sendsLimit) {
       this.pool = Pools.fixed(scope.anonymous().mailbox(mailbox), WORKERS).newActorWithReturn(Call::handle);
@@ -100,18 +101,24 @@ class OverloadTest {
       return copyOfOutcomes().stream().filter(o -> span.contains(o.endedAt()) && o.end() == end).toList();
     }
 
-    /** Returns the share of the requests sent in the span that were answered within the limit. */
+    /**
+     * Returns which share of the requests that were sent in the span were answered within the
+     * limit.
+     */
     double answeredShare(Span span) {
       var requests = copyOfOutcomes().stream().filter(o -> span.contains(o.sentAt())).toList();
       return (double) requests.stream().filter(o -> o.end() == End.GOOD).count() / requests.size();
     }
 
-    /** Returns the answers within the limit per second. */
+    /** Returns how many answers per second came within the limit. */
     double goodput(Span span) {
       return outcomesWith(span, End.GOOD).size() / span.seconds();
     }
 
-    /** Returns the possible answers per second, given the mean work of answers within the limit. */
+    /**
+     * Returns how many answers per second the workers allow, given the mean work of the requests
+     * that were answered within the limit.
+     */
     double capacity(Span span) {
       return WORKERS * 1e9 / outcomesWith(span, End.GOOD).stream().mapToLong(Outcome::work).average().orElseThrow();
     }
@@ -150,7 +157,10 @@ class OverloadTest {
           service.maxSeconds(highLoad, End.GOOD), service.maxSeconds(highLoad, End.REFUSED), service.wastedSteps.get());
   }
 
-  /** Sends requests at random times, each to all services, and returns the time span. */
+  /**
+   * Sends requests at random times, each of them to all services. Returns the time span in which it
+   * sent them.
+   */
   private Span load(double loadFactor, double seconds) {
     long start = clock.nanoTime();
     long end = start + (long) (seconds * 1e9);
@@ -164,7 +174,8 @@ class OverloadTest {
   }
 
   /**
-   * Advances the clock to the time, from timer to timer. Before each advance all actors are quiet.
+   * Advances the clock to the time, from timer to timer. Before each advance, the method waits
+   * until all actors are quiet.
    */
   private void moveTo(long time) {
     for (;;) {
@@ -198,7 +209,7 @@ class OverloadTest {
         () -> service.goodput(highLoad) + " of " + service.capacity(highLoad));
   }
 
-  /** The refusal comes before the clock advances, so the request has a duration of zero. */
+  /** A refusal must come before the clock advances, so a refused request has a duration of zero. */
   @Test
   void refusedClientsAreNotifiedAtOnce() {
     for (var service : boundedServices()) {

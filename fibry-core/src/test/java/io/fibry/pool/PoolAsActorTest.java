@@ -171,7 +171,8 @@ class PoolAsActorTest extends PoolFixture {
     var executor = Executors.newFixedThreadPool(2);
     var pool = echo(Pools.fixed(builder.strategy(Strategy.of(executor)), 2));
     assertEquals(1, pool.ask(1));
-    // a worker that is about to become idle would still handle the next message
+    // waits until the worker is idle, because a worker that is about to become idle would still
+    // handle the next message
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     executor.shutdown();

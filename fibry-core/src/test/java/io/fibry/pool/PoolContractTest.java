@@ -168,7 +168,8 @@ class PoolContractTest {
       if (message instanceof Gate gate) gate.pass();
       return handled.incrementAndGet();
     });
-    if (variant.strategy == Strategy.CALLER) return; // there a sender runs the handler, and would block
+    // on CALLER a sender runs the handler, so the test would block at a gate
+    if (variant.strategy == Strategy.CALLER) return;
     var gates = IntStream.range(0, variant.maxBlocked()).mapToObj(i -> Gate.occupy(pool)).toList();
     var sender = Patience.startFiber(() -> IntStream.range(0, 20).forEach(pool::sendMessage));
     Patience.awaitEnd(sender);
@@ -279,7 +280,8 @@ class PoolContractTest {
   @ParameterizedTest
   @MethodSource("variants")
   void aCancelledRequestIsNotHandled(Variant variant) {
-    // in these pools no message waits in the mailbox
+    // in these pools no message waits in the mailbox, so no request can be cancelled before it is
+    // handled
     if (variant.strategy == Strategy.CALLER || variant.label.startsWith("perMessage")) return;
     var handled = new CopyOnWriteArrayList<Object>();
     var pool = variant.builder(scope).newActorWithReturn((Object message) -> {

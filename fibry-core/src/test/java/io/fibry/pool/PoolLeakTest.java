@@ -40,7 +40,10 @@ class PoolLeakTest {
     return PoolContractTest.variants();
   }
 
-  /** Sends messages in a separate method, because a stack frame keeps its locals in memory. */
+  /**
+   * Sends messages, and returns weak references to them and their answers. This is a separate
+   * method, because a stack frame keeps its local variables in memory.
+   */
   private static List<WeakReference<?>> sendAndProbe(ActorWithReturn<Object, Object> pool) {
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 0; i < 10; i++) {
@@ -53,7 +56,8 @@ class PoolLeakTest {
     var plainMessage = new Object();
     pool.sendMessage(plainMessage);
     probes.add(new WeakReference<>(plainMessage));
-    // the message is not an exception, because the JVM may keep the last exception
+    // the failing message is not an exception itself, because the JVM may keep the last exception
+    // in memory
     var failingMessage = new StringBuilder("fails");
     var failedAnswer = pool.sendMessageReturn((Object) failingMessage);
     Patience.failure(failedAnswer);

@@ -22,8 +22,8 @@ final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable
   final int key;
   final boolean fails;
   int payload; // not volatile: written before the send, read by the handler
-  volatile boolean refused; // the send returned false
-  volatile Throwable failure; // by the request
+  volatile boolean refused; // whether the send returned false
+  volatile Throwable failure; // the failure of the request, or null
   volatile CompletableFuture<Integer> future;
   final AtomicInteger beginCount = new AtomicInteger();
   final AtomicInteger handledCount = new AtomicInteger();
@@ -49,7 +49,7 @@ final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable
     round.handle(null, this, null);
   }
 
-  /** Waits for the answer of the future, and records its failure. */
+  /** Waits until the future is complete, and records its failure. */
   void settle() throws InterruptedException {
     if (future != null) failure = StressWaits.failure(future, number);
   }
@@ -58,7 +58,7 @@ final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable
     return kind != Kind.TIMER || handledCount.get() + letterCount.get() > 0;
   }
 
-  /** Returns a description of a wrong outcome, or null. */
+  /** Returns a description of the wrong outcome of this item, or null if its outcome is right. */
   String fault() {
     int begins = beginCount.get();
     if (begins > 1 && !(fails && begins <= 1 + round.retries)) return "was handed to a handler " + begins + " times";

@@ -49,7 +49,7 @@ final class PoolStressRound {
   }
 
   private static final class State {
-    private int mirror; // not atomic, like `uses`, because one worker at a time uses a state
+    private int mirror; // like `uses`, this counter is not atomic, because only one worker at a time may use a state
     private int uses;
     private final AtomicInteger stopCount = new AtomicInteger();
   }
@@ -77,7 +77,7 @@ final class PoolStressRound {
   private final AtomicInteger activeCount = new AtomicInteger();
   private final AtomicInteger usedPermits = new AtomicInteger();
   private final AtomicInteger[] activeByKey = new AtomicInteger[KEYS];
-  // by key and sender; guarded by itself
+  // the last handled number for each key and sender; guarded by itself
   private final Map<Integer, Integer> lastNumbers = new HashMap<>();
   private final CountDownLatch startLatch;
   private volatile boolean poolEnded; // `waitForExit` has returned
@@ -316,7 +316,8 @@ final class PoolStressRound {
   }
 
   private void check() {
-    // timers may fire late, and senders may count messages after the pool has ended
+    // waits for the counts, because timers may fire late, and senders may count messages after the
+    // pool has ended
     if (!Patience.comesTrue(() -> countDifferences().isEmpty())) fault("the counts differ: " + countDifferences());
     for (var item : items) {
       String fault = item.fault();

@@ -21,7 +21,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tests that a weight or key that throws fails only for its sender. */
+/**
+ * Tests that a failing weight or key function, or a key whose methods throw, fails only the send
+ * that called it.
+ */
 @ExtendWith(SilencedStdErr.class)
 class PoolUserCodeFaultTest extends PoolFixture {
   private final List<Object> handled = new CopyOnWriteArrayList<>();

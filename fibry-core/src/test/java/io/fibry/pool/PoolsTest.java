@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Tests the promises that are special to one kind of pool. */
+/** Tests the promises that hold for one kind of pool only. */
 class PoolsTest extends PoolFixture {
   // ---- fixed
 
@@ -223,8 +223,8 @@ class PoolsTest extends PoolFixture {
     pool.sendMessage(6);
     Patience.await(gates.get(6).entered);
 
-    pool.sendMessage(10); // needs more permits than are free
-    pool.sendMessage(1); // would fit, but waits behind the earlier message
+    pool.sendMessage(10); // this message needs more permits than are free
+    pool.sendMessage(1); // this message needs no more permits than are free, but must wait behind the earlier message
 
     assertEquals(2, scope.report().queued());
     gates.get(6).open();
