@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests followers of values and maps on every strategy. */
+/** Tests followers of observable values and maps on every strategy. */
 class ObservableContractTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters));

@@ -21,7 +21,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Tests that followers get values in their order, and always get the last value. */
+/** Tests that followers get values in the order of their changes, and always get the last value. */
 class ObservableStressTest {
   private static final int CHANGERS = 3;
   private static final int CHANGES = 300;
@@ -97,7 +97,10 @@ class ObservableStressTest {
     }
   }
 
-  /** The next change is made just when the follower becomes idle after the previous change. */
+  /**
+   * Makes the next change at about the moment when the follower becomes idle after the previous
+   * change.
+   */
   @Promise("21.5")
   @Test
   void noChangeIsLostWhileFollowerBecomesIdle() {
@@ -150,7 +153,7 @@ class ObservableStressTest {
     }
   }
 
-  /** Checks the order of each key, and returns the last values. */
+  /** Checks the order of the values of each key, and returns the last value of each key. */
   private static Map<Integer, Optional<Integer>> check(Iterable<Change<Integer, Integer>> changes) {
     var lastValues = new HashMap<Integer, Optional<Integer>>();
     var highestValues = new HashMap<Integer, Integer>();

@@ -153,7 +153,8 @@ class ObservableValueTest {
       if (tries.get() < 3) throw new IllegalStateException("no");
     });
 
-    assertEquals(List.of(0, 0, 0, 1, 3), received); // 1 was in delivery when 2 and 3 were set
+    // the follower misses 2, because 1 was being delivered when 2 and 3 were set
+    assertEquals(List.of(0, 0, 0, 1, 3), received);
     assertEquals(List.of(), letters.all);
   }
 
@@ -243,7 +244,8 @@ class ObservableValueTest {
     try (var log = new Logged()) {
       poolValue.subscribe(received::add);
       Patience.eventually(() -> received.size() == 1);
-      assertTrue(scope.awaitQuiescence(Patience.LONG)); // otherwise the follower may get only the 2
+      // the follower must be idle, or it could get only the last value, 2
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       poolValue.set(3); // heavier than all permits of the pool
       poolValue.set(2);

@@ -105,7 +105,8 @@ class TopicContractTest {
       received.add("slow " + m);
     });
     var gate = new Gate();
-    Patience.startFiber(() -> topic.publish(gate)); // with CALLER, that fiber runs the handler
+    // on CALLER this fiber runs the handler, which blocks it at the gate
+    Patience.startFiber(() -> topic.publish(gate));
     Patience.await(gate.entered);
 
     for (int i = 1; i <= 3; i++) topic.publish(i);
@@ -188,7 +189,8 @@ class TopicContractTest {
     topic.close();
 
     assertEquals(100, received.size());
-    // the topic may learn of the actor's end after the first message
+    // the first message may be a dead letter, because the topic may learn of the end of `desk` only
+    // then
     assertTrue(letters.all.size() <= 1, () -> "dead letters: " + letters.messages());
   }
 
@@ -231,7 +233,8 @@ class TopicContractTest {
     assertEquals(new ExitReason.Finished(), topic.onExit().resultNow());
     assertFalse(desk.onExit().isDone());
     assertEquals(0, scope.report().unresponsive().size());
-    Patience.eventually(() -> !scope.dump().contains("topic")); // the actor's thread ends a little later
+    // the thread of the topic's actor ends a little later than the topic
+    Patience.eventually(() -> !scope.dump().contains("topic"));
   }
 
   @Promise("21.4")
@@ -278,7 +281,7 @@ class TopicContractTest {
   void killEndsTopicWhileSubscriberIsBusy(String strategy) {
     var topic = topic(strategy);
     var gate = new Gate();
-    topic.subscribeToLatest(m -> gate.pass()); // ends when it is interrupted
+    topic.subscribeToLatest(m -> gate.pass()); // this handler ends when the kill interrupts it
     Patience.startFiber(() -> topic.publish(1));
     Patience.await(gate.entered);
 

@@ -103,7 +103,8 @@ class TopicEndTest {
   void actorAskedBySubscriberMayCloseTopic() {
     var subscriberThread = new CompletableFuture<Thread>();
     var actor = scope.named("asked").newActorWithReturn((String m) -> {
-      // until the subscriber is parked, close() may not see that it waits for this actor
+      // before the subscriber is parked, close() may not see that the subscriber waits for this
+      // actor
       Patience.awaitParked(Patience.value(subscriberThread));
       topic.close();
       return "closed";
@@ -176,7 +177,8 @@ class TopicEndTest {
     topic.kill();
     Patience.awaitEnd(topic::waitForExit);
 
-    Patience.eventually(() -> !scope.dump().contains("topic")); // its thread ends a little later
+    // the thread of the topic's actor ends a little later than the topic
+    Patience.eventually(() -> !scope.dump().contains("topic"));
   }
 
   @Test

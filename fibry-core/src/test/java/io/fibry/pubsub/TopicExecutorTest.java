@@ -186,7 +186,8 @@ class TopicExecutorTest {
     for (int i = 0; i < 100; i++) topic.publish(i);
 
     assertEquals(List.of(), received);
-    // the topic may learn of the ends after the first message
+    // the first message may become two dead letters, because the topic may learn of the ends only
+    // then
     assertTrue(letters.all.size() <= 2, () -> "dead letters: " + letters.messages());
   }
 
@@ -280,12 +281,16 @@ class TopicExecutorTest {
     Runnable send = () -> actors.forEach(actor -> actor.sendMessage("m"));
     for (int i = 0; i < 200; i++) List.of(publish, send).forEach(Runnable::run);
 
-    // A busy machine compiles later. Until then each message allocates 32 bytes more.
+    // Waits, because each message allocates 32 bytes more until the code is compiled, which takes
+    // longer on a busy machine.
     Patience.eventually("publishing allocates more than sending",
         () -> minAllocatedBytes(threads, publish) <= minAllocatedBytes(threads, send) + 1_000);
   }
 
-  /** Returns the minimum of several measurements, because other work may allocate, too. */
+  /**
+   * Returns the minimum of several measurements, because other work of the thread may allocate,
+   * too.
+   */
   private static long minAllocatedBytes(com.sun.management.ThreadMXBean threads, Runnable code) {
     long min = Long.MAX_VALUE;
     for (int i = 0; i < 20; i++) {

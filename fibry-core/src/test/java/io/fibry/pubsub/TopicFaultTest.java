@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests that typical errors of pub/sub do not occur, with each kind of subscriber. */
+/**
+ * Tests, for each kind of subscriber, that typical errors of publish-subscribe systems do not
+ * occur.
+ */
 class TopicFaultTest {
   private final ActorScope scope = ActorSystem.openScope("test");
   private final Actor<Object> sharedActor =
@@ -113,7 +116,7 @@ class TopicFaultTest {
       topic.publish(2);
 
       assertReceived(1, 2);
-      // the other kinds have a failure policy that does not log
+      // the subscribers of the other kinds have a failure policy that does not log
       boolean logs = kind == SubscriberKind.PUBLISHERS_THREAD || kind == SubscriberKind.THREAD_PER_MESSAGE;
       Patience.eventually(() -> log.text().contains("a subscriber failed at 2") == logs);
     }

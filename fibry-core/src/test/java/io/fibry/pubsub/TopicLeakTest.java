@@ -18,7 +18,8 @@ import org.junit.jupiter.api.Test;
 
 class TopicLeakTest {
   private static final int ITERATIONS = Soak.ON ? 50_000 : 10_000;
-  private static final long BYTES_PER_ITERATION = 20; // the max; any leaked object is larger
+  // the permitted growth, which is less than the size of any leaked object
+  private static final long BYTES_PER_ITERATION = 20;
 
   private final Actor<Object> desk = ActorSystem.anonymous().newActor((Object m) -> {});
 
@@ -149,7 +150,10 @@ class TopicLeakTest {
     }
   }
 
-  /** Creates a topic, which removes the unreferenced topics that the last collection has found. */
+  /**
+   * Runs a garbage collection and creates a topic. This removes the unreferenced topics that the
+   * collection has found.
+   */
   private static void removeUnreferencedTopics() {
     System.gc();
     Topic.open(ActorSystem.anonymous());

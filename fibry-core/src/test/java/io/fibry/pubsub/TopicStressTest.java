@@ -21,7 +21,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
-/** Tests that messages published during a subscription arrive once, in the publisher's order. */
+/**
+ * Tests that each subscriber gets the messages that are published during its subscription once, and
+ * in the order of each publisher.
+ */
 class TopicStressTest {
   private static final int PUBLISHERS = 3;
   private static final int MESSAGES = 200;
@@ -166,7 +169,7 @@ class TopicStressTest {
     };
   }
 
-  /** The subscriber must receive all messages that are published from now on. */
+  /** Records that the subscriber must receive all messages that are published from now on. */
   private void expectAllFromNow(Inbox inbox) {
     for (int p = 0; p < PUBLISHERS; p++) {
       inbox.firstNumbers[p] = lastBegun.get(p) + 1;
@@ -175,13 +178,15 @@ class TopicStressTest {
     inboxes.add(inbox);
   }
 
-  /** Closes the subscription. The subscriber must receive the messages published before. */
+  /**
+   * Closes the subscription. The subscriber must receive the messages that were published before.
+   */
   private void unsubscribe(Inbox inbox, Subscription subscription) {
     for (int p = 0; p < PUBLISHERS; p++) inbox.lastNumbers[p] = lastPublished.get(p);
     subscription.close();
   }
 
-  /** Ends the actor. The subscriber must receive the messages published before. */
+  /** Ends the actor. The subscriber must receive the messages that were published before. */
   private void endActor(Inbox inbox, Actor<?> actor) {
     for (int p = 0; p < PUBLISHERS; p++) inbox.lastNumbers[p] = lastPublished.get(p);
     actor.sendPoisonPill();

@@ -80,7 +80,7 @@ class TopicTest {
     desk.close();
 
     topic.publish(1);
-    letters.all.clear(); // the topic may learn of the end later
+    letters.all.clear(); // message 1 may be a dead letter, because the topic may learn of the end of `desk` only then
     topic.publish(2);
 
     assertEquals(List.of(), letters.all);
@@ -277,7 +277,8 @@ class TopicTest {
       assertEquals("topic 'topic' has ended and takes no subscriber; make a new one", refusal.getMessage());
     }
 
-    Patience.eventually(() -> !scope.dump().contains("topic")); // its thread ends a little later
+    // the thread of the topic's actor ends a little later than the topic
+    Patience.eventually(() -> !scope.dump().contains("topic"));
   }
 
   @Test

@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that each block is created with the settings of the builder. */
+/** Tests that each recipe creates its block with the settings of the builder. */
 class BlocksTest {
   private final ActorScope scope = ActorSystem.openScope("blocks");
   private final Stereotypes recipes = Stereotypes.of(scope.anonymous().strategy(Strategy.THREAD));

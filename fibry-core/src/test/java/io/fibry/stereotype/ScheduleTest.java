@@ -63,7 +63,7 @@ class ScheduleTest {
   private final ActorScope scope = ActorSystem.openScope("schedules",
       o -> o.withScheduler(clock).withDeadLetters(letters).withStrategy(Strategy.CALLER));
   private final Stereotypes recipes = Stereotypes.of(scope.anonymous());
-  private final List<Long> runTimes = new CopyOnWriteArrayList<>(); // in milliseconds
+  private final List<Long> runTimes = new CopyOnWriteArrayList<>(); // the times of the runs, in milliseconds
 
   static List<String> strategies() {
     return List.copyOf(Variants.STRATEGIES.keySet());
@@ -289,7 +289,7 @@ class ScheduleTest {
     Patience.awaitEnd(schedule::waitForExit);
 
     assertEquals(new ExitReason.Killed(), schedule.onExit().resultNow());
-    Patience.eventually(() -> clock.pendingTimers.get() == 0); // the kill grace has no timer left, too
+    Patience.eventually(() -> clock.pendingTimers.get() == 0); // the timer of the kill grace must be cancelled, too
   }
 
   @Test

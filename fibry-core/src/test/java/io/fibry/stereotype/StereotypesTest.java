@@ -39,7 +39,7 @@ class StereotypesTest {
     ActorSystem.setDefaultStrategy(Strategy.FIBER);
   }
 
-  // ---- programs of the article
+  // ---- example programs
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})

@@ -172,7 +172,8 @@ class WatchDirectoryTest {
     }
     Patience.awaitEnd(watch::waitForExit);
 
-    Patience.eventually(() -> scope.dump().lines().count() == 1); // at once, because each limit is an hour
+    // the watch must end long before the kill grace and the drain limit of one hour are over
+    Patience.eventually(() -> scope.dump().lines().count() == 1);
   }
 
   @ParameterizedTest

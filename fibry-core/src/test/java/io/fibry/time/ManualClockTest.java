@@ -74,7 +74,7 @@ class ManualClockTest {
   void lateRunKeepsRhythmAndMakesNoBurst() {
     clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> {
       logTask("tick").run();
-      if (log.size() == 1) advanceSeconds(5); // to second 6, so the runs of 3 and 5 are skipped
+      if (log.size() == 1) advanceSeconds(5); // moves the clock to second 6, so the runs of seconds 3 and 5 are skipped
     });
 
     advanceSeconds(9);
@@ -160,7 +160,9 @@ class ManualClockTest {
     });
     Patience.eventually(() -> clock.isAsleep(sleeper));
 
-    synchronized (clock) { // another thread that checks the sleeper holds this monitor, too
+    // this monitor is also held by a thread that calls `isAsleep`: the interrupted sleeper must
+    // wait for it
+    synchronized (clock) {
       sleeper.interrupt();
       Patience.eventually(() -> sleeper.getState() == Thread.State.BLOCKED);
       assertFalse(clock.isAsleep(sleeper));

@@ -4,7 +4,10 @@ import io.fibry.Clock;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A user's clock that moves once just before a timer is set, after its delay was computed. */
+/**
+ * A user-defined clock. On demand, it advances once between the moment when a delay is computed and
+ * the moment when its timer is set.
+ */
 final class MovedClock extends Clock {
   private final AtomicReference<Duration> pendingMove = new AtomicReference<>();
 

@@ -53,7 +53,8 @@ class SchedulerTest {
   void taskDoesNotSeeInterruptOfPreviousTask() throws Exception {
     var interruptFlag = new CompletableFuture<Boolean>();
 
-    clock.schedule(Duration.ZERO, () -> { // so that the thread does not sleep between the two tasks
+    // set by a task of the scheduler, so that its thread does not sleep between the two inner tasks
+    clock.schedule(Duration.ZERO, () -> {
       clock.schedule(Duration.ZERO, () -> Thread.currentThread().interrupt());
       clock.schedule(Duration.ZERO, () -> interruptFlag.complete(Thread.currentThread().isInterrupted()));
     });

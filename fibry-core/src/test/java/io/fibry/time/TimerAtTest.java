@@ -26,7 +26,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests timers for a given time, also when the clock moves just before a timer is set. */
+/** Tests timers for a given time, even if the clock moves just before such a timer is set. */
 class TimerAtTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
