@@ -45,7 +45,7 @@ class ChildTest {
     }
   }
 
-  /** Starts a child, prints its process id, and ends before the child. */
+  /** Starts a child, prints the process id of the child, and ends before the child. */
   static final class AbandonedChild {
     public static void main(String[] args) {
       var child = shell("exec sleep 1000");

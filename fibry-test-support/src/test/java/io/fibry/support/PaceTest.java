@@ -9,7 +9,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 class PaceTest {
-  /** Waits for these seconds of real time; returns the time of Pace divided by the real time. */
+  /**
+   * Waits for this number of seconds of real time. Returns the time that Pace counted, divided by
+   * the real time.
+   */
   private static double measureSpeed(int seconds) {
     long paceStart = Pace.nanoTime(), realStart = System.nanoTime();
     while (System.nanoTime() - realStart < TimeUnit.SECONDS.toNanos(seconds)) LockSupport.parkNanos(1_000_000);
@@ -18,8 +21,8 @@ class PaceTest {
 
   @Test
   void clockNeverRunsFasterThanRealTime() {
-    measureSpeed(1); // until the measuring thread has begun
-    assertTrue(measureSpeed(2) < 1.7, "Pace counted more than one measurement (half a second) too much");
+    measureSpeed(1); // gives the measuring thread of Pace time to begin
+    assertTrue(measureSpeed(2) < 1.7, "Pace counted much more than the real time");
   }
 
   @Test
@@ -31,7 +34,7 @@ class PaceTest {
         while (!stop.get()) Thread.onSpinWait();
       }));
     try {
-      Patience.eventually("a second counts as a second beside four busy threads for each processor",
+      Patience.eventually("Pace counts full seconds, although four busy threads per processor run",
           () -> measureSpeed(1) < 0.8);
     } finally {
       stop.set(true);

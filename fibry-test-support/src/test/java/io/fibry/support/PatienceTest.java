@@ -14,7 +14,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class PatienceTest {
-  /** Runs a program that must fail, in a JVM whose patience is one second; returns its output. */
+  /**
+   * Runs a program that must fail, in a JVM whose patience is one second. Returns the output of the
+   * program.
+   */
   private static String failureInChildJvm(Class<?> main) {
     try (var child = Child.java(List.of("-Dfibry.patience=1"), main)) {
       return child.awaitExit(1);
@@ -42,7 +45,8 @@ class PatienceTest {
   static final class ChangesCount {
     public static void main(String[] args) {
       var count = new AtomicInteger();
-      Patience.progress(() -> count.get() / 40, () -> count.getAndIncrement() == 1_600); // takes some seconds
+      // takes some seconds, and the count changes often
+      Patience.progress(() -> count.get() / 40, () -> count.getAndIncrement() == 1_600);
     }
   }
 

@@ -10,7 +10,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that raw texts are found, and that plain or escaped texts are not. */
+/** Tests that the check finds raw texts, and that it does not find plain or escaped texts. */
 class RawTextsTest {
   private static final String HEAD = """
       package io.fibry;
@@ -66,7 +66,7 @@ class RawTextsTest {
 
   @Test
   void sourcesThatDoNotCompileAreRefused() throws IOException {
-    assertEquals(Set.of(), findingsIn("")); // skips the test if there is no compiler
+    assertEquals(Set.of(), findingsIn("")); // skips the test if this Java runtime has no compiler
     assertThrows(IllegalArgumentException.class, () -> findingsIn("text = nothing;"));
   }
 }

@@ -28,7 +28,7 @@ class TestLimitTest {
   static final class Launched {
     public static void main(String[] args) throws ClassNotFoundException {
       for (var name : args) launch(name);
-      System.exit(0); // also ends the thread of a test that ignores interrupts
+      System.exit(0); // exit also ends the thread of a test that ignores interrupts
     }
 
     private static void launch(String name) throws ClassNotFoundException {
@@ -77,7 +77,7 @@ class TestLimitTest {
     }
   }
 
-  /** Runs all classes in one JVM, because its start takes most of the time. */
+  /** Runs all classes in one JVM, because the start of a JVM takes most of the time. */
   @BeforeAll
   static void launch() {
     try (var child = Child.java(List.of("-Dfibry.test.minutes=0"), Launched.class,

@@ -34,12 +34,12 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** Runs nested classes, which are test classes as a user writes them, through JUnit's launcher. */
+/** Runs nested classes through JUnit's launcher. They are test classes as a user writes them. */
 class FibryExtensionTest {
-  private static final Duration SHORT = Duration.ofMillis(20); // limit of a close that is to fail
+  private static final Duration SHORT = Duration.ofMillis(20); // the limit of a close that must fail
   // added by the nested tests, read by the outer tests
   private static final Queue<Object> RECORDED = new ConcurrentLinkedQueue<>();
-  // replaced before each outer test; handlers wait for it
+  // replaced before each outer test; handlers of the nested tests wait for it
   private static volatile CompletableFuture<Void> gate;
 
   @BeforeEach

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class GoldenTest {
-  /** The event types of the first version. Second and Third are later versions. */
+  /**
+   * The event types of the first version. The classes Second and Third have the types of later
+   * versions.
+   */
   static final class First {
     sealed interface Event {}
 

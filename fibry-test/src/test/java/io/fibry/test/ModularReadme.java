@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that the README of a module is true: the module's tests contain its code, and its program
- * also runs as a module that requires the tested module.
+ * Tests that the README of a module is true. The module's tests must contain the code of the
+ * README, and its program must also run as a module that requires the tested module.
  */
 public abstract class ModularReadme {
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
@@ -89,7 +89,10 @@ public abstract class ModularReadme {
     assertEquals(PRINTS.matcher(source(programClass)).results().map(match -> match.group(1)).toList(), runProgram());
   }
 
-  /** Returns the class path of a user: without this module's tests and the libraries for tests. */
+  /**
+   * Returns the module path of a user, which has neither the tests of this module nor the libraries
+   * for tests.
+   */
   private static String modulePath() {
     var classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
     return String.join(File.pathSeparator, Stream.of(classPath.split(File.pathSeparator))

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests starts of a nats-server whose chosen port is used by another program. */
+/** Tests the start of a nats-server when another program uses the chosen port. */
 class NatsServerTest {
   @TempDir
   Path folder;
@@ -37,8 +37,8 @@ class NatsServerTest {
   }
 
   /**
-   * Returns the taken port at the first call. Later calls return other ports, because another
-   * program may take one of these, too.
+   * Returns two ports. At the first call, the first port is the taken port. Each later call returns
+   * other ports, because another program may take these ports, too.
    */
   private static List<Integer> ports(int takenPort, List<Integer> triedPorts) {
     triedPorts.add(triedPorts.isEmpty() ? takenPort : freePort());
@@ -56,7 +56,7 @@ class NatsServerTest {
     }
   }
 
-  /** The foreign server answers exactly as the server of the test would. */
+  /** The foreign server responds exactly as the server of the test would. */
   @Test
   void foreignServerIsNotMistakenForOwn() throws Exception {
     try (var foreignServer = NatsServer.start(folder.resolve("other"))) {

@@ -30,7 +30,7 @@ class ProbeTest {
     return assertThrows(AssertionError.class, expectation::run).getMessage();
   }
 
-  /** Returns the failure of an expectation that waits in vain, with a short limit. */
+  /** Returns the failure of an expectation that waits in vain. The wait has a short limit. */
   private static String failureAfterWait(TestScope scope, Runnable expectation) {
     scope.limit = SHORT;
     try {

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Tests that no log or exception contains the unescaped text of a user's object. */
+/** Tests that no log entry or exception contains the unescaped text of an object of a user. */
 class RawTextsRulesTest {
   /** The places that need an unescaped text, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(

@@ -38,7 +38,7 @@ class TestScopeTest {
     gate.complete(null);
   }
 
-  /** Creates an actor whose handler waits for the gate, and can be interrupted. */
+  /** Creates an actor whose handler waits for the gate. An interrupt ends the wait. */
   private Actor<String> waitingActor(TestScope scope) {
     return scope.named("clerk").newActor((String message) -> {
       handlerStart.countDown();
@@ -46,7 +46,7 @@ class TestScopeTest {
     });
   }
 
-  /** Creates an actor whose handler waits for the gate, and ignores interrupts. */
+  /** Creates an actor whose handler waits for the gate. The wait ignores interrupts. */
   private Actor<String> uninterruptibleActor(TestScope scope) {
     return scope.named("clerk").newActor((String message) -> {
       handlerStart.countDown();
@@ -64,7 +64,7 @@ class TestScopeTest {
     return assertThrows(AssertionError.class, assertion::run).getMessage();
   }
 
-  /** Returns the failure of an assertion that waits in vain, with a short limit. */
+  /** Returns the failure of an assertion that waits in vain. The wait has a short limit. */
   private static String failureAfterWait(TestScope scope, Runnable assertion) {
     scope.limit = SHORT;
     try {

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that an actor waiting for the clock counts as quiet, and that one call of advance runs
- * everything that becomes due in its time.
+ * Tests that an actor that waits for the clock counts as quiet. One call of {@code advance} must
+ * run everything that becomes due within the advanced time.
  */
 class VirtualTimeTest {
   private static final int RUNS = 50;
