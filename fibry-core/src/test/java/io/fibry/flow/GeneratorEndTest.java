@@ -305,7 +305,7 @@ class GeneratorEndTest {
     try {
       iterator.close();
     } catch (CancellationException cancellation) {
-      // thrown unless the producers have ended already
+      // thrown if the interrupted close had to wait for the producers
     }
 
     assertTrue(Thread.interrupted());

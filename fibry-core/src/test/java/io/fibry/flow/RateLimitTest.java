@@ -174,7 +174,7 @@ class RateLimitTest {
         this.times.add(clock.nanoTime());
       }
     } catch (InterruptedException interrupted) {
-      // the test has ended
+      // a test interrupts the waiting threads at its end
     }
   }
 

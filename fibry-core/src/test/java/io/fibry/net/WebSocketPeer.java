@@ -17,7 +17,7 @@ import java.util.List;
 
 /** A WebSocket client that may send any bytes, and reads and writes frames with its own code. */
 final class WebSocketPeer implements AutoCloseable {
-  static final String KEY = "dGhlIHNhbXBsZSBub25jZQ=="; // the example of RFC 6455, as is ACCEPTANCE
+  static final String KEY = "dGhlIHNhbXBsZSBub25jZQ=="; // the example of RFC 6455, like ACCEPTANCE
   static final String ACCEPTANCE = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
 
   final Socket socket;
@@ -96,7 +96,7 @@ final class WebSocketPeer implements AutoCloseable {
     return frame(0x88, join(new byte[] {(byte) (code >> 8), (byte) code}, reason.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** Returns a mask and the masked data. */
+  /** Returns a mask, followed by the masked data. */
   static byte[] masked(byte[] data) {
     byte[] mask = {(byte) 0xa1, 0x02, (byte) 0xf3, 0x44};
     var masked = data.clone();

@@ -53,7 +53,7 @@ class EntitiesLeakTest {
     assertTrue(LeakProbe.collected(usedAndClosed()));
   }
 
-  /** Returns a reference to used entities without a scope. */
+  /** Returns a weak reference to entities of the root scope that were used and passivated. */
   private static WeakReference<Object> usedInRoot() {
     var entities = entities(ActorSystem.anonymous(), Duration.ofMillis(1));
     entities.actor(1).sendMessage("a");
@@ -85,7 +85,7 @@ class EntitiesLeakTest {
     usedEntities.close();
   }
 
-  /** On CALLER actors have no threads, which would need memory. */
+  /** Uses CALLER, because actors then have no threads, which would need memory. */
   @Test
   void livingKeyNeedsAtMost150BytesBesidesItsActor() {
     var keys = IntStream.range(0, KEYS).boxed().toList();

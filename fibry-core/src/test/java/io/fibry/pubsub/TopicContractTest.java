@@ -189,8 +189,8 @@ class TopicContractTest {
     topic.close();
 
     assertEquals(100, received.size());
-    // the first message may be a dead letter, because the topic may learn of the end of `desk` only
-    // then
+    // the first message may be a dead letter, because the topic may learn only from it that `desk`
+    // has ended
     assertTrue(letters.all.size() <= 1, () -> "dead letters: " + letters.messages());
   }
 

@@ -186,8 +186,8 @@ class TopicExecutorTest {
     for (int i = 0; i < 100; i++) topic.publish(i);
 
     assertEquals(List.of(), received);
-    // the first message may become two dead letters, because the topic may learn of the ends only
-    // then
+    // the first message may become two dead letters, because the topic may learn only from it that
+    // both actors have ended
     assertTrue(letters.all.size() <= 2, () -> "dead letters: " + letters.messages());
   }
 

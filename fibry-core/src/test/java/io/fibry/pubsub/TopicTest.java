@@ -80,7 +80,9 @@ class TopicTest {
     desk.close();
 
     topic.publish(1);
-    letters.all.clear(); // message 1 may be a dead letter, because the topic may learn of the end of `desk` only then
+    // message 1 may be a dead letter, because the topic may learn only from it that `desk` has
+    // ended
+    letters.all.clear();
     topic.publish(2);
 
     assertEquals(List.of(), letters.all);

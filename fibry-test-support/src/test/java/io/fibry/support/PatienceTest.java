@@ -45,7 +45,7 @@ class PatienceTest {
   static final class ChangesCount {
     public static void main(String[] args) {
       var count = new AtomicInteger();
-      // takes some seconds, and the count changes often
+      // takes some seconds, which is longer than the patience
       Patience.progress(() -> count.get() / 40, () -> count.getAndIncrement() == 1_600);
     }
   }

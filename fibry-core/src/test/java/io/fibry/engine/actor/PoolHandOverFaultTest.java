@@ -368,7 +368,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void unboundedPoolKeepsOrderWhenStartsFail() { // the retried message comes first
+  void unboundedPoolKeepsOrderWhenStartsFail() { // a message whose start is retried must come before later messages
     var strategy = new HookedStrategy(true);
     strategy.beforeStart = call -> {
       if (call <= 3) throw new IllegalStateException("planned");

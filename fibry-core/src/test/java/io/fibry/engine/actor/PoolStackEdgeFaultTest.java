@@ -115,7 +115,7 @@ class PoolStackEdgeFaultTest {
 
     /** Returns the first violation, or null. */
     String findViolation() throws Exception {
-      // these sends start the handling of stranded messages
+      // these sends start drains for stranded rights to run
       for (int i = 0; i < 8; i++) pool.sendMessageReturn(PROBE_NUMBER - i);
       StressWaits.runWithState(() -> Patience.value(pool.sendMessageReturn(PROBE_NUMBER)),
           () -> "the pool is dead" + state());

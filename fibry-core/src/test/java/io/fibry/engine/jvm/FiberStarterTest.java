@@ -12,7 +12,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 class FiberStarterTest {
-  private final Queue<Runnable> fibers = new ArrayDeque<>(); // started, and not yet run
+  private final Queue<Runnable> fibers = new ArrayDeque<>(); // fibers that were started and have not run
   private final List<Runnable> queuedForRetry = new ArrayList<>();
   private final List<String> completedTasks = new ArrayList<>();
 

@@ -32,7 +32,7 @@ class HandOverFaultTest {
     public boolean runOnce() {
       if (!claimed.compareAndSet(false, true)) return false;
       code.run();
-      runner.complete(Thread.currentThread()); // last, because tests then check the code's effects
+      runner.complete(Thread.currentThread()); // last, because after this the tests check the effects of the code
       return true;
     }
 

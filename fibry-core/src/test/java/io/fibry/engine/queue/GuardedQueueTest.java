@@ -177,7 +177,7 @@ class GuardedQueueTest {
     assertEquals(EnterResult.TAKEN, queue.enter(entry("b"), true));
 
     var outsideEntry = entry("c");
-    assertNull(queue.enter(outsideEntry, true)); // enter spins, and no thread polls
+    assertNull(queue.enter(outsideEntry, true)); // enter spins in vain, because no thread polls
 
     assertTrue(outsideEntry.isOutside());
     assertFalse(queue.remove(outsideEntry));
