@@ -16,11 +16,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests promised answers whose askers have given up. */
+/**
+ * Tests the callback of {@code replyWhen}, which runs when the asker of a promised answer gives up.
+ */
 class AbandonedRequestsTest {
   record Work() implements Request<Work, String> {}
 
-  private static final Duration LIMIT = Duration.ofSeconds(1); // on the clock that only the test advances
+  private static final Duration LIMIT = Duration.ofSeconds(1); // by the clock that only the test advances
 
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("given-up", o -> o.withScheduler(clock));
@@ -113,7 +115,7 @@ class AbandonedRequestsTest {
   @Test
   void givenUpCallbackRunsWhenCancelRacesWithPromise() {
     long seed = StressHarness.seed();
-    System.out.println("promises that are given up: -Dfibry.seed=" + seed);
+    System.out.println("promised answers whose askers give up: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int round = 0; round < 2_000; round++) {
       int handlerSpins = random.nextInt(200);

@@ -52,8 +52,8 @@ class ActorLeakTest {
   }
 
   /**
-   * Returns the platform threads that are not in {@code oldThreads}. It leaves out threads of the
-   * JDK such as carriers, which start and end at any time.
+   * Returns the platform threads that are not in {@code oldThreads}. The result omits threads of
+   * the JDK such as carriers, which start and end at any time.
    */
   private static Set<Thread> newThreads(Set<Thread> oldThreads) {
     return threads().stream().filter(thread -> !oldThreads.contains(thread)
@@ -72,7 +72,7 @@ class ActorLeakTest {
       for (var actor : actors) actor.close();
 
       assertEquals(200, Set.copyOf(threads).size());
-      Patience.eventually("threads are alive", () -> threads.stream().noneMatch(Thread::isAlive));
+      Patience.eventually("threads of ended actors are still alive", () -> threads.stream().noneMatch(Thread::isAlive));
     }
   }
 
@@ -136,8 +136,8 @@ class ActorLeakTest {
   }
 
   /**
-   * Sets a timer with a key. Without a key its message would become a dead letter, which the scope
-   * keeps.
+   * Sets a timer with a key. At the end of the actor, the message of a timer without a key becomes
+   * a dead letter, which the scope keeps in memory.
    */
   private static Object setKeyedTimer(Actor<Object> actor) {
     var message = new Object();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests {@link ActorStats}, which are the content of a dump as data. */
+/** Tests {@link ActorStats}, which contain as data the statistics that a dump shows as text. */
 class ActorStatsTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("app", o -> o.withScheduler(clock));
@@ -47,7 +47,7 @@ class ActorStatsTest {
 
     Gate.occupy(actor);
     actor.sendMessage("waits");
-    statsOf("worker"); // the first read
+    statsOf("worker"); // by a manual clock, the busy time begins at this first read
     clock.advance(Duration.ofSeconds(3));
 
     var stats = statsOf("worker");
@@ -81,9 +81,9 @@ class ActorStatsTest {
 
   private static void assertBusySince(long startNanos, ActorScope scope) {
     Patience.eventually(() -> System.nanoTime() - startNanos > 150_000_000);
-    long minNanos = System.nanoTime() - startNanos - 20_000_000; // the coarse clock may be 20 ms late
+    long minNanos = System.nanoTime() - startNanos - 20_000_000; // because the recorded start may be 20 ms late
 
-    var stats = busyStats(scope); // the first read
+    var stats = busyStats(scope); // the first read of the busy time
 
     assertTrue(stats.busyFor().toNanos() >= minNanos, () -> stats + ", but at least " + minNanos + " ns");
     assertTrue(scope.dump().contains(" for at least "), scope::dump);

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests the limit of a request future that no thread waits for. */
+/** Tests the limit of a request future, which expires although no thread waits for the future. */
 class AnswerLimitTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -219,7 +219,7 @@ class AnswerLimitTest {
     }
   }
 
-  /** If expiring needed memory and there were none, the asker would wait for ever. */
+  /** If a request needed memory to expire, its asker would wait forever while memory is full. */
   @Test
   void expiringRequestAllocatesNoMemory() {
     var actor = actor(scope.anonymous());
@@ -253,13 +253,13 @@ class AnswerLimitTest {
   }
 
   /**
-   * Uses the system's clock, with limits near the time of the answer, so that the answer races with
-   * the time-out.
+   * Uses the system's clock, and limits near the time at which the answer comes, so that the answer
+   * races with the time-out.
    */
   @Test
   void racingAnswerOrTimeoutCompletesEachRequest() {
     long seed = StressHarness.seed();
-    System.out.println("answers against limits: -Dfibry.seed=" + seed);
+    System.out.println("answers that race with limits: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     try (var realTimeScope = ActorSystem.openScope("real")) {
       var actor = realTimeScope.anonymous().newActorWithReturn((Integer nanos) -> {

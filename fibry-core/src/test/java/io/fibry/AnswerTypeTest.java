@@ -41,7 +41,7 @@ class AnswerTypeTest {
     assertEquals(Integer.class, AnswerType.of(new Length("")));
     assertEquals(Optional.class, AnswerType.of(new FirstText(List.of())));
     assertEquals(Long.class, AnswerType.of(new IndirectRequest()));
-    assertEquals(Object.class, AnswerType.of(new SameValue<>(1))); // any type
+    assertEquals(Object.class, AnswerType.of(new SameValue<>(1))); // Object.class stands for any type
     assertEquals(Object.class, AnswerType.of(new RawRequest()));
     Request<Length, Integer> request = new Request<>() {};
     assertEquals(Integer.class, AnswerType.of(request));
@@ -70,7 +70,10 @@ class AnswerTypeTest {
     assertEquals("five", Patience.value(actor.sendMessageReturn(new Length("hello"))));
   }
 
-  /** A pipeline passes requests on as plain messages, and answers with results of its own. */
+  /**
+   * A pipeline passes requests from stage to stage as plain messages. So a stage may return another
+   * type than the request declares.
+   */
   @Test
   void pipelineAcceptsRequestsAsPlainMessages() {
     var received = new CopyOnWriteArrayList<Length>();

@@ -25,7 +25,7 @@ class ArchitectureDocTest {
 
     if (Boolean.getBoolean("fibry.draw")) Files.writeString(DOC, text.replace(documentedDiagram, codeDiagram));
     else assertEquals(codeDiagram, documentedDiagram,
-        "to draw it again: mvn -pl fibry-core test -Dtest=ArchitectureDocTest -Dfibry.draw=true");
+        "to update the diagram of docs/architecture.md: mvn -pl fibry-core test -Dtest=ArchitectureDocTest -Dfibry.draw=true");
   }
 
   @Test

@@ -76,15 +76,15 @@ class ArchitectureTest {
 
   /** Groups of types that depend on each other, each with its reason. */
   private static final Map<Set<String>, String> CYCLES = Map.ofEntries(
-      entry(Set.of("Strategies", "Strategy"), "Strategy is the front of its kinds"),
+      entry(Set.of("Strategies", "Strategy"), "Strategies creates the strategies that Strategy offers"),
       entry(Set.of("ContextPropagator", "Mdc"), "ContextPropagator.mdc() names its own implementation"),
       entry(Set.of("Scheduler", "SystemScheduler", "TaskScheduler"), "Scheduler.system() names its own implementation"),
       entry(Set.of("ActorBehavior", "Cell", "HandlerContext"), "an actor, its handler and the context of the handler"),
-      entry(Set.of("Recipient", "RequestFuture"), "an actor has requests, and a request has its actor"),
+      entry(Set.of("Recipient", "RequestFuture"), "an actor has requests, and a request refers to its actor"),
       entry(Set.of("WaitCycle", "Wait"), "a cycle consists of waits, and a wait looks for cycles"),
-      entry(Set.of("GuardedQueue", "SelectiveReceive"), "a part of the queue, in a file of its own"),
+      entry(Set.of("GuardedQueue", "SelectiveReceive"), "a part of GuardedQueue, in a separate file"),
       entry(Set.of("KeyLanes", "PoolEntry", "WorkerSlot"),
-          "an entry has its lane and its worker, and they have the entry"),
+          "an entry refers to its lane and its worker, and both refer to the entry"),
       entry(Set.of("WorkerSet", "PoolCell", "Worker"), "a pool and its workers"),
       entry(Set.of("DefaultActorBuilder", "DefaultStatefulBuilder"),
           "a builder, and the builder that its initialState returns"),
@@ -97,7 +97,7 @@ class ArchitectureTest {
       entry(Set.of("ActorGenerator", "Generator", "ReadAheadBuffer"),
           "its only implementation, created by a factory method"),
       entry(Set.of("MapReduce", "MapReduceRun"), "its only implementation, created by a factory method"),
-      entry(Set.of("CircuitState", "CircuitBreaker"), "its states, in a file of their own"),
+      entry(Set.of("CircuitState", "CircuitBreaker"), "the states of a CircuitBreaker, in a separate file"),
       entry(Set.of("Fsm", "TransitionTable"), "its only implementation, created by a factory method"),
       entry(Set.of("HttpListener", "HttpServer"), "its only implementation, created by a factory method"),
       entry(Set.of("TcpAcceptor", "TcpListener"), "its only implementation, created by a factory method"),
@@ -119,7 +119,7 @@ class ArchitectureTest {
     assertEquals(Set.of(), upwardDependencies);
   }
 
-  /** Returns the layer of the type: its package, or ActorSystem. */
+  /** Returns the name of the type's layer in {@link #LAYERS}: its package, or ActorSystem. */
   static String layer(JavaClass type) {
     String name = outermost(type).getName().equals(ACTOR_SYSTEM) ? ACTOR_SYSTEM : type.getPackageName();
     if (!LAYERS.containsKey(name)) throw new AssertionError("package " + name + " has no layer; add it to LAYERS");
@@ -228,8 +228,9 @@ class ArchitectureTest {
   }
 
   /**
-   * Returns whether a public member is used in its own package only. Returns false for members that
-   * the compiler creates for records and enums, and for constants, which it copies.
+   * Returns whether a public member is used in its own package only. Returns false for members of
+   * records and enums, for members that the compiler creates, and for overriding methods. Returns
+   * false for constants, too, because the compiler copies them to their users.
    */
   private static boolean isNeedlesslyPublic(JavaMember member) {
     var owner = member.getOwner();
@@ -269,7 +270,7 @@ class ArchitectureTest {
     assertEquals(CYCLES.keySet(), cycles);
   }
 
-  /** Finds the strongly connected components of more than one type with Tarjan's algorithm. */
+  /** Uses Tarjan's algorithm to find strongly connected components that have more than one type. */
   private record CycleFinder(Map<String, Set<String>> dependencies, Map<String, Integer> numbers, List<String> stack,
       Set<Set<String>> cycles) {
     CycleFinder(Map<String, Set<String>> dependencies) {
@@ -281,7 +282,10 @@ class ArchitectureTest {
       return cycles;
     }
 
-    /** Returns the lowest number of the types on the stack that the type reaches. */
+    /**
+     * Visits the type. Returns the lowest number among the types that it reaches and that are on
+     * the stack.
+     */
     private int visit(String type) {
       var knownNumber = numbers.get(type);
       if (knownNumber != null) return stack.contains(type) ? knownNumber : Integer.MAX_VALUE;

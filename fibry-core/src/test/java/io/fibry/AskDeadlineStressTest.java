@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that the limit of an ask begins before its message is sent. */
+/** Tests that the limit of a request begins before the request is sent. */
 class AskDeadlineStressTest {
   private static final int ROUNDS = Soak.ON ? 100_000 : 1_000;
   private static final Duration LIMIT = Duration.ofSeconds(1);
@@ -28,7 +28,10 @@ class AskDeadlineStressTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  /** Once the message is handled, one advance of the clock by the limit must be enough. */
+  /**
+   * Once the request is being handled, one advance of the clock by the limit must time the request
+   * out.
+   */
   @Promise("4.6")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})

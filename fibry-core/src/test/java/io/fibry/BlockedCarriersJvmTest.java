@@ -13,13 +13,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that limits, kills and closes need no carrier. Handlers on fibers that compute for ever
- * occupy all carriers.
+ * Tests that limits expire and scopes close while a handler that computes forever occupies the only
+ * carrier.
  */
 class BlockedCarriersJvmTest {
   private static final Duration SHORT = Duration.ofMillis(100);
 
-  /** Prints one line for each call that still works. */
+  /** Occupies the only carrier. Prints one line for each operation that must work nevertheless. */
   static final class BusyCarrierProgram {
     private static volatile int sum;
 
@@ -77,8 +77,8 @@ class BlockedCarriersJvmTest {
   }
 
   /**
-   * Allows one carrier at most, because the JDK adds a carrier while another one blocks, for
-   * example in class loading.
+   * Sets the maximum number of carriers to one, because the JDK otherwise adds a carrier while
+   * another carrier blocks, for example in class loading.
    */
   @Promise({"6.10", "7.5"})
   @Test

@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that user code that never returns delays no end, no limit, and no other user code. */
+/**
+ * Tests that user code that never returns delays neither the end of an actor nor a limit nor other
+ * user code.
+ */
 class BlockedUserCodeTest {
   private static final Duration SHORT = Duration.ofMillis(20);
 
@@ -209,8 +212,8 @@ class BlockedUserCodeTest {
   }
 
   /**
-   * After the limit, the time-out computes the position of the request in the queue. Meanwhile the
-   * handler reaches the request.
+   * When the limit of the request has passed, the time-out reads the text of the handled message.
+   * In this test the text lets the handler continue, so the actor reaches the expired request.
    */
   @Promise("4.17")
   @Test

@@ -31,7 +31,9 @@ class BlocksDocTest {
     assertEquals(List.of(), blocks.stream().filter(type -> !rows.contains("`" + type + ".")).toList());
   }
 
-  /** Returns the public types of a package, without types that only belong to a block. */
+  /**
+   * Returns the public types of a package, except {@link #BLOCK_PARTS}, which are parts of blocks.
+   */
   static Stream<String> blocks(String blockPackage) {
     return publicTypes("io/fibry/" + blockPackage)
         .filter(type -> !BLOCK_PARTS.contains(type));

@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests that messages from other threads and from timers are handled while fibers that send to each
- * other keep every carrier busy. The JDK alone would not start these handlers (seen on 25).
+ * other keep every carrier busy. The JDK alone would not start these handlers (seen on Java 25).
  */
 class BusyCarriersJvmTest {
 
   /**
-   * Starts pairs of actors that never release the carriers, and uses other threads and actors that
-   * need a carrier.
+   * Starts pairs of actors that never release the carriers. The main thread then uses other actors,
+   * a timer, a limit and a scope, and prints a line after each success.
    */
   static final class BusyProgram {
     private Actor<Integer> actor;

@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests requests that are completed from outside or interrupted, and the thread on which chained
- * code runs.
+ * Tests requests whose future is completed from outside, the thread on which code chained to a
+ * request runs, and interrupts of threads that wait.
  */
 class CancellingTest {
   private final ActorScope scope = Variants.scope(o -> o);
@@ -208,8 +208,8 @@ class CancellingTest {
   }
 
   /**
-   * Interrupts a thread in {@code wait}, and returns the exception. The thread must still be marked
-   * as interrupted.
+   * Interrupts a thread that waits in {@code wait}, and returns the exception that it throws. The
+   * interrupt flag of the thread must stay set.
    */
   private static Throwable interruptDuring(Runnable wait) {
     var thrown = new CompletableFuture<Throwable>();

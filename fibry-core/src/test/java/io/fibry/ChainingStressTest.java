@@ -30,14 +30,14 @@ class ChainingStressTest {
   }
 
   /**
-   * There are more virtual threads than carriers: a waiter that kept its carrier could starve the
-   * thread that has to answer.
+   * Four virtual threads chain and cancel, and may occupy all carriers. A thread that waited for a
+   * result without releasing its carrier could starve the fiber that completes the future.
    */
   @Test
   void cancelOfChainedRequestFinishesWithAllCarriersBusy() {
     try (var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory())) {
       long seed = StressHarness.seed();
-      System.out.println("cancels against chained answers: -Dfibry.seed=" + seed);
+      System.out.println("cancels that race with chained answers: -Dfibry.seed=" + seed);
       var random = new SplittableRandom(seed);
       var actor = Variants.scope(o -> o).anonymous().strategy(Strategy.of(pool))
           .newActorWithReturn((Integer message) -> message);
