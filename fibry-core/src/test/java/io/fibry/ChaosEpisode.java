@@ -20,19 +20,19 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs nested scopes with all kinds of actors, and concurrently everything that users do: messages,
- * requests, cancellations, failures, stack overflows, restarts, kills and closes. At the end the
- * accounts must add up, and every request must be complete. An actor waits only for actors that
- * were created after it, so their waits form no cycle. There is one exception: the end or restart
- * of another actor may start a {@link Strategy#CALLER} actor on a thread that waits. The handler
- * that waits on this thread must then wait for the CALLER actor, too.
+ * Runs actors of all kinds in nested scopes, and concurrently does everything that users do:
+ * messages, requests, cancellations, failures, stack overflows, restarts, kills and closes. At the
+ * end the counts of the scopes must match the sent messages, and every request must be complete. A
+ * handler asks only actors that were created after its own actor, so these waits form no cycle.
+ * There is one exception: the end or restart of another actor may run a {@link Strategy#CALLER}
+ * actor on a thread on which a handler waits. That handler then also waits for the CALLER actor.
  */
 final class ChaosEpisode {
   private static final int ACTORS = 9;
 
   /**
-   * A message whose seed decides its handler's action. A message of a timer or a watch is counted
-   * as sent when it is first handled or becomes a dead letter.
+   * A message whose seed decides the action of its handler. The episode counts the message of a
+   * timer or a watch as sent when the message is first handled or becomes a dead letter.
    */
   static final class Errand implements Request<Errand, Integer>, Comparable<Errand> {
     final long seed;
@@ -206,14 +206,15 @@ final class ChaosEpisode {
     try {
       actors.get(index).ask(new Errand(random.nextLong(), true), Duration.ofMillis(1 + random.nextInt(300)));
     } catch (AskTimeoutException timeout) {
-      // the errand was not sent if the limit of the current errand left no time
+      // the errand was not sent if no time remains in the limit of the errand that this thread
+      // handles
       sent = !timeout.limit().isZero();
     } catch (AskCycleException cycle) {
-      // the errand was not sent if the actor waits for this thread
+      // the errand was not sent if this thread runs a handler or hook of that actor
       sent = !ActorInternals.isCurrent(actors.get(index));
       if (isImpossible(cycle.cycle())) faults.add("reported a cycle that is impossible: " + cycle.getMessage());
     } catch (StackOverflowError overflow) {
-      // the errand was not sent if the actor can get no thread
+      // an overflow with a text says that the actor can get no thread, and the errand was not sent
       sent = overflow.getMessage() == null;
     } catch (RequestException | AssertionError | IllegalStateException expected) {
       // thrown by the actor or by the library
@@ -264,9 +265,7 @@ final class ChaosEpisode {
     if (random.nextInt(3) == 0) future.cancel(true);
   }
 
-  /**
-   * Runs the episode, and returns a reference to its outermost scope, which must be garbage now.
-   */
+  /** Runs the episode. Returns a reference to its outermost scope, which must then be garbage. */
   WeakReference<Object> run() throws InterruptedException {
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < 3; i++) {
@@ -286,7 +285,7 @@ final class ChaosEpisode {
     return scopes.getFirst().scope;
   }
 
-  // ---- the accounts
+  // ---- checks at the end
 
   private void check() {
     for (var actor : actors) if (!actor.onExit().isDone()) faults.add(actor + " has not ended");

@@ -12,8 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * Runs {@link ChaosEpisode} with every strategy, and checks that no thread, timer or memory is
- * left.
+ * Runs {@link ChaosEpisode} with every strategy, and checks that no thread, timer or scope remains.
  */
 class ChaosTest {
 

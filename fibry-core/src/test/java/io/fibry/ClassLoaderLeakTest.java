@@ -14,8 +14,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ClassLoaderLeakTest {
 
   /**
-   * A program of its own: objects that the library creates at first use must not refer to the class
-   * loader of the first user.
+   * A program that {@link JvmExitTest} runs in its own JVM, where the plugin is the first user of
+   * the library. The objects that the library creates at its first use must not refer to the class
+   * loader of that user.
    */
   static final class FirstUserMain {
     public static void main(String[] args) throws Exception {
@@ -31,7 +32,8 @@ class ClassLoaderLeakTest {
   @ParameterizedTest
   @MethodSource("variants")
   void classLoaderIsCollectedWhenItsActorsHaveEnded(Variants.Variant variant) throws Exception {
-    // starts the threads of the pool first, because they may refer to their creator
+    // starts the threads of the pool before the plugin runs, because a new thread may refer to the
+    // class loader of the thread that creates it
     for (int i = 0; i < 2; i++) variant.strategy().activate(() -> {});
     var loader = new WeakReference<>(runPlugin(variant));
 
@@ -50,7 +52,7 @@ class ClassLoaderLeakTest {
     }
   }
 
-  /** Loads the plugin itself, and the library by its parent loader. */
+  /** Loads the classes of the plugin itself. Its parent loads all other classes. */
   private static final class PluginLoader extends URLClassLoader {
     PluginLoader() {
       super(new URL[] {LeakPlugin.class.getProtectionDomain().getCodeSource().getLocation()},

@@ -5,7 +5,10 @@ import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 
-/** A scheduler as a user may write it. Tests override its methods. */
+/**
+ * A scheduler that delegates to another scheduler, as a user may write it. Tests override its
+ * methods.
+ */
 public class Clock implements Scheduler {
   public final ManualScheduler manual = new ManualScheduler();
   private final Scheduler scheduler;

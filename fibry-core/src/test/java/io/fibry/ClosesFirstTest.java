@@ -9,7 +9,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** Tests {@code closesFirst} actors, such as servers, with which a closing scope begins. */
+/**
+ * Tests {@code closesFirst} actors, such as servers. A closing scope notifies them before it waits
+ * for any member.
+ */
 class ClosesFirstTest {
   private final ActorScope scope = ActorSystem.openScope("house", o -> o.withDrainLimit(Patience.LONG));
   private final List<String> endings = new CopyOnWriteArrayList<>();

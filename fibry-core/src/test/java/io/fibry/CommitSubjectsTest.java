@@ -12,9 +12,12 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the subjects of commits are {@code module: verb object}, in at most 72 characters. */
+/**
+ * Tests that the subjects of commits have the form {@code module: verb object} and at most 72
+ * characters.
+ */
 class CommitSubjectsTest {
-  /** The last commit before the rule. */
+  /** The last commit before this rule was introduced. */
   private static final String LAST_COMMIT_BEFORE_RULE = "7d90efb0a783336912d2042577a36bd73cf8edeb";
   private static final Pattern SUBJECT = Pattern.compile("[a-z][a-z0-9-]*(, [a-z][a-z0-9-]*)*: [a-z`].*[^. ]");
 

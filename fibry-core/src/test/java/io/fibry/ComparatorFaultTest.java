@@ -19,8 +19,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests mailboxes whose comparator throws. Comparators and dead-letter listeners never run on the
- * timer thread.
+ * Tests mailboxes whose comparator throws, and that comparators and dead-letter listeners never run
+ * on the timer thread.
  */
 class ComparatorFaultTest {
   private static final String TIMER_THREAD = "fibry-timer";
@@ -70,7 +70,8 @@ class ComparatorFaultTest {
     actor.sendMessage("b");
     actor.sendMessage("bb");
 
-    // this limit is too long for the sweep, so the ask has a timer of its own
+    // a limit of 100 ms or more is ended by the timer thread; a shorter limit is ended by the
+    // asker's own timed park
     assertThrows(AskTimeoutException.class, () -> actor.ask("c", Duration.ofMillis(150)));
 
     assertFalse(threads.contains(TIMER_THREAD));

@@ -28,7 +28,7 @@ class ContractEndingTest {
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> received = new CopyOnWriteArrayList<>();
 
-  /** Returns an actor that waits at gates, and records other messages. */
+  /** Returns an actor that waits at each gate that it receives, and records each other message. */
   private ActorWithReturn<Object, Object> actor(Variant variant) {
     return variant.builder(scope).newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
@@ -189,7 +189,7 @@ class ContractEndingTest {
 
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
-    if (variant.strategy() == Strategy.CALLER) { // the asker is the handler
+    if (variant.strategy() == Strategy.CALLER) { // the asker's thread runs the handler
       Patience.eventually(() -> ActorInternals.request(actor).isDone());
       gate.open();
     }

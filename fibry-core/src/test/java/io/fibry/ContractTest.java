@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Tests how actors with each strategy and mailbox handle messages. {@link ContractEndingTest} tests
- * how they end.
+ * how these actors end.
  */
 class ContractTest {
   record Get(String item) implements Request<Get, String> {}

@@ -9,8 +9,8 @@ import org.slf4j.helpers.BasicMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
 
 /**
- * Propagates one entry of an MDC of its own, because the logger of the tests has no MDC. It records
- * its calls.
+ * Propagates one entry of its own MDC, because the logger of the tests has no MDC. Records how its
+ * methods are called.
  */
 public final class CountingPropagator implements ContextPropagator<String> {
   public final AtomicInteger captures = new AtomicInteger();
@@ -22,12 +22,12 @@ public final class CountingPropagator implements ContextPropagator<String> {
     this.key = key;
   }
 
-  /** Returns the value on this thread, or null. */
+  /** Returns the value of the entry on this thread, or null. */
   public String get() {
     return mdc.get(key);
   }
 
-  /** Runs the code with a value set on this thread. */
+  /** Sets the value of the entry on this thread, and runs the code. */
   public void runWith(String value, Handler.Task code) {
     mdc.setContextMap(Map.of(key, value));
     try {

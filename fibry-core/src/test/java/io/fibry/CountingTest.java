@@ -33,8 +33,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that the accounts of a scope count messages of users and clients, and no messages that
- * blocks send to themselves.
+ * Tests that the counts of a scope include the messages of users and clients, and exclude messages
+ * that blocks send to themselves.
  */
 class CountingTest {
   private final ActorScope scope = ActorSystem.openScope("counted");
@@ -54,7 +54,7 @@ class CountingTest {
   @Promise("19.14")
   @Test
   void batchAndItsTimerAreNotCountedAsMessages() {
-    var batchedNumbers = new AtomicInteger(); // not the number of batches, which grows with a slow sender
+    var batchedNumbers = new AtomicInteger(); // not the number of batches, because a slow sender causes more
     var numbers = Batch.<Integer>ofLists(scope.named("batch"), 2, Duration.ofMillis(20),
         batch -> batchedNumbers.addAndGet(batch.size()));
     for (int i = 0; i < 9; i++) numbers.sendMessage(i);
@@ -199,7 +199,9 @@ class CountingTest {
     assertEquals(List.of(), scope.deadLetters());
   }
 
-  /** The message ends, and is added to the accounts, while a report reads them. */
+  /**
+   * The message ends, and is added to the counts of the scope, while a report reads these counts.
+   */
   @Promise("19.14")
   @Test
   void messageEndingDuringReportIsCountedOnce() {
@@ -213,7 +215,7 @@ class CountingTest {
 
       @Override
       public long completedSteps() {
-        if (!stepsRead.compareAndSet(false, true)) return 1; // for later reads, and for the accounts
+        if (!stepsRead.compareAndSet(false, true)) return 1; // a later read, or the read when the message ends
         gate.open();
         Patience.eventually(() -> scope.actors().getFirst().activity().equals("idle"));
         return 1;
@@ -227,7 +229,7 @@ class CountingTest {
     assertHandledCount(1);
   }
 
-  /** A monitoring system that sees a counter decrease assumes a new process. */
+  /** If a counter decreases, a monitoring system assumes that the process was restarted. */
   @Promise("20.1")
   @Test
   void poolHandledCountNeverDecreasesWhenWorkersRetire() {

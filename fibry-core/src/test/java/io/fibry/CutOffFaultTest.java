@@ -70,7 +70,10 @@ class CutOffFaultTest {
     assertInstanceOf(ActorStoppedException.class, failure(queuedRequest));
   }
 
-  /** The context throws as soon as the actor is cut off, perhaps before its asker is notified. */
+  /**
+   * As soon as the actor is cut off, its context throws in the handler, perhaps before the request
+   * of the asker fails. The asker must get the cut-off, and not this exception.
+   */
   @Test
   void askerGetsCutOffInsteadOfLaterHandlerException() {
     record Question() implements Request<Question, Integer> {}
@@ -157,7 +160,10 @@ class CutOffFaultTest {
     assertTrue(hooksNotInterrupted == 0, hooksNotInterrupted + " of 300 hooks were not interrupted");
   }
 
-  /** Returns whether the kill came after the pill and did not interrupt the hook. */
+  /**
+   * Returns whether the kill came when the drain had taken the pill, and yet did not interrupt the
+   * hook.
+   */
   private static boolean isHookNotInterrupted(int nanos) {
     var interrupted = new CompletableFuture<Boolean>();
     var killSent = new CountDownLatch(1);

@@ -25,8 +25,8 @@ class DecisionRecordsTest {
       + "\n\\*\\*Context\\.\\*\\* .*?\n\\*\\*Decision[.,].*?(?:\n\\*\\*Consequences\\.\\*\\* .*?)?"
       + "(?:\n\\*\\*Refused\\.\\*\\* .*)?");
   /**
-   * Matches the name of a type, with a member if it is given. A name with a hyphen is an HTTP
-   * header.
+   * Matches the name of a type, and the member that may follow it. A name with a hyphen does not
+   * match, because it is an HTTP header.
    */
   private static final Pattern REFERENCE =
       Pattern.compile("`@?([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*)(?![A-Za-z0-9-])(?:\\.(\\w+))?[^`]*`");

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests handlers that wait for a stage derived from an answer or an exit. Such a handler counts as
- * waiting for the actor.
+ * Tests handlers that wait for a stage derived from the answer or the exit of an actor. Such a
+ * handler counts as waiting for that actor.
  */
 class DerivedStageTest {
   private interface StageWait {
@@ -167,7 +167,7 @@ class DerivedStageTest {
     var answer = asker.join().sendMessageReturn("hello");
     Patience.await(gate.entered);
 
-    // this ask would close a cycle if the asker still waited for `quickActor`
+    // the asker waits for its callback now, and `quickActor` is idle
     assertEquals("again!", quickActor.ask("again"));
     gate.open();
 

@@ -34,8 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests the text of the exception when the limit of a request expires. The text has no frames of
- * packages of the engine, so this test is in another package.
+ * Tests the text of the exception that an asker gets when the limit of its request expires. The
+ * text omits stack frames of the engine's packages, so this test is in another package.
  */
 class DiagnosisTest {
   private static final Duration LIMIT = Duration.ofSeconds(5);
@@ -53,7 +53,7 @@ class DiagnosisTest {
     gate.pass();
   }
 
-  /** Occupies the actor with a job that has this name. */
+  /** Occupies the actor with a job of this name, which waits at the returned gate. */
   private static Gate occupy(Actor<Object> actor, String name) {
     var gate = new Gate();
     Patience.startFiber(() -> actor.sendMessage(Job.act(name, () -> blockAtGate(gate))));
@@ -62,7 +62,10 @@ class DiagnosisTest {
     return gate;
   }
 
-  /** Asks on a fiber; returns when the fiber waits. The future completes with the time-out. */
+  /**
+   * Asks on a new fiber, and returns when the fiber waits. The returned future completes with the
+   * exception of the time-out.
+   */
   private CompletableFuture<AskTimeoutException> startAsk(ActorWithReturn<Object, Object> actor, Object message) {
     var failure = new CompletableFuture<AskTimeoutException>();
     Patience.awaitParked(Patience.startFiber(() -> {
@@ -310,7 +313,10 @@ class DiagnosisTest {
     return assertThrows(AskTimeoutException.class, () -> request.await("asked", deadline, null));
   }
 
-  /** Uses the system's clock, by which requests share one snapshot per tenth of a second. */
+  /**
+   * Uses the system's clock, so that only requests that time out within a tenth of a second share a
+   * snapshot.
+   */
   @Promise("4.17")
   @Test
   void hundredThousandRequestsMayTimeOutTogether() {

@@ -1,6 +1,9 @@
 package io.fibry;
 
-/** Creates actors that reply with the message itself. They throw exceptions and wait at gates. */
+/**
+ * Creates actors that reply with the message itself. If the message is a throwable, the handler
+ * throws it. If the message is a {@link Gate}, the handler first waits at it.
+ */
 public final class Echo {
   private Echo() {}
 

@@ -13,13 +13,13 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that actors that end together end in the order of their creation. An order by identity hash
- * would differ between runs.
+ * Tests that timers are cancelled, and close hooks are started, in the order of their creation. An
+ * order by identity hash would differ between runs.
  */
 class EndOrderTest {
   private static final List<Integer> NUMBERS = IntStream.range(0, 40).boxed().toList();
 
-  /** Records the numbers of cancelled timers. */
+  /** A clock that numbers its timers, and records the numbers of cancelled timers. */
   private static final class RecordingClock extends Clock {
     final List<Integer> cancelled = new CopyOnWriteArrayList<>();
     private int timerCount;
@@ -36,7 +36,7 @@ class EndOrderTest {
     }
   }
 
-  /** A key whose hash is its identity. */
+  /** A key whose hash code is its identity hash code. */
   private static final class Key {}
 
   @Test
@@ -73,7 +73,8 @@ class EndOrderTest {
 
     Patience.awaitEnd(Thread.ofVirtual().start(scope::close));
 
-    assumeTrue(numbersByThread.size() == NUMBERS.size()); // otherwise fibers were late, and platform threads ran hooks
+    // a late fiber is replaced by a platform thread, whose number is not recorded
+    assumeTrue(numbersByThread.size() == NUMBERS.size());
     assertEquals(NUMBERS, List.copyOf(numbersByThread.values()));
   }
 }

@@ -27,8 +27,8 @@ abstract class EscalationFixture {
   }
 
   /**
-   * Returns an actor that escalates. It logs when its state ends, and each message with the number
-   * of its state.
+   * Returns an actor that escalates its failures. It logs the end of each state, and logs each
+   * message after the number of its state.
    */
   Actor<Object> actor(ActorScope scope, String name) {
     return actor(scope.named(name), name);

@@ -15,10 +15,12 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests events in JVMs that start Flight Recorder with the program, or do not have it. */
+/**
+ * Tests a JVM that starts a flight recording with the program, and a JVM without Flight Recorder.
+ */
 class EventsJvmTest {
 
-  /** Causes every kind of event. */
+  /** Causes the events Failure, DeadLetter and MailboxPressure. */
   static final class Program {
     public static void main(String[] args) {
       var actor = ActorSystem.named("program").onFailure(FailurePolicy.resume().withoutLog())

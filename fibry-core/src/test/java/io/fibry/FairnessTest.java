@@ -10,8 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that busy actors do not starve others, although virtual threads are not preempted and a
- * yield lets only some others run.
+ * Tests that busy actors do not starve others, although the JVM does not preempt virtual threads,
+ * and a yield lets only some other virtual threads run.
  */
 class FairnessTest {
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests that an actor gets a thread of its ForkJoinPool while a handler on the same pool waits for
- * it.
+ * that actor.
  */
 class ForkJoinTest {
   private static final long SEED = StressHarness.seed();
@@ -88,8 +88,8 @@ class ForkJoinTest {
   }
 
   /**
-   * While the pool creates a thread, the mailbox gets capacity, and a wait in the thread factory
-   * consumes the wake-up.
+   * While the pool creates a thread, the mailbox gets capacity. A park in the thread factory then
+   * consumes the wake-up of the waiting sender, which must continue nevertheless.
    */
   @Test
   void wakeUpConsumedByPoolIsNotLost() {
@@ -147,8 +147,8 @@ class ForkJoinTest {
   }
 
   /**
-   * A pool that is shutting down throws when a thread announces a wait, even after the thread has
-   * handled the interrupt.
+   * {@code ForkJoinPool.managedBlock} throws in a pool that is shutting down, even if the waiting
+   * thread has cleared its interrupt flag. The handler must wait for capacity nevertheless.
    */
   @Test
   void handlerStillWaitsForCapacityInStoppedPool() {
@@ -177,8 +177,8 @@ class ForkJoinTest {
   }
 
   /**
-   * Runs rows of actors on a small pool, where each actor waits for capacity in the mailbox of the
-   * next. Far more actors wait than the pool has threads.
+   * Runs rows of actors on a small pool. Each actor waits for capacity in the mailbox of the next
+   * actor, so more actors may wait than the pool has threads.
    */
   @Promise("6.11")
   @Test

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a full mailbox, which makes senders wait, never makes the library wait. */
+/** Tests that a full mailbox, which makes senders wait, never makes threads of the library wait. */
 class FullMailboxFaultTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = Variants.scope(letters);

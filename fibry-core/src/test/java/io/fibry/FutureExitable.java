@@ -3,7 +3,7 @@ package io.fibry;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** An {@link Exitable} that is no actor. Its end is a future. */
+/** An {@link Exitable} that is no actor. It has ended once the future {@link #exit} is complete. */
 final class FutureExitable implements Exitable {
   final CompletableFuture<ExitReason> exit = new CompletableFuture<>();
 

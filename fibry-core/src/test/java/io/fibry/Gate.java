@@ -40,7 +40,7 @@ public final class Gate {
   }
 
   /**
-   * A handler that passes a gate in spite of interrupts, and throws a message that is an exception.
+   * A handler that waits at a gate even if interrupted, and throws a message that is an exception.
    */
   public static void passOrThrow(Object message) throws Exception {
     if (message instanceof Gate gate) gate.passUninterruptibly();
