@@ -53,8 +53,8 @@ class HandOverStressTest {
   }
 
   /**
-   * A ring of actors, one of which is killed. Once it has ended, its neighbor sends to the next
-   * actor instead.
+   * A ring of actors, one of which is killed. Once that actor has ended, the actor before it sends
+   * to the actor after it.
    */
   private final class Ring {
     private final List<Actor<Integer>> actors = new ArrayList<>();

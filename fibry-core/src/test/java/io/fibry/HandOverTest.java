@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests that a fiber continues with the actor that its handler has woken. */
 class HandOverTest {
-  private static final int TRIES = 1_000; // on a busy machine the monitor may start the woken actor elsewhere
+  private static final int TRIES = 1_000; // on a busy machine the monitor may start the woken actor on another thread
 
   private final ActorScope scope = ActorSystem.openScope("hand-over");
   private final ThreadLocal<String> threadLocal = new ThreadLocal<>();
@@ -32,8 +32,8 @@ class HandOverTest {
   }
 
   /**
-   * Returns the value of the supplier in a handler that runs on the thread of the handler that woke
-   * it.
+   * Runs the code in a handler that then wakes another actor, whose handler calls the supplier.
+   * Tries until both handlers run on one thread, and returns the value of the supplier.
    */
   private <T> T valueInNextHandler(Runnable firstHandlerCode, Supplier<T> supplier) {
     for (int i = 0; i < TRIES; i++) {
@@ -131,10 +131,13 @@ class HandOverTest {
     Patience.await(wakerReturned);
   }
 
-  /** Asserts that wakers are not always late: the wait of a waker must start the woken actor. */
+  /**
+   * Asserts that in at least one try the woken actor did not begin late. It begins in time only if
+   * the wait of the waker starts it.
+   */
   private static void assertNotAlwaysLate(Supplier<Actor<?>> waker) {
     for (int i = 0; i < TRIES; i++) if (ActorInternals.wakeUpsWithoutHandOver(waker.get()) == 0) return;
-    throw new AssertionError("the waker was late in each try");
+    throw new AssertionError("the woken actor began late in each try");
   }
 
   /** @param wait ends when the woken actor has begun */
@@ -225,7 +228,7 @@ class HandOverTest {
   @Promise("19.3")
   @Test
   void dumpNamesWakerOfWokenActor() {
-    var dumpedScope = scope.openScope("dumped"); // has no wakers, which would make each dump longer
+    var dumpedScope = scope.openScope("dumped"); // contains no wakers, so that its dumps stay short
     var wokenActor = dumpedScope.named("other").newActor((String message) -> {});
     for (int i = 0; i < TRIES; i++) {
       var dump = new CompletableFuture<String>();

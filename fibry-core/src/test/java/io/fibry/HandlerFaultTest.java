@@ -54,7 +54,7 @@ class HandlerFaultTest {
     }
   }
 
-  @SuppressWarnings("unchecked") // throws checked exceptions too
+  @SuppressWarnings("unchecked") // T is unchecked for the compiler, although the failure may be checked
   private static <T extends Throwable> int raise(Throwable failure) throws T {
     throw (T) failure;
   }
@@ -90,14 +90,16 @@ class HandlerFaultTest {
   }
 
   /**
-   * Returns the failure without a wrapper, because the wrapper of Java 21 would call its toString.
+   * Returns the failure without the JDK's wrapper, because on Java 21 the wrapper calls the
+   * toString of the failure.
    */
   private static Throwable failure(CompletableFuture<Integer> request) {
     return Patience.value(request.handle((answer, failure) -> failure));
   }
 
   /**
-   * Returns the cause of a wrapper. The JDK also takes a thrown CompletionException for a wrapper.
+   * Returns the received failure, or its cause if the received failure only wraps the thrown one.
+   * The library wraps a thrown CompletionException, because the JDK would take that for a wrapper.
    */
   private static Throwable rootOf(Throwable received, Throwable thrown) {
     return received == thrown || received.getCause() == null ? received : received.getCause();
@@ -158,7 +160,8 @@ class HandlerFaultTest {
     int times = Soak.ON ? 500 : 6;
     for (int i = 0; i < times; i++) {
       var request = actor.sendMessageReturn(i * 2_000 / times);
-      // the handler sends many messages, each of which may start a thread
+      // the handler sends many messages, each of which may start a thread, so the limit counts from
+      // the last progress
       Patience.progress(() -> scope.report().sent(), request::isDone);
       assertInstanceOf(StackOverflowError.class, Patience.failure(request));
     }
@@ -198,7 +201,10 @@ class HandlerFaultTest {
     }
   }
 
-  /** Building the text at once would cost a thread for each request to an ended actor. */
+  /**
+   * If the text of the exception were built at once, each request to an ended actor would cost a
+   * thread.
+   */
   @Test
   void refusalTextIsBuiltOnlyWhenRead() {
     var texts = new AtomicInteger();

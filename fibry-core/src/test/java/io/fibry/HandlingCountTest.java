@@ -181,8 +181,8 @@ class HandlingCountTest {
   }
 
   /**
-   * Returns code that sends messages one after the other, and waits for the end of each. The kind
-   * selects an actor that handles, fails, retries or stashes messages.
+   * Returns code that sends messages one after the other, and waits for each until its handler has
+   * run. The kind selects an actor that handles, fails, redelivers or stashes messages.
    */
   private Runnable sender(int kind, AtomicLong sent, int messages) {
     var endCount = new AtomicLong();
@@ -214,7 +214,10 @@ class HandlingCountTest {
     };
   }
 
-  /** A report may miss messages that move while it is made, but must not count a message twice. */
+  /**
+   * A report may miss messages that move while the report is made, but must not count a message
+   * twice.
+   */
   @Promise("19.1")
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3})

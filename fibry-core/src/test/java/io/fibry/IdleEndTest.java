@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class IdleEndTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = Variants.scope(letters).openScope("shop", o -> o.withDrainLimit(Patience.LONG));
-  private final AtomicInteger threads = new AtomicInteger(); // number of threads that the strategy started
+  private final AtomicInteger threads = new AtomicInteger(); // how many threads the strategy has started
   private final Strategy countingStrategy = activation -> {
     threads.incrementAndGet();
     Thread.ofVirtual().name("drain").start(activation);
@@ -153,11 +153,13 @@ class IdleEndTest {
     assertTrue(scope.named("clerk").protocol(String.class).newActor(message -> {}).sendMessage("welcome"));
   }
 
-  /** Near the end of the stack, a close either ends the actor, or throws and has no effect. */
+  /**
+   * When the stack is almost exhausted, a close either ends the actor, or throws and has no effect.
+   */
   @Test
   void stackOverflowInCloseLeavesNoHalfEndedActor() {
     long seed = StressHarness.seed();
-    System.out.println("closes that overflow: -Dfibry.seed=" + seed);
+    System.out.println("closes with a stack overflow: -Dfibry.seed=" + seed);
     var edge = new StackEdge(new SplittableRandom(seed));
     var actors = new ArrayList<ActorWithReturn<Object, Object>>();
     for (int i = 0; i < 10; i++) edge.overflow(level -> {
@@ -174,11 +176,14 @@ class IdleEndTest {
     assertTrue(scope.closeWithin(Patience.LONG).unresponsive().isEmpty());
   }
 
-  /** A sender, a new resource or a kill races with the close. Each has exactly one outcome. */
+  /**
+   * A message, a request, a new resource or a kill races with the close. Each must take effect
+   * exactly once, or be refused.
+   */
   @Test
   void racingCloseLosesNoMessage() {
     long seed = StressHarness.seed();
-    System.out.println("ends of idle actors: -Dfibry.seed=" + seed);
+    System.out.println("races with the close of an idle actor: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int round = 0; round < 2_000; round++) {
       var handled = new AtomicInteger();

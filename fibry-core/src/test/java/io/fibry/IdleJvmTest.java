@@ -22,11 +22,11 @@ import org.junit.jupiter.api.Test;
 class IdleJvmTest {
 
   /**
-   * Creates a thousand actors of all strategies that have handled a message. Each has a timer that
-   * ends in an hour.
+   * Creates a thousand actors of all strategies, lets each handle a message, and sets a timer of
+   * one hour for each. Then measures the processor time of the JVM.
    */
   static final class IdleProgram {
-    private static final int MAX_WINDOWS = 200; // to wait until the other work of the JVM has ended
+    private static final int MAX_WINDOWS = 200; // at most; the first windows may contain other work of the JVM
     private static final int QUIET_WINDOWS = 3; // consecutive windows that must be quiet
     private static final int MAX_MILLIS = 1; // of processor time in a quiet window
 
@@ -64,7 +64,7 @@ class IdleJvmTest {
       return TimeUnit.NANOSECONDS.toMillis(sum);
     }
 
-    /** Returns the processor time of all Java threads but this one: carriers, timer, residents. */
+    /** Returns the processor time of each platform thread except this one. */
     private static Map<Long, Long> threadTimes() {
       var threads = ManagementFactory.getThreadMXBean();
       var times = new HashMap<Long, Long>();

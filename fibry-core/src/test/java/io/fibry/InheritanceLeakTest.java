@@ -14,8 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that a handler sees no thread-locals and no class loader of the thread that happened to
- * send. Otherwise a message of Bob could run as Alice.
+ * Tests that a handler sees neither the inheritable thread-locals nor the class loader of the
+ * thread that created the actor or sent to it. Otherwise the handler could handle a message of Bob
+ * as Alice.
  */
 class InheritanceLeakTest {
   private static final InheritableThreadLocal<String> USER = new InheritableThreadLocal<>();

@@ -44,7 +44,10 @@ class InitializerRulesTest {
     }
   }
 
-  /** GuardedQueue links the code of a wait by waiting for a condition that is already true. */
+  /**
+   * The initializer of GuardedQueue links the code of a wait. It waits for a condition that is
+   * already true, so it does not park.
+   */
   private static final Set<String> ALLOWED = Set.of("io.fibry.engine.queue.ManagedPark.until"
       + "(java.util.function.BooleanSupplier, java.lang.Object) calls LockSupport.park");
 
@@ -54,8 +57,8 @@ class InitializerRulesTest {
   }
 
   /**
-   * If a call site is linked while memory is full, it fails for ever. The library builds texts at
-   * such moments.
+   * If the JVM links a call site while memory is full, the call site fails forever. The library
+   * builds texts even while memory is full, so these texts need no such call site.
    */
   @Test
   void noClassUsesStringConcatFactory() throws IOException {
@@ -83,8 +86,8 @@ class InitializerRulesTest {
   }
 
   /**
-   * Follows calls to code of the library, as far as they are known without running it, and collects
-   * calls that wait.
+   * Follows calls to code of the library, except calls of abstract methods, and collects calls that
+   * wait.
    */
   private static void follow(JavaCodeUnit code, Set<JavaCodeUnit> visited, Set<String> waits) {
     if (!visited.add(code)) return;

@@ -80,8 +80,8 @@ class InlineTest {
   }
 
   /**
-   * An asker whose limit has expired checks whether the actor has got a thread. This actor runs on
-   * the thread of its asker.
+   * An asker whose limit has expired starts a thread for the actor if no thread seems to run it.
+   * This actor runs on the thread of another asker, so it must get no second thread.
    */
   @Test
   void expiredAskGivesInlineActorNoSecondThread() {

@@ -131,8 +131,8 @@ class InterruptFaultTest {
   }
 
   /**
-   * Interrupts the thread of the actor at random moments, also while the actor waits for work, or
-   * for a sender to link its node.
+   * Interrupts the thread of the actor at random moments. It may then wait for work, or for a
+   * sender to link the node of a message to the queue.
    */
   private static void interruptFromOutside(ActorWithReturn<Integer, Integer> actor,
       Thread[] workerThread, SplittableRandom random)

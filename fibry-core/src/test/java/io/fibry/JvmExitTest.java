@@ -19,8 +19,8 @@ class JvmExitTest {
       List.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, Strategy.CALLER);
 
   /**
-   * Creates blocked actors and actors with timers, with every strategy and two mailboxes, and
-   * returns.
+   * For every strategy and two mailboxes, creates a blocked actor and an actor with a timer. The
+   * main method then returns.
    */
   static final class ReturningMain {
     public static void main(String[] args) throws InterruptedException {
@@ -115,8 +115,9 @@ class JvmExitTest {
   }
 
   /**
-   * If the class were first initialized near the end of a stack, the initialization would fail for
-   * ever, and no fiber could park (Java 21).
+   * On Java 21 fibers need {@code jdk.internal.misc.VirtualThreads} to park. If its first use
+   * occurred near the end of a stack, its initialization would fail forever, and no fiber could
+   * park.
    */
   @Test
   void fiberParkingClassIsInitializedBeforeFirstPark() throws Exception {

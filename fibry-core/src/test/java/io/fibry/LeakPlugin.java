@@ -3,15 +3,18 @@ package io.fibry;
 import java.time.Duration;
 
 /**
- * A plugin with its own class loader. It creates an actor with its own classes, uses it, and ends
- * it.
+ * A plugin that has its own class loader. It creates an actor that refers to classes of the plugin,
+ * sends to the actor, and ends it.
  */
 public final class LeakPlugin implements Runnable {
   private record Note(int number) {}
 
   private final ActorBuilder<Object> builder;
 
-  /** Creates the plugin. Public, because the packages of two class loaders differ. */
+  /**
+   * Creates the plugin. Public, because the caller has another class loader, and is therefore in
+   * another package at run time.
+   */
   public LeakPlugin(ActorBuilder<Object> builder) {
     this.builder = builder;
   }

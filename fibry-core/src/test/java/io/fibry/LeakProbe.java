@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Measures how much of the heap the garbage collector leaves. */
+/** Measures how many bytes of the heap remain in use after a garbage collection. */
 public final class LeakProbe {
   private static final int ROUNDS = 4;
   private static final int CHECKS = 10; // of the heap after each round
@@ -29,7 +29,8 @@ public final class LeakProbe {
   }
 
   /**
-   * Fails if every round leaves more bytes. Runs {@code beforeCheck} before each check of the heap.
+   * Fails if the work leaves more bytes in the heap in every one of several rounds. Runs
+   * {@code beforeCheck} before each check of the heap.
    */
   public static void assertLeavesAtMost(long bytes, Runnable work, Runnable beforeCheck) {
     long minGrowth = growth(bytes, () -> {
@@ -40,10 +41,10 @@ public final class LeakProbe {
   }
 
   /**
-   * Returns by how many bytes the work and its result grow the heap. The work runs in rounds, until
-   * the heap has grown by no more than {@code enough} in one round. Otherwise the result is the
-   * minimum of all rounds. The JVM and other tests also add to the heap now and then, for example
-   * when a class is loaded. The work adds to it in every round.
+   * Returns by how many bytes the work and its result grow the heap. Runs the work in several
+   * rounds, and returns the smallest growth. Stops after a round in which the heap grew by at most
+   * {@code enough}. Several rounds are needed, because the JVM and other tests sometimes add to the
+   * heap, for example when a class is loaded. A leak of the work adds to the heap in every round.
    */
   public static long growth(long enough, Supplier<?> work) {
     return growth(enough, work, () -> {});
@@ -66,8 +67,8 @@ public final class LeakProbe {
   }
 
   /**
-   * Returns the used bytes after a collection: the minimum of several, because other threads use
-   * memory, too.
+   * Returns the bytes in use after a collection. This is the minimum over several collections,
+   * because other threads use memory, too.
    */
   public static long used() {
     long min = Long.MAX_VALUE;
@@ -79,8 +80,9 @@ public final class LeakProbe {
   }
 
   /**
-   * Returns the bytes that were used at the last collection, because a thread that allocates later
-   * makes a whole region look used.
+   * Collects garbage, and returns the bytes that were in use at the end of the collection. The
+   * present use would be too high, because a thread that allocates makes a whole region count as
+   * used.
    */
   private static long usedNow() {
     System.gc();
@@ -97,15 +99,15 @@ public final class LeakProbe {
   }
 
   /**
-   * Returns whether the condition becomes true. It is checked after each of many collections, for
-   * {@link Patience#LONG} at most, because threads need time to end.
+   * Returns whether the condition becomes true within {@link Patience#LONG}. Collects garbage again
+   * and again, and checks the condition each time, because threads need time to end.
    */
   public static boolean eventually(BooleanSupplier condition) {
     return Patience.comesTrue(() -> {
       if (condition.getAsBoolean()) return true;
       System.gc();
       if (condition.getAsBoolean()) return true;
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2)); // for reference handlers, and for threads that end
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2)); // lets reference handlers run, and threads end
       return false;
     });
   }

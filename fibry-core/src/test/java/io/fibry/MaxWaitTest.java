@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests a mailbox that is full while a new message would wait longer than 50 ms. The test advances
- * the clock.
+ * Tests a mailbox that counts as full while a new message would wait for more than 50 ms, by a
+ * clock that the test advances.
  */
 class MaxWaitTest {
   private static final Mailbox<Object> MAILBOX =
@@ -57,7 +57,7 @@ class MaxWaitTest {
     clock.advance(Duration.ofMillis(millis));
   }
 
-  /** Ends the current message, and waits until the next message begins. */
+  /** Lets the current handler return, and waits until the handler of the next gate begins. */
   private static void passToNext(Gate currentGate, Gate nextGate) {
     currentGate.open();
     Patience.await(nextGate.entered);
@@ -126,7 +126,7 @@ class MaxWaitTest {
     for (int i = 0; i < 40; i++) actor.sendMessage(i);
 
     advance(50);
-    passToNext(firstGate, secondGate); // 41 messages were handled since the queued messages arrived
+    passToNext(firstGate, secondGate); // 41 messages were taken from the queue since the other 40 arrived
 
     assertTrue(actor.sendMessage("41st"));
   }
@@ -143,10 +143,11 @@ class MaxWaitTest {
       passToNext(gates.get(i), gates.get(i + 1));
     }
 
-    // 30 ms for four messages, including the current one: the next message waits 22 ms for three
+    // four messages in 30 ms, including the message that begins next: a message behind three waits
+    // 22 ms
     boolean fourthAccepted = actor.sendMessage(3);
-    for (int i = 4; i < 7; i++) assertTrue(actor.sendMessage(i)); // the last message waits 45 ms for six
-    boolean eighthAccepted = actor.sendMessage(7); // would wait 52 ms for seven messages
+    for (int i = 4; i < 7; i++) assertTrue(actor.sendMessage(i)); // the last message, behind six others, waits 45 ms
+    boolean eighthAccepted = actor.sendMessage(7); // would wait 52 ms behind seven messages
 
     assertEquals(List.of(true, false), List.of(fourthAccepted, eighthAccepted));
   }
@@ -162,7 +163,7 @@ class MaxWaitTest {
     passToNext(firstGate, secondGate);
     assertTrue(actor.sendMessage("at the old pace"));
 
-    advance(90); // the queued message arrived 100 ms ago; one message was handled since
+    advance(90); // the queued message arrived 100 ms ago; one message has begun since
 
     assertFalse(actor.sendMessage("at the new pace"));
   }
@@ -313,7 +314,8 @@ class MaxWaitTest {
     var otherKeyMessage = new Keyed("other");
     for (var keyed : List.of(busyKeyMessage, new Keyed("busy"), otherKeyMessage)) pool.sendMessage(keyed);
     Patience.await(busyKeyMessage.gate().entered);
-    // the second message of the busy key is now next in the queue
+    // the worker begins the message of the other key; the next message in the queue is then the
+    // second message of the busy key
     passToNext(busyKeyMessage.gate(), otherKeyMessage.gate());
 
     boolean thirdAccepted = pool.sendMessage(new Keyed("third"));

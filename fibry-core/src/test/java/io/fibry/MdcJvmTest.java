@@ -22,7 +22,7 @@ import org.slf4j.spi.SLF4JServiceProvider;
  */
 class MdcJvmTest {
 
-  /** The provider of slf4j-simple with an MDC. */
+  /** The provider of slf4j-simple, with an MDC added. */
   public static final class MdcServiceProvider implements SLF4JServiceProvider {
     private final SLF4JServiceProvider simpleProvider = new SimpleServiceProvider();
     private final MDCAdapter adapter = new BasicMDCAdapter();
@@ -70,8 +70,9 @@ class MdcJvmTest {
     }
 
     /**
-     * Sends to handlers that leave a value in the MDC. Neither the next handler nor the sender must
-     * see it, and the sender keeps its own value.
+     * Sends to handlers that leave a value in the MDC, and prints the values of the MDC that
+     * handlers and sender see. Neither the next handler nor the sender may see the value that was
+     * left, and the sender must keep its own value.
      */
     private static void printMdcValues(Variant variant) {
       var mdcValues = new CopyOnWriteArrayList<String>();
@@ -107,7 +108,8 @@ class MdcJvmTest {
 
       assertEquals(Variants.strategiesAlone().map(variant -> "alicenull, nullnull, bobnull").toList(),
           lines.subList(0, lines.size() - 1));
-      assertEquals("foreign null", lines.getLast()); // an empty capture hides the thread's value
+      // an empty MDC was captured, so the handler does not see the value of its thread
+      assertEquals("foreign null", lines.getLast());
     }
   }
 

@@ -16,17 +16,18 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs in a child JVM with a small heap, which it fills again and again while actors of several
- * kinds work. Every ask must end by its limit, and every scope within limit and grace. Afterwards a
- * plain actor answers or has ended, unless the JDK has lost its fiber.
+ * A program for a child JVM with a small heap. It fills the heap again and again while actors of
+ * several kinds work. Every ask must end soon after its limit, and every close of a scope must
+ * return. After each round, each plain actor must answer or have ended, unless the JDK has lost its
+ * fiber.
  */
 final class MemoryStorm {
   private static final Duration LIMIT = Duration.ofSeconds(1);
   private static final Duration SHORT_LIMIT = Duration.ofNanos(1);
-  private static final Duration PATIENCE = Duration.ofSeconds(5); // on the clock of Pace, which collections slow down
-  private static final int MAX_TRIES = 3; // of an ask with a short limit
+  private static final Duration PATIENCE = Duration.ofSeconds(5); // by the clock of Pace, which garbage collections slow down
+  private static final int MAX_TRIES = 3; // asks with LIMIT, before one ask with a long limit
   private static final int KEYS = 20;
-  private static final int MAX_FAULTS = 3; // that are printed, because others are similar
+  private static final int MAX_FAULTS = 3; // further unexpected exceptions are not recorded, because they are similar
 
   private static volatile boolean isStorming = true;
   private static boolean runsFibers = true; // used by the main thread only
@@ -40,7 +41,8 @@ final class MemoryStorm {
     int round = 0;
     Pace.nanoTime(); // starts its thread while there is memory
     List<String> faults = List.of();
-    // first with free memory: a class that is initialized without memory fails for ever
+    // the first rounds do not fill the heap, because a class whose initialization fails for lack of
+    // memory cannot be used later
     for (int calmRound = 0; calmRound < 3; calmRound++) faults = play(random.split(), false);
     for (; round < rounds && faults.isEmpty() && runsFibers; round++) faults = play(random.split(), true);
     System.out.println(faults.isEmpty() ? "all well after " + round + " rounds" : "faults: " + faults);
@@ -152,7 +154,8 @@ final class MemoryStorm {
   }
 
   /**
-   * Returns whether the JDK still runs fibers. Without memory it may lose all carriers for ever.
+   * Returns whether the JDK still runs fibers. While memory is full, the JDK may lose all carriers
+   * forever.
    */
   private static boolean runsFibers() {
     try {
@@ -166,12 +169,12 @@ final class MemoryStorm {
   }
 
   /**
-   * Returns whether the JDK never runs the fiber of this actor again. The fiber is runnable, but
-   * gets no carrier although other fibers do.
+   * Returns whether the JDK has lost the fiber of this actor. Such a fiber is runnable, but gets no
+   * carrier, although other fibers get one.
    */
   private static boolean isLost(Object actor) {
     var drain = ((Cell) actor).drain();
     var fiber = drain == null ? null : drain.thread;
-    return fiber != null && fiber.toString().endsWith("/runnable"); // and not "runnable@carrier"
+    return fiber != null && fiber.toString().endsWith("/runnable"); // a fiber with a carrier ends with "/runnable@" and the carrier
   }
 }

@@ -139,14 +139,14 @@ class MessageTextsTest {
     for (var child : List.of(hidingScope, showingScope)) {
       var actor = child.anonymous().newActor((String pin) -> {});
       actor.askExit();
-      actor.sendMessage(SECRET); // the text of a String is always ready
+      actor.sendMessage(SECRET); // a String, because its text needs no call of toString that may be late
     }
 
     assertFalse(hidingScope.deadLetters().toString().contains(SECRET), hidingScope.deadLetters()::toString);
     assertTrue(showingScope.deadLetters().toString().contains(SECRET), showingScope.deadLetters()::toString);
   }
 
-  /** A name with a line break must not look like a line of the log. */
+  /** A name with a line break could otherwise forge a line of the log. */
   @Promise("19.12")
   @Test
   void namesWithControlCharactersAreRefusedOrEscaped() {

@@ -28,7 +28,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.function.Executable;
 
-/** Tests that the text for a null argument is the parameter's name, and no text of the JVM. */
+/**
+ * Tests that the exception for a null argument has the name of the parameter as its text, and no
+ * text of the JVM.
+ */
 class NullArgumentsTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 

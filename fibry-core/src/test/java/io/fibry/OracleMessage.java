@@ -6,13 +6,13 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A message of an {@link OracleRound}: how often its handlers began and ended, and the outcome that
- * its sender got.
+ * A message of an {@link OracleRound}. It records how often its handlers began and ended, and the
+ * outcome that its sender got.
  */
 final class OracleMessage implements Request<OracleMessage, Long>, Comparable<OracleMessage> {
   enum Kind { MESSAGE, LATER, FUTURE, CANCELLED_FUTURE, ASK, SHORT_ASK }
 
-  /** The failure that a handler throws if its message demands it. */
+  /** The failure that a handler throws for each planned failure of its message. */
   static final class Planned extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -24,8 +24,8 @@ final class OracleMessage implements Request<OracleMessage, Long>, Comparable<Or
   final long number;
   final Kind kind;
   final int target; // index in the targets of the round
-  final int plannedFailures; // its handlers throw this often before one returns
-  final int retries; // of the policy of its actor
+  final int plannedFailures; // how often its handlers throw before a handler returns
+  final int retries; // of the failure policy of its actor
   final AtomicInteger handlerBegins = new AtomicInteger();
   final AtomicInteger handlerReturns = new AtomicInteger();
   final AtomicInteger handlerFailures = new AtomicInteger();
@@ -47,20 +47,26 @@ final class OracleMessage implements Request<OracleMessage, Long>, Comparable<Or
     return kind.ordinal() >= Kind.FUTURE.ordinal();
   }
 
-  /** Waits for its future, and records the failure. */
+  /** If the message has a future, waits until the future is complete, and records its failure. */
   void settle() throws InterruptedException {
     if (future == null) return;
     StressWaits.runWithState(() -> StressWaits.awaitOutcome(future), this::toString);
     failure = StressWaits.failure(future, number);
   }
 
-  /** Returns whether it has an outcome. A timer needs none: its actor may end before it sends. */
+  /**
+   * Returns whether the message has an outcome. The message of a timer needs no outcome, because
+   * its actor may end before the timer sends.
+   */
   boolean isSettled() {
     return handlerBegins.get() == handlerReturns.get() + handlerFailures.get()
         && (isRequest() || refused || kind == Kind.LATER || handlerReturns.get() + letterCount.get() > 0);
   }
 
-  /** Returns null if the outcome of the sender agrees with the work of the handlers. */
+  /**
+   * Returns a text about a contradiction between the sender's outcome and the work of the handlers.
+   * Returns null if there is no contradiction.
+   */
   String fault(boolean isEntity, boolean endedByForce, boolean hasInterrupts) {
     int starts = handlerBegins.get();
     if (starts != handlerReturns.get() + handlerFailures.get()) return "has a handler that does not end";
@@ -78,7 +84,10 @@ final class OracleMessage implements Request<OracleMessage, Long>, Comparable<Or
     return failure instanceof RejectedExecutionException;
   }
 
-  /** If no entity could be created, the dead letter does not belong to the scope. */
+  /**
+   * Ignores a refused message of an entity. If no entity could be created, the dead letter does not
+   * belong to the scope of the round.
+   */
   private String messageFault(int starts, boolean isEntity) {
     if (refused && isEntity) return null;
     int deadLetters = letterCount.get();

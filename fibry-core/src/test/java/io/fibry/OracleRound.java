@@ -22,8 +22,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A round of {@link OracleTest}: actors and senders of random kinds, and ends at random moments.
- * Afterwards the outcome that each sender got must agree with the work of the handlers.
+ * A round of {@link OracleTest}. Senders of random kinds send to actors of random kinds, while
+ * actors or the scope end at random moments. Afterwards the outcome that each sender got must agree
+ * with the work of the handlers.
  */
 final class OracleRound {
   private static final Duration PATIENCE = Patience.LONG;
@@ -38,8 +39,8 @@ final class OracleRound {
     private final AtomicInteger runningHandlers = new AtomicInteger();
     private final int maxRunning; // of handlers at the same time
     final boolean isEntity;
-    private boolean toggle; // plain: changed by each handler, to detect two at the same time
-    volatile boolean endedByForce; // it was killed, or its scope was closed by force
+    private boolean toggle; // plain; each handler changes it, to detect a second handler at the same time
+    volatile boolean endedByForce; // the target was killed
 
     Target(SplittableRandom random) {
       retries = random.nextInt(3);
@@ -106,7 +107,7 @@ final class OracleRound {
 
   private final SplittableRandom random;
   private final ActorScope scope;
-  private final ActorScope outerScope; // has the actors that send
+  private final ActorScope outerScope; // contains the actors whose handlers run senders
   private final List<Target> targets = new ArrayList<>();
   private final Queue<OracleMessage> messages = new ConcurrentLinkedQueue<>();
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
@@ -115,7 +116,7 @@ final class OracleRound {
   private final int messagesPerSender;
   /** The numbers of the messages before which an actor or the scope is ended. */
   private final ConcurrentSkipListSet<Long> endings = new ConcurrentSkipListSet<>();
-  private volatile boolean endedByForce; // the scope was closed by force
+  private volatile boolean endedByForce; // the scope was closed with a short limit, or its close was interrupted
 
   OracleRound(SplittableRandom random) {
     this.random = random;
@@ -130,7 +131,7 @@ final class OracleRound {
     for (int i = 1 + random.nextInt(3); i > 0; i--) targets.add(new Target(random));
   }
 
-  /** Returns the number of messages. */
+  /** Plays the round, and returns the number of messages. */
   long play() throws InterruptedException {
     int senders = 1 + random.nextInt(4);
     for (int i = random.nextInt(4); i > 0; i--) endings.add(random.nextLong((long) senders * messagesPerSender));
@@ -155,7 +156,7 @@ final class OracleRound {
     return messages.size();
   }
 
-  /** Runs a sender in the handler of an actor outside of the scope. */
+  /** Runs a sender in the handler of an actor of {@code outerScope}. */
   private void inHandler(Strategy strategy, Runnable sender) {
     Actor<Runnable> driver;
     try {
@@ -216,7 +217,7 @@ final class OracleRound {
     try {
       send(message, target.actor, senderRandom);
     } catch (IllegalStateException | RejectedExecutionException creationFailure) {
-      // no entity was created: an interrupt, a closed scope, or no thread
+      // no entity was created, because of an interrupt, a closed scope, or a missing thread
       if (!target.isEntity) throw creationFailure;
       message.refused = true;
       message.failure = creationFailure;
@@ -272,7 +273,7 @@ final class OracleRound {
 
   private void check() throws InterruptedException {
     for (var message : messages) message.settle();
-    // the last sender or timer may record its outcome after the end
+    // the last sender or timer may record its outcome after the close of the scope
     Patience.comesTrue(() -> messages.stream().allMatch(OracleMessage::isSettled));
     for (var message : messages) {
       var target = targets.get(message.target);

@@ -9,8 +9,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Tests that the outcome which a sender gets is true, under failures, retries, backoffs, time-outs,
- * cancels, interrupts, kills and closes from every kind of thread.
+ * Tests that the outcome that a sender gets agrees with the work of the handlers. Meanwhile there
+ * are failures, retries, backoffs, time-outs, cancels, interrupts, kills and closes, on threads of
+ * every kind.
  */
 @ExtendWith(SilencedStdErr.class)
 class OracleTest {
@@ -24,7 +25,7 @@ class OracleTest {
     assertTrue(play(seed, Duration.ofMillis(Long.getLong("fibry.oracle", DURATION.toMillis()))) > 0);
   }
 
-  /** Returns the number of messages. */
+  /** Plays rounds for this time, and returns the number of messages. */
   private static long play(long seed, Duration time) throws InterruptedException {
     long end = System.nanoTime() + time.toNanos();
     long messages = 0;

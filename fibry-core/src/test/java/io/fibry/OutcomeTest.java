@@ -102,7 +102,10 @@ class OutcomeTest {
     assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(new CancellationException(), "inner"));
   }
 
-  /** A handler races with a kill, the limit of its request and the drop of its message. */
+  /**
+   * The handling of requests races with kills of the actor, limits, and drops from the mailbox.
+   * Clients repeat each request whose outcome is NOT_DONE.
+   */
   @Test
   @Promise("4.19")
   void retryingNotDoneRequestsHandlesNoneTwice() throws Exception {

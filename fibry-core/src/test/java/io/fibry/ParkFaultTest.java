@@ -16,7 +16,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a wait near the end of the stack fails only on its own fiber. */
+/**
+ * Tests that a wait throws a StackOverflowError if the stack is almost exhausted, and disturbs no
+ * other fiber.
+ */
 class ParkFaultTest {
   private final CountDownLatch gate = new CountDownLatch(1);
 

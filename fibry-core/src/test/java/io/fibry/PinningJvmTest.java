@@ -19,7 +19,7 @@ class PinningJvmTest {
   void noFrameOfLibraryPinsCarrier(@TempDir Path directory) throws Exception {
     Recorder.assumePresent();
     try (var harness = new StressHarness(StressHarness.seed())) {
-      harness.play(1); // initializes classes, which would be recorded
+      harness.play(1); // initializes classes now, because their initialization would be recorded
 
       var events = pinnedEvents(directory, harness);
 
@@ -44,9 +44,10 @@ class PinningJvmTest {
   }
 
   /**
-   * Returns whether the library pinned the carrier. Ignores monitors inside JDK code, for example
-   * if one thread sets an interrupt flag while another clears it. Waits for a class initializer are
-   * ignored, too: they happen once, and {@link InitializerRulesTest} checks the initializers.
+   * Returns whether the library pinned the carrier. Ignores waits for monitors inside JDK code, for
+   * example if one thread sets an interrupt flag while another thread clears the flag. Ignores
+   * waits for a class initializer, too: these occur once, and {@link InitializerRulesTest} checks
+   * the initializers.
    */
   private static boolean isCausedByLibrary(RecordedEvent event) {
     if (event.getStackTrace() == null) return true;

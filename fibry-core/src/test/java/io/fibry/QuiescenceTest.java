@@ -181,7 +181,7 @@ class QuiescenceTest {
   void quiescenceWaitsForDueSystemTimer() {
     var realTimeScope = ActorSystem.openScope("real");
     for (int i = 0; i < 200; i++) {
-      // timers send to a guarded mailbox on another thread
+      // the selective mailbox is guarded, so the timer lets another thread send
       var mailbox = i % 2 == 0 ? Mailbox.unbounded() : Mailbox.unbounded().selective();
       var messageCount = new AtomicInteger();
       var actor = realTimeScope.anonymous().mailbox(mailbox).newActor((Object m) -> messageCount.incrementAndGet());
@@ -286,7 +286,10 @@ class QuiescenceTest {
     }
   }
 
-  /** Creates an actor that sends the message on, and may then stash it, which is no outcome. */
+  /**
+   * Creates an actor that sends the message on to another actor. If {@code isStashing}, it then
+   * stashes the message, which is no outcome.
+   */
   private Actor<Integer> newForwarder(List<Actor<Integer>> actors, AtomicInteger messageCount, boolean isStashing) {
     return scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Integer remainingHops, ActorContext<Integer> context) -> {
@@ -297,8 +300,8 @@ class QuiescenceTest {
   }
 
   /**
-   * {@code awaitQuiescence} compares two checks. A message that is passed on between them without
-   * an outcome must change the total count.
+   * {@code awaitQuiescence} compares the activity counts before and after its checks. A handler
+   * that leaves its message without an outcome, for example by a stash, must change this count.
    */
   @Test
   void passWithoutOutcomeChangesTotalCount() {

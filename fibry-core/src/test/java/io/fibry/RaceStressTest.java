@@ -48,7 +48,7 @@ class RaceStressTest {
   @MethodSource("variants")
   void concurrentStopsAgreeAndRunStopHookOnce(Variants.Variant variant) {
     long seed = StressHarness.seed();
-    System.out.println("ends at once on " + variant + ": -Dfibry.seed=" + seed);
+    System.out.println("concurrent ends on " + variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < ROUNDS; round++) {
       var stopHookRuns = new AtomicInteger();
@@ -95,7 +95,7 @@ class RaceStressTest {
     assertTrue(scope.find("one", Integer.class).isEmpty());
   }
 
-  /** Creates an actor if the name is free, and ends it. Counts the owners of the name meanwhile. */
+  /** Creates an actor if the name is free, counts the owners of the name, and ends the actor. */
   private static void createAndEnd(ActorScope scope, AtomicInteger owners, AtomicBoolean hasTwoOwners,
       AtomicInteger created) {
     try {

@@ -34,7 +34,10 @@ public final class Recorder implements AutoCloseable {
     return recorder;
   }
 
-  /** Returns a recorder that disables the events of the library, but finds any that still occur. */
+  /**
+   * Starts a recording with all events of the library disabled. Returns a recorder that finds such
+   * events if they occur nevertheless.
+   */
   public static Recorder disabled() {
     var recorder = new Recorder("fibry.");
     disableLibraryEvents(recorder.recording);
@@ -70,7 +73,10 @@ public final class Recorder implements AutoCloseable {
     }
   }
 
-  /** Returns the events of this actor only, because actors of other tests may be busy. */
+  /**
+   * Returns only the events of this actor, because the recording also contains events of other
+   * tests.
+   */
   public List<RecordedEvent> events(String actor) {
     return events().stream().filter(e -> e.getString("actor").equals(actor)).toList();
   }
