@@ -24,7 +24,7 @@ import java.util.concurrent.locks.LockSupport;
 final class MemoryStorm {
   private static final Duration LIMIT = Duration.ofSeconds(1);
   private static final Duration SHORT_LIMIT = Duration.ofNanos(1);
-  private static final Duration PATIENCE = Duration.ofSeconds(5); // by the clock of Pace, which garbage collections slow down
+  private static final Duration PATIENCE = Duration.ofSeconds(5); // by the clock of Pace, which collections slow down
   private static final int MAX_TRIES = 3; // asks with LIMIT, before one ask with a long limit
   private static final int KEYS = 20;
   private static final int MAX_FAULTS = 3; // further unexpected exceptions are not recorded, because they are similar
@@ -175,6 +175,7 @@ final class MemoryStorm {
   private static boolean isLost(Object actor) {
     var drain = ((Cell) actor).drain();
     var fiber = drain == null ? null : drain.thread;
-    return fiber != null && fiber.toString().endsWith("/runnable"); // a fiber with a carrier ends with "/runnable@" and the carrier
+    // the text of a fiber with a carrier ends with "/runnable@" and the carrier
+    return fiber != null && fiber.toString().endsWith("/runnable");
   }
 }

@@ -146,7 +146,7 @@ class MessageTextsTest {
     assertTrue(showingScope.deadLetters().toString().contains(SECRET), showingScope.deadLetters()::toString);
   }
 
-  /** A name with a line break could otherwise forge a line of the log. */
+  /** If a name could contain a line break, the name could forge a line of the log. */
   @Promise("19.12")
   @Test
   void namesWithControlCharactersAreRefusedOrEscaped() {

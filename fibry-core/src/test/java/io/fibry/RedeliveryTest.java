@@ -27,7 +27,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that failed messages are redelivered, so that none is lost while a connection is down. */
+/**
+ * Tests that failed messages are redelivered, so that no message is lost while a connection is
+ * down.
+ */
 class RedeliveryTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
   private static final FailurePolicy IMMEDIATE = FailurePolicy.restart().withRedelivery(3).withoutLog();
@@ -152,7 +155,7 @@ class RedeliveryTest {
     assertEquals(List.of("bad", "good"), log);
   }
 
-  /** An order is not lost if a full actor refuses the nested request: redelivery repeats it. */
+  /** If a full actor refuses the nested request of an order, redelivery handles the order again. */
   @Promise("17.20")
   @Test
   void refusedNestedRequestIsRetriedByRedelivery() {
@@ -285,7 +288,7 @@ class RedeliveryTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void keyedPoolKeepsOrderOfKeyDuringRedelivery(boolean backoff) {
-    firstWorking = 4; // all connections belong to the one worker
+    firstWorking = 4; // the only worker of the pool creates all connections
     var pool = Pools.byKey(scope.anonymous().onFailure(backoff ? DELAYED : IMMEDIATE), 1, Object::hashCode)
         .initialState(connections::incrementAndGet).newActor(this::handle);
     var messages = List.of(1, 2, 3, 4, 5);
@@ -332,9 +335,9 @@ class RedeliveryTest {
     var asker = Patience.startFiber(
         () -> timeout.complete(assertThrows(AskTimeoutException.class, () -> actor.ask("a", SECOND))));
     Patience.eventually(() -> connections.get() == 1 && scope.report().queued() == 1 && scope.awaitQuiescence(SECOND));
-    Patience.awaitParked(asker); // a parked asker has set its limit
+    Patience.awaitParked(asker); // once the asker is parked, the timer of its limit is set
 
-    clock.advance(SECOND); // the backoff takes at least 4.5 s
+    clock.advance(SECOND); // ends the limit, and not the backoff, which lasts at least 4.5 s
 
     var text = Patience.value(timeout).getMessage();
     assertTrue(text.contains("its handler had failed, and it was to be handled again"), text);

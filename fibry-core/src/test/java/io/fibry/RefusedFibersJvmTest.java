@@ -15,13 +15,16 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the limit of a request and a kill grace end even if no fiber can be started then. */
+/**
+ * Tests that the limit of a request and the kill grace take effect, even if no new fiber can be
+ * started when they expire.
+ */
 class RefusedFibersJvmTest {
 
   /** A scheduler of fibers, which can refuse to start new fibers. */
   private static final class RefusingScheduler implements Executor {
     private final Executor carriers = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory());
-    private final Set<Runnable> startedFibers = ConcurrentHashMap.newKeySet(); // has one task for each fiber
+    private final Set<Runnable> startedFibers = ConcurrentHashMap.newKeySet(); // one task for each started fiber
     volatile boolean isRefusing;
 
     @Override
@@ -31,7 +34,10 @@ class RefusedFibersJvmTest {
       carriers.execute(fiber);
     }
 
-    /** Starts a fiber on this scheduler. Fibers that it starts run there, too. */
+    /**
+     * Starts a fiber on this scheduler. Fibers that are started by this fiber run on the scheduler,
+     * too.
+     */
     Thread start(Runnable code) throws ReflectiveOperationException {
       var constructor = Class.forName("java.lang.ThreadBuilders$VirtualThreadBuilder")
           .getDeclaredConstructor(Executor.class);

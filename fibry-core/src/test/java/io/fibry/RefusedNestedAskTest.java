@@ -19,7 +19,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that an actor keeps its state if its handler asks another actor, which refuses. */
+/**
+ * Tests that an actor keeps its state if its handler asks another actor that refuses the request.
+ */
 class RefusedNestedAskTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope app = ActorSystem.openScope("app", o -> o.withDeadLetters(letters));
@@ -37,7 +39,10 @@ class RefusedNestedAskTest {
     app.closeWithin(Duration.ZERO);
   }
 
-  /** Creates an actor that returns all messages so far, but makes the nested request at "pay". */
+  /**
+   * Creates an actor that answers a message with all messages so far. At the message "pay" it makes
+   * the nested request instead.
+   */
   private ActorWithReturn<String, Object> account(FailurePolicy policy, NestedRequest nestedRequest) {
     return app.named("account").onFailure(policy).initialState(ArrayList<String>::new)
         .newActorWithReturn((ArrayList<String> state, String message) -> {
@@ -162,8 +167,8 @@ class RefusedNestedAskTest {
   }
 
   /**
-   * Returns the log of the code. Asserts that the line was logged at least once, and at most once
-   * a second.
+   * Runs the code, and returns the log entries about the line. Asserts that the line was logged at
+   * least once, and at most once a second.
    */
   private static String logWithLineOncePerSecond(String line, Runnable code) {
     long start = System.nanoTime();

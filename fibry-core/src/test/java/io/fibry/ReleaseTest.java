@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Checks conditions of a release. */
+/** Checks conditions that each release must meet. */
 class ReleaseTest {
   private static final Pattern ARTIFACT = Pattern.compile("<artifactId>(fibry-[^<]*)</artifactId>");
   private static final Pattern PROFILE = Pattern.compile("(?s)<profile>(.*?)</profile>");

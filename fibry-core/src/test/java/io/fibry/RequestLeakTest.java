@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the memory that cancelled requests use while an earlier handler blocks. */
+/**
+ * Tests how much memory cancelled and expired requests use while the handler of an earlier message
+ * blocks.
+ */
 class RequestLeakTest {
 
   private static final int REQUESTS = Soak.ON ? 1_000_000 : 200_000;
@@ -62,7 +65,10 @@ class RequestLeakTest {
         });
   }
 
-  /** Cancels requests with messages of 100 bytes, which must become garbage, too. */
+  /**
+   * Sends and cancels requests whose messages occupy 100 bytes each. The messages must become
+   * garbage, too.
+   */
   private static void cancel(ActorWithReturn<byte[], Integer> actor, int times) {
     for (int i = 0; i < times; i++) actor.sendMessageReturn(new byte[84]).cancel(true);
   }

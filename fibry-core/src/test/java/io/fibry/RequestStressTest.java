@@ -16,11 +16,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests that each request completes if it races with the end of its actor. */
+/** Tests that each request completes, even if it races with the end of its actor. */
 class RequestStressTest {
   private static final int SENDERS = 2;
   private static final int REQUESTS = Soak.ON ? 1_000_000 : 16_000; // for each kind of stop
-  private static final int MAX_REQUESTS = Soak.ON ? 2_000 : 400; // maximum of a sender in a round
+  private static final int MAX_REQUESTS = Soak.ON ? 2_000 : 400; // of a sender in a round, in addition to the first 99
 
   enum Stop { ASK_EXIT, PILL, KILL, SHUTDOWN, EXIT_AND_SHUTDOWN }
 
@@ -28,7 +28,7 @@ class RequestStressTest {
   @EnumSource(Stop.class)
   void requestsThatRaceWithStopComplete(Stop stop) throws Exception {
     long seed = StressHarness.seed();
-    System.out.println("requests against " + stop + ": -Dfibry.seed=" + seed);
+    System.out.println("requests that race with " + stop + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     int requests = 0;
     int incomplete = 0;
@@ -102,7 +102,7 @@ class RequestStressTest {
     }
 
     int incomplete() throws InterruptedException {
-      // only the next activation finds that the executor was shut down
+      // the actor notices the shutdown of its executor only at its next activation
       if (stop == Stop.SHUTDOWN) actor.sendMessage(0);
       int count = 0;
       for (var ownFutures : futures) for (var future : ownFutures) if (!hasPromisedOutcome(future)) count++;

@@ -17,7 +17,10 @@ class ResidentFaultTest {
 
   private record Question() implements Request<Question, Integer> {}
 
-  /** Finds the actor and sends it a request, and then fails to start a thread. */
+  /**
+   * A strategy that finds its actor by name, sends the actor a request, and then fails to start a
+   * thread.
+   */
   private final class ThreadlessStrategy implements Strategy {
     @Override
     public void activate(Runnable activation) {

@@ -16,12 +16,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The last column of {@code docs/words.md} has words that the project does not use for an idea. The
- * uses of such words as identifiers are counted, and a count may only become smaller. The project
- * writes American English.
+ * Tests that code uses the words of {@code docs/words.md}, and that all texts have American
+ * spelling. The last column of that document has words that the project does not use for an idea.
+ * The test counts identifiers that are such words, and a count may only become smaller.
  */
 class RetiredWordsRulesTest {
-  /** Words of that column that the JDK or the field uses for another idea. */
+  /** Words of the last column that the JDK or the field uses for another idea. */
   private static final Set<String> ALLOWED = Set.of("activity", "backend", "batch", "carrier", "choice",
       "default", "dump", "encoding", "end", "engine", "execution", "export", "flush", "force", "generation",
       "iteration", "lease", "lock", "migration", "network", "repair", "repository", "schedule", "schema", "share",
@@ -32,8 +32,8 @@ class RetiredWordsRulesTest {
   private static final Set<String> EVERYDAY = Set.of("what", "kept", "most", "least", "longest", "told", "room",
       "figures", "gone", "ring", "looks", "far", "aside", "trouble", "anew", "doubles", "human");
   /**
-   * The number of identifiers in the libraries that use a word. When a smaller number is reached,
-   * write it here.
+   * For each word, how many identifiers in the libraries are this word. When a smaller number is
+   * reached, write it here.
    */
   private static final Map<String, Integer> COUNTS =
       Map.ofEntries(Map.entry("gone", 13), Map.entry("how", 2),

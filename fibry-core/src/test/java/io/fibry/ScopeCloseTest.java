@@ -26,8 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the close of a scope; {@code ScopeCloserCornerTest} has rarer cases. The clock is manual:
- * a close that waits for its limit would hang if the test did not move the clock.
+ * Tests the close of a scope. {@code ScopeCloserCornerTest} tests rarer cases. The clock is manual,
+ * so a close that waits for its limit hangs until the test advances the clock.
  */
 class ScopeCloseTest {
   private final ManualScheduler clock = new ManualScheduler();
@@ -55,7 +55,10 @@ class ScopeCloseTest {
     return report;
   }
 
-  /** Returns whether the close has set the timer for its limit, so that the clock may be moved. */
+  /**
+   * Returns whether the close has set the timer for its limit, so that the test may advance the
+   * clock.
+   */
   private boolean hasTimer(Duration limit) {
     return limit.isZero() || clock.untilNext().isPresent();
   }
@@ -365,7 +368,7 @@ class ScopeCloseTest {
     assertTrue(texts.get(1).contains("left behind") && texts.get(1).contains("kiosk"), texts.get(1));
   }
 
-  /** A program whose shutdown hook closes a scope with waiting messages. */
+  /** A program whose shutdown hook closes a scope in which a message waits. */
   static final class Shop {
     public static void main(String[] args) {
       var shop = ActorSystem.openScope("shop");

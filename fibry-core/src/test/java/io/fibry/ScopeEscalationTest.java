@@ -13,8 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the reactions of a scope to a failure that are no restart: it closes, continues, or
- * escalates to its parent.
+ * Tests scopes that react to an escalated failure without a restart: the scope closes, continues,
+ * or escalates to its parent.
  */
 class ScopeEscalationTest extends EscalationFixture {
   @Promise("17.12")

@@ -57,7 +57,8 @@ class ScopePolicyTest extends EscalationFixture {
   @Promise("17.10")
   @Test
   void restartAllRestartsActorsInCreationOrder() {
-    // with Strategy.CALLER each actor restarts within the notification
+    // with Strategy.CALLER each actor restarts on the thread that notifies it, so the log shows the
+    // order of the notifications
     var caller = ActorSystem.openScope("supervised",
         o -> o.withFailurePolicy(FailurePolicy.restartAll()).withStrategy(Strategy.CALLER));
     try (caller) {

@@ -193,7 +193,8 @@ class ScopeTest {
   private static WeakReference<?> probeOfEndedActor(ActorScope scope, int i) {
     var actor = (i % 2 == 0 ? scope.anonymous() : scope.named("clerk" + i)).newActor((Object m) -> {});
     actor.sendMessage(i);
-    scope.awaitQuiescence(Patience.LONG); // a dead letter would keep its actor in memory
+    // an undelivered message would become a dead letter, which keeps its actor in memory
+    scope.awaitQuiescence(Patience.LONG);
     if (i % 3 == 0) actor.kill();
     else actor.close();
     Patience.awaitEnd(actor::waitForExit);

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests a scope that is closed by a handler for which a member of the scope waits. The clock is
- * manual and does not move, so a close that waited for its limit would hang.
+ * manual, and no test advances it, so a close that waited for its limit would hang.
  */
 class ScopeWaitCycleTest {
   private final ManualScheduler clock = new ManualScheduler();
@@ -26,7 +26,7 @@ class ScopeWaitCycleTest {
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
   private final CompletableFuture<Report> report = new CompletableFuture<>();
   private final CompletableFuture<Actor<String>> asker = new CompletableFuture<>();
-  private final CompletableFuture<Thread> waiter = new CompletableFuture<>(); // the thread that waits
+  private final CompletableFuture<Thread> waiter = new CompletableFuture<>(); // the thread of the handler that waits
 
   /** Creates an actor that closes the test's scope at any message, and then answers. */
   private ActorWithReturn<String, String> closer(ActorScope owner) {
@@ -46,7 +46,7 @@ class ScopeWaitCycleTest {
     });
   }
 
-  /** Returns whether the actor has checked for a cycle and parked. */
+  /** Returns whether the handler of the actor has checked for a cycle, and has parked. */
   private boolean isParkedInWait(Actor<?> actor) {
     return ActorInternals.isHandlerWaiting(actor) && waiter.isDone() && Patience.isParked(waiter.join());
   }
@@ -105,8 +105,8 @@ class ScopeWaitCycleTest {
   }
 
   /**
-   * The member waits for an actor that waits for the closer's report, and the closer waits for the
-   * member.
+   * The member waits for a second closer, which waits for the report of the first closer. The first
+   * closer waits for the member.
    */
   @Promise("16.10")
   @ParameterizedTest

@@ -21,7 +21,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests handlers that receive a later message before earlier ones. */
+/** Tests handlers that receive a later message before earlier messages. */
 class SelectiveReceiveTest {
   record Get(String name) implements Request<Get, String> {}
 
@@ -171,7 +171,7 @@ class SelectiveReceiveTest {
   void receiveOfKilledActorIsCancelled() {
     var failure = new CompletableFuture<Throwable>();
     var interruptFlag = new CompletableFuture<Boolean>();
-    var receiving = new CountDownLatch(1); // an earlier interrupt would hit the wait at the gate
+    var receiving = new CountDownLatch(1); // an interrupt before this moment would end the wait at the gate
     var actor = actor(context -> {
       receiving.countDown();
       failure.complete(assertThrows(Throwable.class, () -> context.receive(Integer.class, ONE_DAY)));

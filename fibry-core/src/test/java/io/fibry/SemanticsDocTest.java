@@ -20,12 +20,15 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.platform.commons.annotation.Testable;
 
-/** Every promise of docs/semantics.md has a test, and every {@link Promise} is in the document. */
+/**
+ * Tests that every promise of docs/semantics.md has a test, and that every number in a
+ * {@link Promise} is in the document.
+ */
 class SemanticsDocTest {
   private static final Path DOCUMENT = Path.of("../docs/semantics.md");
   private static final Pattern SECTION_OR_PROMISE = Pattern.compile("(## )?(\\d+)\\. .*");
-  private static final Path DURABLE_DOCUMENT = Path.of("../fibry-durable/PROMISES.md"); // has its own tests
-  private static final String DURABLE_SECTION = "28."; // refers to lines of that document
+  private static final Path DURABLE_DOCUMENT = Path.of("../fibry-durable/PROMISES.md"); // a document with its own test
+  private static final String DURABLE_SECTION = "28."; // each of its lines refers to lines of DURABLE_DOCUMENT
   private static final String SIMULATION_SECTION = "29."; // has its tests in fibry-simulation
   private static final Pattern REFERENCE = Pattern.compile("\\*\\*([A-Z][a-z ]+)\\*\\* (\\d+(?:, \\d+)*)");
   private static final List<JavaMethod> METHODS =
@@ -42,7 +45,7 @@ class SemanticsDocTest {
     assertTrue(promises.size() > 200, () -> "only " + promises.size() + " promises");
     assertAll(
         () -> assertEquals(List.of(), missing(promises, numbers), "promises of docs/semantics.md without a test"),
-        () -> assertEquals(List.of(), missing(numbers, promises), "numbers at tests without a promise there"));
+        () -> assertEquals(List.of(), missing(numbers, promises), "numbers at tests that the document does not have"));
   }
 
   @Test
@@ -60,7 +63,7 @@ class SemanticsDocTest {
     });
   }
 
-  /** Returns texts of the form "group line". */
+  /** Returns the promises of durable actors, as texts of the form "group line". */
   private static List<String> durablePromises() throws Exception {
     var promises = new ArrayList<String>();
     String group = "";
@@ -77,7 +80,10 @@ class SemanticsDocTest {
     assertEquals(List.of(), METHODS.stream().filter(method -> !method.isMetaAnnotatedWith(Testable.class)).toList());
   }
 
-  /** Returns the promises by "section.line". Lines are numbered from 1, without gaps. */
+  /**
+   * Returns the texts of the promises by their numbers, which have the form "section.line". Asserts
+   * that the lines of a section are numbered from 1, without gaps.
+   */
   private static Map<String, String> promises() throws Exception {
     var promises = new LinkedHashMap<String, String>();
     String section = "";

@@ -27,7 +27,10 @@ class SourceRulesTest {
   private static final Pattern TEST_INCLUDE = Pattern.compile("<testInclude>(.*)</testInclude>");
   private static final Pattern LONG_STRING = Pattern.compile("\\s*(?:\\+ )?\"(?:[^\"\\\\]|\\\\.)*\"[,;)+ ]*");
 
-  /** Classes with one concurrent algorithm each, which a comment in the class explains. */
+  /**
+   * Classes that contain one concurrent algorithm each, and may be longer than others, because a
+   * comment explains the algorithm.
+   */
   private static final Map<String, String> ALGORITHMS = Map.ofEntries(
       Map.entry("PlainQueue", "the queue that holds the right to run"),
       Map.entry("Activation", "the drain of one activation, and the slots for woken actors"),

@@ -21,7 +21,10 @@ public final class StackEdge {
     this.random = random;
   }
 
-  /** Measures the depth of a stack, and then calls the code at random levels near its end. */
+  /**
+   * Measures the depth of a stack. Afterwards calls the code at each level of a second stack, from
+   * a random level near the end on.
+   */
   public void overflow(IntConsumer code) {
     play(Integer.MAX_VALUE, code);
     play(Math.max(0, deepest - 1 - random.nextInt(EDGE_LEVELS)), code);
@@ -29,7 +32,7 @@ public final class StackEdge {
 
   /**
    * Runs the code on a fiber, so deep in its stack that a park throws a StackOverflowError. The
-   * code itself still has enough stack.
+   * stack suffices for the code itself.
    */
   public static void runWhereParkFails(Runnable code) {
     runWhereParkFails(levels -> {
@@ -54,8 +57,8 @@ public final class StackEdge {
   }
 
   /**
-   * Runs the code that many levels deeper, and returns true. Returns false if a park works there,
-   * or if the stack ends before.
+   * Runs the code this many levels deeper in the stack, and returns true. Returns false, and does
+   * not run the code, if a park succeeds at that depth, or if the stack overflows before it.
    */
   public static boolean runAtDepth(int levels, Runnable code) {
     var entered = new AtomicBoolean();
@@ -74,7 +77,10 @@ public final class StackEdge {
     boolean ranBelow(int levels, Runnable code);
   }
 
-  /** A class that is loaded again for each descent: a park fails only below interpreted frames. */
+  /**
+   * A class that is loaded again for each descent, so that the JVM interprets its methods. A park
+   * fails only below interpreted frames.
+   */
   static final class Interpreted implements Descent {
     Interpreted() {}
 

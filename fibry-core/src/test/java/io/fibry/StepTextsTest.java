@@ -57,7 +57,10 @@ class StepTextsTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  /** Checks only texts about this actor, because actors of other tests may log, too. */
+  /**
+   * Asserts that the log has no text about the worker while the clock advances. Ignores other
+   * texts, because actors of other tests may log, too.
+   */
   private void assertWorkerIsNotLogged(Duration duration) {
     var text = clock.logged(duration);
     assertFalse(text.contains("'worker'"), text);
@@ -115,7 +118,7 @@ class StepTextsTest {
 
     var text = clock.logged(LIMIT.multipliedBy(2));
     assertTrue(text.contains("'worker'"), text);
-    var dump = scope.dump(); // on a busy machine the text may be late; the class name is shown then
+    var dump = scope.dump(); // on a busy machine toString may be late; the dump then shows the class name
     assertTrue(dump.matches("(?s).*handling \\S*Broken.*"), dump);
   }
 }

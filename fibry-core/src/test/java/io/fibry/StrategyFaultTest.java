@@ -25,7 +25,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Tests that strategies which fail neither end an actor nor leave a request without outcome. */
+/**
+ * Tests that a strategy that fails neither ends an actor nor leaves a request without an outcome.
+ */
 class StrategyFaultTest {
   // hides the many log entries of failing strategies
   private final Logged logged = new Logged();
@@ -154,7 +156,7 @@ class StrategyFaultTest {
     var actor = Variants.scope(letters).anonymous().strategy(Strategy.of(pool)).newActorWithReturn((Integer i) -> i);
     actor.ask(0);
     pool.shutdown();
-    // otherwise the current activation may take the next message
+    // waits for the end of the current activation, which could take the next message
     Patience.eventually(pool::isTerminated);
 
     var request = actor.sendMessageReturn(1);

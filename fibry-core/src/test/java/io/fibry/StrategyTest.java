@@ -173,7 +173,7 @@ class StrategyTest {
     var executor = Executors.newSingleThreadExecutor();
     var actor = scope.anonymous().strategy(Strategy.of(executor)).newActorWithReturn((Object m) -> m);
     actor.ask("works");
-    executor.close(); // waits for the activation, which could take the next message
+    executor.close(); // waits for the end of the current activation, which could take the next message
 
     boolean accepted = actor.sendMessage("too late");
     Patience.awaitEnd(actor::waitForExit);
@@ -203,7 +203,10 @@ class StrategyTest {
         .map(action -> Arguments.of(Named.of(variant.getKey(), variant.getValue()), action)));
   }
 
-  /** {@code shutdownNow} drops the activation without notice; the next send finds that out. */
+  /**
+   * {@code shutdownNow} drops the activation without notice. The next send notices that, and ends
+   * the actor.
+   */
   @Promise("6.6")
   @ParameterizedTest
   @MethodSource("droppedTaskCases")
@@ -310,7 +313,7 @@ class StrategyTest {
   @Test
   void callerStrategyNestsAtMost64Deep() {
     var handled = new boolean[200];
-    var deferringSenders = new ArrayList<Integer>(); // numbers of the actors whose send did not handle at once
+    var deferringSenders = new ArrayList<Integer>(); // actors whose send returned before the message was handled
     var actors = new ArrayList<Actor<Object>>();
     for (int i = 0; i < 200; i++) {
       int index = i;
@@ -325,7 +328,7 @@ class StrategyTest {
     actors.getFirst().sendMessage("go");
 
     assertTrue(handled[199]);
-    assertEquals(63, deferringSenders.getFirst()); // the 64th is the first whose send returned before handling
+    assertEquals(63, deferringSenders.getFirst()); // the 64th actor
   }
 
   @Promise("6.8")

@@ -8,7 +8,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** Plays stress rounds with every strategy and mailbox. Child JVMs run its main method. */
+/**
+ * Plays stress rounds with every strategy and mailbox. Some tests run its main method in a child
+ * JVM.
+ */
 public final class StressHarness implements AutoCloseable {
   private final ExecutorService pool = Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory());
   private final List<Strategy> strategies = List.of(
@@ -31,7 +34,10 @@ public final class StressHarness implements AutoCloseable {
     return Soak.ON ? TimeUnit.MINUTES.toMillis(3) : defaultMillis;
   }
 
-  /** Plays all combinations repeatedly; returns the number of rounds. */
+  /**
+   * Plays all combinations of strategy and mailbox again and again, and returns the number of
+   * rounds.
+   */
   int play(long millis) throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
     int rounds = 0;
@@ -66,7 +72,7 @@ public final class StressHarness implements AutoCloseable {
     pool.shutdownNow();
   }
 
-  /** Plays rounds for the milliseconds in the first argument. */
+  /** Plays rounds for the number of milliseconds in the first argument. */
   public static void main(String[] args) throws InterruptedException {
     try (var harness = new StressHarness(seed())) {
       System.out.println("rounds: " + harness.play(Long.parseLong(args[0])));

@@ -4,7 +4,10 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A numbered message of a stress round, with its outcome. A task calls the handler itself. */
+/**
+ * A numbered message of a stress round, which records its outcome. If it is sent as a task, it
+ * calls the handler itself.
+ */
 final class StressItem implements Request<StressItem, Integer>, Runnable {
   enum Kind { TELL, BATCH, TASK, TIMER, ASK, ASK_SHORT, FUTURE, FUTURE_CANCELLED }
 
@@ -21,7 +24,7 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
   final AtomicInteger completions = new AtomicInteger();
   final AtomicInteger letterCount = new AtomicInteger();
   volatile DeadLetter.Reason letterReason;
-  volatile boolean received; // a handler took it by receive and answered it
+  volatile boolean received; // a handler took the message by `receive`
 
   StressItem(StressRound round, int sender, int number, Kind kind, boolean fails) {
     this.round = round;
@@ -48,7 +51,9 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
     if (future != null) failure = StressWaits.failure(future, number);
   }
 
-  /** Returns the contradiction among its recorded outcomes, or null. */
+  /**
+   * Returns a text about a contradiction between the recorded outcomes of this message, or null.
+   */
   String fault() {
     int starts = handlerBegins.get();
     int deadLetters = letterCount.get();
@@ -59,7 +64,11 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
     return isRequest() ? requestFault(starts, deadLetters) : messageFault(starts, deadLetters, completed);
   }
 
-  /** Returns whether it has an outcome. A timer needs none: its actor may end before it sends. */
+  /**
+   * Returns whether the message has an outcome. Always true for the message of a timer, whose actor
+   * may end before the timer sends, and for a request, whose outcome the sender or the round
+   * awaits.
+   */
   boolean isSettled() {
     return isRequest() || kind == Kind.TIMER || completions.get() + letterCount.get() > 0;
   }

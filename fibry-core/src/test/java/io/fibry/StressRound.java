@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One round of a stress test: some senders, one actor, and one end of the actor at a random moment.
- * Afterwards the counts of the scope must agree with the outcomes of all messages.
+ * One round of a stress test. Some senders send to one actor, and a sender ends the actor at a
+ * random moment. Afterwards the counts of the scope must agree with the outcomes of all messages.
  */
 final class StressRound {
   enum MailboxKind {
@@ -37,7 +37,7 @@ final class StressRound {
 
   enum Ending { PILL, ASK_EXIT, KILL, CLOSE }
 
-  /** The failure that a handler throws if its message demands it. */
+  /** The failure that a handler throws if {@code fails} is set in its message. */
   static final class Planned extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -68,7 +68,7 @@ final class StressRound {
   private int handlerStarts; // plain
   private int handlerEnds; // plain; equal to handlerStarts between two handlers
   private SplittableRandom handlerRandom; // plain: used by handlers only
-  private int lateHandlers; // plain; more than one handler after exitRequested is a fault
+  private int lateHandlers; // plain; handlers that began after exitRequested; more than one is a fault
   private volatile boolean exitRequested; // askExit or kill has returned
   private volatile boolean exitAwaited; // waitForExit has returned
   private final CountDownLatch startedSenders;
@@ -142,7 +142,7 @@ final class StressRound {
     if (item.isRequest()) context.reply(item, item.number);
   }
 
-  @SuppressWarnings("unchecked") // throws a checked exception too
+  @SuppressWarnings("unchecked") // T is unchecked for the compiler, although the failure is checked
   private static <T extends Throwable> void throwPlanned() throws T {
     throw (T) PLANNED;
   }
@@ -192,7 +192,7 @@ final class StressRound {
     scope.close();
   }
 
-  /** Waits until all senders have started. */
+  /** Called by each sender. Waits until all senders have started. */
   void awaitAllSenders() {
     startedSenders.countDown();
     try {
@@ -251,8 +251,9 @@ final class StressRound {
   }
 
   /**
-   * Returns whether each message has an outcome, and the counts agree. This may become true only
-   * after the end: a timer may be late, and the last count of a sender or an activation, too.
+   * Returns whether each message has an outcome, and the counts agree. This may become true some
+   * time after the end of the actor, because a timer, a sender or an activation may count its last
+   * message late.
    */
   private boolean isSettled() {
     return countDifferences().isEmpty() && all().stream().allMatch(StressItem::isSettled);
@@ -278,8 +279,8 @@ final class StressRound {
   }
 
   /**
-   * The recorded outcomes are a lower bound: a request that is cancelled while its message is
-   * dropped may get another outcome.
+   * Compares the count with the recorded dead letters. These are a lower bound, because the scope
+   * also counts unhandled requests, which are no dead letters.
    */
   private void compareLetters(StringBuilder text, DeadLetter.Reason reason, long counted) {
     long recorded = all().stream().filter(item -> item.letterReason == reason).count();

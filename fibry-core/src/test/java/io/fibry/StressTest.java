@@ -4,7 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** Tests the promises of sections 1 to 5 and 7 by {@link StressRound}, under random load. */
+/**
+ * Tests the promises of sections 1 to 5 and 7 of docs/semantics.md by {@link StressRound}, under
+ * random load.
+ */
 class StressTest {
 
   @Test

@@ -10,7 +10,7 @@ import java.util.function.Supplier;
 public final class StressWaits {
   private StressWaits() {}
 
-  /** Runs the wait; if it fails, the new failure shows the state, too. */
+  /** Runs the wait. If the wait fails, throws a failure that shows the state, too. */
   public static void runWithState(Runnable wait, Supplier<String> state) {
     try {
       wait.run();
@@ -19,12 +19,15 @@ public final class StressWaits {
     }
   }
 
-  /** Waits until the future has any outcome. */
+  /** Waits until the future has a value or a failure. */
   public static void awaitOutcome(Future<?> future) {
     Patience.eventually(future + " has no outcome", future::isDone);
   }
 
-  /** Waits for an answer. Returns null if it is the expected number, and otherwise the failure. */
+  /**
+   * Waits for the answer. Returns null if the answer is the expected number, and otherwise a
+   * failure.
+   */
   public static Throwable failure(Future<? extends Number> future, long expected) throws InterruptedException {
     awaitOutcome(future);
     try {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests actors whose handler throws. {@code SuspensionTest} tests the backoff, and
- * {@link ScopePolicyTest} the decisions of the scope.
+ * {@link ScopePolicyTest} tests the decisions of a scope.
  */
 class SupervisionTest {
   private final RecordedLetters letters = new RecordedLetters();
@@ -35,7 +35,10 @@ class SupervisionTest {
     scope.closeWithin(Patience.LONG);
   }
 
-  /** Creates an actor that throws throwable messages, and logs others with its state's number. */
+  /**
+   * Creates an actor that throws a message that is a throwable, and logs each other message after
+   * the number of its state.
+   */
   private Actor<Object> actor(FailurePolicy policy) {
     return scope.anonymous().onFailure(policy.withoutLog()).initialState(states::incrementAndGet)
         .onStop(state -> log.add("stop " + state)).newActor(this::handle);
@@ -282,7 +285,10 @@ class SupervisionTest {
 
   // ---- retries
 
-  /** Creates an actor that logs each message and throws at the first {@code times} messages. */
+  /**
+   * Creates an actor that logs each message, and throws in the first {@code times} calls of its
+   * handler.
+   */
   private ActorWithReturn<Object, Object> newFailingActor(int times, FailurePolicy policy) {
     var remainingFailures = new AtomicInteger(times);
     return scope.anonymous().onFailure(policy.withoutLog()).newActorWithReturn((Object m) -> {

@@ -15,9 +15,9 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks limits in the tests of all modules. A test waits with {@code io.fibry.support.Patience},
- * whose limit grows on a slow machine, and starts each process as a {@code Child}. Other limits of
- * real time would fail on a busy machine.
+ * Checks waits, processes and ports in the tests of all modules. A test waits with
+ * {@code io.fibry.support.Patience}, whose limit grows on a slow machine. It starts each process as
+ * a {@code Child}. A test with another limit of real time would fail on a busy machine.
  */
 class TestLimitsRulesTest {
   private static final String UNIT =
@@ -32,17 +32,17 @@ class TestLimitsRulesTest {
   /** A limit of JUnit. */
   private static final Pattern JUNIT_LIMIT = Pattern.compile("@Timeout\\b");
 
-  /** An elapsed time that must be below a bound. */
+  /** An assertion that an elapsed time is below a bound. */
   private static final Pattern ELAPSED = Pattern.compile(
       "assert\\w*\\(.*(?:(?:nanoTime|currentTimeMillis)\\(\\) - [^<>]*|\\b(?:took|elapsed)\\w*(?:\\(\\))? ?)<");
 
-  /** A pause that assumes that other threads are done after it. */
+  /** A sleep, after which the test would assume that other threads are done. */
   private static final Pattern SLEEP = Pattern.compile("Thread\\.sleep\\(|TimeUnit\\.[A-Z]+\\.sleep\\(");
 
-  /** A process that stays alive if the test fails. */
+  /** A process that is no {@code Child}, and stays alive if the test fails. */
   private static final Pattern OWN_PROCESS = Pattern.compile("(?<!Child\\.start\\()new ProcessBuilder\\(");
 
-  /** A test that reads the property for soak tests itself. */
+  /** The property for soak tests, which only {@code Soak} may read. */
   private static final Pattern SOAK_PROPERTY = Pattern.compile("\"fibry\\.soak\"");
 
   /** A fixed port, which another program may use. */
@@ -122,7 +122,7 @@ class TestLimitsRulesTest {
 
   @Test
   void processesAreStartedAsChild() throws IOException {
-    forbid(OWN_PROCESS, "start it as io.fibry.support.Child, which always ends it");
+    forbid(OWN_PROCESS, "start the process as io.fibry.support.Child, which always ends it");
   }
 
   @Test

@@ -33,8 +33,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests logs, dumps and exceptions with hostile texts of messages, keys, states and failures. No
- * hostile text begins a line there. A scope that withholds the texts of messages does not
- * show them.
+ * hostile text may begin a line of a log or dump. A scope that withholds the texts of messages must
+ * not show such a text at all.
  */
 class TextsFuzzTest {
   private static final int ROUNDS = Soak.ON ? 1_000 : 5;
@@ -45,7 +45,7 @@ class TextsFuzzTest {
   private static final Pattern CONTROL_CHARACTER = Pattern.compile("[\\p{Cc}\u2028\u2029]");
   private static final Pattern FORGED_LINE = Pattern.compile("[\\r\\n\u0085\u2028\u2029]+" + FORGED);
 
-  /** A message, key or state whose text the user chose. */
+  /** A message, key or state with a hostile text. */
   private record HostileText(String text) {
     @Override
     public String toString() {
@@ -103,7 +103,7 @@ class TextsFuzzTest {
     return new HostileText(text(SECRET));
   }
 
-  /** A hostile text for a key or an exception, which is always shown. */
+  /** A hostile text for a key or an exception, whose texts are always shown. */
   private HostileText visible() {
     return new HostileText(text("k"));
   }

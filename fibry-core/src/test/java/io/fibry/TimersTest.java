@@ -289,7 +289,10 @@ class TimersTest {
     assertTrue(timer.cancel());
   }
 
-  /** A timer with a delay of zero may fire before its sender has stored it. */
+  /**
+   * A timer with a delay of zero may fire before the code that sets it has stored it. Its message
+   * then sets a timer with the same key, which must stay set.
+   */
   @Test
   void immediateTimerDoesNotCancelTimerSetByItsMessage() {
     var clock = new Clock() {

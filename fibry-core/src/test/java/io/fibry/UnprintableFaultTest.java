@@ -13,8 +13,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests messages whose toString throws an Error, as a cycle of objects that print each other does.
- * Logs and exceptions with such messages must not stop an actor.
+ * Tests messages whose toString throws an Error, for example because objects print each other in a
+ * cycle. Logs and exceptions with such messages must not stop an actor.
  */
 class UnprintableFaultTest {
 

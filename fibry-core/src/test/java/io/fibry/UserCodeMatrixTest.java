@@ -34,9 +34,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests each call of user code with each kind of misbehavior. Other actors must still answer, and
- * timers must fire. The limit of an ask, a kill and the close of the scope must end their
- * operation. Two sets name the exceptions, which docs/semantics.md lists, too.
+ * Tests each kind of misbehavior at each place where the library calls user code. Other actors must
+ * answer, and timers must fire. An ask must end by its limit, and a kill and a close of the scope
+ * must return. The first two sets name the exceptions, which docs/semantics.md lists, too.
  */
 @ExtendWith(SilencedStdErr.class)
 class UserCodeMatrixTest {
@@ -53,7 +53,7 @@ class UserCodeMatrixTest {
       EnumSet.of(CallSite.COMPARATOR, CallSite.WEIGHT, CallSite.KEY, CallSite.CONTEXT_CAPTURE,
           CallSite.STRATEGY, CallSite.CLOCK);
 
-  /** Calls that can block the end of the actor, too. */
+  /** Calls that a kill or a close makes, too: code that hangs there blocks the end of the actor. */
   private static final Set<CallSite> BLOCKS_EXIT = EnumSet.of(CallSite.COMPARATOR, CallSite.STRATEGY, CallSite.CLOCK);
 
   /** Calls that are made for all actors of the scope. */
@@ -111,7 +111,10 @@ class UserCodeMatrixTest {
         .flatMap(site -> Stream.of(Kind.values()).map(kind -> Arguments.of(site, kind)));
   }
 
-  /** Attaches the misbehaving code before the code that must still be called. */
+  /**
+   * Attaches the misbehaving code first. A kill must nevertheless notify the asker and the watcher
+   * that are attached after it.
+   */
   @ParameterizedTest
   @MethodSource("cutOffCases")
   void cutOffNotifiesOthersDespiteMisbehavingCode(CallSite site, Kind kind) {
@@ -313,7 +316,7 @@ class UserCodeMatrixTest {
     return message;
   }
 
-  /** A message whose text calls the misbehaving code. */
+  /** A message whose toString calls the misbehaving code. */
   private final class MisbehavingText {
     @Override
     public String toString() {

@@ -15,17 +15,20 @@ import java.util.stream.Stream;
 
 /** Every strategy with every mailbox, for the contract tests. */
 public final class Variants {
-  /** More messages than a contract test sends at once. */
+  /** The capacity of bounded mailboxes. A contract test sends fewer messages at once. */
   public static final int CAPACITY = 64;
 
   public static final Map<String, Strategy> STRATEGIES = strategies();
-  /** Strategies that a simulation can run; the others have threads from before the simulation. */
+  /**
+   * Strategies that a simulation can run. The others use thread pools that exist before the
+   * simulation begins.
+   */
   public static final List<String> SIMULATED = List.of("FIBER", "THREAD", "CALLER", "RESIDENT_FIBER", "own lambda");
   public static final Map<String, Mailbox<Object>> MAILBOXES = mailboxes();
 
   private Variants() {}
 
-  /** A strategy with a mailbox. It creates builders with both. */
+  /** A strategy and a mailbox. The variant creates builders that have both. */
   public record Variant(String label, Strategy strategy, Mailbox<Object> mailbox) {
     /** Returns whether the library creates the threads of the strategy. */
     public boolean usesLibraryThreads() {

@@ -64,13 +64,13 @@ class WatchTest {
   private void sendAndAwait(Actor<Object> actor, Object message) {
     actor.sendMessage(message);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
-    // the scope does not track anonymous actors of the root
+    // `scope` is a root scope, which does not track its anonymous actors
     Patience.eventually(() -> ActorInternals.isQuiet(actor));
   }
 
   /**
-   * Closes the target and waits until all watchers are notified. This happens after {@code close},
-   * in the order of their watches.
+   * Closes the target, and waits until all its watchers are notified. They are notified after
+   * {@code close}, in the order of their watches, so this method adds a last watcher.
    */
   private void closeAndAwaitNotifications(Exitable target) {
     var lastNotification = new CompletableFuture<Object>();

@@ -49,7 +49,7 @@ class WatchdogFaultTest {
     assertEquals(true, Patience.value(closeReturned));
   }
 
-  /** The watchdog counts messages in the linked list from which the drain removes them. */
+  /** The watchdog counts the messages of a linked list while the drain removes messages from it. */
   @Test
   void longMailboxIsLoggedOnceWhileDrained() {
     try (var logged = new Logged()) {

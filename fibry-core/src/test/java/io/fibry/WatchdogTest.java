@@ -23,8 +23,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests the watchdog with a clock that the test moves. Its reports are logged on the thread of the
- * test.
+ * Tests the watchdog with a manual clock. While a test advances the clock, the watchdog logs its
+ * reports on the thread of the test.
  */
 class WatchdogTest {
   private static final class CountingClock extends Clock {
@@ -68,7 +68,7 @@ class WatchdogTest {
   @Test
   void slowActorIsLoggedWithStack() {
     Gate.occupy(actor(scope, "slow"));
-    handlerThreads.forEach(Patience::awaitParked); // so that its stack is in the first report
+    handlerThreads.forEach(Patience::awaitParked); // so that the first report has the stack of the waiting handler
 
     String text = clock.logged(LIMIT.multipliedBy(2));
 
@@ -176,7 +176,7 @@ class WatchdogTest {
   @Test
   void slowActorsAtSameLineAreLoggedOncePerSecond() {
     for (int i = 0; i < 50; i++) Gate.occupy(actor(scope, "slow" + i));
-    handlerThreads.forEach(Patience::awaitParked); // so that all wait at the same line
+    handlerThreads.forEach(Patience::awaitParked); // so that all handlers wait at the same line
 
     String firstText = clock.logged(LIMIT.multipliedBy(2));
     Gate.occupy(actor(scope, "later"));
