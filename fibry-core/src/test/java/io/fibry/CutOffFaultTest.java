@@ -71,8 +71,8 @@ class CutOffFaultTest {
   }
 
   /**
-   * As soon as the actor is cut off, its context throws in the handler, perhaps before the request
-   * of the asker fails. The asker must get the cut-off, and not this exception.
+   * The context throws in the handler once the actor is cut off, perhaps before the request of the
+   * asker fails. The asker must get the cut-off, and not this exception.
    */
   @Test
   void askerGetsCutOffInsteadOfLaterHandlerException() {

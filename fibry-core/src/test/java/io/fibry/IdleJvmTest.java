@@ -23,7 +23,7 @@ class IdleJvmTest {
 
   /**
    * Creates a thousand actors of all strategies, lets each handle a message, and sets a timer of
-   * one hour for each. Then measures the processor time of the JVM.
+   * one hour for each. The program then measures the processor time of its JVM.
    */
   static final class IdleProgram {
     private static final int MAX_WINDOWS = 200; // at most; the first windows may contain other work of the JVM

@@ -40,8 +40,8 @@ class RefusedNestedAskTest {
   }
 
   /**
-   * Creates an actor that answers a message with all messages so far. At the message "pay" it makes
-   * the nested request instead.
+   * Creates an actor whose answer to a message is the list of all messages so far. At the message
+   * "pay" it makes the nested request instead.
    */
   private ActorWithReturn<String, Object> account(FailurePolicy policy, NestedRequest nestedRequest) {
     return app.named("account").onFailure(policy).initialState(ArrayList<String>::new)

@@ -68,7 +68,7 @@ final class StressRound {
   private int handlerStarts; // plain
   private int handlerEnds; // plain; equal to handlerStarts between two handlers
   private SplittableRandom handlerRandom; // plain: used by handlers only
-  private int lateHandlers; // plain; handlers that began after exitRequested; more than one is a fault
+  private int lateHandlers; // plain; handlers that began after exitRequested, at most one is allowed
   private volatile boolean exitRequested; // askExit or kill has returned
   private volatile boolean exitAwaited; // waitForExit has returned
   private final CountDownLatch startedSenders;
