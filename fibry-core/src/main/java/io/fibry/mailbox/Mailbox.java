@@ -13,8 +13,9 @@ import java.util.Optional;
  *
  * <p>{@link #unbounded()} costs one atomic operation per message. All other mailboxes use a lock,
  * which is held briefly. They need the lock to drop the oldest message, to free the capacity that a
- * cancelled request takes, or to wake a handler inside {@code receive}. If the overflow rule only
- * refuses messages or makes senders wait, senders take the lock only when the mailbox is full.
+ * cancelled request takes, or to wake a handler inside {@code receive}. Senders to a bounded
+ * mailbox take the lock only when the mailbox is full, with four exceptions: it drops the oldest
+ * message, is selective, has a maximum wait, or belongs to a pool by key.
  *
  * @param <M> the type of the messages
  */
@@ -110,14 +111,14 @@ public final class Mailbox<M> {
   /**
    * {@return a copy that also refuses a message if it would wait longer than {@code target}} The
    * wait is predicted from the pace at which messages are handled at present. Waits thus stay short
-   * at any pace, and the sender of a refused message knows it at once. While no message is queued,
-   * no message is refused. The mailbox needs a capacity, which still limits a burst of messages,
-   * and the rule {@link Overflow#REJECT} or {@link Overflow#DROP_NEWEST}.
+   * at any pace, and the sender of a refused message is notified at once. While no message is
+   * queued, no message is refused. The mailbox needs a capacity, which still limits a burst of
+   * messages, and the rule {@link Overflow#REJECT} or {@link Overflow#DROP_NEWEST}.
    * {@snippet class="io.fibry.OverloadSnippetsTest" region="within"}
    *
    * <p>Choose at least the time that the handling of one message takes, and at most half of the
-   * time after which an answer is useless. In a pool by key, messages that wait only for an earlier
-   * message of their key do not count.
+   * time after which an answer is useless. In a pool by key, the prediction ignores messages that
+   * wait only for an earlier message with an equal key.
    *
    * @param target how long a message may wait
    */

@@ -13,8 +13,8 @@ public enum Overflow {
   DROP_NEWEST,
   /**
    * Drops the oldest message. Tasks given to {@code execute} are never dropped, because their
-   * senders would not be notified. They have a separate capacity of the same size, and a task
-   * beyond it is refused.
+   * senders would not be notified. Tasks have a separate capacity of the same size, and a task
+   * beyond this capacity is refused.
    */
   DROP_OLDEST
 }

@@ -5,10 +5,10 @@ import java.util.List;
 
 /**
  * The askers of a request that came from another process: the actors of other processes that wait
- * until it is handled. Each asker is identified by a text. Libraries that carry requests between
- * processes send these texts with each request. If the text of an actor is among the askers of a
- * request to this actor, the actor would wait for itself. No single process can see such a cycle of
- * waits completely. Thread-safe.
+ * until the request is handled. Each asker is identified by a text. Libraries that carry requests
+ * between processes send these texts with each request. If the text of an actor is among the askers
+ * of a request to this actor, the actor would wait for itself. No single process can see such a
+ * cycle of waits completely. Thread-safe.
  */
 public final class AskChain {
   private AskChain() {}
@@ -25,9 +25,9 @@ public final class AskChain {
    * Sends messages that came from another process. In their handlers, and in the handlers of all
    * actors that these handlers ask, {@link #current} returns the given askers.
    *
-   * @param askers the outermost first; the last is the actor that the messages are sent to. If this
-   * actor is a pool, its handlers do not see it among the askers, because another worker of the
-   * pool can handle a request of the handler
+   * @param askers the outermost first; the last is the actor that the messages are sent to. If that
+   * actor is a pool, its handlers do not see the pool among the askers, because another worker of
+   * the pool can handle a request from a handler to the pool
    * @param send sends the messages; must not wait
    */
   public static void runAs(List<String> askers, Runnable send) {

@@ -16,15 +16,15 @@ import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 
 /**
- * A builder of actors as authors of blocks use it: it also returns its settings, and makes copies
- * that only blocks need.
+ * A builder of actors for authors of blocks. It also returns its settings, and makes copies that
+ * only blocks need.
  *
  * @param <M> the type of the messages
  */
 public interface BlockBuilder<M> extends ActorBuilder<M> {
 
   /**
-   * {@return the same builder, as authors of blocks see it}
+   * {@return the same builder, with the methods for authors of blocks}
    *
    * @param builder made by a scope, or by a block such as {@code RateLimit}
    * @param <M> the type of the messages
@@ -69,14 +69,15 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
   /** {@return the name, or empty if this builder has no name} */
   Optional<String> name();
 
-  /** {@return the strategy of the next actor: of this builder, or else of the scope} */
+  /** {@return the strategy of the next actor: the builder's own strategy, or else the scope's} */
   Strategy strategy();
 
-  /** {@return the mailbox of the next actor: of this builder, or else of the scope} */
+  /** {@return the mailbox of the next actor: the builder's own mailbox, or else the scope's} */
   Mailbox<? super M> mailbox();
 
   /**
-   * {@return a copy with this mailbox, or this builder if it or its scope was given a mailbox}
+   * {@return a copy with this mailbox, or this builder if a mailbox was given to it or to its
+   * scope}
    *
    * @param mailbox the default mailbox
    */
@@ -95,8 +96,9 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
    * {@return the text by which a log or an exception may describe this message: its
    * {@code toString} or only its class, as the options of the scope say}
    *
-   * @param message a message of a user. Its {@code toString} runs on a thread of its own. If it
-   * waits for more than 50 ms, or computes for more than a second, the text has only the class
+   * @param message a message of a user. Its {@code toString} runs on a thread of its own. If
+   * {@code toString} waits for more than 50 ms, or computes for more than a second, the text has
+   * only the class
    */
   String describe(Object message);
 
@@ -145,10 +147,10 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
 
   /**
    * {@return a copy that makes its actors in a new scope inside the scope of this builder} A block
-   * uses it to make actors even while a close of the outer scope waits for other actors. The inner
-   * scope accepts new actors until the outer scope closes it, too. A failure that its actors
-   * escalate goes to the outer scope. The root scope lists and closes the inner scope only if this
-   * builder has a name.
+   * uses such a copy to make actors even while a close of the outer scope waits for other actors.
+   * The inner scope accepts new actors until the outer scope closes the inner scope. A failure that
+   * its actors escalate goes to the outer scope. The root scope lists and closes the inner scope
+   * only if this builder has a name.
    *
    * @param kind the name of the new scope, if this builder has no name
    * @throws IllegalStateException if the outer scope is closed
@@ -156,10 +158,10 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
   BlockBuilder<M> inNewScope(String kind);
 
   /**
-   * {@return a copy whose actors are not members of the scope} They have the options of the scope,
-   * and their dead letters go to it. But the scope neither lists them, keeps them in memory, nor
-   * ends them. Several of these actors may have the same name, and they can be made after the scope
-   * is closed.
+   * {@return a copy whose actors are not members of the scope} The actors have the options of the
+   * scope, and their dead letters go to the scope. But the scope does not list these actors, keep
+   * them in memory or end them. Several of these actors may have the same name, and they can be
+   * made after the scope is closed.
    */
   BlockBuilder<M> inOuterScope();
 
@@ -188,7 +190,7 @@ public interface BlockBuilder<M> extends ActorBuilder<M> {
    * message is lost, it is not counted and is no dead letter.
    *
    * @param isNegligible returns whether the loss of a message does not matter, such as a ping, or
-   * an event that may come after the end of its actor
+   * an event that may arrive after its actor has ended
    */
   BlockBuilder<M> ignoreLost(Predicate<Object> isNegligible);
 }

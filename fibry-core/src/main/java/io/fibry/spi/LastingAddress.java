@@ -4,9 +4,10 @@ import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 
 /**
- * An address that stays valid when the actor behind it ends and a new actor takes its place, such
- * as the address of an entity. It is made by a block. Code that reacts to the end of actors, as a
- * topic does for its subscribers, must react to the end of {@link #owner()} instead.
+ * An address that stays valid when the actor behind it ends and a new actor takes the actor's
+ * place, such as the address of an entity. Blocks make such addresses. Code that reacts to the end
+ * of actors, as a topic does for its subscribers, must react to the end of {@link #owner()}
+ * instead.
  */
 public interface LastingAddress extends Exitable {
 

@@ -3,9 +3,9 @@ package io.fibry.spi;
 /**
  * A message whose handling consists of many steps, such as a connection whose client decides how
  * long it lasts. Its actor is busy all the time, although no step takes long. Therefore dumps, the
- * texts of time-outs and the watchdog describe the current step: its text, when it began, and how
- * many steps came before it. Each completed step counts as one handled message, and the message
- * itself does not count.
+ * texts of time-outs and the watchdog describe the current step and its duration, not the whole
+ * message. Each completed step counts as one handled message, and the message itself does not
+ * count.
  *
  * <p>Both methods are called by threads that observe the actor, so they must be quick and
  * thread-safe.

@@ -6,7 +6,7 @@ import java.util.function.Function;
 import java.util.function.ToIntFunction;
 
 /**
- * Describes how the workers of a pool share one mailbox. It is used by blocks; programs use
+ * Describes how the workers of a pool share one mailbox. Blocks use this class; programs use
  * {@code Pools}. Immutable and thread-safe.
  *
  * @param <M> the type of the messages

@@ -1,6 +1,6 @@
 package io.fibry.text;
 
-/** Makes single lines of objects, texts and exceptions of users, for logs and exceptions. */
+/** Makes texts of one line from objects, texts and exceptions of users, for logs and exceptions. */
 public final class Lines {
   private static final int MAX_LENGTH = 200; // characters
   private static final int CUT_MARK_LENGTH = 20; // about the length of "… (12345 characters)"
@@ -58,7 +58,7 @@ public final class Lines {
     }
   }
 
-  /** Returns a text for an object whose own method for its text threw. */
+  /** Returns a text for an object whose {@code toString} or {@code getMessage} threw. */
   private static String describeFailed(Object object, String method, Throwable thrown) {
     return object.getClass().getName() + " (its " + method + " threw " + thrown.getClass().getName() + ")";
   }

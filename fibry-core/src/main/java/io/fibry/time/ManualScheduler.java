@@ -10,8 +10,8 @@ import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A scheduler for tests, whose time passes only by {@link #advance}, which also runs the tasks that
- * become due. Thread-safe.
+ * A scheduler for tests. Its time passes only in calls of {@link #advance}, which also run the
+ * tasks that become due. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="clock"}
  */
 public final class ManualScheduler extends TaskScheduler {
@@ -47,7 +47,7 @@ public final class ManualScheduler extends TaskScheduler {
 
   /**
    * Moves the time to the next task that is due at {@code end} or before, and returns the task. If
-   * there is none, moves the time to {@code end} and returns null.
+   * no such task exists, moves the time to {@code end} and returns null.
    */
   private synchronized ManualTask pollDue(long end) {
     ManualTask task = queue.isEmpty() || queue.first().dueAt > end ? null : queue.pollFirst();
@@ -66,7 +66,7 @@ public final class ManualScheduler extends TaskScheduler {
       if (time - now > 0) return start(task, time - now, 0);
     }
     var timer = new ManualTask(Objects.requireNonNull(task, "task"), 0, 0);
-    timer.run(); // on this thread, because the call of advance that passed `time` may have returned
+    timer.run(); // on this thread, because the call of advance that moved past `time` may have returned
     return timer;
   }
 
@@ -89,8 +89,9 @@ public final class ManualScheduler extends TaskScheduler {
   }
 
   /**
-   * Wakes a thread that is in {@link #sleepUntil}. The thread that moves the clock removes it from
-   * the sleepers, so {@link #isAsleep} is false for it when {@link #advance} returns.
+   * Wakes a thread that is in {@link #sleepUntil}. The thread that moves the clock removes the
+   * woken thread from the sleepers. So {@link #isAsleep} returns false for the woken thread when
+   * {@link #advance} returns.
    */
   private synchronized void wake(Thread thread, CountDownLatch timeReached) {
     if (timeReached.getCount() == 0) return;

@@ -61,8 +61,8 @@ public interface Scheduler {
       long delay = time - now;
       var timer = schedule(Duration.ofNanos(Math.max(0, delay)), task);
       // If a test moved the clock before the timer was set, the timer is late: it is canceled and
-      // set again. If less than a millisecond has passed, no test moved the clock, or the timer is
-      // late by too little to matter.
+      // set again. If less than a millisecond has passed, either no test moved the clock, or the
+      // timer is late by too little to matter.
       if (delay <= 0 || nanoTime() - now < 1_000_000 || !tryCancel(timer)) return timer;
     }
   }
@@ -125,7 +125,8 @@ public interface Scheduler {
    * @throws InterruptedException if the thread is interrupted
    */
   default boolean awaitDone(CompletableFuture<?> future, Duration limit) throws InterruptedException {
-    if (future.isDone() || !limit.isPositive()) return future.isDone(); // a manual clock would not run the timer yet
+    // without a timer, because a manual clock runs the timer of a zero limit only when it is moved
+    if (future.isDone() || !limit.isPositive()) return future.isDone();
     var limitReached = new CompletableFuture<Void>();
     var timer = schedule(limit, () -> limitReached.complete(null));
     try {

@@ -19,8 +19,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Runs all tasks on one thread, the timer thread, which has a sorted set of timers. Other threads
- * pass timers to it by its inbox, without a lock. If they held the lock of a JDK timer queue, a
- * StackOverflowError could leave it locked, and stop all timers of the process.
+ * pass timers to the timer thread through its inbox, without a lock. With a timer queue of the JDK,
+ * a StackOverflowError in one of these threads could leave the queue locked, and stop all timers of
+ * the process.
  *
  * <p><b>No timer is missed.</b> The creator of a timer adds it to the inbox and then reads
  * {@code wakeUpAt}. The timer thread writes {@code wakeUpAt} and then checks whether the inbox is
@@ -42,7 +43,7 @@ final class SystemScheduler extends TaskScheduler {
   private final AtomicReference<Thread> timerThread = new AtomicReference<>();
   private final AtomicInteger cancelCount = new AtomicInteger();
   private volatile boolean isSleeping; // written by the timer thread, after `wakeUpAt`
-  private volatile long wakeUpAt; // the end of the timer thread's sleep, in ns by its clock
+  private volatile long wakeUpAt; // when the timer thread's sleep ends, in ns by its clock
   // Made in advance: a lambda whose first use finds too little memory fails for ever.
   private final Runnable starter = this::startTimerThread;
   private final Runnable loop = this::loop;
@@ -89,10 +90,10 @@ final class SystemScheduler extends TaskScheduler {
   }
 
   /**
-   * Returns the timer thread. If there is none yet, starts a helper thread that makes it, and
-   * returns null. The helper has an empty stack: if the current thread overflowed its stack here,
-   * it could leave a timer thread that never starts. The helper is no fiber, because other fibers
-   * may hold all carriers.
+   * Returns the timer thread. If it does not exist yet, starts a helper thread that makes the timer
+   * thread, and returns null. The current thread does not make and start the timer thread itself:
+   * if its stack overflowed between the two steps, the timer thread would never start. The helper
+   * is no fiber, because other fibers may hold all carriers.
    */
   private Thread ensureTimerThread() {
     var thread = timerThread.get();
@@ -101,8 +102,9 @@ final class SystemScheduler extends TaskScheduler {
   }
 
   /**
-   * Makes and starts the timer thread, unless there is one. It never ends, and before Java 24 a new
-   * thread keeps the class loaders of its creator in memory, unless it is made as privileged.
+   * Makes and starts the timer thread, unless it exists. The timer thread never ends. Before Java
+   * 24, a thread keeps the class loaders of its creator's stack in memory, unless a privileged
+   * action makes the thread.
    */
   @SuppressWarnings("removal")
   private void startTimerThread() {
@@ -132,7 +134,9 @@ final class SystemScheduler extends TaskScheduler {
 
   private void runDue() {
     if (isSleeping) isSleeping = false;
-    Thread.interrupted(); // clears a flag that a task has set: other tasks must not see it, and park would return
+    // clears the interrupt flag that a task may have set, because other tasks must not see the
+    // flag, and the park below would return at once
+    Thread.interrupted();
     processInbox();
     long now = System.nanoTime();
     var nextTimer = queue.isEmpty() ? null : queue.first();
@@ -148,13 +152,15 @@ final class SystemScheduler extends TaskScheduler {
     else LockSupport.parkNanos(this, nextTimer.dueAt - now);
   }
 
-  /** Adds the open timers of the inbox to the queue, and removes the canceled ones from it. */
+  /**
+   * Adds the open timers of the inbox to the queue, and removes the canceled timers from the queue.
+   */
   void processInbox() {
     for (var timer = inbox.peek(); timer != null; timer = inbox.peek()) {
       timer.isSeen = true;
       if (timer.isOpen()) queue.add(timer);
       else queue.remove(timer);
-      inbox.poll(); // last, so that the next call tries again if memory was exhausted before
+      inbox.poll(); // last: if memory is exhausted before this, the next call tries again
     }
   }
 
