@@ -26,8 +26,8 @@ public interface Actor<M> extends Exitable, Executor {
    * flag set.
    *
    * @param message never null
-   * @return true if the mailbox accepted the message. False if the mailbox refused it or the actor
-   * has ended; the message is then a dead letter
+   * @return true if the mailbox accepted the message. False if the mailbox refused the message or
+   * the actor has ended; the message then becomes a dead letter
    * @throws AskCycleException if the wait could never end, for example because a handler sends to
    * the full mailbox of its own actor
    */
@@ -38,7 +38,7 @@ public interface Actor<M> extends Exitable, Executor {
    * them.
    *
    * @param block the messages; no message may be null
-   * @return true if the mailbox accepted all of them, false if it accepted none
+   * @return true if the mailbox accepted all messages, false if it accepted none
    * @throws UnsupportedOperationException if the mailbox has an order of its own
    * @throws IllegalArgumentException if there are more messages than the mailbox can hold
    */
@@ -75,12 +75,13 @@ public interface Actor<M> extends Exitable, Executor {
 
   /**
    * Sends a request and returns a future of the answer. If the caller completes or cancels the
-   * future, the request is canceled. If it was still queued, it is never handled, and its place in
-   * the mailbox is free at once.
+   * future, the request is canceled. A request that was still queued is then never handled, and
+   * frees its capacity in the mailbox at once.
    *
-   * <p>Code chained to this future never runs on the actor's thread while a message is handled.
-   * Code chained to an {@code allOf} or {@code anyOf} of this future may run there. Neither runs on
-   * a thread that completes a stage given to {@link ActorContext#replyWhen}.
+   * <p>Code chained to this future never runs on the actor's thread while the actor handles a
+   * message. Code chained to an {@code allOf} or {@code anyOf} of this future may run on that
+   * thread. Neither kind of code runs on the thread that completes a stage given to
+   * {@link ActorContext#replyWhen}.
    *
    * @param <Q> the type of the request
    * @param <R> the type of the answer
@@ -98,7 +99,7 @@ public interface Actor<M> extends Exitable, Executor {
    * @param <Q> the type of the request
    * @param <R> the type of the answer
    * @param request never null
-   * @param limit more than zero; includes a wait for capacity in the mailbox
+   * @param limit more than zero; also limits the wait for capacity in the mailbox
    * @return completes with the answer, or with the exception that {@code ask} would throw
    */
   <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit);

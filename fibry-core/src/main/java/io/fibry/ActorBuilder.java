@@ -44,8 +44,8 @@ public interface ActorBuilder<M> {
   ActorBuilder<M> onFailure(FailurePolicy policy);
 
   /**
-   * {@return a copy for messages of this type} {@link ActorScope#find} finds a named actor only if
-   * its builder was given the same type.
+   * {@return a copy for messages of this type} {@link ActorScope#find} finds a named actor only by
+   * the type that was given to the actor's builder.
    *
    * @param <N> the type of the messages
    * @param type the class or interface of the messages
@@ -62,15 +62,15 @@ public interface ActorBuilder<M> {
 
   /**
    * {@return a copy whose actors, while idle, handle an {@code ask} on the virtual thread of the
-   * asker, which saves a switch of threads} This holds only for actors on {@link Strategy#FIBER},
-   * and only for an {@code ask} that is called without a limit. Messages are still handled one at a
-   * time, and a handler sees all writes of the previous handler.
+   * asker, which saves a switch of threads} The setting has an effect only for actors on
+   * {@link Strategy#FIBER}, and only for an {@code ask} that is called without a limit. Messages
+   * are still handled one at a time, and a handler sees all writes of the previous handler.
    *
    * <p>The handler then sees the asker's thread-locals, thread name, context class loader and
    * interrupts. It runs on the asker's stack, so a {@link StackOverflowError} comes earlier. Such
    * calls nest at most 32 deep; a deeper request is queued. {@code kill} does not interrupt the
-   * handler. The scope's ask limit does not end the wait either, but when the limit is over,
-   * {@link ActorContext#isCancelled} returns true.
+   * handler. The scope's ask limit does not end the asker's wait, but after the limit
+   * {@link ActorContext#isCancelled} returns true in the handler.
    */
   ActorBuilder<M> inlineRequests();
 
@@ -175,8 +175,8 @@ public interface ActorBuilder<M> {
     Stateful<S, M> inlineRequests();
 
     /**
-     * {@return a copy with a hook, which is called on the actor's thread when the actor ends} The
-     * hook is not called if no state was made.
+     * {@return a copy with a hook, which is called on the actor's thread when the actor ends or
+     * restarts} The hook is not called if no state was made.
      *
      * @param hook called with the state; an exception that it throws is logged
      */

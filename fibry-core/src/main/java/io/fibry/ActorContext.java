@@ -8,21 +8,23 @@ import java.util.function.Predicate;
 
 /**
  * Gives a handler access to its actor and to the message that is being handled. A context may be
- * used only on the handler's thread, and only until the handler returns. Other calls throw
- * {@link IllegalStateException}, and so do calls after the actor was cut off by a kill.
+ * used only on the handler's thread, and only until the handler returns. Any other call throws
+ * {@link IllegalStateException}, also a call after a kill has cut the actor off.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="context"}
  *
  * @param <M> the type of the messages
  */
 public interface ActorContext<M> {
 
-  /** {@return the actor} Unlike the context, it may be stored and passed to other threads. */
+  /**
+   * {@return the actor} Unlike the context, the actor may be stored and passed to other threads.
+   */
   Actor<M> self();
 
   /**
    * Replies to a request that the handler was given. The request is found by object identity. If
-   * the same object was received twice, the first request that is not answered yet gets the answer.
-   * If the asker no longer waits, the answer is discarded.
+   * the handler was given the same object twice, the first unanswered request gets the answer. If
+   * the asker no longer waits, the answer is discarded.
    *
    * @param <R> the type of the answer
    * @param request the message
@@ -34,9 +36,9 @@ public interface ActorContext<M> {
 
   /**
    * Promises an answer: the request completes when the stage completes, with the value or the
-   * failure of the stage. The actor handles other messages meanwhile. If the actor ends first, the
-   * request fails with {@link ActorStoppedException}. Code that the asker has chained to the answer
-   * never runs on the thread that completes the stage.
+   * failure of the stage. Until then the actor handles other messages. If the actor ends before the
+   * stage completes, the request fails with {@link ActorStoppedException}. Code that the asker has
+   * chained to the answer never runs on the thread that completes the stage.
    *
    * @param <R> the type of the answer
    * @param request the message
@@ -115,8 +117,8 @@ public interface ActorContext<M> {
 
   /**
    * Stashes the current message, to be handled again after {@link #unstash}. A stashed message does
-   * not count against the capacity of the mailbox. If the actor ends first, the message is
-   * undelivered: see {@link DeadLetter.Reason#UNDELIVERED}.
+   * not count against the capacity of the mailbox. If the actor ends before the message is
+   * unstashed, the message is undelivered: see {@link DeadLetter.Reason#UNDELIVERED}.
    *
    * @throws IllegalStateException if the mailbox is not selective, or if the message is already
    * answered or stashed
@@ -131,13 +133,13 @@ public interface ActorContext<M> {
   void unstash();
 
   /**
-   * Watches another actor or block: when it ends, this actor gets a message, even if its own
-   * mailbox is full. If the watched actor has already ended, the message is sent at once. A second
-   * watch of the same actor or block replaces the message of the first watch. The watch ends when
-   * this actor ends.
+   * Watches another actor or block. When the watched actor ends, this actor gets a message, even if
+   * this actor's mailbox is full. If the watched actor has already ended, the message is sent at
+   * once. A second watch of the same actor or block replaces the message of the first watch. The
+   * watch ends when this actor ends.
    *
    * <p>While the watched actor is reachable, the watch keeps this actor from being garbage
-   * collected. It does not keep the watched actor from being garbage collected.
+   * collected. The watch never keeps the watched actor from being garbage collected.
    *
    * @param target the actor or block to watch
    * @param message makes the message; must be quick, because it runs on the thread that ends the
@@ -146,7 +148,7 @@ public interface ActorContext<M> {
   void watch(Exitable target, Function<ExitReason, ? extends M> message);
 
   /**
-   * Ends a watch. If the message of the watch is already in the mailbox, it is still handled.
+   * Ends a watch. A message of the watch that is already in the mailbox is still handled.
    *
    * @param target the actor or block that was watched
    */

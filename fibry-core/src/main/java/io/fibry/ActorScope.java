@@ -109,10 +109,10 @@ public interface ActorScope extends AutoCloseable {
   boolean isClosed();
 
   /**
-   * Registers code that runs once, when this scope or a scope around it begins to close; it runs at
-   * once if the close has begun. For example, the code says goodbye to the client of a long
-   * connection. It runs on a thread of its own, and the close does not wait for it. An exception
-   * that it throws is logged.
+   * Registers code that runs once, when this scope or a scope around it begins to close. If the
+   * close has begun, the code runs at once. For example, the code says goodbye to the client of a
+   * long connection. The code runs on a thread of its own, and the close does not wait for it. An
+   * exception that it throws is logged.
    *
    * @param hook the code to run
    * @return the registration, which can be canceled
@@ -130,8 +130,9 @@ public interface ActorScope extends AutoCloseable {
    * Ends all actors and scopes in this scope, the newest first; each actor first handles its queued
    * messages. When the limit is over, the remaining actors are interrupted. Actors that still run
    * after the kill grace are cut off: see {@link Exitable#kill}. Once the close has begun, no actor
-   * can be made, except by {@code Entities} until the scope's servers have ended. No handler begins
-   * after this method has returned. The root scope ends the actors that it tracks, and stays open.
+   * can be made in the scope; only {@code Entities} make actors until the scope's servers have
+   * ended. No handler begins after this method has returned. The root scope ends the actors that it
+   * tracks, and stays open.
    *
    * <p>A second call waits for the report of the first call. If a handler inside the scope calls
    * this method, all other actors end, and the method returns; the handler's own actor ends after
@@ -271,9 +272,9 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * {@return a copy with this time in which a handler must obey an interrupt by a kill or close}
+     * {@return a copy with this kill grace: the time in which an interrupted handler must return}
      *
-     * @param grace by default 1 second; zero cuts off at once
+     * @param grace by default 1 second; zero cuts the actor off at once
      */
     public Options withKillGrace(Duration grace) {
       requireNotNegative(grace, "grace");
@@ -378,7 +379,7 @@ public interface ActorScope extends AutoCloseable {
       return drainLimit;
     }
 
-    /** {@return the time in which a handler must obey an interrupt by a kill or close} */
+    /** {@return the time in which a handler must return after an interrupt by a kill or close} */
     public Duration killGrace() {
       return killGrace;
     }

@@ -3,8 +3,9 @@ package io.fibry;
 import io.fibry.engine.jvm.MessageTexts;
 
 /**
- * Thrown to the asker if the actor had ended, or ended before it answered. If the actor had not
- * begun to handle the request, the outcome is NOT_DONE.
+ * Thrown to the asker if the actor no longer accepted the request, or ended before it answered the
+ * request. The outcome is NOT_DONE only if it is certain that no handler will begin with the
+ * request.
  */
 public final class ActorStoppedException extends RequestException {
   private static final long serialVersionUID = 1;

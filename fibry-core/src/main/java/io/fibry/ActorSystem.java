@@ -62,8 +62,8 @@ public final class ActorSystem {
   }
 
   /**
-   * {@return a builder of actors in the scope of another actor} Its actors have the clock, the ask
-   * limit and the context propagators of that scope, and their dead letters go to that scope.
+   * {@return a builder of actors in the scope of another actor} The new actors have the clock, the
+   * ask limit and the context propagators of that scope, and their dead letters go to that scope.
    *
    * @param actor an actor, a block or an address; an actor of a class of your own counts as an
    * actor of the root scope
@@ -94,7 +94,10 @@ public final class ActorSystem {
     Scope.root().configure(options);
   }
 
-  /** {@return the root scope} Closing it ends the actors that it tracks, but it stays open. */
+  /**
+   * {@return the root scope} Closing the root scope ends the actors that it tracks; the scope stays
+   * open.
+   */
   public static ActorScope root() {
     return Scope.root();
   }

@@ -5,7 +5,7 @@ import java.util.Objects;
 
 /**
  * Thrown to a caller that would wait for an actor which itself waits for the caller, directly or
- * through other actors. The text names each actor of this cycle, and what the actor waits for.
+ * through other actors. The text names each actor of this cycle, and says for which actor it waits.
  */
 public final class AskCycleException extends RequestException {
   private static final long serialVersionUID = 1;

@@ -3,9 +3,9 @@ package io.fibry;
 import java.time.Duration;
 
 /**
- * Thrown to the asker if the answer did not come in time. The request is canceled: if it is still
- * queued, it is never handled. The outcome is NOT_DONE if it is certain that the handler did not
- * begin with the request.
+ * Thrown to the asker if the answer did not come in time. The request is canceled: a request that
+ * is still queued is never handled. The outcome is NOT_DONE if it is certain that the handler did
+ * not begin with the request.
  *
  * <p>The text says which message the actor is handling instead, for at least how long, and for
  * which actor its handler waits. It also gives the position of the request in the queue. The cause

@@ -30,9 +30,9 @@ public interface ContextPropagator<C> {
    * library calls only this method, before it offers the message to the mailbox, and without a
    * lock.
    *
-   * @param recipient the actor that the message is sent to; for a pool the pool, not a worker
-   * @param message the message; for {@link Actor#sendMessages} the list, for a task the
-   * {@link Runnable}
+   * @param recipient the actor that the message is sent to; a pool, not its worker
+   * @param message the message; in {@link Actor#sendMessages} the list of messages, in
+   * {@link Actor#execute} the {@link Runnable}
    */
   default C capture(Actor<?> recipient, Object message) {
     return capture();
@@ -53,7 +53,7 @@ public interface ContextPropagator<C> {
    * the message; by default it calls {@link #restore(Object)}. The library calls only this method.
    *
    * @param context the context that was captured for the message
-   * @param actor the actor that handles the message; for a pool the pool, not a worker
+   * @param actor the actor that handles the message; a pool, not its worker
    * @param message the message that is handled; for {@link Actor#sendMessages} one message of the
    * list
    * @return restores the previous context of the thread; closed on the same thread, after the

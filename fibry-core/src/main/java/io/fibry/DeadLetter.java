@@ -4,7 +4,7 @@ import java.util.Optional;
 
 /**
  * A message that no handler finished. A request never becomes a dead letter, because its asker gets
- * an exception; it is only counted. Thread-safe.
+ * an exception. A failed request is only counted. Thread-safe.
  */
 public interface DeadLetter {
 
@@ -40,18 +40,18 @@ public interface DeadLetter {
     REJECTED,
     /** A full mailbox dropped the message. */
     DROPPED,
-    /** The limit of the request was over before it was handled. */
+    /** The limit of the request was over before a handler began with the request. */
     EXPIRED,
-    /** The request was canceled before it was handled. */
+    /** The request was canceled before a handler began with the request. */
     CANCELLED,
     /** The actor ended before it handled the message. */
     UNDELIVERED,
-    /** The actor ended before a {@code sendMessageLater} without a key was due. */
+    /** The actor ended before the message of a {@code sendMessageLater} without a key was due. */
     TIMER_CANCELLED,
     /**
-     * The message was for a client of a server, and the connection of this client had ended. It is
-     * counted and passed to the dead-letter listener, but {@link ActorScope#deadLetters} does not
-     * list it.
+     * The message was for a client of a server, and the connection of this client had ended. The
+     * message is counted and passed to the dead-letter listener, but {@link ActorScope#deadLetters}
+     * does not list it.
      */
     DISCONNECTED
   }

@@ -7,7 +7,10 @@ public sealed interface ExitReason {
   // Each record has a toString of its own: if the generated toString of a record is first called
   // while memory is exhausted, it fails for ever.
 
-  /** The actor handled all its messages and then ended: after a pill, a close or its only task. */
+  /**
+   * The actor handled all messages before a poison pill, and ended. {@code close} also sends a
+   * pill.
+   */
   record Finished() implements ExitReason {
     @Override
     public String toString() {
@@ -15,7 +18,7 @@ public sealed interface ExitReason {
     }
   }
 
-  /** The actor was asked to end, by {@code askExit} or because its scope closed. */
+  /** The actor was ended by {@code askExit} or by the close of its scope. */
   record Stopped() implements ExitReason {
     @Override
     public String toString() {

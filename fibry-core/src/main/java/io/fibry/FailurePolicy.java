@@ -9,7 +9,7 @@ import java.util.function.Function;
 /**
  * Decides what happens when a handler throws. The policy of a scope decides about the failures that
  * its actors escalate. A restarted actor keeps its mailbox and the messages in it. An
- * {@link OutOfMemoryError} stops the actor, even if its policy is another. Immutable.
+ * {@link OutOfMemoryError} stops the actor, whatever its policy is. Immutable.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="policy"}
  */
 public final class FailurePolicy {
@@ -101,8 +101,8 @@ public final class FailurePolicy {
 
   /**
    * {@return a policy that logs a failure and continues with the next message; this is the default
-   * of actors} If failures are equal, it logs at most one of them a second, with the number of the
-   * omitted failures.
+   * of actors} Of failures with the same class and line of code, at most one per second is logged,
+   * with the number of the omitted failures.
    */
   public static FailurePolicy resume() {
     return unmodified(Kind.RESUME);
@@ -141,7 +141,7 @@ public final class FailurePolicy {
 
   /**
    * {@return a policy that leaves the decision to the policy of the actor's scope} As the policy of
-   * a scope, it leaves the decision to the scope around it.
+   * a scope, it leaves the decision to the next outer scope.
    */
   public static FailurePolicy escalate() {
     return unmodified(Kind.ESCALATE);
@@ -149,9 +149,9 @@ public final class FailurePolicy {
 
   /**
    * {@return a policy that chooses another policy for each exception} If the chosen policy has no
-   * budget or back-off, that of this policy applies. Where both give a number of retries or
-   * redeliveries, the larger number applies. If {@code choice} throws or returns null, the actor
-   * stops. A {@link RequestException} is no failure of the actor: see
+   * budget or back-off, the budget or back-off of this policy applies. If both policies have
+   * retries or redeliveries, the larger number applies. If {@code choice} throws or returns null,
+   * the actor stops. A {@link RequestException} is no failure of the actor: see
    * {@link #withRequestFailurePolicy}.
    *
    * @param choice gets the exception and returns a policy; runs on the actor's thread
@@ -202,9 +202,9 @@ public final class FailurePolicy {
    * redelivered after the restart, or with the same state if the policy is {@link #resume}. With a
    * back-off, no message is lost or overtaken while, for example, a connection is down. The asker
    * of the message continues to wait. A message that was answered or stashed, or whose asker no
-   * longer waits, is not redelivered. If a message fails again after {@code times} redeliveries, it
-   * has failed, and the actor continues with the next message. Only the policy of an actor, which
-   * may also be {@link #escalate}, can redeliver messages; the policy of a scope cannot.
+   * longer waits, is not redelivered. A message that fails again after {@code times} redeliveries
+   * counts as failed, and the actor continues with the next message. The policy of an actor can
+   * redeliver messages, even the policy {@link #escalate}; the policy of a scope cannot.
    * {@snippet class="io.fibry.JavadocSnippetsTest" region="redelivery"}
    *
    * @param times how often one message is redelivered at most; more than zero
@@ -228,8 +228,8 @@ public final class FailurePolicy {
   }
 
   /**
-   * {@return a copy that handles a failed message again at once, before it does anything else} A
-   * message that was answered or stashed is not handled again.
+   * {@return a copy that handles a failed message again at once, before any other action} A message
+   * that was answered or stashed is not handled again.
    *
    * @param times how often one message is handled again at most; zero or more
    */
@@ -243,12 +243,13 @@ public final class FailurePolicy {
    * {@return a copy with a separate policy for a {@link RequestException} that the handler throws}
    * The exception means that another actor refused the handler's request, was late or had ended,
    * which is no failure of this actor. Without a separate policy, the actor continues with its
-   * state. It does not retry, restart or escalate, even if its policy does so for other failures.
-   * Its own asker gets the exception, and the message counts as
+   * state. The actor does not retry, restart or escalate, even if its policy does so for other
+   * failures. Its own asker gets the exception, and the message counts as
    * {@link DeadLetter.Reason#NESTED_REQUEST_FAILED}. The log gets at most one line a second,
    * without a stack.
    *
-   * @param policy for such exceptions; a separate policy of this policy is ignored
+   * @param policy the policy for such exceptions; if it has a separate policy of its own, that
+   * separate policy is ignored
    */
   public FailurePolicy withRequestFailurePolicy(FailurePolicy policy) {
     return new FailurePolicy(kind, isLogged, retries, redeliveries, budget, backoff, choice,
@@ -303,7 +304,7 @@ public final class FailurePolicy {
     return Optional.ofNullable(budget);
   }
 
-  /** {@return how long the policy suspends the actor, or empty if it does not suspend it} */
+  /** {@return how long the policy suspends the actor, or empty if the policy suspends no actor} */
   public Optional<Backoff> backoff() {
     return Optional.ofNullable(backoff);
   }
@@ -315,8 +316,8 @@ public final class FailurePolicy {
 
   /**
    * Returns a copy of the chosen policy with the modifiers of this policy. If both policies have a
-   * budget or a back-off, that of the chosen policy counts. If both have retries or redeliveries,
-   * the larger number counts.
+   * budget or a back-off, the chosen policy's budget or back-off counts. If both have retries or
+   * redeliveries, the larger number counts.
    */
   private FailurePolicy addModifiersTo(FailurePolicy chosen) {
     return new FailurePolicy(chosen.kind, isLogged && chosen.isLogged, Math.max(retries, chosen.retries),

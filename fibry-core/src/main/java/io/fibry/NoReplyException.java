@@ -1,6 +1,8 @@
 package io.fibry;
 
-/** Thrown to the asker if the handler returned, and neither answered nor promised an answer. */
+/**
+ * Thrown to the asker if the handler returned without answering and without promising an answer.
+ */
 public final class NoReplyException extends RequestException {
   private static final long serialVersionUID = 1;
 

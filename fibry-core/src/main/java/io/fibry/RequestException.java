@@ -29,8 +29,8 @@ public abstract class RequestException extends RuntimeException {
   private String shown;
 
   /**
-   * Creates an exception; for libraries that build on actors. It has no stack trace, because it is
-   * created on another thread than the asker's.
+   * Creates an exception; for libraries that build on actors. The exception has no stack trace,
+   * because it is not created on the asker's thread.
    *
    * @param text describes the failure
    * @param actor the name of the actor
@@ -96,8 +96,8 @@ public abstract class RequestException extends RuntimeException {
 
   /**
    * {@return whether {@link #request} is handled} A handler may ask another actor, and pass the
-   * exception of that request on to its own asker. The outcome is then that of the handler's
-   * request: see {@link #outcomeOf}.
+   * exception of that request on to its own asker. The outcome is then about the handler's request,
+   * and not about its asker's: see {@link #outcomeOf}.
    */
   public Outcome outcome() {
     return outcome;

@@ -5,8 +5,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
- * An actor around any object: its messages are code, which it runs with the object, one message at
- * a time. A sink is thread-safe, even if its object is not.
+ * An actor around any object. Its messages are code, and the actor calls this code with the object,
+ * one message at a time. A sink is thread-safe, even if its object is not.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="sink"}
  *
  * @param <S> the type of the object
@@ -17,8 +17,8 @@ public interface Sink<S> extends Exitable, Executor {
    * Sends code to the sink, and does not wait until it has run.
    *
    * @param code called with the object
-   * @return true if the mailbox accepted the code. False if the mailbox refused it or the sink has
-   * ended; the code is then a dead letter
+   * @return true if the mailbox accepted the code. False if the mailbox refused the code or the
+   * sink has ended; the code then becomes a dead letter
    */
   boolean execAsync(Handler<S> code);
 

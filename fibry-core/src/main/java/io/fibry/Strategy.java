@@ -15,18 +15,19 @@ import java.util.concurrent.Executor;
  * holds a carrier thread.
  *
  * <p>The threads of these three strategies are daemons. They inherit nothing from the thread of the
- * sender: they have no inheritable thread-locals, and the context class loader is that of the
- * system. While such a thread handles messages of a named actor, it has the name of the actor.
+ * sender: they have no inheritable thread-locals, and their context class loader is the system
+ * class loader. While such a thread handles messages of a named actor, it has the name of the
+ * actor.
  */
 @FunctionalInterface
 public interface Strategy {
 
   /**
-   * Runs the actor on a virtual thread, which it has only while it has work. After that, the
-   * virtual thread may run another actor that the handler has woken, because this costs far less
-   * than a new thread. A handler must therefore remove the values that it sets in a
-   * {@code ThreadLocal}, as on any pool: otherwise another actor may see them. If a handler cannot
-   * do so, use {@link #RESIDENT_FIBER}.
+   * Runs the actor on a virtual thread, which the actor has only while it has work. Then the same
+   * thread may run another actor that the handler has woken, because this costs far less than a new
+   * thread. A handler must therefore remove the values that it sets in a {@code ThreadLocal}, as on
+   * any pool: otherwise another actor may see them. If a handler cannot do so, use
+   * {@link #RESIDENT_FIBER}.
    */
   Strategy FIBER = Strategies.FIBER;
 
@@ -57,7 +58,7 @@ public interface Strategy {
    * does not starve other actors. Use this strategy to run handlers that do not block on a pool, an
    * event loop or a UI thread. The threads of the executor are neither renamed nor interrupted.
    *
-   * <p>If an {@code ExecutorService} is shut down, actors that need a thread of it end with
+   * <p>If an {@code ExecutorService} is shut down, an actor that needs one of its threads ends with
    * {@link ExitReason.Failed}. An executor that silently drops accepted tasks breaks the promises
    * of its actors. Handlers that wait for each other can occupy all threads, until an {@code ask}
    * reaches its limit. A ForkJoinPool adds threads in this case, up to its maximum, but on Java 21
