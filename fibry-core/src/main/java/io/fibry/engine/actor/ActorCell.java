@@ -38,11 +38,11 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 
-/** The public methods of every actor, in an object of 40 bytes; {@link Cell} is the base. */
+/** Implements the public methods of every actor. An object of this class has 40 bytes. */
 @SuppressWarnings("unchecked") // the request or the code declares the type of its answer
 class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Object> {
   static {
-    Dispatch.initialize(); // early: a sender must initialize no class between swap and link, see PlainQueue
+    Dispatch.initialize(); // early, because a sender must initialize no class between swap and link, see PlainQueue
     new Admission(null, null, null); // loads its class while there is memory
   }
 
@@ -112,7 +112,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
       isTaken = refusal == null;
       return refusal;
     } finally {
-      if (!isTaken) envelope.message = null; // otherwise a periodic timer would see a waiting message, and skip a send
+      if (!isTaken) envelope.message = null; // otherwise a periodic timer would see a waiting message and skip its send
     }
   }
 

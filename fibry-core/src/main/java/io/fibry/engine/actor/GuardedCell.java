@@ -80,7 +80,8 @@ class GuardedCell extends ActorCell {
     boolean mayWait = deadline != Deadline.NO_WAIT;
     var result = queue.enter(entry, mayWait);
     if (result == EnterResult.TAKEN && stranded == null) return null;
-    // if the right to run is stranded, beginOrRescue must start a drain for it, and no second drain
+    // if probeOrWithdraw returns false, the right to run was released or stranded. With TAKEN,
+    // beginOrRescue only rescues a stranded right, and starts no second drain
     if (result == EnterResult.RUN && !probeOrWithdraw(entry, size)) result = EnterResult.TAKEN;
     if (result == null) {
       // a sender that may be blocked needs more stack, for the calls that withdraw its entry
@@ -114,9 +115,9 @@ class GuardedCell extends ActorCell {
 
   /**
    * Called by a sender whose entry has entered the queue of an idle actor. Returns true if the
-   * stack is large enough to start the actor. Otherwise withdraws the entry, and gives up the right
-   * to run, or strands it if other entries wait. The probe's error is thrown, unless the entry
-   * could no longer be withdrawn: then the result is false.
+   * stack is large enough to start the actor. Otherwise withdraws the entry and throws the error of
+   * the probe, or returns false if the entry can no longer be withdrawn. In both cases the right to
+   * run is released, or stranded if other entries wait.
    */
   private boolean probeOrWithdraw(QueueEntry<Object> entry, int size) {
     try {
@@ -251,8 +252,8 @@ class GuardedCell extends ActorCell {
   }
 
   /**
-   * Returns an empty envelope in place of a handled node. The mailbox may have that node again, if
-   * its message was stashed, so the drain must not continue there.
+   * Returns an empty envelope in place of a handled node. If the message of that node was stashed,
+   * the node may be in the mailbox again, so the drain must not continue at the node.
    */
   @Override
   protected Object beforeSuspension(Object node, boolean isHandled) {

@@ -25,9 +25,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A pool: one mailbox, many workers. A sender gives its message to an idle or a new {@link Worker};
- * if all workers are busy, the message waits. A worker that has handled its message takes the next
- * message, or becomes idle.
+ * A pool: one mailbox, many workers. A sender gives its message to an idle or a new {@link Worker}.
+ * If all workers are busy and no worker may be added, the message waits. A worker that has handled
+ * its message takes the next message, or becomes idle.
  *
  * <p>A pool ends when all messages before its pill have begun. Messages after the pill are disposed
  * of, and each worker gets a pill. The thread that ends the last worker starts the pool's hooks.
@@ -45,7 +45,7 @@ final class PoolCell extends GuardedCell {
   // another pill
   private volatile boolean arePillsSent;
   private final WorkerRetirement retirement;
-  private volatile int failuresInRow; // how often in a row deliverTo failed; racing threads may lose a count
+  private volatile int failuresInRow; // how often deliverTo failed in a row; racing threads may lose a count
 
   PoolCell(ActorBehavior workerBehavior, SharedQueue<Object> queue) {
     super(workerBehavior.withSettings(workerBehavior.settings.forPool()), queue);
@@ -114,10 +114,10 @@ final class PoolCell extends GuardedCell {
       end();
       return;
     }
-    StackProbe.probe(); // first: later a message is in no queue for a moment, and an error would lose it
+    StackProbe.probe(); // first: an error while a message moves from the queue to its worker would lose the message
     boolean mayHire = true;
     for (var slot = queue.assignNext(true); slot != null;) {
-      boolean isMoreReady = slot.isMoreReady(); // read first: after the delivery, the slot may be served again
+      boolean isMoreReady = slot.isMoreReady(); // read first: after the delivery another thread may use the slot
       boolean hasWorker = slot.worker() != null;
       boolean isDelivered = deliverTo(slot);
       if (!isDelivered && hasWorker) return;
@@ -162,7 +162,7 @@ final class PoolCell extends GuardedCell {
       worker.deliver(node);
     } catch (Throwable failure) {
       dispose(queue.takeBack(slot, hasWorker));
-      if (slot.worker() == null) removeSlot(slot); // if a worker was made, it removes its slot when it ends
+      if (slot.worker() == null) removeSlot(slot); // a worker that was made removes its slot at its end
       arePillsSent = false; // the worker may have skipped a pill that came before this message
       stranded = Envelope.NOTHING;
       Dispatch.recover(this, failure, failuresInRow);
@@ -250,8 +250,8 @@ final class PoolCell extends GuardedCell {
   }
 
   /**
-   * Ends the pool. Each thread that finds the pill at the head of the queue, or comes later, calls
-   * this: if one thread fails, the next thread completes the end.
+   * Ends the pool. Called by the thread that finds the pill at the head of the queue, and by each
+   * later call of {@link #begin}. If one thread fails, the next thread completes the end.
    */
   private void end() {
     extras().setReason(new ExitReason.Finished());
@@ -278,7 +278,7 @@ final class PoolCell extends GuardedCell {
   }
 
   private void sendPills() {
-    arePillsSent = true; // set before the loop, because another thread may clear it meanwhile
+    arePillsSent = true; // set before the loop, because another thread may clear this field during the loop
     try {
       for (var worker : workers) {
         worker.sendPoisonPill();

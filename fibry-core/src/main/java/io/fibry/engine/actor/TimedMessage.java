@@ -21,7 +21,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
     new SendTask(null, null); // loads its class while there is memory
   }
 
-  private final long number; // orders the timers that have a key, the latest timer highest; 0 without a key
+  private final long number; // the order in which timers with a key were set; 0 without a key
   private final Cell cell;
   private final Object message;
   private final long period; // nanoseconds; 0 for a message that is sent once
@@ -43,8 +43,8 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   }
 
   /**
-   * Throws if the delay is negative, or the period not positive. Checked here, because a user's
-   * scheduler might not check it, and is not even called if the actor has ended.
+   * Throws if the delay is negative, or the period not positive. A user's scheduler might not check
+   * the duration, and is not called if the actor has ended.
    */
   private static Duration checked(Duration time, boolean isPeriodic) {
     if (Objects.requireNonNull(time, isPeriodic ? "period" : "delay").isNegative() || isPeriodic && time.isZero())
@@ -158,8 +158,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
 
   /**
    * Cancels the timer, and returns the message if it will never be sent. Returns an empty result
-   * also for a periodic message, and for a message with a key, because a later timer could replace
-   * it.
+   * for a periodic message, and for a message with a key, which a later timer could have replaced.
    */
   @Override
   protected Optional<Object> cancelAtEnd() {

@@ -26,7 +26,8 @@ final class Worker extends ActorCell {
   }
 
   /**
-   * Gives the worker the message of its slot. If this throws, the worker has not got the message.
+   * Gives the worker the message of its slot. If this method throws, the worker has not got the
+   * message.
    */
   void deliver(Object node) {
     push(node, node);
@@ -62,8 +63,8 @@ final class Worker extends ActorCell {
     try {
       return isReleased = super.release(lastOwnNode);
     } finally {
-      // awaitNext reads ownNode; if it throws, a later drain continues at the current node, and
-      // next must know whose node that is
+      // awaitNext reads ownNode; if awaitNext throws, a later drain continues at the current node,
+      // and next must know to which queue this node belongs
       if (!isReleased) {
         ownNode = lastOwnNode;
         isAtPoolNode = wasAtPoolNode;

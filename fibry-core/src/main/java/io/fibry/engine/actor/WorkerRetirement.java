@@ -29,8 +29,8 @@ final class WorkerRetirement {
   }
 
   /**
-   * Called when a worker has become idle. Sets the timer if it is not set, and the pool has more
-   * workers than its minimum.
+   * Called when a worker has become idle. Sets the timer, unless it is set or the pool has only its
+   * minimum of workers.
    */
   void onWorkerIdle() {
     var policy = queue.poolPolicy();
@@ -68,7 +68,7 @@ final class WorkerRetirement {
   private void end(Exitable worker) {
     try {
       worker.sendPoisonPill();
-    } catch (Throwable failure) { // such as an OutOfMemoryError; the other retired workers end all the same
+    } catch (Throwable failure) { // such as an OutOfMemoryError; the loop then ends the other retired workers
       EngineLog.LOG.error("{} could not end an idle worker", pool, failure);
     }
   }
