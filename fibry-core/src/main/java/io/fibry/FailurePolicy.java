@@ -9,7 +9,7 @@ import java.util.function.Function;
 /**
  * Decides what happens when a handler throws. The policy of a scope decides about the failures that
  * its actors escalate. A restarted actor keeps its mailbox and the messages in it. An
- * {@link OutOfMemoryError} stops the actor, whatever its policy is. Immutable.
+ * {@link OutOfMemoryError} stops the actor under any policy. Immutable.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="policy"}
  */
 public final class FailurePolicy {

@@ -23,11 +23,11 @@ import java.util.concurrent.Executor;
 public interface Strategy {
 
   /**
-   * Runs the actor on a virtual thread, which the actor has only while it has work. Then the same
-   * thread may run another actor that the handler has woken, because this costs far less than a new
-   * thread. A handler must therefore remove the values that it sets in a {@code ThreadLocal}, as on
-   * any pool: otherwise another actor may see them. If a handler cannot do so, use
-   * {@link #RESIDENT_FIBER}.
+   * Runs the actor on a virtual thread, which the actor has only while it has work. After the work,
+   * the same thread may run another actor that the handler has woken, because this costs far less
+   * than a new thread. A handler must therefore remove the values that it sets in a
+   * {@code ThreadLocal}, as on any pool: otherwise another actor may see them. If a handler cannot
+   * do so, use {@link #RESIDENT_FIBER}.
    */
   Strategy FIBER = Strategies.FIBER;
 

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.LongAdder;
  * Counts the outcomes of the messages of a scope and its inner scopes, and stores the last dead
  * letters. Each outcome is also counted in the accounts of all outer scopes. Lock-free: a sender
  * whose message is refused may be near the end of its stack, and a StackOverflowError inside a lock
- * could leave it locked.
+ * could leave the lock taken.
  */
 public final class Accounts {
   private static final int MAX_LETTERS = 100;
@@ -105,7 +105,7 @@ public final class Accounts {
     return pendingNotifications.get() > 0;
   }
 
-  /** Counts an activation without an outcome. */
+  /** Counts a pass: an activation without an outcome. */
   void countPass() {
     for (var level = this; level != null; level = level.parent) level.passes.increment();
   }

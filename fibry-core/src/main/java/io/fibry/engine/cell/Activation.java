@@ -20,9 +20,9 @@ import java.util.concurrent.locks.LockSupport;
  * The right to run an actor, together with the drain: the loop that handles its messages.
  *
  * <p><b>States.</b> The thread that takes the right to run makes an activation and passes it to the
- * strategy, again if the strategy fails. The first thread whose compare-and-set of {@code claimed}
- * succeeds runs the activation; all other runs do nothing. The activation then has the right to run
- * until it does one of four things:
+ * strategy. If the strategy throws, {@link Dispatch} makes another attempt. The first thread whose
+ * compare-and-set of {@code claimed} succeeds runs the activation; all other runs do nothing. The
+ * activation then has the right to run until it does one of four things:
  *
  * <ul>
  * <li>it releases the right after the last node ({@code next}), so that the actor is idle;
@@ -41,9 +41,9 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p><b>Killers.</b> A killer writes the phase and then reads {@code thread}; the drain writes
  * {@code thread} and then reads the phase, with a full fence between. So if an actor is killed
- * while its drain starts, the killer interrupts the thread, or the drain begins no message. Before
- * the thread runs another actor, {@code leaveThread} waits for a killer that is about to interrupt
- * the thread.
+ * while its drain starts, the killer interrupts the thread or the drain begins no message, or both.
+ * Before the thread runs another actor, {@code leaveThread} waits for a killer that is about to
+ * interrupt the thread.
  *
  * <p><b>Owner.</b> Fields belong to the thread of the activation, except where a field says
  * otherwise.
@@ -59,8 +59,8 @@ final class Activation extends MessageRun implements WokenDrain {
   static final int MAX_INLINE_DEPTH = 32;
   private static final int MIN_STREAK = 16; // messages in a row before the drain spins for the next one
   private static final int MAX_BATCH = 256; // messages before the drain gives way to other actors
-  // If a woken drain began late from a slot, this many further wake-ups by the waker's behavior do
-  // not use the slot, and start a fiber at once
+  // If a woken drain had to wait too long in a slot, this many further wake-ups by the waker's
+  // behavior start a fiber at once, without a slot
   private static final int LATE_PENALTY = 1_000;
   private static final VarHandle CLAIMED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "claimed",
       VarHandle.class, Activation.class, boolean.class);
@@ -72,7 +72,7 @@ final class Activation extends MessageRun implements WokenDrain {
   // right to run, cleared by the resident thread
   volatile Object handedNode;
   volatile boolean claimed; // false -> true, by the thread that will run this activation
-  private boolean mustFinish; // this drain must run the hooks: it took the pill, or an earlier drain failed after that
+  private boolean mustFinish; // this drain must run the hooks: it took the pill, or a failed drain did
   private boolean hooksBegun; // the drain has called Termination.finish
   private long lastPark; // nanoTime of the last park in yieldToOthers; 0 at first
   private boolean canHandOver; // whether the thread can run a woken actor after this drain
@@ -125,9 +125,9 @@ final class Activation extends MessageRun implements WokenDrain {
   }
 
   /**
-   * Called after the start of this activation failed. Returns the right to run: a resident
-   * activation itself, otherwise the node for a new activation. Returns null if a thread has
-   * claimed this activation.
+   * Called after the start of this activation failed. Returns the right to run: this activation if
+   * it is resident, otherwise the node for a new activation. Returns null if a thread has claimed
+   * this activation.
    */
   Object reclaimRight() {
     if (kind == ActivationKind.RESIDENT) return this;
@@ -244,8 +244,8 @@ final class Activation extends MessageRun implements WokenDrain {
 
   /**
    * Ends an idle actor with the pill of this activation, on the thread that took the right to run.
-   * Returns false if a drain of the strategy ends the actor, because user code runs at its end or a
-   * sender added a message.
+   * Returns false if a drain of the strategy must end the actor, because user code runs at its end
+   * or a sender added a message.
    */
   boolean endIdle() {
     try {
@@ -258,7 +258,7 @@ final class Activation extends MessageRun implements WokenDrain {
       }
       if (node != null) handBack();
       else if (Termination.finishWithoutWork(cell)) return true;
-      else cell.push(new Envelope(null)); // a resource or dead letter was added: a drain ends the actor
+      else cell.push(new Envelope(null)); // end work, such as a resource, was added: a drain ends the actor
     } catch (Throwable error) { // assignments first, as in runClaimed
       cell.hooksPending |= mustFinish && node != null;
       if (node != null) cell.stranded = node;
@@ -300,14 +300,14 @@ final class Activation extends MessageRun implements WokenDrain {
     mustFinish |= cell.takeHooks();
     while (true) {
       byte phase = cell.phase;
-      boolean isHandled = phase >= Cell.OPEN || !restart(); // otherwise the node waits for the restart
+      boolean isHandled = phase >= Cell.OPEN || !restart(); // false: the node waits until a suspension is over
       if (isHandled) handle(node, phase);
       if (redelivered) isHandled = redelivered = false;
       if (suspendNext) {
         suspend(isHandled);
         return;
       }
-      if (!isHandled) continue; // no pause: after the restart or failure, handles the node now
+      if (!isHandled) continue; // no suspension: handles the redelivered message now
       node = next();
       if (node == null) break;
       if (mayHoldHandOver) startHandedOver();
@@ -340,8 +340,8 @@ final class Activation extends MessageRun implements WokenDrain {
   }
 
   /**
-   * Restarts this actor if another actor's failure requested it. Returns whether a suspension
-   * follows.
+   * Restarts this actor if another actor's failure requested the restart. Returns whether the drain
+   * must now suspend the actor.
    */
   private boolean restart() {
     if (!cell.takeRestartRequest()) return false;

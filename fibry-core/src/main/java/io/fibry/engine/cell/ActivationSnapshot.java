@@ -24,8 +24,8 @@ final class ActivationSnapshot {
   record Observation(String activity, HandlerStack stack) {}
 
   /**
-   * The position of each waiting node, counted from 1. {@code complete} is true if no further node
-   * waits.
+   * The position of each waiting node, counted from 1. {@code complete} is true if all waiting
+   * nodes were counted.
    */
   record QueuePlaces(Map<Object, Integer> positions, boolean complete) {}
 

@@ -32,7 +32,7 @@ import java.util.concurrent.TimeUnit;
 public final class ActorInspector {
   private static final long MAX_AGE = 100_000_000; // ns of a shared snapshot
   private static final int MAX_COUNTED = 1_000; // how many queued messages are searched for a request
-  private static final int MAX_WAIT_MILLIS = 4_000; // how long an observer waits for a snapshot by another observer
+  private static final int MAX_WAIT_MILLIS = 4_000; // how long an observer waits for another observer's snapshot
   private static final Observation BUSY = new Observation("is busy", null);
   private static final VarHandle SNAPSHOT = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "snapshot",
       VarHandle.class, HandlerContext.class, ActivationSnapshot.class);
@@ -135,8 +135,9 @@ public final class ActorInspector {
   }
 
   /**
-   * Returns a snapshot of at most 0.1 s ago. If there is none, the first observer makes a snapshot;
-   * the others get it at once, and wait for its observation in {@link #observation}.
+   * Returns a snapshot of at most 0.1 s ago. If no such snapshot exists, the first observer makes
+   * one. The other observers get this snapshot at once, and wait in {@link #observation} until the
+   * first observer has completed it.
    */
   private static ActivationSnapshot snapshot(HandlerContext drain) {
     var step = drain.message instanceof MultiStepMessage ? rememberStart(drain) : null;
@@ -155,8 +156,8 @@ public final class ActorInspector {
   }
 
   /**
-   * Returns whether an observer may use the last snapshot. A snapshot of another step may not be
-   * used, however new it is.
+   * Returns whether an observer may use the last snapshot. Even a new snapshot may not be used if
+   * it shows another step.
    */
   private static boolean isUsable(ActivationSnapshot last, HandlerContext drain, FirstSeen step) {
     if (drain.message instanceof MultiStepMessage && (step == null || last.step != step)) return false;
@@ -258,7 +259,7 @@ public final class ActorInspector {
    */
   private static String positionText(HandlerContext drain, ActivationSnapshot snapshot, RequestFuture<?> request) {
     var queuePlaces = snapshot.queuePlaces.get();
-    // counts again if the request came after the count
+    // counts again if the request may have come after the count
     if (queuePlaces == null || queuePlaces.complete() && !queuePlaces.positions().containsKey(request))
       snapshot.queuePlaces = new WeakReference<>(queuePlaces = findPlaces(drain));
     var position = queuePlaces.positions().get(request);

@@ -14,8 +14,8 @@ import java.util.function.Predicate;
  * members
  * @param excludedFromAccounts whether the messages of the actors do not count, because no user sent
  * them
- * @param isNegligible accepts the internal messages that are neither counted nor dead letters when
- * they are lost
+ * @param isNegligible accepts the internal messages whose loss is not counted and makes no dead
+ * letter
  * @param isForClient whether the actors write to a client outside of the process
  * @param ownsThreads whether the library makes the threads, and so may name and interrupt them
  */

@@ -19,9 +19,10 @@ final class ActorTimers {
   }
 
   /**
-   * Adds a started timer in place of the earlier timer with the same key. If the timer with this
-   * key was set later, the given timer is not added. The given timer may have run already, and its
-   * message may have set the later timer. Returns the timer to cancel, or null if there is none.
+   * Adds a started timer in place of the earlier timer with an equal key. If a timer that was set
+   * later has this key, that timer stays, and the given timer is not added. For example, the given
+   * timer has run before this call, and its message has set the later timer. Returns the timer that
+   * the caller must cancel, or null.
    */
   AttachedTimer put(AttachedTimer timer) {
     var sameKey = timer.key == null ? null : keyed.get(timer.key);
@@ -61,9 +62,9 @@ final class ActorTimers {
   }
 
   /**
-   * Removes and returns the first timer, or returns null if there is none. Called at the end, when
-   * no timer is added. Unlinks the timer: a user may keep a reference to it, which must not keep
-   * other timers in memory.
+   * Removes and returns the first timer, or returns null if no timer is left. Called at the end of
+   * the actor, after which no timer is added. Unlinks the timer: a user's reference to one timer
+   * must not keep other timers in memory.
    */
   AttachedTimer poll() {
     var timer = first;

@@ -14,7 +14,7 @@ public abstract class AttachedTimer implements Scheduler.Timer {
     this.key = key;
   }
 
-  /** Returns whether this timer was set after the other one, which has an equal key. */
+  /** Returns whether this timer was set after the other timer, which has an equal key. */
   protected abstract boolean isAfter(AttachedTimer other);
 
   protected abstract boolean hasRun();

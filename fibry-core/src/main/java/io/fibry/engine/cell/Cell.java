@@ -80,8 +80,9 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Finds a thread for the right to run, which a failed drain has stored in {@code stranded}. If
-   * that fails, the right stays there; an exception means that no stack was left for this call.
+   * Finds a thread for the right to run, which a failed drain has stored in {@code stranded}. If no
+   * thread can be found, the right stays in {@code stranded}. If this method throws, no stack was
+   * left for the call.
    */
   protected abstract void recover(Throwable failure);
 
@@ -137,7 +138,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return null;
   }
 
-  /** Returns whether the pill that the drain handles ends the actor. */
+  /** Called when the drain handles a pill. Returns whether this pill ends the actor. */
   protected boolean isReadyToEnd() {
     return true;
   }
@@ -148,8 +149,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Returns the drain that handles this request. If the request still waits, returns a drain whose
-   * message may delay it. Returns null if there is no such drain.
+   * Returns the drain that handles this request. If no drain handles the request yet, returns a
+   * drain whose message may delay the request. Returns null if there is no such drain.
    */
   protected HandlerContext drainFor(RequestFuture<?> request) {
     return drain();
@@ -182,8 +183,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Takes the first node whose message meets the condition. Returns null if no such message came
-   * before the deadline.
+   * Takes the first node whose message meets the condition. Returns null if the deadline has
+   * passed, the thread was interrupted or the actor is ending before such a message comes.
    */
   protected Object receive(Predicate<Object> condition, Deadline deadline) {
     throw new UnsupportedOperationException("the mailbox of actor '" + name() + "' is not selective");
@@ -287,7 +288,10 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return drain != null && drain.thread == currentThread || hooks != null && hooks.thread == currentThread;
   }
 
-  /** Returns whether an earlier drain left the hooks to this drain, which then must run them. */
+  /**
+   * Returns whether an earlier drain has left the hooks to this drain. If so, this drain must run
+   * the hooks.
+   */
   protected boolean takeHooks() {
     boolean wasPending = hooksPending;
     if (wasPending) hooksPending = false;
@@ -319,8 +323,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Stops accepting messages. Runs {@code beforePill} in any case, and before it adds the pill,
-   * because the pill can end the wait of a handler for a message.
+   * Stops accepting messages. Always runs {@code beforePill}. Runs it before adding the pill,
+   * because the pill can end a handler's wait for a message.
    */
   final void stopAccepting(Runnable beforePill) {
     var pill = new Envelope(EngineMessage.PILL);
@@ -346,8 +350,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Sets LEAVING at the pill, under the monitor that a killer holds while it interrupts the
-   * handler.
+   * Called when the drain takes the pill. Sets LEAVING under the monitor that a killer holds while
+   * it interrupts the handler.
    */
   protected void setLeaving() {
     var coldState = extras();
@@ -408,9 +412,9 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Returns whether this actor has nothing to do. If a test moves the clock of the scope, an actor
-   * is also quiet while it waits for that clock, or for an actor of {@code others}. The caller
-   * examines the others, too.
+   * Returns whether this actor has nothing to do. If the scope has a manual clock, an actor is also
+   * quiet while it waits for that clock, or for an actor of {@code others}, which the caller also
+   * examines.
    */
   public final boolean isQuiet(Set<Cell> others) {
     if (phase == LEAVING) return false;

@@ -56,7 +56,7 @@ public final class ColdState {
   private boolean endBegun; // a thread has begun to end the attached parts
   private boolean announced; // a thread has begun to announce the end
   private boolean waitersNotified; // the exit signal is complete, or will be complete as soon as it is made
-  private boolean hooksKilled; // a kill came when only the hooks remained
+  private boolean hooksKilled; // whether the actor was killed when only its hooks remained
   volatile boolean beingKilled; // false -> true, by the first kill
   volatile Scheduler.Timer killTimer; // set by the killer, read by the thread that announces the end
   // The next four are null until first needed
@@ -66,7 +66,7 @@ public final class ColdState {
   private volatile RecoveryState recovery;
   volatile Queue<Object> stash = EMPTY_STASH; // nodes; changed by the drain, read by killers
   volatile Wait.WaitingHandler hooksDrain; // the drain of the hooks, which sets it; read by threads about to wait
-  volatile boolean endedNormally; // the end was announced, and not by a cut-off
+  volatile boolean endedNormally; // whether the end was announced without a cut-off
   volatile long handled; // how many messages were handled; set by the drain, read by observers
   volatile long failed; // how many messages failed; set by the drain, read by observers
 
@@ -168,7 +168,7 @@ public final class ColdState {
     return true;
   }
 
-  /** Removes a promised request, and returns code to run if its asker gave up. */
+  /** Removes a promised request, and returns the code to run if its asker has stopped waiting. */
   public synchronized Runnable removePromised(RequestFuture<?> request) {
     var promised =
         attached == null || attached.promisedRequests.isEmpty() ? null : attached.promisedRequests.remove(request);
@@ -208,7 +208,7 @@ public final class ColdState {
     return recovery().pause;
   }
 
-  /** Sets the pause before a restart; called by the actor whose failure restarts this one. */
+  /** Sets the pause before a restart; called by the actor whose failure restarts this actor. */
   void requestRestartAfter(long nanos) {
     recovery().restartPause = nanos;
   }
@@ -222,8 +222,8 @@ public final class ColdState {
   }
 
   /**
-   * Takes the right to run out of the suspension: only the first caller gets it, others get null.
-   * Only assigns, because an error here would lose the right.
+   * Takes the right to run out of the suspension: only the first caller gets the right, others get
+   * null. This method only assigns fields, because an error would lose the right.
    */
   synchronized Suspension resume() {
     var suspension = suspension();
@@ -240,7 +240,7 @@ public final class ColdState {
     return suspension == null ? null : suspension.node;
   }
 
-  /** Returns whether the actor is suspended, and the timer that ends the suspension is set. */
+  /** Returns whether the actor is suspended and the timer that ends its suspension is set. */
   synchronized boolean isSuspended() {
     var suspension = suspension();
     return suspension != null && suspension.timer != null;

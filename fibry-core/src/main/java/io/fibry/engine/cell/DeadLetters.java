@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Counts and stores messages that were not handled or whose handler failed, and that no asker waits
- * for. Calls the dead-letter listener of their scope.
+ * Counts and stores messages without an asker that were not handled, or whose handler failed. Calls
+ * the dead-letter listener of their scope.
  */
 public final class DeadLetters {
   private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set while this thread runs a listener
@@ -29,9 +29,9 @@ public final class DeadLetters {
   }
 
   /**
-   * Adds a message that its ending actor does not handle. The listener is called when the requests
-   * behind the message have failed and the actor's resources are closed. If that stage has begun,
-   * the listener is called at once.
+   * Adds a message that its ending actor does not handle. The listener is called after the requests
+   * behind the message have failed and the actor's resources are closed. If the end has already
+   * begun, the listener is called at once.
    */
   static void addAtEnd(Cell cell, Object message) {
     var listenerCall = record(cell, message, Reason.UNDELIVERED, null);
@@ -101,7 +101,7 @@ public final class DeadLetters {
     }
   }
 
-  /** The {@code content} may be the engine's wrapper of a task. */
+  /** A dead letter whose {@code content} is the message, or the {@link EngineMessage} of a task. */
   private record ActorDeadLetter(Cell cell, Object content, Reason reason, Optional<Throwable> cause)
       implements DeadLetter {
     @Override

@@ -33,11 +33,10 @@ import java.util.concurrent.locks.LockSupport;
  * is called again, with a back-off from 1 ms to 1 s. An {@link Activation} runs once, so it does no
  * harm if a strategy accepts an activation and then throws.
  *
- * <p><b>Stranded.</b> If neither a thread nor a timer can be started, for lack of stack or
- * memory, a plain assignment stores the right to run in {@code cell.stranded}. {@code
- * EngineThreads.rescue} or the next sender then tries again. A method that "throws nothing once
- * entered" stores the right itself; if the method cannot be entered for lack of stack, its caller
- * must.
+ * <p><b>Stranded.</b> If neither a thread nor a timer can be started, for lack of stack or memory,
+ * a plain assignment stores the right to run in {@code cell.stranded}. {@code EngineThreads.rescue}
+ * or the next sender then tries again. A method that "throws nothing once entered" stores the right
+ * itself. If the method cannot be entered for lack of stack, its caller stores the right.
  *
  * <p>Before a thread strands an activation whose start failed, it claims the activation, and
  * strands the node instead. Without the claim, two threads could start the activation. A late
@@ -187,7 +186,7 @@ public final class Dispatch {
     } catch (Throwable error) {
       if (right instanceof Activation activation) right = activation.reclaimRight();
       if (right != null) cell.stranded = right;
-      if (error instanceof VirtualMachineError) cell.rescueLater(); // others come from a user's scheduler
+      if (error instanceof VirtualMachineError) cell.rescueLater(); // other errors come from a user's scheduler
       return false;
     }
   }
@@ -224,8 +223,8 @@ public final class Dispatch {
 
   /**
    * Called when the limit of a request has passed. Starts an unclaimed drain again, because the JDK
-   * loses fibers whose carrier has no memory. If the drain was not lost, the second start does
-   * nothing.
+   * loses fibers whose carrier has no memory. If the first fiber was not lost, only one of the two
+   * fibers runs the drain.
    */
   public static void restartUnclaimed(Cell cell) {
     try {
@@ -236,7 +235,8 @@ public final class Dispatch {
 
   /**
    * If the actor has an unclaimed drain and its executor was shut down, ends the actor, because the
-   * executor may have dropped that drain. If the executor runs that drain later, it does nothing.
+   * executor may have dropped that drain. If the executor runs that drain later, the drain does
+   * nothing.
    */
   public static void failIfExecutorShutDown(Cell cell) {
     try {
@@ -245,7 +245,7 @@ public final class Dispatch {
       if (drain == null || !strategy.isShutDown()) return;
       cell.stopAccepting(new ExitReason.Failed(new RejectedExecutionException(strategy + " was shut down")));
       GuaranteedStart.start(drain);
-    } catch (Throwable error) {} // no stack, no memory, or thrown by the executor: the next sender tries again
+    } catch (Throwable error) {} // no stack, no memory, or an error of the executor: the next sender tries again
   }
 
   /**
@@ -335,8 +335,8 @@ public final class Dispatch {
   }
 
   /**
-   * Ends an actor that its scope refused, or whose start failed. A thread that closes the scope may
-   * already wait for the actor.
+   * Ends an actor that its scope refused, or whose start failed. The actor must end, because a
+   * thread that closes the scope may already wait for its end.
    */
   public static void endNeverStarted(Cell cell, ExitReason reason) {
     cell.stopAccepting(reason);
@@ -358,8 +358,8 @@ public final class Dispatch {
 
   /**
    * Handles a request on the thread of its asker, and returns the answer. Returns null if the asker
-   * must send the request instead: if the actor has another strategy or is not idle, or if this
-   * thread is not virtual or runs too many nested requests.
+   * must send the request instead. That is so if the actor is not idle or its strategy is not
+   * FIBER, or if this thread is not virtual or runs too many nested requests.
    */
   public static Object inline(Cell cell, Object message) {
     if (cell.settings().strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
@@ -368,7 +368,8 @@ public final class Dispatch {
     var request = new RequestFuture<>(cell, message, null, true);
     var activation = new Activation(cell, request, ActivationKind.INLINE);
     if (!cell.acquire(request)) return null;
-    // null if the handler cannot read it: reading the clock costs a third of an inline request
+    // null if the handler cannot read the deadline, because reading the clock costs a third of an
+    // inline request
     Deadline ownDeadline = null;
     try {
       if (cell.behavior.usesContext()) ownDeadline = askDeadline(cell, asker);

@@ -27,13 +27,13 @@ public final class ExitSignal extends CompletableFuture<ExitReason> implements W
   }
 
   /**
-   * Returns the future of the end for users. While code that is chained to it runs, the accounts
-   * have a pending notification.
+   * Returns the future of the end for users. While code that is chained to this future runs, the
+   * accounts have a pending notification.
    */
   public synchronized CompletableFuture<ExitReason> publicFuture(Wait.WaitTarget actor, Accounts accounts) {
     if (publicFuture == null) {
       var future = new PublicExitFuture(this, ignoresInterrupts -> publish(actor, ignoresInterrupts), accounts);
-      if (isDone()) future.runInPlace(join()); // no code is chained to it yet
+      if (isDone()) future.runInPlace(join()); // no code can be chained to the future yet
       publicFuture = future;
     }
     return publicFuture;

@@ -135,7 +135,7 @@ public final class FailureHandler {
   }
 
   /**
-   * Returns the text of a message. Called on the thread of the handler, because the message's
+   * Returns the text of a message. Runs on the thread of the handler, because the message's
    * toString may read thread-locals.
    */
   private static String text(Cell cell, Object message) {
@@ -176,7 +176,7 @@ public final class FailureHandler {
 
   /**
    * Drops the state and puts stashed messages back. If {@code pause} is not 0, the drain then
-   * suspends the actor, even if this throws.
+   * suspends the actor, even if this method throws.
    */
   static void restart(HandlerContext context, Throwable cause, long pause) {
     suspend(context, pause);

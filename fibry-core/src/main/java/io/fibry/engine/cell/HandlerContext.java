@@ -38,12 +38,12 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   RequestFuture<?> request; // null if there is none; read by killers
   Baggage baggage;
   boolean stashed;
-  boolean suspendNext; // whether the drain suspends the actor after this message; the extras have the pause
-  boolean redelivered; // the message waits in its node again, to be handled once more
+  boolean suspendNext; // whether the drain suspends the actor after this message, for the pause in the extras
+  boolean redelivered; // whether the message waits in its node again, because it is redelivered
   volatile List<ReceivedRequest> receivedRequests; // null if there are none; read by killers
   Deadline deadline; // inline requests only: the deadline of the asker, or null
   int unsettledCount; // messages that are not in the accounts yet; read by observers
-  // The current message has been counted by its outcome, or waits again; read by observers
+  // Whether the current message has been counted by its outcome, or waits again; read by observers
   boolean alreadyCounted;
   long startedAt; // when the message began, by the coarse clock; 0 if not known. Read by observers
   volatile ActivationSnapshot.FirstSeen firstSeen; // written by observers
@@ -74,8 +74,8 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   }
 
   /**
-   * Puts the message back into its node, to be handled again. Returns how often it has been
-   * redelivered, counting this time. Returns 0 if it is not redelivered.
+   * Puts the message back into its node, to be handled again. Returns how often the message has
+   * been redelivered, including this time, or 0 if the message is not redelivered.
    *
    * @param max the number of redeliveries that the policy permits
    */

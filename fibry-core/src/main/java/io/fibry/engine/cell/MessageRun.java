@@ -12,7 +12,10 @@ import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
 import java.util.List;
 
-/** Delivers one message to the handler, retries it after a failure, and prepares its redelivery. */
+/**
+ * Delivers one message to the handler, retries the message after a failure, and prepares its
+ * redelivery.
+ */
 abstract class MessageRun extends HandlerContext {
   Object node; // the node of the current message, or the next node; null without the right to run
   Object answer; // inline requests only; null if the answer is in the request
@@ -37,7 +40,7 @@ abstract class MessageRun extends HandlerContext {
     var propagators = cell.settings().contextPropagators();
     var closeables = newBaggage == null ? null : newBaggage.newCloseables();
     startedAt = 0;
-    message = newMessage; // already here, so that a killer sees the message while a propagator runs
+    message = newMessage; // set before the propagators run, so that a killer sees the message
     request = newRequest;
     baggage = newBaggage;
     boolean hasAskers = newBaggage != null && !newBaggage.askers.isEmpty();
@@ -59,7 +62,7 @@ abstract class MessageRun extends HandlerContext {
   private void restoreBaggage(AutoCloseable[] closeables) {
     try {
       baggage.restore(cell.settings().contextPropagators(), publicActor(), EngineMessage.unwrap(message), closeables);
-    } catch (Throwable error) { // no stack: the message is handled all the same
+    } catch (Throwable error) { // no stack: the message is handled, perhaps without its context
     }
   }
 
@@ -68,7 +71,7 @@ abstract class MessageRun extends HandlerContext {
   }
 
   private void deliver(Object newMessage, RequestFuture<?> newRequest) {
-    startedAt = 0; // before the message: an observer must not pair it with the old time
+    startedAt = 0; // before the message is set, because an observer must not pair the new message with the old time
     message = newMessage;
     request = newRequest;
     try {

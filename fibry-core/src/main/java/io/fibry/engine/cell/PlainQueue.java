@@ -41,8 +41,8 @@ import java.util.List;
  * it.
  *
  * <p><b>Failure.</b> If the sender cannot start a drain, it stores the right to run in
- * {@code stranded}. If no other node was added behind its node, it then withdraws its node and
- * throws. Otherwise {@link #rescueLater} gives the drain to another thread.
+ * {@code stranded}. If no other node was added behind the sender's node, the sender then withdraws
+ * its node and throws. Otherwise {@link #rescueLater} asks another thread to start a drain.
  *
  * <p><b>Rejected designs.</b> A flag "scheduled" beside the queue would cost a second atomic
  * operation per message. A volatile link would cost 5 to 10 ns per message.
@@ -66,13 +66,13 @@ abstract class PlainQueue implements Rescuable {
 
   /**
    * Prepares a drain, before the sender takes the right to run. Returns null if there is nothing to
-   * prepare. If this throws, the message is not sent.
+   * prepare. If this method throws, the message is not sent.
    */
   protected abstract Object prepare(Object firstNode);
 
   /**
    * Starts a drain at {@code firstNode}; the caller has the right to run. If no drain can be
-   * started, the right is stranded. An exception means that no stack was left for this call.
+   * started, the right is stranded. If this method throws, no stack was left for the call.
    *
    * @param activation the result of {@link #prepare}, or null
    */
@@ -93,8 +93,8 @@ abstract class PlainQueue implements Rescuable {
   }
 
   /**
-   * Adds messages, and no other message between them. Returns null if they were accepted, otherwise
-   * the reason of the refusal.
+   * Adds messages that no other message separates. Returns null if the messages were accepted,
+   * otherwise the reason of the refusal.
    */
   protected Reason offerBlock(List<?> messages, Baggage baggage) {
     if (phase > OPEN) return Reason.UNDELIVERED;
@@ -116,7 +116,8 @@ abstract class PlainQueue implements Rescuable {
   }
 
   /**
-   * Adds linked nodes, and starts a drain if the actor was idle. If this throws, no node was added.
+   * Adds linked nodes, and starts a drain if the actor was idle. If this method throws, no node was
+   * added.
    */
   protected final void push(Object firstNode, Object lastNode) {
     boolean wasIdle = tail == null;
@@ -189,8 +190,8 @@ abstract class PlainQueue implements Rescuable {
   }
 
   /**
-   * Waits until a sender that has swapped the tail also links its node. The sender may have lost
-   * its processor meanwhile, in one measurement for 50 ms.
+   * Waits until a sender that has swapped the tail also links its node. Between the two steps the
+   * sender may lose its processor, in one measurement for 50 ms.
    */
   protected Object awaitNext(Object node) {
     boolean interrupted = false;
@@ -233,7 +234,10 @@ abstract class PlainQueue implements Rescuable {
     return node instanceof Envelope envelope ? envelope.next : ((RequestFuture<?>) node).next;
   }
 
-  /** Takes the stranded right to run. Returns null if there is none, or another thread took it. */
+  /**
+   * Takes the stranded right to run. Returns null if no right is stranded, or another thread took
+   * it.
+   */
   final Object takeStranded() {
     Object right = stranded;
     return right != null && STRANDED.compareAndSet(this, right, null) ? right : null;
@@ -244,8 +248,8 @@ abstract class PlainQueue implements Rescuable {
   }
 
   /**
-   * Counts the messages from this node on, up to {@code max}. May miss messages that are being
-   * added.
+   * Counts the messages from this node on, up to {@code max}. May miss messages that senders are
+   * adding.
    */
   protected int countQueued(Object node, int max) {
     int count = 0;
@@ -269,8 +273,8 @@ abstract class PlainQueue implements Rescuable {
 
   /**
    * Adds the first nodes with a message to {@code nodes}, up to {@code max}. Returns whether the
-   * queue has no more nodes. Checks at most {@code 2 * max} nodes, because some may have been
-   * withdrawn.
+   * queue has no more nodes. Checks at most {@code 2 * max} nodes, because some messages may have
+   * been withdrawn.
    */
   protected boolean addFirst(Object node, int max, List<Object> nodes) {
     for (int checks = 0; node != null && nodes.size() < max && checks < 2 * max; checks++, node = nextLink(node))

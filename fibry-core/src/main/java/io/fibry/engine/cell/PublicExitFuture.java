@@ -16,15 +16,15 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * The end of an actor as a future for users. All callers share the future, so only the actor
- * completes it.
+ * The end of an actor as a future for users. All callers share the future, so only the actor may
+ * complete it.
  *
  * <p>Chained code is user code and runs on a thread of its own, so neither the end nor another
  * callback waits for it. A thread that waits for this future waits for {@code exit} instead, which
  * has no chained code.
  */
 final class PublicExitFuture extends CompletableFuture<ExitReason> {
-  private final CompletableFuture<ExitReason> exit; // has no user code chained to it
+  private final CompletableFuture<ExitReason> exit; // the engine's signal, which has no chained user code
   private final DerivedFuture.WaitPublisher waitPublisher;
   private final Accounts accounts;
 
@@ -38,7 +38,7 @@ final class PublicExitFuture extends CompletableFuture<ExitReason> {
   void notifyCallbacks(ExitReason reason) {
     try {
       start(() -> runInPlace(reason));
-    } catch (Throwable error) { // no stack or memory: better on this thread than never
+    } catch (Throwable error) { // no stack or memory: the chained code must run on this thread
       runInPlace(reason);
     }
   }

@@ -14,7 +14,7 @@ public final class RestartBudget {
 
   private final ArrayDeque<Long> restartTimes = new ArrayDeque<>(); // nanoseconds of the scope's clock
   private int doublings; // how often the back-off has doubled
-  private long lastDue; // when the last pause ended or will end; nanoseconds of the scope's clock
+  private long lastDue; // when the last pause has ended or will end, in ns by the scope's clock
   private volatile Object redeliveredNode; // the node that was redelivered last, or null; written by the actor's drain
   private int redeliveries; // how often redeliveredNode was redelivered; used by the drain only
 
@@ -37,8 +37,8 @@ public final class RestartBudget {
   }
 
   /**
-   * Counts a redelivery of the node, and returns how often it has been redelivered. Returns 0 if it
-   * was redelivered {@code max} times already.
+   * Counts a redelivery of the node, and returns how often the node has been redelivered. Returns 0
+   * if the node has already been redelivered {@code max} times.
    */
   int countRedelivery(Object node, int max) {
     if (redeliveredNode != node) redeliveries = 0;

@@ -21,7 +21,7 @@ final class Suspension {
 
   /**
    * Called when the right to run has a thread. Cancels the timer, which would keep the actor in
-   * memory. The caller does this last, because the scheduler may be user code.
+   * memory. The caller calls this method last, because the scheduler may be user code.
    */
   void end() {
     ended = true;

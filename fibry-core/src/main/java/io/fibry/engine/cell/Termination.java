@@ -36,9 +36,9 @@ import java.util.List;
  *
  * <p><b>By a kill.</b> {@code kill} stops accepting messages, interrupts the handler (or the hooks,
  * if they run), and starts the grace. An interrupt for the handler never reaches a hook, because
- * the phase changes between them under the monitor of the extras. When the grace is over, {@code
- * cutOff} announces the end while the handler may still run. Requests fail at once. Messages behind
- * the current one become dead letters when the handler returns.
+ * the drain changes the phase between handler and hook, under the monitor of the extras. When the
+ * grace is over, {@code cutOff} announces the end while the handler may still run. Requests fail at
+ * once. Messages behind the current one become dead letters when the handler returns.
  *
  * <p><b>Once.</b> {@code ColdState.beginEnd} and {@code ColdState.beginAnnouncement} each return
  * their result to one caller only. So the attached parts are ended once, and the end is announced
@@ -73,8 +73,8 @@ public final class Termination {
   }
 
   /**
-   * Ends an actor on the calling thread, if there is nothing to close, to cancel or to dispose of.
-   * Returns false if there is, so that a drain must end the actor.
+   * Ends an actor on the calling thread, if the actor has nothing to close, to cancel or to dispose
+   * of. Otherwise returns false, and a drain must end the actor.
    */
   static boolean finishWithoutWork(Cell cell) {
     var extras = cell.extras();
@@ -91,8 +91,8 @@ public final class Termination {
   }
 
   /**
-   * Disposes of a node. Logs a failure and does not throw it, so that the other stashed nodes and
-   * the stop hook still follow.
+   * Disposes of a node. Logs a failure and does not throw it, so that the caller continues with the
+   * other stashed nodes and the stop hook.
    */
   private static void disposeOfStashed(Cell cell, Object node) {
     try {
@@ -113,7 +113,7 @@ public final class Termination {
       var request = (RequestFuture<?>) node;
       Object message = request.begin();
       if (message != null) failUndelivered(cell, message, request);
-      else if (request.isUnanswered()) failOutOfMemory(cell, request); // an earlier attempt failed here
+      else if (request.isUnanswered()) failOutOfMemory(cell, request); // an earlier call began the request, and failed
     }
   }
 
@@ -187,9 +187,9 @@ public final class Termination {
   public static void kill(Cell cell, ExitReason reason) {
     var extras = cell.extras();
     extras.setReason(reason);
-    // interrupts before the pill is added, because that may call a user's strategy
+    // interrupts before the pill is added, because adding the pill may call a user's strategy
     cell.stopAccepting(new Interruption(cell, extras));
-    // the thread that announced the end may have come before the timer was set
+    // another thread may have announced the end before the timer was set
     if (extras.isNotified()) cancelKillTimer(cell, extras);
   }
 
@@ -211,8 +211,8 @@ public final class Termination {
   }
 
   /**
-   * Interrupts the handler or, after it, the hooks. An interrupt for the handler never reaches the
-   * hooks, because the phase changes between them under this monitor.
+   * Interrupts the handler or, after the pill, the hooks. An interrupt for the handler never
+   * reaches the hooks, because the drain changes the phase between them, under this monitor.
    */
   static void interrupt(Cell cell, ColdState extras) {
     if (!cell.settings().ownsThreads()) return;
@@ -226,8 +226,8 @@ public final class Termination {
   }
 
   /**
-   * Cuts the actor off when the grace is over. This object is made at the kill, because there may
-   * be no memory at the end of the grace.
+   * Cuts the actor off when the grace is over. This object is made at the kill, because at the end
+   * of the grace memory may be exhausted.
    */
   record CutOffTimer(Cell cell) implements Runnable, Rescuable {
     @Override
@@ -271,8 +271,8 @@ public final class Termination {
   }
 
   /**
-   * Fails the requests of an actor that was cut off. Repeats while its handler runs, because a
-   * sender may be about to link a request, or the drain to begin a request.
+   * Fails the requests of an actor that was cut off. Repeats this while the handler runs, because a
+   * sender may be about to link a request, or the drain may be about to begin a request.
    */
   private static void failRequests(Cell cell, HandlerContext drain, int round) {
     if (drain != null) failRequests(drain);

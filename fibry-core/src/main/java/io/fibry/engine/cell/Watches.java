@@ -22,8 +22,8 @@ final class Watches {
     Watches watches();
 
     /**
-     * Calls the factory, which is user code, and adds its message even if the mailbox is full. Does
-     * so on this thread if {@code onThisThread} is true, otherwise on another thread.
+     * Calls the factory, which is user code, and adds its message even if the mailbox is full. The
+     * factory runs on this thread if {@code onThisThread} is true, otherwise on another thread.
      *
      * @param eventText names the event in the log if the message cannot be made
      */
@@ -72,7 +72,7 @@ final class Watches {
     if (target instanceof Watcher actorTarget) watch(actorTarget, toMessage);
     else {
       foreignWatch.set(reason -> sendExitMessage(actor, name, toMessage, reason, true));
-      if (hasEndBegun()) foreignWatch.set(null); // this actor ended meanwhile
+      if (hasEndBegun()) foreignWatch.set(null); // this actor ended after its check above
       target.onExit()
           .whenComplete((reason, failure) -> foreignWatch
               .onExit(failure == null ? reason : new ExitReason.Failed(failure)));
@@ -84,7 +84,7 @@ final class Watches {
     if (reason != null) {
       forget(target);
       sendExitMessage(actor, target.name(), toMessage, reason, true);
-    } else if (hasEndBegun()) target.watches().remove(actor); // this actor ended meanwhile
+    } else if (hasEndBegun()) target.watches().remove(actor); // this actor ended after its check above
   }
 
   void unwatch(Exitable target) {
@@ -117,8 +117,8 @@ final class Watches {
   }
 
   /**
-   * Adds a watcher and returns null. If watchers were notified already, returns the reason of the
-   * end.
+   * Adds a watcher and returns null. If the watchers have already been notified, returns the reason
+   * of the end.
    */
   private synchronized ExitReason add(Watcher watcher, Function<ExitReason, ?> toMessage) {
     if (endReason != null) return endReason;
