@@ -9,8 +9,8 @@ import java.util.List;
  */
 public final class AskChainLocals {
   /**
-   * Whether a request with such askers was ever sent. Set on the sender's thread, before the
-   * request is sent.
+   * Whether this process has ever sent a request with such askers. Set on the sender's thread,
+   * before the request is sent.
    */
   public static boolean everUsed;
 
@@ -20,8 +20,8 @@ public final class AskChainLocals {
   private AskChainLocals() {}
 
   /**
-   * Returns the askers of the message that the handler on this thread, or an outer handler, is
-   * handling.
+   * Returns the askers of the message that this thread is handling. A handler without askers has
+   * the askers of the next outer handler.
    */
   public static List<String> handledAskers() {
     return orEmpty(HANDLED.get());

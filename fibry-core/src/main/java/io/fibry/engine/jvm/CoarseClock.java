@@ -33,7 +33,7 @@ public final class CoarseClock implements Runnable {
   private final int maxTicks; // updates before the clock is stopped
   private volatile long now;
   private volatile Thread updater; // null until started; written under the monitor
-  private long nextTry = System.nanoTime(); // when to try the next start at the earliest; guarded by this
+  private long nextTry = System.nanoTime(); // the earliest time of the next try to start the thread; guarded by this
 
   CoarseClock(Duration period, int maxTicks) {
     this.period = period;
@@ -53,7 +53,7 @@ public final class CoarseClock implements Runnable {
   /** Starts the stopped clock, and returns the present time. */
   private long startAndRead() {
     if (Environment.simulated != null) return 0; // a simulation must not depend on a real thread
-    StackProbe.probe(); // now, because a reader that replaces 0 must be able to unpark
+    StackProbe.probe(); // here, because a reader that replaces 0 must be able to unpark the thread
     long time = time();
     var thread = updater != null ? updater : startUpdater();
     if (thread != null && NOW.compareAndSet(this, 0, time)) LockSupport.unpark(thread);
@@ -66,8 +66,9 @@ public final class CoarseClock implements Runnable {
   }
 
   /**
-   * Starts the thread, unless it runs or the last try was a moment ago. Returns the thread, or null
-   * if it does not run. Without the thread, each reader calls {@link System#nanoTime}.
+   * Starts the thread, unless it runs or the last try was less than a second ago. Returns the
+   * thread, or null if it does not run. Without the thread, each reader calls
+   * {@link System#nanoTime}.
    */
   private synchronized Thread startUpdater() {
     if (updater != null || System.nanoTime() - nextTry < 0) return updater;

@@ -49,8 +49,8 @@ public final class EngineThreads {
   }
 
   /**
-   * Called on a busy fiber. Starts one waiting task of a platform thread, which under load might
-   * otherwise never begin (Java 25).
+   * Called on a busy fiber. Starts one task that a platform thread has queued, because under load
+   * such a task might otherwise never begin (Java 25).
    */
   public static void startPendingTask() {
     FIBER_STARTER.startPending();
@@ -75,7 +75,10 @@ public final class EngineThreads {
     return System.nanoTime();
   }
 
-  /** Yields if {@code nanos} is 0, otherwise parks. Spins if the stack is too small for that. */
+  /**
+   * Yields if {@code nanos} is 0, otherwise parks. Spins if the stack is too small for a yield or
+   * park.
+   */
   private static void leaveCarrier(long nanos) {
     try {
       if (nanos == 0) Thread.yield();

@@ -51,7 +51,7 @@ public final class FailureLog {
       previous.omitted++;
       return OMITTED;
     }
-    lastLogged.remove(kind); // so that the new entry of this kind is the youngest
+    lastLogged.remove(kind); // the map keeps the order of insertion, and the new entry must be the youngest
     lastLogged.put(kind, new LoggedFailure(now));
     return previous == null ? 0 : previous.omitted;
   }

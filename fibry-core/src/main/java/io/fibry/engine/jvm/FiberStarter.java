@@ -10,13 +10,14 @@ import java.util.function.Consumer;
 /**
  * Starts the tasks of platform threads on fibers. The JDK's scheduler begins a task of a platform
  * thread only when a carrier is idle, and so under load perhaps never (Java 25). So a task waits in
- * this queue for a fetcher, which is a fiber started to take it, or for a busy fiber that calls
- * {@link #startPending}.
+ * this queue for a fetcher, which is a fiber started to take the task, or for a busy fiber that
+ * calls {@link #startPending}.
  *
  * <p>A task starts once, because it leaves the queue once. No task is forgotten. After adding a
- * task, its sender reads {@code called}. If that is false, the sender starts a fetcher; if it is
- * true, a fetcher has yet to poll the queue. Without memory, the JDK may lose a fetcher: if a
- * fetcher is late, the next sender starts another. A superfluous fetcher finds no task.
+ * task, its sender reads {@code called}. If {@code called} is false, the sender starts a fetcher.
+ * If {@code called} is true, a started fetcher has not polled the queue yet. Without memory, the
+ * JDK may lose a fetcher: if a fetcher is late, the next sender starts another. A superfluous
+ * fetcher finds no task.
  */
 final class FiberStarter {
   static final long FETCH_TIMEOUT = 100_000_000; // ns until a fetcher counts as lost
@@ -83,8 +84,9 @@ final class FiberStarter {
   }
 
   /**
-   * Called on a busy fiber. Starts one task if a fetcher has yet to come. If each call started more
-   * than one task, the JDK's queues would grow, and they never shrink.
+   * Called on a busy fiber. Starts one task if a fetcher was started and has not polled the queue.
+   * If each call started more than one task, the JDK's queues would grow, and these queues never
+   * shrink.
    */
   void startPending() {
     if (called) startNext();

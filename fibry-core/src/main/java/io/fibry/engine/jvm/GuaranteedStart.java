@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A task that begins even if no carrier is free or no fiber can be made, such as the notification
- * of an actor's end. A fiber runs the task; if no fiber has begun after {@link #LATE_AFTER}, a
- * platform thread does.
+ * of an actor's end. A fiber runs the task. If no fiber has begun it after one or two periods of
+ * {@link #LATE_AFTER}, a platform thread runs the task.
  *
  * <p>The task runs once, on the first thread that claims it. No task is forgotten, because
  * {@code start} adds each task to a {@link LateTaskWatch}.
@@ -60,8 +60,8 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
   /**
    * Starts late tasks on platform threads until no task is left. No task is forgotten.
    * {@code start} adds a task and then reads {@code isCheckScheduled}; a check clears
-   * {@code isCheckScheduled} and then reads the tasks. Each check starts one more thread for late
-   * tasks, so a task that hangs delays the tasks behind it by one check only.
+   * {@code isCheckScheduled} and then reads the tasks. Each check that finds late tasks starts one
+   * more thread for them, so a task that hangs delays the tasks behind it by one check only.
    */
   private static final class LateTaskWatch implements Rescuable {
     private static final int MAX_THREADS = 64;
@@ -70,7 +70,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
     private final ConcurrentLinkedQueue<GuaranteedStart> lateTasks = new ConcurrentLinkedQueue<>();
     private final AtomicInteger helperCount = new AtomicInteger(); // number of platform threads for late tasks
     private final AtomicBoolean isCheckScheduled = new AtomicBoolean(); // whether a timer will call checkTasks
-    private final Runnable check = this::checkTasks; // linked now, because it may be needed without memory
+    private final Runnable check = this::checkTasks; // linked now, because it may be needed when memory is exhausted
     private final Runnable helper = this::runLate;
 
     void scheduleCheck() {
@@ -108,7 +108,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
 
     /**
      * Moves the unclaimed tasks that an earlier check has seen to {@code lateTasks}, and removes
-     * the claimed ones.
+     * the claimed tasks.
      */
     private void moveLateTasks() {
       for (var iterator = tasks.iterator(); iterator.hasNext();) {

@@ -6,10 +6,10 @@ import java.util.function.Consumer;
 
 /**
  * Starts a drain that stays in its slot because its waker blocks or computes. A daemon thread
- * checks all slots. If it finds drains, it checks again 50 µs later. The drains that have not left
- * their slots by then are late, and the thread starts them. After each check without a late drain,
- * the pause before the next check is doubled. If no drain is placed in a slot for some checks, the
- * thread parks until the next drain.
+ * checks all slots. If it finds drains, it checks again 50 µs later. A drain that has not left its
+ * slot by the second check is late, and the thread starts the drain. After each check without a
+ * late drain, the pause before the next check is doubled. If no drain is placed in a slot for some
+ * checks, the thread parks until the next drain.
  *
  * <p>The thread never sleeps while a drain waits. The thread sets {@code asleep} and then checks
  * the slots once more; a fiber places its drain in a slot and then reads {@code asleep}.
@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 final class HandOverMonitor {
   private static final long MIN_SLEEP = 50_000; // ns between two checks
   private static final long MAX_SLEEP = 2_500_000; // ns; a check costs some 20 µs
-  private static final int MAX_UNUSED = 20; // checks in a row without a new drain, before the thread sleeps
+  private static final int MAX_UNUSED = 20; // checks in a row without a new drain, after which the thread sleeps
 
   private final HandOverSlots slots;
   private final WokenDrain[] foundDrains; // the drains of the current check, by slot; the monitor's thread only
@@ -34,7 +34,7 @@ final class HandOverMonitor {
     this.thread = DaemonThreads.unstarted("fibry-monitor", this::watch);
   }
 
-  /** Starts the thread if needed. Returns false if there is no memory for the thread now. */
+  /** Starts the thread if it is not started. Returns false if memory is too low for the thread. */
   boolean ensureStarted() {
     return isStarted || tryStart();
   }
@@ -96,8 +96,8 @@ final class HandOverMonitor {
   }
 
   /**
-   * Starts the drains that the last check found and that are still in their slots. Returns whether
-   * there were such drains.
+   * Starts the drains that the last check found and that are still in their slots 50 µs later.
+   * Returns whether such a drain was found.
    */
   private boolean startLateDrains() {
     LockSupport.parkNanos(this, MIN_SLEEP);

@@ -11,7 +11,7 @@ final class HandOverSlots {
 
   private final int mask;
   private final AtomicReferenceArray<WokenDrain> drains;
-  private final int[] useCounts; // if racing threads lose a count, the monitor sleeps early, and is woken again
+  private final int[] useCounts; // racing threads may lose a count: the monitor then sleeps early, and is woken again
 
   HandOverSlots(int minSlots) {
     int count = Integer.highestOneBit(2 * minSlots - 1);

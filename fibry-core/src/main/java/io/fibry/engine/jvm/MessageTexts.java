@@ -24,8 +24,8 @@ public final class MessageTexts {
   };
 
   /**
-   * Whether only methods of the JDK make the text of an exception class, which is true of most
-   * classes.
+   * Whether only methods of the JDK make the text of an exception of this class. This is true of
+   * most exception classes.
    */
   private static final ClassValue<Boolean> SHOWN_BY_JDK = new ClassValue<>() {
     @Override

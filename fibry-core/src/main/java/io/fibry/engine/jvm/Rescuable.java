@@ -1,7 +1,10 @@
 package io.fibry.engine.jvm;
 
-/** An object whose work failed for lack of memory or stack, and is tried again on a fiber. */
+/** An object whose work failed for lack of memory or stack, and must be tried again on a fiber. */
 public interface Rescuable {
-  /** Tries the work again. Called by {@link StartRetrier}, which calls it again if it throws. */
+  /**
+   * Tries the work again. {@link StartRetrier} calls this method once, on a fiber. If the work
+   * fails again, the method must call {@link EngineThreads#rescue} again.
+   */
   void rescue();
 }

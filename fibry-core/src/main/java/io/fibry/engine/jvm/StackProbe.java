@@ -3,12 +3,13 @@ package io.fibry.engine.jvm;
 /**
  * Checks that the stack has enough space for the calls that follow, and otherwise throws a
  * StackOverflowError. Such an error inside the JDK's start or unpark of a virtual thread can leave
- * its scheduler locked for ever.
+ * the scheduler of virtual threads locked for ever.
  *
  * <p>Only the size of the frames matters, and filling them takes time. So only one of 1,024 frames
- * uses its variables. That use keeps the compilers from removing the variables, but only if every
- * profile contains it. Therefore the counter counts frames, not calls of a probe. Few large frames
- * cost less than many small frames; a method of more than 8,000 bytes would not be compiled.
+ * uses its variables. This use keeps the JVM's compilers from removing the variables, but only if
+ * every profile that a compiler reads contains the use. Therefore the counter counts frames, not
+ * calls of a probe. Few large frames cost less than many small frames; a method of more than 8,000
+ * bytes would not be compiled.
  */
 public final class StackProbe {
   private static final int STRIPES = 64;
@@ -24,7 +25,7 @@ public final class StackProbe {
     frames(1);
   }
 
-  /** Probes before code that gives an actor a thread, or sets a timer that will. */
+  /** Probes before code that gives an actor a thread, or sets a timer that later does so. */
   public static void probeForActivation() {
     frames(3);
   }

@@ -11,7 +11,7 @@ import java.util.concurrent.Future;
  */
 public final class StackTraces {
   private static final StackTraceElement[] UNKNOWN = {};
-  // The last call that exceeded its limit; done if none is running
+  // The last call that exceeded its limit; done if no such call is running
   private static volatile Future<?> overdueCall = CompletableFuture.completedFuture(null);
 
   private StackTraces() {}

@@ -12,8 +12,8 @@ import java.util.concurrent.locks.LockSupport;
  * <p>No start is missed. {@code add} fills a slot and then unparks the thread. The thread checks
  * all slots before it parks, and an unpark in between makes that park return at once. If all slots
  * are full, {@code add} waits: without memory, one sender may strand thousands of actors. A slot
- * becomes empty when a thread starts, before its actor does anything. So this wait ends when
- * there is memory.
+ * becomes empty when a thread starts, before its actor does anything. So the wait for an empty slot
+ * ends when memory is available.
  */
 final class StartRetrier {
   private static final int SLOTS = 1024;
@@ -96,7 +96,7 @@ final class StartRetrier {
       fibers.execute(start instanceof Runnable task ? task : new StrandedTask((Rescuable) start));
       return true;
     } catch (Throwable noThread) {
-      if (putIntoSlot(start)) return false; // without an unpark, which would end the pause at once
+      if (putIntoSlot(start)) return false; // not by `add`, whose unpark would end the pause at once
       LockSupport.parkNanos(PAUSE); // other starts have filled all slots
     }
   }

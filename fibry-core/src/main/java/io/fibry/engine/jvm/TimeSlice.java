@@ -1,8 +1,8 @@
 package io.fibry.engine.jvm;
 
 /**
- * A time slice of a millisecond for a loop. It reads the clock after each step, or after each 16th
- * step if steps are quick.
+ * A time slice of a millisecond for a loop. The slice reads the clock after each step, or after
+ * each 16th step if steps are quick.
  */
 public final class TimeSlice {
   private static final long NANOS = 1_000_000;

@@ -2,7 +2,7 @@ package io.fibry.engine.jvm;
 
 /** The drain of an actor that a handler on a fiber has woken. */
 public interface WokenDrain extends Runnable {
-  /** Runs the drain, unless an earlier call did. Returns whether this call ran the drain. */
+  /** Runs the drain, unless an earlier call has run it. Returns whether this call ran the drain. */
   boolean runOnce();
 
   /** Called before the fiber runs another drain. */

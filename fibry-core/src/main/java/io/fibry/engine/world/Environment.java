@@ -3,12 +3,13 @@ package io.fibry.engine.world;
 import java.util.function.Supplier;
 
 /**
- * The environment of a thread: the process, or a simulation. A simulation has its own instance of
- * each object of which a process has only one, such as the root scope. So each run begins without
- * the objects of earlier runs.
+ * The environment of a thread: the process, or a simulation. Some objects, such as the root scope,
+ * exist once in a process. A simulation has its own instance of each of these objects, so that each
+ * run begins without the objects of earlier runs.
  *
  * <p>The engine does not extend this class. It calls the environment only if {@link #simulated} is
- * set. So a process without a simulation only compares a field with null, and not for each message.
+ * set. So without a simulation the only cost is a comparison of a field with null, which does not
+ * occur for each message.
  */
 public abstract class Environment {
   /**
@@ -20,7 +21,7 @@ public abstract class Environment {
   protected Environment() {}
 
   /**
-   * {@return the instance that this thread must use of an object that a process has only once}
+   * {@return the instance that this thread must use, of an object that exists once in a process}
    *
    * @param <T> the type of the object
    * @param processInstance the instance for threads of the process
