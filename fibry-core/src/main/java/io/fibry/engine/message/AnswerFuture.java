@@ -5,7 +5,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
-/** A future that notices when code is chained to it, and whose result cannot be changed. */
+/** A future that is notified before code is chained to it, and whose result cannot be changed. */
 abstract class AnswerFuture<R> extends WaitPublishingFuture<R> implements DerivedFuture.WaitPublisher {
   /** Called before code is chained to this future, except by {@code allOf} and {@code anyOf}. */
   abstract void onChain();

@@ -47,7 +47,7 @@ public final class Baggage {
     return of(captured, isToPool ? withoutLast(askers) : askers);
   }
 
-  /** Returns all askers except the last, which is the pool itself. */
+  /** Returns all askers except the last asker, which is the pool itself. */
   private static List<String> withoutLast(List<String> askers) {
     return askers.subList(0, Math.max(0, askers.size() - 1));
   }
@@ -92,8 +92,8 @@ public final class Baggage {
   }
 
   /**
-   * Restores the captured context on this thread, and puts the opened resources into {@code
-   * toClose}. The caller must close them even if this method fails.
+   * Restores the captured context on this thread, and puts the opened resources into
+   * {@code toClose}. The caller must close these resources even if this method throws.
    */
   @SuppressWarnings("unchecked") // each propagator gets its own capture
   public void restore(List<ContextPropagator<?>> propagators, Actor<?> receiver, Object message,

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Writes the captures of context propagators as one text for another process, and reads them. The
- * text has names and values, like the query of a URL. It is printable ASCII, so it fits into any
- * header.
+ * Writes the captures of context propagators as one text for another process, and reads such texts.
+ * The text has names and values, like the query of a URL. The text is printable ASCII, so it is
+ * valid in any header.
  */
 public final class BaggageText {
   private static final int MAX_LENGTH = 2_048; // characters

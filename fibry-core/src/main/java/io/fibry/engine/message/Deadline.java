@@ -169,7 +169,8 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
 
   /**
    * Waits for an answer. A timed park costs as much as all other work of a request. So a wait with
-   * a long limit parks without a timeout, and the {@link LongWaitSweep} ends it.
+   * a long limit parks without a timeout. If the wait still lasts at the next
+   * {@link LongWaitSweep}, the sweep starts a timer for it.
    */
   <R> R get(AwaitedResult<R> answer) throws InterruptedException, ExecutionException {
     if (limit == null || answer.isDone()) return answer.park();
@@ -188,16 +189,16 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
   }
 
   /**
-   * Returns whether the sweep may end the wait. A simulation must leave no wait in the sweep,
-   * because the whole process shares the sweep.
+   * Returns whether the sweep may start the timer of the wait. A simulation must leave no wait in
+   * the sweep, because the whole process shares the sweep.
    */
   private boolean isSweepable() {
     return clock == Scheduler.system() && Environment.simulated == null;
   }
 
   /**
-   * Makes an answer, for which no thread waits, expire at the deadline, unless
-   * {@link #cancelExpiry} is called before the deadline.
+   * Lets an answer expire at the deadline, unless {@link #cancelExpiry} is called before. Called if
+   * no thread waits for the answer.
    */
   void startExpiry(AwaitedResult<?> answer) {
     awaitedResult = answer;

@@ -4,9 +4,9 @@ import java.lang.ref.WeakReference;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A stage that was chained to the future of an answer or of an actor's end. If a handler waits for
- * the stage, it publishes a wait for the actor that gives the answer or ends, so cycles are found.
- * Once the answer has arrived, the stage waits only for code of users, and no wait is published. A
+ * A stage that was chained to the future of an answer or of an actor's end. A handler that waits
+ * for the stage publishes a wait for the actor of that answer or end, so that cycles are found.
+ * After the answer or the end, the stage depends only on code of users, and no wait is published. A
  * future made by {@code allOf} or {@code anyOf} is no such stage.
  */
 public final class DerivedFuture<R> extends WaitPublishingFuture<R> {
@@ -19,7 +19,7 @@ public final class DerivedFuture<R> extends WaitPublishingFuture<R> {
   }
 
   // the future to which this stage is chained; weak, because this stage must not keep the answer in
-  // memory. Until the answer arrives, the actor keeps the source in memory
+  // memory. Until the answer arrives, the actor keeps that future in memory
   private final WeakReference<WaitPublisher> source;
 
   public DerivedFuture(WaitPublisher source) {

@@ -6,7 +6,7 @@ package io.fibry.engine.message;
  */
 public record Diagnosis(String text, HandlerStack stack) {
 
-  /** The cause of a time-out exception. Several exceptions may share it. */
+  /** The cause of a time-out exception. Several exceptions may share this cause. */
   public static final class HandlerStack extends Exception {
     private static final long serialVersionUID = 1;
     private static final int MAX_FRAMES = 4;

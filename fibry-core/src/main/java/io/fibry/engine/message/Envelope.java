@@ -5,7 +5,10 @@ package io.fibry.engine.message;
  * queue.
  */
 public final class Envelope {
-  /** A node without a message, at which a drain begins if it has no message yet. */
+  /**
+   * A node without a message. A drain begins at this node if it has not taken a message from its
+   * queue yet.
+   */
   public static final Envelope NOTHING = new Envelope(null);
 
   public Object message; // null once the message is being handled; written by the sender, then by the drain

@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * A task that starts a timer for each wait that still lasts. A wait schedules the task for 10 ms
  * later, unless the task is scheduled already. Most waits end earlier, and need no timer.
  *
- * <p>A wait occupies a slot until it ends or the sweep takes it. The number of the thread chooses a
- * stripe of 16 slots. If all slots of the stripe are occupied, the wait is added to a list. Slots
- * are better, because a list keeps ended waits in memory until the next sweep.
+ * <p>A wait occupies a slot until the wait ends or the sweep takes it. The number of the thread
+ * chooses a stripe of 16 slots. If all slots of the stripe are occupied, the wait is added to a
+ * list. Slots are better, because a list keeps ended waits in memory until the next sweep.
  *
  * <p>No wait is missed: {@code add} adds the wait and then reads {@code SCHEDULED}, while the sweep
  * clears {@code SCHEDULED} and then reads the slots and lists.

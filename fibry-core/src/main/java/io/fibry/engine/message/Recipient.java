@@ -8,7 +8,7 @@ public interface Recipient extends Wait.WaitTarget {
 
   /**
    * Removes the promise of an answer. {@code isAbandoned} is false if the answer has arrived, and
-   * true if its asker no longer waits.
+   * true if the asker no longer waits.
    */
   void removePromise(RequestFuture<?> request, boolean isAbandoned);
 

@@ -37,8 +37,8 @@ public final class RequestFailures {
   private RequestFailures() {}
 
   /**
-   * Returns the exception that an asker got in place of an answer, even if a future has wrapped it;
-   * null if the failure is no such exception.
+   * Returns the exception that an asker got in place of an answer, even if a future has wrapped
+   * that exception. Returns null if the failure is no such exception.
    */
   public static RequestException requestExceptionIn(Throwable failure) {
     var cause = failure;

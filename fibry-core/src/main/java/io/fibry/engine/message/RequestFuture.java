@@ -25,8 +25,8 @@ import java.util.concurrent.ExecutionException;
  * SETTLED, because its thread may run callbacks itself.
  *
  * <p><b>BEGUN against SETTLED</b> decides whether the request is handled. A drain sets BEGUN when
- * it takes the request; a cancel, a limit, or a completion from outside sets SETTLED. The first one
- * wins, and a withdrawn request frees its place in the mailbox.
+ * it takes the request; a cancel, a limit, or a completion from outside sets SETTLED. The first of
+ * the two wins, and a withdrawn request frees its capacity in the mailbox.
  *
  * <p><b>CHAINED against SETTLED</b> decides which thread runs the callbacks: not the thread of the
  * actor, unless no fiber can be started. A drain sets SETTLED. If CHAINED was set before, another
@@ -35,7 +35,8 @@ import java.util.concurrent.ExecutionException;
  * drain does not find the code. The thread then runs the code itself.
  *
  * <p><b>Failure.</b> If the drain has no stack or memory left to complete the future, it clears
- * SETTLED again and throws. A caller of the drain, which has more stack, then fails the request.
+ * SETTLED again and throws. A method higher up in the drain's call chain, which has more stack,
+ * then fails the request.
  *
  * <p><b>Refused.</b> A future beside the envelope: 24 bytes more, and two states that must agree.
  * Always completing on another thread: twice the cost of a request.
@@ -46,7 +47,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   private static final byte BEGUN = 1;
   private static final byte SETTLED = 2;
   private static final byte CHAINED = 4;
-  private static final byte CALLBACKS_RUN = 8; // no thread need wait before it chains code
+  private static final byte CALLBACKS_RUN = 8; // a thread that chains code need not wait
   private static final VarHandle STATE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state",
       VarHandle.class, RequestFuture.class, byte.class);
 
@@ -56,7 +57,9 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   public final Recipient recipient;
   public Object next; // an Envelope or a RequestFuture; set once by the next sender, cleared by the drain
-  public QueueEntry<Object> entry; // null outside of guarded queues; written by the asker before the offer
+  // null outside of guarded queues; written by the asker before the offer, then by the drain and by
+  // threads that drop or withdraw the request
+  public QueueEntry<Object> entry;
   // null without a limit, or if the request was settled before it began; written by the writers of
   // `message`
   public Deadline deadline;
@@ -133,9 +136,10 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Removes the promise from the actor if the asker has stopped waiting meanwhile. The drain writes
-   * {@code isAnswered} and then reads SETTLED; the asker sets SETTLED and then reads {@code
-   * isAnswered}. So at least one of them sees the other.
+   * Called after the promise was added to the actor. Removes the promise if the asker has already
+   * stopped waiting. The drain writes {@code isAnswered} and then reads SETTLED; the asker sets
+   * SETTLED and then reads {@code isAnswered}. So at least one of the two threads sees the write of
+   * the other.
    */
   public void removePromiseIfSettled() {
     VarHandle.fullFence(); // `isAnswered` is written, SETTLED not yet read
@@ -143,8 +147,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Makes the request wait again, with this message and baggage. Returns false if the request was
-   * settled meanwhile.
+   * Makes the request wait again, with this message and baggage. Returns false if the request has
+   * been settled.
    */
   public boolean stash(Object stashedMessage, Baggage stashedBaggage) {
     baggage = stashedBaggage;
@@ -185,7 +189,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
         // on it and chain code
         message = Thread.currentThread();
         set((R) value, failure);
-      } // otherwise a fiber runs the callbacks, so this thread need not wait
+      } // otherwise a fiber completes the future, and this thread does not wait for it
       state = (byte) (stateBefore | SETTLED | CALLBACKS_RUN);
     } catch (Throwable error) { // no stack or memory: the caller has more stack, and fails the request
       state = stateBefore;
@@ -251,7 +255,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Fails an {@code ask} whose time is over, which wakes its asker. May be called on the thread of
+   * Fails an {@code ask} whose time is over, and so wakes its asker. May be called on the thread of
    * the timer: no user sees the future of an {@code ask}, so no user code runs here.
    */
   @Override
@@ -284,8 +288,9 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   public void startLimit(Object sentMessage, Deadline answerDeadline) {
     if (isDone()) return;
     answerDeadline.startExpiry(new AnswerLimit<>(this, sentMessage, answerDeadline));
-    // The thread that settles the request may have cancelled the limit before it was started. That
-    // thread has set SETTLED before, so this thread sees SETTLED and cancels the limit
+    // The thread that settles the request may have cancelled the limit before this thread started
+    // it. In this case SETTLED was set even earlier, so this thread sees SETTLED and cancels the
+    // limit
     if ((state & SETTLED) != 0) answerDeadline.cancelExpiry();
   }
 
@@ -374,7 +379,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     return settleExternally(Reason.CANCELLED, null, failure);
   }
 
-  /** Settles the request without its actor. Returns false if the request was settled before. */
+  /** Settles the request without its actor. Returns false if the request was already settled. */
   private boolean settleExternally(Reason reason, R value, Throwable failure) {
     StackProbe.probe();
     byte stateBefore = trySettle(SETTLED | CALLBACKS_RUN);
@@ -415,8 +420,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Called when the request was settled without a drain. Removes its promise, or its entry in the
-   * mailbox.
+   * Called when the request was settled without a drain. Removes the promise of the request, or its
+   * entry in the mailbox.
    */
   private void withdraw(Reason reason) {
     try {
@@ -440,8 +445,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Waits until the thread that settled the request has looked for callbacks. It waits 0.1 s at
-   * most, because a callback behind {@code allOf} may block.
+   * Waits until the thread that settled the request has looked for callbacks. Waits at most 0.1 s,
+   * because a callback behind {@code allOf} may block that thread.
    */
   private void awaitCallbacks() {
     var thisThread = Thread.currentThread();

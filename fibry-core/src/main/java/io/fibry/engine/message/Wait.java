@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
  * A handler's wait for an actor's answer or end, or for space in its mailbox. A wait is published
  * before its thread parks, so that {@link WaitCycle} can follow the wait. Each wait is a new
  * object, and a wait that is over stays over. So if a search finds the same object twice, the wait
- * lasted in between.
+ * lasted from the first find to the second.
  */
 public final class Wait implements AutoCloseable {
   /** The {@code message} of a wait for the end of an actor. */
@@ -38,8 +38,8 @@ public final class Wait implements AutoCloseable {
     WaitingHandler blocker();
 
     /**
-     * Returns the workers of this pool on which the wait depends. Returns null if there are no such
-     * workers, or they are not known.
+     * Returns the workers of this pool on which the wait depends. Returns null if no such worker is
+     * known.
      */
     PoolBlockers<Object> blockers(Wait wait);
 
@@ -63,8 +63,8 @@ public final class Wait implements AutoCloseable {
   public abstract static class WaitingHandler {
     private static final ThreadLocal<WaitingHandler> CURRENT = new ThreadLocal<>();
 
-    // written before this is published, or before a resident thread looks for work; read by threads
-    // that interrupt or wake the thread
+    // written before this object is published, or before a resident thread looks for work; read by
+    // threads that interrupt or wake the thread
     public Thread thread;
     public Object message; // the message that is being handled, or null
     public WaitingHandler outer; // the handler that called this handler on the same thread, or null
@@ -129,7 +129,7 @@ public final class Wait implements AutoCloseable {
   }
 
   public interface Awaitable {
-    /** Returns whether the wait has ended. Once true, it stays true. */
+    /** Returns whether the wait has ended. Once the result is true, it stays true. */
     boolean isOver();
 
     default boolean isEnd() {
@@ -265,8 +265,8 @@ public final class Wait implements AutoCloseable {
   }
 
   /**
-   * Returns a copy with the message of the worker if this wait does not know its message and the
-   * worker handles the request; otherwise returns this wait.
+   * If this wait does not know its message and the worker handles the request, returns a copy with
+   * the worker's message. Otherwise returns this wait.
    */
   Wait withMessage(WaitingHandler worker) {
     return message != null || !worker.handles(awaitable) ? this

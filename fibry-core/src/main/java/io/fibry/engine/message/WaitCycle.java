@@ -14,9 +14,9 @@ import java.util.function.Predicate;
  * A cycle of handlers that wait for each other, and the search for it.
  *
  * <p><b>Search.</b> A handler that is about to wait first publishes a {@link Wait}, in its own
- * activation and in the activations below on the same thread. The handler then follows the chain:
- * to the actor for which it waits, to the wait of that actor's handler, and so on, perhaps back to
- * this thread.
+ * activation and in the activations of the outer handlers on the same thread. The handler then
+ * follows the chain: to the actor for which it waits, to the wait of that actor's handler, and so
+ * on, perhaps back to this thread.
  *
  * <p><b>No cycle is missed.</b> If several waits close a cycle together, the wait that is published
  * last sees all others, because each handler publishes before it searches.
@@ -104,8 +104,8 @@ public final class WaitCycle {
   }
 
   /**
-   * Adds waits for the handlers that run above {@code worker} on the same thread, up to
-   * {@code top}: each handler waits until the handler above returns.
+   * Adds the waits from {@code worker} to the innermost handler {@code top} on the same thread:
+   * each handler waits until the handler that it encloses returns.
    */
   private static void addNested(Wait.WaitingHandler worker, Wait.WaitingHandler top, List<Wait> cycle) {
     int position = cycle.size();
@@ -114,8 +114,8 @@ public final class WaitCycle {
   }
 
   /**
-   * One search from a wait to the handlers that must continue before the wait can end, then from
-   * their waits, and so on.
+   * One search: from a wait to the handlers that must continue before the wait can end, from there
+   * to the waits of these handlers, and so on.
    *
    * <p>A wait for a pool may fork. A worker is stuck if its wait leads to this thread, or back to a
    * wait that the search has passed. A wait for the end of the pool never ends if one worker is

@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A future that publishes the wait of a handler that waits for this future, so that cycles are
- * found.
+ * A future that publishes the wait of a handler that calls {@code get} or {@code join}, so that
+ * cycles are found.
  */
 abstract class WaitPublishingFuture<R> extends CompletableFuture<R> {
   /**
