@@ -11,14 +11,14 @@ import java.lang.invoke.VarHandle;
  * <p>Entries are numbered: the number of the newest entry minus the number of departed entries is
  * the size of the queue. Each entry links to the entry before it, back to the last collected entry.
  * A sender enters by one compare-and-set of {@link #newest}. Each entry object is used once, and
- * the newest stays in memory. So if a sender finds the same newest entry again, no other entry has
- * entered in between.
+ * the newest entry stays in memory. So if a sender finds the same newest entry again, no other
+ * entry has entered in between.
  */
 final class ArrivalBuffer<E> {
   private static final int MAX_CHECKS = 64;
   private static final int MAX_STALLED_CHECKS = 8; // checks in a row that see no departure
   private static final int PAUSES_PER_CHECK = 8;
-  // the number of free places for which a sender spins, because a sender that took the first free
+  // how many free places a spinning sender waits for, because a sender that took the first free
   // place would fill the queue again at once
   private static final int WANTED_SPACE = 32;
   private static final VarHandle NEWEST =
@@ -43,8 +43,8 @@ final class ArrivalBuffer<E> {
   }
 
   /**
-   * Adds a block: {@code size} entries of one sender, linked by {@code next}. Returns false if they
-   * do not fit.
+   * Adds a block: {@code size} entries of one sender, linked by {@code next}. Returns false if the
+   * block does not fit.
    */
   boolean enter(QueueEntry<E> block, int size) {
     while (true) {
@@ -78,7 +78,7 @@ final class ArrivalBuffer<E> {
 
   /**
    * Spins until {@code size} entries fit, for a limited time, and only as long as the taker makes
-   * progress. Returns whether they fit.
+   * progress. Returns whether the entries fit.
    */
   boolean awaitSpace(int size) {
     return spaceSpin.mayStart() && spaceSpin.record(spinForSpace(size));
@@ -91,7 +91,7 @@ final class ArrivalBuffer<E> {
     for (int checks = 0, stalledChecks = 0;
         checks < MAX_CHECKS && stalledChecks < MAX_STALLED_CHECKS && departures < wantedDepartures;
         checks++, stalledChecks++) {
-      // pauses, because each check takes the cache line from the taker
+      // pauses between checks, because each check takes the cache line from the taker
       for (int i = 0; i < PAUSES_PER_CHECK; i++) Thread.onSpinWait();
       long newDepartures = departed;
       if (newDepartures != departures) stalledChecks = 0;
@@ -110,8 +110,8 @@ final class ArrivalBuffer<E> {
   }
 
   /**
-   * Returns whether entries have come that are not collected; without the monitor, this is only a
-   * hint.
+   * Returns whether entries have come that are not collected. For a caller without the monitor, the
+   * result is only a hint.
    */
   boolean hasNew() {
     return newest != lastCollected;
@@ -127,7 +127,7 @@ final class ArrivalBuffer<E> {
     var firstEntry = (QueueEntry<E>) null;
     for (var entry = lastEntry; entry != lastCollected; count++) {
       entry.isCounted = true;
-      // true for all entries of a block except the first
+      // senders set the state of only the first entry of a block
       if (entry.state != QueueEntry.QUEUE) entry.state = QueueEntry.QUEUE;
       entry.next = firstEntry;
       firstEntry = entry;

@@ -45,8 +45,9 @@ final class BlockedSenders<E> {
   }
 
   /**
-   * Wakes the sender of the entry. If the sender has a permit already, unpark may only read. The
-   * fence ensures that the sender, when it uses that permit, sees the new state of its entry.
+   * Wakes the sender of the entry. If the sender already has a park permit, unpark may write
+   * nothing. The fence ensures that the sender, when it uses that permit, sees the new state of its
+   * entry.
    */
   static void wake(QueueEntry<?> entry) {
     VarHandle.fullFence();

@@ -15,13 +15,13 @@ import java.util.function.Predicate;
 /**
  * The queue of every mailbox except the plain one, and the right to run its actor. Thread-safe.
  *
- * <p><b>Right to run.</b> {@link EnterResult#RUN} gives it to a sender, {@link #release} takes it
- * from the drain. An entry waits only while a thread has the right, or is about to take it. A
- * sender is blocked only while the entry of the first blocked sender does not fit.
+ * <p><b>Right to run.</b> {@link EnterResult#RUN} gives the right to a sender, {@link #release}
+ * takes the right from the drain. An entry waits only while a thread has the right, or is about to
+ * take it. A sender is blocked only while the entry of the first blocked sender does not fit.
  *
  * <p><b>Monitor.</b> The monitor of the queue guards everything except the arrivals. No thread
- * parks under it, and the only user code under it is the comparator, and {@code hashCode} and
- * {@code equals} of keys.
+ * parks while it holds the monitor. The only user code under the monitor is the comparator, and
+ * {@code hashCode} and {@code equals} of keys.
  *
  * <p><b>Fast path.</b> A first-in, first-out mailbox that, when full, only refuses or blocks has an
  * entrance without the monitor: the {@link ArrivalBuffer}. A sender adds its entry, and then reads
@@ -31,14 +31,17 @@ import java.util.function.Predicate;
  *
  * <p><b>Failure.</b> A StackOverflowError under the monitor would leave a change half done, so
  * callers probe the stack of a user's thread first. Only {@link #enter} probes the stack itself, so
- * that it can withdraw its entry. After the entry has entered, {@link #enter} mostly calls nothing.
+ * that it can withdraw its entry. In most cases {@link #enter} calls no method after the entry has
+ * entered.
  *
  * <p><b>Refused.</b> {@code ReentrantLock}: a StackOverflowError left it locked. A binary heap: a
  * comparator that throws breaks it, whereas a tree compares before it changes.
  */
 public class GuardedQueue<E> {
   public enum EnterResult {
-    /** The entry is in the queue; another thread has the right to run, or none needs it yet. */
+    /**
+     * The entry is in the queue; another thread has the right to run, or no thread needs it yet.
+     */
     TAKEN,
     /** The entry is in the queue; the caller has the right to run. */
     RUN,
@@ -116,8 +119,8 @@ public class GuardedQueue<E> {
 
   /**
    * Lets the entry in without the monitor, perhaps after a spin, if a thread has the right to run,
-   * the queue is open and the entry fits. Returns null if the caller must call {@link #offer};
-   * otherwise the result, which is mostly {@link EnterResult#TAKEN}.
+   * the queue is open and the entry fits. Returns the result, which is {@link EnterResult#TAKEN} in
+   * most cases, or null if the caller must call {@link #offer}.
    */
   public EnterResult enter(QueueEntry<E> entry, boolean mayWait) {
     if (arrivals == null || !isRunning.get()) return null;
@@ -153,9 +156,10 @@ public class GuardedQueue<E> {
   }
 
   /**
-   * Lets the entry in without the monitor, or returns null. If this thread, after it has entered,
-   * does not see a change of {@code isShut} or {@code isRunning}, the thread that makes the change
-   * sees the entry. The calls after the entry has entered need no more stack than the calls before.
+   * Lets the entry in without the monitor, or returns null. If this thread, after its entry has
+   * entered, does not see a change of {@code isShut} or {@code isRunning}, the thread that makes
+   * the change sees the entry. The calls after the entry has entered need no more stack than the
+   * calls before.
    */
   private EnterResult tryEnter(QueueEntry<E> entry, boolean mayWait) {
     if (arrivals == null || isShut || !blockedSenders.isEmpty()) return null;
@@ -193,8 +197,8 @@ public class GuardedQueue<E> {
   }
 
   /**
-   * Lets in an entry that must never wait or be dropped. Such an entry may exceed the capacity, is
-   * not counted, and enters even if the queue is shut.
+   * Lets in an entry that must never wait or be dropped. Such an entry may exceed the capacity,
+   * does not count against it, and enters even if the queue is shut.
    */
   public synchronized EnterResult admit(QueueEntry<E> entry) {
     prepare(entry);
@@ -226,7 +230,7 @@ public class GuardedQueue<E> {
     if (entry.state != QueueEntry.BLOCKED) return false;
     blockedSenders.remove(entry);
     markOutside(entry);
-    promoteBlocked(); // the withdrawn block may have been too large, and the next one may fit
+    promoteBlocked(); // the withdrawn block may have been too large, and the next block may fit
     return true;
   }
 
@@ -247,8 +251,8 @@ public class GuardedQueue<E> {
   public synchronized boolean release() {
     if (first() != null) return false;
     isRunning.set(false);
-    // if a sender has entered meanwhile and saw `isRunning` set, this thread takes the right again;
-    // otherwise the sender has taken it
+    // a sender whose entry has just entered may have seen `isRunning` set: this thread then takes
+    // the right again. Otherwise the sender has taken the right
     return arrivals == null || !arrivals.hasNew() || tryTakeRun() == EnterResult.TAKEN;
   }
 
@@ -261,12 +265,18 @@ public class GuardedQueue<E> {
     return selectiveReceive.receive(filter, isOver);
   }
 
-  /** Returns whether a thread waits in {@code receive}, and has no reason to continue yet. */
+  /**
+   * Returns whether a thread waits in {@code receive}, and neither an entry nor another event lets
+   * it continue.
+   */
   public synchronized boolean isBlocked() {
     return selectiveReceive != null && !isShut && selectiveReceive.isWaiting();
   }
 
-  /** Puts the entries before all others. They may exceed the capacity, and are not counted. */
+  /**
+   * Puts the entries before all others. The entries may exceed the capacity, and do not count
+   * against it.
+   */
   public synchronized void putBack(List<QueueEntry<E>> entries) {
     for (var entry : entries.reversed()) {
       order.chain.addFirst(entry);
@@ -323,7 +333,7 @@ public class GuardedQueue<E> {
 
   /**
    * Takes the right to run if no thread has it. Returns {@link EnterResult#TAKEN} if another thread
-   * has it, or no thread needs it.
+   * has the right, or no thread needs it.
    */
   EnterResult tryTakeRun() {
     return !isRunning.get() && isRunning.compareAndSet(false, true) ? EnterResult.RUN : EnterResult.TAKEN;
@@ -331,7 +341,9 @@ public class GuardedQueue<E> {
 
   // ---- under the monitor
 
-  /** Returns whether the block fits. With an ArrivalBuffer, a block that fits has then entered. */
+  /**
+   * Returns whether the block fits. With an ArrivalBuffer, true means that the block has entered.
+   */
   private boolean tryLetIn(QueueEntry<E> block) {
     return arrivals == null ? occupiedPlaces.hasSpaceFor(block) : arrivals.enter(block, block.size());
   }

@@ -37,8 +37,8 @@ final class IdleWorkers<E> {
 
   /**
    * Removes and returns at most {@code max} slots that have been idle for {@code minIdle} ns. A
-   * slot with an unknown idle time counts as idle from now on. The slot goes behind the others,
-   * because at the front it would hold them up.
+   * slot with an unknown idle time counts as idle from now on. Such a slot moves behind the others,
+   * because at the front it would delay their retirement.
    */
   List<WorkerSlot<E>> retire(int max, long now, long minIdle) {
     var retiredSlots = new ArrayList<WorkerSlot<E>>();

@@ -6,11 +6,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * A park of a thread of a ForkJoinPool, which is announced to the pool, so that another thread of
- * the pool works meanwhile. Otherwise the task that ends the wait might never run. The thread parks
- * for 100 ms at most and then checks again, because on Java 21 a pool may forget to wake a thread.
- * The condition is checked right before each park, because the pool may consume the permit of an
- * unpark.
+ * A park of a thread of a ForkJoinPool. The park is announced to the pool, so that another thread
+ * of the pool works in place of the parked thread. Otherwise the task that ends the wait might
+ * never run. The thread parks for 100 ms at most and then checks again, because on Java 21 a pool
+ * may forget to wake a thread. The condition is checked right before each park, because the pool
+ * may consume the permit of an unpark.
  */
 record ManagedPark(BooleanSupplier condition, Object blocker) implements ForkJoinPool.ManagedBlocker {
   private static final long RECHECK_NANOS = 100_000_000L;
@@ -28,7 +28,7 @@ record ManagedPark(BooleanSupplier condition, Object blocker) implements ForkJoi
     try {
       ForkJoinPool.managedBlock(park);
     } catch (Throwable failure) {
-      // the caller parks without the pool, and throws an exception of the condition again
+      // the caller parks without the pool; if the condition threw, it throws there again
     }
   }
 

@@ -3,8 +3,8 @@ package io.fibry.engine.queue;
 import java.util.function.BiFunction;
 
 /**
- * An entry with the message and its baggage, so that the sender makes only one object; the taker
- * makes the envelope.
+ * An entry with the message and its baggage. The sender makes only this object; the taker makes the
+ * envelope.
  */
 public final class MessageEntry<E> extends QueueEntry<E> {
   private Object message; // null once the entry is gone

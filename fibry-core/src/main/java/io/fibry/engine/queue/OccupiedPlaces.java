@@ -22,8 +22,8 @@ final class OccupiedPlaces {
 
   /**
    * Returns whether the block fits. If a full mailbox drops its oldest message, tasks have a
-   * capacity of their own and are never dropped, because the sender of a dropped task would not
-   * know.
+   * capacity of their own and are never dropped, because the sender of a dropped task would not be
+   * notified.
    */
   boolean hasSpaceFor(QueueEntry<?> block) {
     int occupied = mailbox.overflow() != Overflow.DROP_OLDEST ? count : block.isTask() ? taskCount : count - taskCount;

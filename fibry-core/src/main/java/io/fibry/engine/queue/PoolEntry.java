@@ -12,7 +12,7 @@ final class PoolEntry<E> extends RankedEntry<E> {
   Object key;
   KeyLanes.KeyLane<E> lane; // null: the entry has no key, or its lane is not known yet
   WorkerSlot<E> slot; // the slot of the worker that handles the entry, or null
-  boolean isTakenBack; // whether its worker could not take it, so that it waits again, and is not counted
+  boolean isTakenBack; // whether the entry waits again, because its worker could not take it; it is then not counted
 
   PoolEntry(E item, Object message, int weight, Object key) {
     super(item, message, false);

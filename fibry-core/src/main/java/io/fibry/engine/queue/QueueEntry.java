@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.function.BiFunction;
 
 /**
- * An element of a {@link GuardedQueue}, and its state. An entry is used once. It is small, because
- * it travels between processors; fields that only some queues need are in {@link RankedEntry}.
- * Guarded by the queue's monitor.
+ * An element of a {@link GuardedQueue}, and its state. An entry is used once. An entry is small,
+ * because the sender's and the taker's processor must exchange its memory. Fields that only some
+ * queues need are in {@link RankedEntry}. Guarded by the queue's monitor.
  */
 public class QueueEntry<E> {
   // OUTSIDE -> (BLOCKED ->) QUEUE -> GONE, or BLOCKED -> OUTSIDE; changed under the monitor. With
@@ -40,7 +40,7 @@ public class QueueEntry<E> {
   // under the monitor
   QueueEntry<E> previous;
   QueueEntry<E> next; // in a block, written before the offer
-  Thread sender; // the thread of a blocked sender; set before `state` says BLOCKED
+  Thread sender; // the thread of a blocked sender; set before `state` becomes BLOCKED
 
   QueueEntry(E item, boolean isPill) {
     this.item = item;
@@ -117,7 +117,7 @@ public class QueueEntry<E> {
 
   /**
    * Returns the elements that were dropped to make space for this entry, oldest first, and clears
-   * the list. Otherwise each entry would keep the elements in memory that were dropped for it.
+   * the list. Otherwise the entry would keep the dropped elements in memory.
    */
   public List<E> takeDropped() {
     return List.of();

@@ -11,21 +11,22 @@ import java.util.function.LongSupplier;
  * The queue of a pool, from which several workers take. Thread-safe.
  *
  * <p><b>Slots.</b> Instead of one right to run there are {@link WorkerSlot}s. Whenever a message
- * comes, ends or is removed, code under the monitor decides which messages begin, and on which
- * workers. A thread that gets RUN, or true from {@code isMoreReady}, calls {@link #assignNext}. So
- * no message waits while an idle worker could begin it.
+ * comes, is finished or is removed, code under the monitor decides which messages begin, and on
+ * which workers. A thread that gets RUN, or true from {@code isMoreReady}, calls
+ * {@link #assignNext}. So no message waits while an idle worker could begin it.
  *
  * <p><b>Fast path.</b> While no worker is free, a sender enters through the {@link ArrivalBuffer},
- * without the monitor. A worker declares itself free before it looks for arrivals a last time; a
- * sender adds its entry before it reads whether a worker is free. So one of the two sees the other.
- * Queues with keys always use the monitor.
+ * without the monitor. A worker marks itself as free before its last check for arrivals; a sender
+ * adds its entry before it reads whether a worker is free. So at least one of the two sees the
+ * other. Queues with keys always use the monitor.
  *
  * <p><b>Keys.</b> At most one message of each key is in the {@link TakeOrder} or being handled. The
  * others wait in the lane of the key. When that message is done, the next message of the lane goes
  * to the end of the order. So the first message in the order never waits for its key.
  *
- * <p><b>Permits.</b> A message needs as many permits as it weighs. While too few are free for the
- * first message, lighter messages behind it wait, too: otherwise the first might wait forever.
+ * <p><b>Permits.</b> A message needs as many permits as it weighs. While too few permits are free
+ * for the first message, lighter messages behind it wait, too: otherwise the first message might
+ * wait forever.
  *
  * <p><b>Refused.</b> A worker per hash of the key: a busy key would delay its neighbors.
  */
@@ -131,8 +132,9 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   /**
    * Ends the handled message and returns the next one, or null if the worker is idle now, or
-   * another thread is bringing the worker a message. The worker then reads {@link
-   * WorkerSlot#isMoreReady}. A handled message from another queue ends nothing here.
+   * another thread is bringing the worker a message. The worker then reads
+   * {@link WorkerSlot#isMoreReady}. If the handled message came from another queue, no message of
+   * this queue is finished.
    */
   public E next(WorkerSlot<E> slot, Object handledItem) {
     return next(slot, handledItem, now());
@@ -158,7 +160,10 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     idleWorkers.remove(slot);
   }
 
-  /** Removes the slot. If another thread brings it a message, that thread ends the message. */
+  /**
+   * Removes the slot. If another thread is bringing the slot a message, that thread ends the
+   * message.
+   */
   public synchronized void removeSlot(WorkerSlot<E> slot) {
     idleWorkers.remove(slot);
     if (slot.isRetired) retiringCount--;
@@ -196,7 +201,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     updateRunning();
   }
 
-  /** Returns true once, when the end has begun and no worker is left. */
+  /** Returns true to the first caller after the end has begun and the last slot was removed. */
   public synchronized boolean takeDeserted() {
     if (!isEnding || slotCount > 0 || isDesertionReported) return false;
     return isDesertionReported = true;
@@ -312,7 +317,10 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     alertBlocked();
   }
 
-  /** Wakes blocked senders if no message can begin: each must check whether it waits for itself. */
+  /**
+   * Wakes blocked senders if no message can begin: each sender must check whether it waits for
+   * itself.
+   */
   private void alertBlocked() {
     if (!mayBegin()) blockedSenders.alert();
   }
@@ -381,7 +389,10 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return item;
   }
 
-  /** Moves the next entry of the key to the end, but before the pill, which came later. */
+  /**
+   * Moves the next entry of the key to the end of the order, but before the pill, which came after
+   * this entry.
+   */
   private void advance(PoolEntry<E> entry) {
     var nextEntry = lanes == null ? null : lanes.advance(entry);
     if (nextEntry == null) return;

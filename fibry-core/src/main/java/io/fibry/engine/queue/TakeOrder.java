@@ -40,7 +40,7 @@ final class TakeOrder<E> {
 
   void remove(QueueEntry<E> entry) {
     if (chain.contains(entry)) chain.remove(entry);
-    // pollFirst calls no comparator, which might throw and let the drain fail
+    // pollFirst does not call the comparator, which might throw and make the drain fail
     else if (rankedEntries.first() == entry) rankedEntries.pollFirst();
     else rankedEntries.remove((RankedEntry<E>) entry);
   }

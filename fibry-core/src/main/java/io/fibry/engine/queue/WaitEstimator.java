@@ -3,10 +3,10 @@ package io.fibry.engine.queue;
 import java.util.function.LongSupplier;
 
 /**
- * Estimates how long a new entry will wait. It counts how many entries have departed since the
- * first waiting entry came, and assumes that the waiting entries will depart at the same pace. It
- * keeps no average, so it notices a slow resource while a single entry waits. An empty queue
- * refuses no entry, because otherwise workers would idle. Guarded by the queue's monitor.
+ * Estimates how long a new entry will wait. The estimator counts how many entries have departed
+ * since the first waiting entry came. It assumes that the waiting entries will depart at the same
+ * pace. It keeps no average, so it reacts to a slow resource while a single entry waits. An empty
+ * queue refuses no entry, because otherwise workers would idle. Guarded by the queue's monitor.
  */
 final class WaitEstimator {
   private final LongSupplier clock;

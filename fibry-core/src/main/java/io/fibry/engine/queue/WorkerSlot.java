@@ -13,8 +13,8 @@ public final class WorkerSlot<E> {
   boolean isIdle;
   long idleSince; // nanoseconds, or IdleWorkers.UNKNOWN
   boolean isRetired; // whether the worker takes no more messages, because it must end
-  // Whether another message could begin, or the pill was next, when the slot last got a message or
-  // became idle. A thread that reads true calls `assignNext`
+  // Set when the slot gets a message or becomes idle: whether another message can then begin, or
+  // the pill is next. A thread that reads true calls `assignNext`
   boolean isMoreReady;
   private volatile Object worker; // null until the worker is made; written once, by its maker
 
