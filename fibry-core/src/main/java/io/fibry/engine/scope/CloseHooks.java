@@ -18,8 +18,8 @@ final class CloseHooks {
   private final AtomicLong lastNumber = new AtomicLong();
 
   /**
-   * Registers a hook. After this, the caller must check whether the scope has begun to close, and
-   * if so call {@link #runAll}.
+   * Registers a hook. The caller must then check whether the scope has begun to close, and if so
+   * call {@link #runAll}.
    */
   CloseHook add(Runnable code, String scope) {
     var hook = new RegisteredHook(lastNumber.incrementAndGet(), code, scope);
@@ -32,8 +32,8 @@ final class CloseHooks {
   }
 
   /**
-   * Returns a future that completes when all hooks are over. Called after {@link #runAll}, so each
-   * of them has begun or was closed.
+   * Returns a future that completes when all hooks have ended. Called after {@link #runAll}, so
+   * each hook has begun or was closed.
    */
   CompletableFuture<?> whenAllEnded() {
     return CompletableFuture.allOf(openHooks.stream().map(hook -> hook.ended).toArray(CompletableFuture<?>[]::new));

@@ -199,7 +199,7 @@ final class MemberTable {
 
     /**
      * Removes a member, and moves the next member that the removed member had displaced into the
-     * gap. The gap that this leaves is filled in the same manner.
+     * gap. This move leaves another gap, which is filled in the same manner.
      */
     synchronized void remove(Object member, int hash) {
       int gap = find(member, hash);

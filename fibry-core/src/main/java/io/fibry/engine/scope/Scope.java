@@ -51,7 +51,10 @@ public final class Scope extends ScopeState implements ActorScope {
     return new Scope("root", Options.defaults(), null);
   }
 
-  /** Returns the root scope for this thread: that of its simulation, or of the process. */
+  /**
+   * Returns the root scope for this thread: the root scope of its simulation, or else of the
+   * process.
+   */
   public static Scope root() {
     var simulation = Environment.simulated;
     return simulation == null ? ROOT : simulation.instanceFor(ROOT, Scope::newRoot);
@@ -183,7 +186,7 @@ public final class Scope extends ScopeState implements ActorScope {
     // a close of an outer scope may wait for an actor outside of this scope
     if (closeWaits.isPresent()) for (var wait : closeWaits.get()) examinedCells.add(wait.cell());
     return closeWaits.isPresent() && examinedCells.stream().allMatch(cell -> cell.isQuiet(examinedCells))
-        && closeWaits.equals(closeWaits()); // a close that continued may have sent a pill to an actor that was idle
+        && closeWaits.equals(closeWaits()); // a close that continued may have sent a pill to an idle actor
   }
 
   @Override

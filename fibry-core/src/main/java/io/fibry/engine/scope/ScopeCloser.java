@@ -19,18 +19,19 @@ import java.util.concurrent.ExecutionException;
  * for the report.
  *
  * <p><b>Order.</b> First the scope and its inner scopes refuse new members. The members then end
- * one after the other, the youngest first, so that the actors that a member was given outlive it.
- * The close of an inner scope begins in its turn, and is complete when its last member has ended,
- * or at the end of this close.
+ * one after the other, the youngest first. So a member ends before the older actors that were given
+ * to it. The close of an inner scope begins at its turn. It is complete when its last member has
+ * ended, or at the end of this close.
  *
- * <p><b>Limit.</b> After the limit, the remaining actors are interrupted at once, and abandoned
- * after a grace period that they share. So a close lasts at most the limit plus the grace period,
- * however deep the tree is. If the closing thread is interrupted, it stops waiting, but completes
- * the close.
+ * <p><b>Limit.</b> After the limit, the remaining actors are interrupted at once, and cut off after
+ * a grace period that they share. So a close lasts at most the limit plus the grace period, however
+ * deep the tree is. If the closing thread is interrupted, it stops waiting, but completes the
+ * close.
  *
- * <p><b>Cycles.</b> A handler that closes a scope around its actor cannot wait for that actor,
- * which exits after the message instead. A thread that waits for the report publishes the wait of
- * the closing thread as its own ({@code joinPublished}), so cycles through a close are found.
+ * <p><b>Cycles.</b> A handler that closes a scope around its actor cannot wait for that actor. The
+ * actor ends after its current message instead. A thread that waits for the report publishes the
+ * wait of the closing thread as its own ({@code joinPublished}), so cycles through a close are
+ * found.
  *
  * <p><b>Errors.</b> If the closing thread runs out of stack, it kills the remaining actors, and
  * still completes the report. Only the closing thread writes {@code step}. A thread that waits for
@@ -56,7 +57,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
   private final CompletableFuture<Report> report = new CompletableFuture<>();
   private final List<ScopeCloser> innerCloses = new ArrayList<>(); // the closes of inner scopes; closing thread only
   private final ScopeCloser outermost; // the close whose thread does the work
-  // the actors in whose handlers the closing thread is; written before its first step
+  // the actors whose handlers run on the closing thread; written before its first step
   private List<Cell> currentCells = List.of();
   private boolean isInterrupted; // whether the closing thread was interrupted; closing thread only
   private volatile Thread closingThread = Thread.currentThread(); // null once the close is done; cleared by `finish`
@@ -74,8 +75,8 @@ final class ScopeCloser implements ScopeState.PendingClose {
   }
 
   /**
-   * Waits for the report. A handler in the scope, or a hook on the closing thread, gets a report of
-   * this moment instead, because it would otherwise wait for itself.
+   * Waits for the report. A handler in the scope, or a hook on the closing thread, would wait for
+   * itself. So it gets a report of the present counts instead.
    */
   Report join() {
     if (closingThread == Thread.currentThread() || !scope.currentCells().isEmpty()) return scope.report(List.of());
@@ -144,21 +145,21 @@ final class ScopeCloser implements ScopeState.PendingClose {
   }
 
   /**
-   * Completes the report. Called by the closing thread, and by the last member when it leaves the
-   * scope.
+   * Completes the report. Called by the closing thread, and when the last member is removed from
+   * the scope.
    */
   @Override
   public void finish() {
     if (!report.isDone()) report.complete(scope.report(scope.accounts().lettersOfClose()));
-    scope.accounts().stopCollecting(); // the last member may have left before the closing thread began to collect
+    scope.accounts().stopCollecting(); // the last member may have ended before the closing thread began to collect
     if (closingThread == null) return;
     closingThread = null;
     scope.endIfEmpty();
   }
 
   /**
-   * Lets the actor end after its present message. The requests in its mailbox fail now, because
-   * members that wait for them could not end.
+   * Lets the actor end after its current message. The requests in its mailbox fail now, because
+   * members that wait for the answers could not end.
    */
   private static void endCurrent(Cell cell) {
     cell.stopAccepting(new ExitReason.Stopped());
@@ -169,8 +170,8 @@ final class ScopeCloser implements ScopeState.PendingClose {
   /**
    * Ends the members, the youngest first. But members that close first, such as servers, get their
    * pills before all others. The inner scope of a block, such as entities, takes new actors until
-   * its turn, which comes after the members that close first have ended. Its close hooks must end
-   * before its members do.
+   * its turn, which comes after the members that close first have ended. The close hooks of such a
+   * scope must end before its members end.
    */
   private void drain(ScopeState drainedScope, Deadline deadline) {
     var closingFirst = drainedScope.actorsClosingFirst().stream().filter(cell -> !currentCells.contains(cell)).toList();
@@ -181,7 +182,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
         if (innerScope.isBlockScope()) for (var cell : closingFirst) await(cell, deadline);
         claim(innerScope);
         if (innerScope.isBlockScope()) await(innerScope.closeHooks.whenAllEnded(), deadline);
-        drain(innerScope, deadline); // even if another thread, perhaps in the handler of a member, closes it
+        drain(innerScope, deadline); // even if another thread, perhaps in a member's handler, closes the inner scope
         continue;
       }
       var cell = (Cell) member;

@@ -29,7 +29,7 @@ abstract class ScopeState extends OwningScope {
 
     boolean isDone();
 
-    /** {@return the wait that its thread is in, or null if the thread is at work} */
+    /** {@return the current wait of the closing thread, or null if that thread is at work} */
     ExitWait currentWait();
 
     /** A wait for the end of an actor; each wait is a new object. */
@@ -43,14 +43,14 @@ abstract class ScopeState extends OwningScope {
   private final String name;
   final ScopeState parent; // null: this is the root scope
   private final Accounts accounts;
-  private final MemberTable memberTable = new MemberTable(); // a cell stays until its thread has left it
+  private final MemberTable memberTable = new MemberTable(); // a cell stays a member until no thread runs it
   // The greatest number of handled messages in a report so far. Later reports give at least this
   // number, because a meter must not decrease
   private final AtomicLong maxReported = new AtomicLong();
   final CloseHooks closeHooks = new CloseHooks();
   // null -> the close; in the root scope, the close -> null after it is done
   private final AtomicReference<PendingClose> pendingClose = new AtomicReference<>();
-  // given to intern, newest first; an object lost by a race is harmless
+  // objects that were given to intern, newest first; a race may lose an object, which is harmless
   private volatile List<Object> recentObjects = List.of();
   // number of threads that close this scope because of a failure
   private final AtomicInteger closerCount = new AtomicInteger();
@@ -162,10 +162,10 @@ abstract class ScopeState extends OwningScope {
   }
 
   /**
-   * Completes a pending close if no member is left. A leaving member calls this, too, because the
-   * closing thread completes the closes of inner scopes only at its end. Until then that thread may
-   * wait for a member of the outer scope whose handler waits for this report. Until the close is
-   * complete, the scope stays a member of its parent.
+   * Completes a pending close if no member is left. Called when a member is removed, too, because
+   * the closing thread completes the closes of inner scopes only at the end of the outer close.
+   * Until then, that thread may wait for a member of the outer scope whose handler waits for this
+   * report. Until the close is complete, the scope stays a member of its parent.
    */
   final void endIfEmpty() {
     var close = pendingClose.get();
@@ -190,8 +190,8 @@ abstract class ScopeState extends OwningScope {
   }
 
   /**
-   * Returns this member and the members made after it, or an empty list if it is no member any
-   * more.
+   * Returns this member and the members made after it, or an empty list if it is no longer a
+   * member.
    */
   final List<Object> membersFrom(Object oldest) {
     return memberTable.membersFrom(oldest);
@@ -208,7 +208,9 @@ abstract class ScopeState extends OwningScope {
     return cells;
   }
 
-  /** Returns the actors and workers in whose handler or hook this thread is, in any order. */
+  /**
+   * Returns the actors and workers whose handlers or hooks this thread is running, in any order.
+   */
   final List<Cell> currentCells() {
     if (Wait.WaitingHandler.current() == null) return List.of();
     var cells = new ArrayList<Cell>();
@@ -220,12 +222,13 @@ abstract class ScopeState extends OwningScope {
 
   /**
    * Makes a report. It counts unhandled and handled messages first, then messages in handlers, and
-   * queued messages last. So a message that advances meanwhile is not counted twice. A message that
-   * returns meanwhile from a handler or the stash to the mailbox may be counted twice.
+   * queued messages last. So a message that advances during the count is not counted twice. A
+   * message that returns from a handler or the stash to the mailbox during the count may be counted
+   * twice.
    */
   final Report report(List<DeadLetter> leftovers) {
-    // read first: a concurrent report could otherwise raise it by messages that this report counts
-    // as queued or in a handler
+    // read first: a concurrent report could otherwise raise the maximum by messages that this
+    // report counts as queued or in a handler
     long minHandled = maxReported.get();
     var unhandled = new EnumMap<Reason, Long>(Reason.class);
     for (var reason : Reason.values()) unhandled.put(reason, accounts.unhandled(reason));
@@ -243,7 +246,7 @@ abstract class ScopeState extends OwningScope {
       // not a pool itself, because only its workers run handlers
       if (cell.isCutOff() && cell.workersAndSelf().size() == 1) unresponsive.add(cell.name());
     }
-    // at least the number of earlier reports: a message that has just left its handler may be in
+    // at least the number of earlier reports: a message whose handler has just returned may be in
     // neither count
     long handled = Math.max(handledCount, minHandled);
     maxReported.accumulateAndGet(handled, Math::max);
@@ -287,7 +290,9 @@ abstract class ScopeState extends OwningScope {
     return true;
   }
 
-  /** Adds the wait of this scope's close, if it waits. Returns false if the close is at work. */
+  /**
+   * Adds the wait of this scope's close, if the close waits. Returns false if the close is at work.
+   */
   private boolean addCloseWait(List<PendingClose.ExitWait> waits) {
     var close = pendingClose.get();
     if (close == null) return closerCount.get() == 0;

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Logs actors that handle a message for too long, once for each message. It also logs actors with
- * too many waiting messages, and logs such an actor again only after the number has fallen to half
- * of the maximum.
+ * too many waiting messages. Such an actor is logged again only after the number of its messages
+ * has fallen to half of the maximum.
  */
 final class ScopeWatchdog {
   private static final int CHECKS_PER_LIMIT = 4; // checks in the time that one message may take
@@ -81,7 +81,7 @@ final class ScopeWatchdog {
         if (member instanceof Cell actor)
           for (var cell : actor.workersAndSelf()) if (!cell.isIdle()) inspect(cell, currentLimits, newStates);
       reportStates = newStates;
-      if (timer == null) reportStates = Map.of(); // the watchdog was stopped meanwhile
+      if (timer == null) reportStates = Map.of(); // the watchdog was stopped during the check
     } finally {
       isInspecting.set(false);
     }
@@ -100,8 +100,8 @@ final class ScopeWatchdog {
   }
 
   /**
-   * Logs a slow actor. If several actors are at the same line of a user's code, one a second is
-   * logged, because all of them may wait for the same actor.
+   * Logs a slow actor. If several actors are slow at the same line of a user's code, one actor per
+   * second is logged, because all of them may wait for the same actor.
    */
   private void report(Cell cell, ActorInspector.SlowMessage slowMessage, ReportState state) {
     state.lastReported = slowMessage.identity();

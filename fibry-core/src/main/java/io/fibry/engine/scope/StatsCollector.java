@@ -28,7 +28,8 @@ final class StatsCollector {
 
   private static ActorStats of(List<String> scopeNames, Cell cell) {
     String activity = cell.activity();
-    // read after the activity, so that this time is not less than the time in the activity's text
+    // read after the activity, so that this time is not shorter than the time in the activity's
+    // text
     long busyNanos = cell.workersAndSelf().stream().mapToLong(ActorInspector::busyNanos).max().orElse(0);
     return new ActorStats(scopeNames, cell.name(), cell.kind(), cell.countQueued(ScopeDump.MAX_COUNTED), cell.handled(),
         cell.failed(), activity, Duration.ofNanos(busyNanos));

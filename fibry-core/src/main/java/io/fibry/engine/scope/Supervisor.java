@@ -21,7 +21,8 @@ final class Supervisor {
   }
 
   /**
-   * Decides about a failure. {@code member} is the failed actor, or the inner scope that has it.
+   * Decides about a failure. {@code member} is the failed actor, or the inner scope that contains
+   * it.
    */
   Decision decide(Object member, Exitable failedActor, Throwable failure) {
     var policy = FailureHandler.resolve(scope.options().failurePolicy(), failure, "scope '" + scope.name() + "'");
@@ -48,7 +49,7 @@ final class Supervisor {
 
   /**
    * Returns the member and the members made after it. If the member is the inner scope of a block,
-   * its members from the failed actor on take the place of the inner scope.
+   * the result has the failed actor and the younger members of the inner scope in its place.
    */
   private List<Object> membersToRestart(Object member, Exitable failedActor) {
     var members = scope.membersFrom(member);
