@@ -244,7 +244,7 @@ public interface ActorScope extends AutoCloseable {
           + "actor's policy");
       if (policy.kind() == FailurePolicy.Kind.RESUME && policy.backoff().isPresent())
         throw new IllegalArgumentException(
-            policy + " cannot be a scope's policy: it suspends no actor that another made; give the back-off to the "
+            policy + " cannot be a scope's policy: a scope resumes an actor without a pause; give the back-off to the "
                 + "actor's policy");
       return with(copy -> copy.failurePolicy = policy);
     }

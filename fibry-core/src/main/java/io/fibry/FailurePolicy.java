@@ -217,7 +217,7 @@ public final class FailurePolicy {
   }
 
   private void requireContinuing(String modifier) {
-    if (kind == Kind.STOP || kind == Kind.ESCALATE) throw new IllegalStateException(this + " does not go on, so "
+    if (kind == Kind.STOP || kind == Kind.ESCALATE) throw new IllegalStateException(this + " does not continue, so "
         + modifier
         + " has no meaning; give it to resume(), restart(), restartAll(), restartFromFailed() or choose(..)");
   }

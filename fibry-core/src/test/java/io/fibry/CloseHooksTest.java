@@ -106,7 +106,7 @@ class CloseHooksTest {
 
       Patience.await(lastHookRun);
       Patience.eventually(() -> logged.text().contains("a close hook of scope 'shop' failed"));
-      assertFalse(logged.entriesAbout("'doorkeeper'").contains("did not obey"), logged.text());
+      assertFalse(logged.entriesAbout("'doorkeeper'").contains("did not end"), logged.text());
     }
   }
 

@@ -72,7 +72,7 @@ class NamesTest {
     var shop = scope.named("shop").protocol(Shop.class).newActor((Shop m) -> {});
 
     assertSame(shop, scope.find("shop", Shop.class).orElseThrow());
-    assertEquals("actor 'shop' has the protocol Shop, not Order; ask for the one that it was made with",
+    assertEquals("actor 'shop' has the protocol Shop, not Order; ask for the protocol that it was made with",
         assertThrows(IllegalArgumentException.class, () -> scope.find("shop", Order.class)).getMessage());
     assertEquals(Optional.empty(), scope.find("other", Shop.class));
   }

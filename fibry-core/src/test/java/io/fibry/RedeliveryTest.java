@@ -371,8 +371,8 @@ class RedeliveryTest {
     assertEquals("a message cannot be redelivered 0 times; give more than zero, or leave withRedelivery out",
         assertThrows(IllegalArgumentException.class, () -> FailurePolicy.restart().withRedelivery(0)).getMessage());
     assertTrue(assertThrows(IllegalStateException.class, () -> FailurePolicy.stop().withRedelivery(1)).getMessage()
-        .startsWith("stop() does not go on, so a redelivery has no meaning; give it to resume(), restart()"));
-    assertEquals("resume().withBackoff(1 s, 1 s) cannot be a scope's policy: it suspends no actor that another made; "
+        .startsWith("stop() does not continue, so a redelivery has no meaning; give it to resume(), restart()"));
+    assertEquals("resume().withBackoff(1 s, 1 s) cannot be a scope's policy: a scope resumes an actor without a pause; "
         + "give the back-off to the actor's policy",
         assertThrows(IllegalArgumentException.class, () -> scope.openScope("below",
             o -> o.withFailurePolicy(FailurePolicy.resume().withBackoff(SECOND, SECOND)))).getMessage());

@@ -207,7 +207,7 @@ class PoolAsActorTest extends PoolFixture {
         () -> Pools.weighted(builder, 0, (Object message) -> 1));
     assertText("a pool of 0 workers could handle no message; give at least 1",
         () -> Pools.byKey(builder, 0, (Object message) -> message));
-    assertText("this is a builder of pools already (pool of 2); make the worker per message of a builder of actors",
+    assertText("this builder already makes pools (pool of 2); make the worker per message with a builder of actors",
         () -> Pools.perMessage(Pools.fixed(builder, 2)));
     assertThrows(NullPointerException.class, () -> Pools.byKey(builder, 1, null));
     assertThrows(NullPointerException.class, () -> Pools.weighted(builder, 1, null));
@@ -228,7 +228,7 @@ class PoolAsActorTest extends PoolFixture {
             + "it another mailbox",
         () -> Pools.byKey(builder.mailbox(Mailbox.priority((a, b) -> 0)), 2, (Object message) -> message)
             .newActor((Object message) -> {}));
-    assertText("a sink runs code, which has neither weight nor key; make the sink of a pool of another kind",
+    assertText("a sink runs code, which has neither weight nor key; make the sink with a pool of another kind",
         () -> Pools.byKey(builder, 2, (Object message) -> message).newSink());
   }
 

@@ -141,8 +141,8 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
   public <N extends M> BlockBuilder<N> pooled(PoolPolicy<? super N> policy) {
     Objects.requireNonNull(policy, "policy");
     if (isPooled()) throw new IllegalArgumentException(
-        "this is a builder of pools already (" + this.poolPolicy + "); make the " + policy
-            + " of a builder of actors");
+        "this builder already makes pools (" + this.poolPolicy + "); make the " + policy
+            + " with a builder of actors");
     return this.<N>copyWith(copy -> copy.poolPolicy = policy).defaultMailbox(POOL_MAILBOX);
   }
 
@@ -363,7 +363,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
 
   ActorCell makeSink(ActorBehavior behavior) {
     if (isPooled() && poolPolicy.isContentAware()) throw new IllegalArgumentException(
-        "a sink runs code, which has neither weight nor key; make the sink of a pool of another kind");
+        "a sink runs code, which has neither weight nor key; make the sink with a pool of another kind");
     if (mailbox().isOrdered()) throw new IllegalArgumentException(
         "a sink runs code, which a priority mailbox cannot order; give it another mailbox");
     return makeAndAdmit(behavior);

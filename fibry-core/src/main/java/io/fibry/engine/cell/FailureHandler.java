@@ -53,7 +53,7 @@ public final class FailureHandler {
     try {
       return policy.resolve(failure);
     } catch (Throwable policyFailure) {
-      EngineLog.LOG.error("the failure policy of {} could not decide about {}, so it stops", actor,
+      EngineLog.LOG.error("the failure policy of {} could not decide about {}; stop() applies instead", actor,
           MessageTexts.describe(failure),
           policyFailure);
       return FailurePolicy.stop();
@@ -185,7 +185,7 @@ public final class FailureHandler {
     JfrEvents.recordRestart(context.cell, cause, pause);
     var simulation = Environment.simulated;
     if (cause == null && simulation != null)
-      simulation.recordEvent(context.cell.publicCell(), () -> "restarts, since another actor failed");
+      simulation.recordEvent(context.cell.publicCell(), () -> "restarts, because another actor failed");
   }
 
   public static void dropState(Cell cell, String occasion) {

@@ -265,7 +265,7 @@ public final class Termination {
     cell.markEnded();
     failRequests(cell, cell.drain(), 0);
     announce(cell, false);
-    EngineLog.LOG.warn("actor '{}' did not obey {}; it is cut off, and its handler may still run", cell.name(),
+    EngineLog.LOG.warn("actor '{}' did not end {}; it is cut off, and its handler may still run", cell.name(),
         limitText);
     end(cell, false);
   }

@@ -65,7 +65,7 @@ public final class BaggageText {
     int omitted = TOO_LONG.admit(propagator.getClass(), "", System.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
     EngineLog.LOG.warn(
-        "what context propagator {} writes for a message to actor '{}' is left out: it has {} bytes, and all context "
+        "the text of context propagator {} for a message to actor '{}' is left out: it has {} bytes, and all context "
             + "propagators together may write {}{}",
         MessageTexts.describe(propagator), receiver.name(), length, MAX_LENGTH,
         omitted == 0 ? "" : "; " + omitted + " more messages since the last such line");

@@ -193,7 +193,7 @@ public final class JfrEvents {
 
   @Name("fibry.Message")
   @Label("Message")
-  @Description("A message that was handled; the duration is the handling alone")
+  @Description("A message that was handled; the duration does not include the wait in the mailbox")
   @Threshold("20 ms")
   private static final class MessageEvent extends ActorEvent {
     @Label("Message Type")
@@ -207,7 +207,7 @@ public final class JfrEvents {
 
   @Name("fibry.AskWait")
   @Label("Ask Wait")
-  @Description("A thread that waited for an actor's answer, and before that perhaps for space in its mailbox")
+  @Description("A thread that waited for an actor's answer; includes a wait for space in the mailbox")
   @Category("Fibry")
   @Threshold("20 ms")
   private static final class AskWaitEvent extends Event {
@@ -217,7 +217,7 @@ public final class JfrEvents {
     @Label("Request Type")
     Class<?> messageType;
     @Label("Ended")
-    @Description("Answered, or the class of what was thrown")
+    @Description("Answered, or the class of the exception")
     String ended;
   }
 
@@ -231,7 +231,7 @@ public final class JfrEvents {
     @Description("Rejected, dropped, waited, or waited without success")
     String happened;
     @Label("Foreseen")
-    @Description("How long the message would have waited, if it was refused for that; otherwise 0")
+    @Description("The expected wait, if the message was refused because of this wait; otherwise 0")
     @Timespan
     long foreseen;
   }
@@ -285,7 +285,7 @@ public final class JfrEvents {
     @Label("Message Type")
     Class<?> messageType;
     @Label("Handling")
-    @Description("How long the actor has handled the message, or somewhat less")
+    @Description("How long, at least, the actor has been handling the message")
     @Timespan
     long handling;
   }

@@ -106,7 +106,7 @@ public final class RequestFailures {
   /** Makes the exception for a request that was not sent, because no time was left for it. */
   public static AskTimeoutException tooLate(DescribedActor actor, Object request, Deadline deadline) {
     return new AskTimeoutException("actor '" + actor.name() + "' was not asked " + actor.describeRequest(request)
-        + ", since no time was left for it: " + deadline + deadline.advice(), actor.name(), request, deadline.limit,
+        + ", because no time was left for it: " + deadline + deadline.advice(), actor.name(), request, deadline.limit,
         null, Outcome.NOT_DONE);
   }
 

@@ -113,7 +113,7 @@ public final class Scope extends ScopeState implements ActorScope {
         + "' was made without a protocol, so it cannot be found; make it with .protocol(" + protocol.getSimpleName()
         + ".class)");
     if (type != protocol) throw new IllegalArgumentException("actor '" + name + "' has the protocol "
-        + type.getSimpleName() + ", not " + protocol.getSimpleName() + "; ask for the one that it was made with");
+        + type.getSimpleName() + ", not " + protocol.getSimpleName() + "; ask for the protocol that it was made with");
     return Optional.of((Actor<M>) cell);
   }
 

@@ -90,7 +90,7 @@ class BaggageFaultTest {
     try (var log = new Logged()) {
       send(actor, "message");
       actor.close();
-      assertEquals(1, occurrences(log.text(), "takes along"), log::text);
+      assertEquals(1, occurrences(log.text(), "the context of a message"), log::text);
     }
 
     assertEquals(List.of("message alice acme"), received);

@@ -137,7 +137,7 @@ class DeadlineTest {
     b.close();
     assertFalse(handled.get());
     assertEquals(Duration.ZERO, failure.limit());
-    assertTrue(failure.getMessage().contains("'b' was not asked x, since no time was left for it"),
+    assertTrue(failure.getMessage().contains("'b' was not asked x, because no time was left for it"),
         failure.getMessage());
   }
 

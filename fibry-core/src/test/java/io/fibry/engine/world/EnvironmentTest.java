@@ -199,7 +199,7 @@ class EnvironmentTest {
       healthyActor.ask(1);
     }
 
-    assertEquals(Set.of("healthy restarts, since another actor failed", "failing failed at 5; its scope 'watched'"
+    assertEquals(Set.of("healthy restarts, because another actor failed", "failing failed at 5; its scope 'watched'"
         + " decides: it restarts; java.lang.IllegalStateException: none of 5"), Set.copyOf(run.events));
   }
 }
