@@ -129,10 +129,9 @@ public interface ActorScope extends AutoCloseable {
   /**
    * Ends all actors and scopes in this scope, the newest first; each actor first handles its queued
    * messages. When the limit is over, the remaining actors are interrupted. Actors that still run
-   * after the kill grace are cut off: see {@link Exitable#kill}. Once the close has begun, no actor
-   * can be made in the scope; only {@code Entities} make actors until the scope's servers have
-   * ended. No handler begins after this method has returned. The root scope ends the actors that it
-   * tracks, and stays open.
+   * after the kill grace are cut off: see {@link Exitable#kill}. Once the close has begun, only
+   * {@code Entities} can make actors, until the scope's servers have ended. No handler begins after
+   * this method has returned. The root scope ends the actors that it tracks, and stays open.
    *
    * <p>A second call waits for the report of the first call. If a handler inside the scope calls
    * this method, all other actors end, and the method returns; the handler's own actor ends after

@@ -16,8 +16,8 @@ import java.util.List;
  * @param failed messages whose handler threw
  * @param activity describes the current activity, in words that follow the actor's name
  * @param busyFor how long at least the actor has been handling its current message or step; zero if
- * it handles none. For a pool, it is the longest such time of its workers. In a scope with a
- * scheduler of your own, for inline requests, and for steps of your own
+ * the actor is idle. A pool has the longest such time of its workers. In a scope with a scheduler
+ * of your own, for inline requests, and for steps of your own
  * {@link io.fibry.spi.MultiStepMessage}, the time begins when the library first observes the
  * message or step
  */

@@ -180,7 +180,8 @@ final class PoolCell extends GuardedCell {
     var residentDrain = Dispatch.prepareResident(worker);
     workers.add(worker);
     slot.setWorker(worker);
-    // if the start fails, the slot must give its message back before the worker leaves the slot
+    // if the start fails, the slot must give its message back before the worker's end removes the
+    // slot
     if (residentDrain != null)
       Dispatch.startResident(worker, residentDrain, () -> dispose(queue.takeBack(slot, false)));
     return worker;

@@ -65,8 +65,8 @@ final class WorkerSet implements Iterable<Worker> {
   }
 
   /**
-   * Returns the drain that handles this request. If there is none, returns any drain that handles a
-   * message, or null if no worker handles a message.
+   * Returns the drain that handles this request. If no drain handles it, returns any drain that
+   * handles a message, or null if no worker handles a message.
    */
   HandlerContext drainFor(RequestFuture<?> request) {
     HandlerContext busyDrain = null;

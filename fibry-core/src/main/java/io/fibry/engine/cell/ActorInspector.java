@@ -76,7 +76,7 @@ public final class ActorInspector {
 
   /**
    * Returns how many nanoseconds, at least, the actor has been handling its message. Returns 0 if
-   * it handles none.
+   * the actor handles no message.
    */
   public static long busyNanos(Cell cell) {
     var drain = cell.drain();

@@ -71,7 +71,7 @@ public final class Dispatch {
 
   /**
    * Makes the activation before a message is sent. Returns null if the resident thread will handle
-   * the message. If this throws, the message is not sent.
+   * the message. If this method throws, the message is not sent.
    */
   public static Object prepare(Cell cell, Object firstNode) {
     StackProbe.probeForActivation(); // first: a right that is stranded later may have to wait for the next sender
@@ -258,8 +258,8 @@ public final class Dispatch {
   }
 
   /**
-   * Gives up the thread for {@code pause} ns, or until the actor must end. If this throws, the
-   * caller still has the right.
+   * Gives up the thread for {@code pause} ns, or until the actor must end. If this method throws,
+   * the caller keeps the right to run.
    */
   public static void suspend(Cell cell, Object node, long pause) {
     var extras = cell.extras();

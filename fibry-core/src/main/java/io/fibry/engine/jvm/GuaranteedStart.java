@@ -27,7 +27,7 @@ public final class GuaranteedStart extends AtomicBoolean implements Runnable { /
     this.task = task;
   }
 
-  /** Starts the task. If this throws, the task does not run. */
+  /** Starts the task. If this method throws, the task does not run. */
   public static void start(Runnable task) {
     StackProbe.probe(); // before the task is added, because a task whose start throws must not run
     var start = new GuaranteedStart(task);

@@ -80,7 +80,7 @@ final class StartRetrier {
     }
   }
 
-  /** Tries all pending starts. Returns whether all of them succeeded. */
+  /** Tries all pending starts. Returns whether all starts succeeded. */
   private boolean retryAll() {
     boolean allStarted = true;
     for (int slot = 0; slot < SLOTS; slot++) {

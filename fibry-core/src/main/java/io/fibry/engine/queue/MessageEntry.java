@@ -7,7 +7,7 @@ import java.util.function.BiFunction;
  * envelope.
  */
 public final class MessageEntry<E> extends QueueEntry<E> {
-  private Object message; // null once the entry is gone
+  private Object message; // null once the entry has departed
   private Object baggage;
 
   private MessageEntry(Object message, Object baggage) {

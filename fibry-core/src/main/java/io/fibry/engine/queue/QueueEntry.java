@@ -35,7 +35,7 @@ public class QueueEntry<E> {
   // With an ArrivalBuffer, first ENTERING, then the number of the entry, written before the entry
   // enters. If the entry was admitted or put back, 0. For other queues see RankedEntry
   long number;
-  E item; // null once the entry is gone
+  E item; // null once the entry has departed
   // The neighbors in the queue: written by the sender before the entry enters the ArrivalBuffer, or
   // under the monitor
   QueueEntry<E> previous;

@@ -8,7 +8,7 @@ import java.util.List;
  * by the queue's monitor.
  */
 public class RankedEntry<E> extends QueueEntry<E> {
-  Object message; // the message, for the comparator; null for a task, or once the entry is gone
+  Object message; // the message, for the comparator; null for a task, or once the entry has departed
   // The number of pills before the entry. With a WaitEstimator: the time when the entry came, or
   // the expected wait because of which it was refused, in nanoseconds
   long epoch;
@@ -53,7 +53,7 @@ public class RankedEntry<E> extends QueueEntry<E> {
     message = null;
   }
 
-  /** Must not be called once the entry is gone, because its message is then null. */
+  /** Must not be called once the entry has departed, because its message is then null. */
   @Override
   boolean isTask() {
     return message == null && !isPill;

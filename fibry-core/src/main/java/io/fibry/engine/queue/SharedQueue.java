@@ -11,9 +11,9 @@ import java.util.function.LongSupplier;
  * The queue of a pool, from which several workers take. Thread-safe.
  *
  * <p><b>Slots.</b> Instead of one right to run there are {@link WorkerSlot}s. Whenever a message
- * comes, is finished or is removed, code under the monitor decides which messages begin, and on
- * which workers. A thread that gets RUN, or true from {@code isMoreReady}, calls
- * {@link #assignNext}. So no message waits while an idle worker could begin it.
+ * comes, ends or is removed, code under the monitor decides which messages begin on which workers.
+ * A thread that gets RUN, or true from {@code isMoreReady}, calls {@link #assignNext}. So no
+ * message waits while an idle worker could begin it.
  *
  * <p><b>Fast path.</b> While no worker is free, a sender enters through the {@link ArrivalBuffer},
  * without the monitor. A worker marks itself as free before its last check for arrivals; a sender
@@ -25,8 +25,8 @@ import java.util.function.LongSupplier;
  * to the end of the order. So the first message in the order never waits for its key.
  *
  * <p><b>Permits.</b> A message needs as many permits as it weighs. While too few permits are free
- * for the first message, lighter messages behind it wait, too: otherwise the first message might
- * wait forever.
+ * for the first message, lighter messages behind it wait, too, because it might otherwise wait
+ * forever.
  *
  * <p><b>Refused.</b> A worker per hash of the key: a busy key would delay its neighbors.
  */
@@ -160,10 +160,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     idleWorkers.remove(slot);
   }
 
-  /**
-   * Removes the slot. If another thread is bringing the slot a message, that thread ends the
-   * message.
-   */
+  /** Removes the slot. A thread that is bringing the slot a message ends that message. */
   public synchronized void removeSlot(WorkerSlot<E> slot) {
     idleWorkers.remove(slot);
     if (slot.isRetired) retiringCount--;
@@ -229,8 +226,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   /**
-   * Returns the workers on which a wait for the entry depends, or null if there are none or they
-   * are unknown.
+   * Returns the workers on which a wait for the entry depends, or null if no such worker is known.
    */
   public synchronized PoolBlockers<E> blockers(QueueEntry<E> entry) {
     return entry instanceof PoolEntry<E> poolEntry ? blockers(poolEntry) : null;
@@ -317,10 +313,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     alertBlocked();
   }
 
-  /**
-   * Wakes blocked senders if no message can begin: each sender must check whether it waits for
-   * itself.
-   */
+  /** Wakes blocked senders if no message can begin: each checks whether its wait closes a cycle. */
   private void alertBlocked() {
     if (!mayBegin()) blockedSenders.alert();
   }
@@ -389,10 +382,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return item;
   }
 
-  /**
-   * Moves the next entry of the key to the end of the order, but before the pill, which came after
-   * this entry.
-   */
+  /** Moves the next entry of the key to the end, but before the pill, which was sent later. */
   private void advance(PoolEntry<E> entry) {
     var nextEntry = lanes == null ? null : lanes.advance(entry);
     if (nextEntry == null) return;

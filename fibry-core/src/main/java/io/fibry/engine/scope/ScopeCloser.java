@@ -103,8 +103,8 @@ final class ScopeCloser implements ScopeState.PendingClose {
   }
 
   /**
-   * Waits for the report, and meanwhile publishes the waits of the closing thread as waits of this
-   * thread, so that cycles are found.
+   * Waits for the report. During the wait, publishes the waits of the closing thread as waits of
+   * this thread, so that cycles are found.
    */
   private void joinPublished() throws InterruptedException, ExecutionException {
     while (!report.isDone()) {

@@ -28,7 +28,7 @@ final class ScopeWatchdog {
 
   private final ScopeState scope;
   private final FailureLog log = new FailureLog();
-  // whether a check is in progress; a check that begins meanwhile does nothing
+  // whether a check is in progress; a second check that begins during the first does nothing
   private final AtomicBoolean isInspecting = new AtomicBoolean();
   private volatile Options.Watchdog limits; // limits, clock and timer are written under the monitor, and read by checks
   private volatile Scheduler clock;
