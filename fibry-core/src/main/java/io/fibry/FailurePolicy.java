@@ -101,7 +101,7 @@ public final class FailurePolicy {
 
   /**
    * {@return a policy that logs a failure and continues with the next message; this is the default
-   * of actors} Of failures with the same class and line of code, at most one per second is logged,
+   * of actors} Failures with the same class and line of code are logged at most once per second,
    * with the number of the omitted failures.
    */
   public static FailurePolicy resume() {
