@@ -8,7 +8,10 @@ import java.util.Objects;
 public final class Arguments {
   private Arguments() {}
 
-  /** Returns the number if it is at least 1; else throws an exception with the fault. */
+  /**
+   * Returns the number if it is at least 1. Otherwise throws an exception whose text begins with
+   * the fault.
+   */
   public static int requireAtLeastOne(int number, String fault) {
     if (number < 1) throw new IllegalArgumentException(fault + "; give at least 1");
     return number;
@@ -22,7 +25,10 @@ public final class Arguments {
       throw new IllegalArgumentException(rate + " is none; give a period of more than zero");
   }
 
-  /** Returns the time if it is more than zero; else throws an exception with the fault. */
+  /**
+   * Returns the time if it is more than zero. Otherwise throws an exception whose text begins with
+   * the fault.
+   */
   public static Duration requirePositive(Duration time, String name, String fault) {
     if (!Objects.requireNonNull(time, name).isPositive())
       throw new IllegalArgumentException(fault + "; give more than zero");

@@ -28,20 +28,23 @@ public final class ChangedCopy {
     return copy;
   }
 
-  /** Returns an unmodifiable copy of the list, with one element more at its end. */
+  /** Returns an unmodifiable copy of the list, with the element added at its end. */
   public static <T> List<T> append(List<? extends T> list, T element) {
     return Stream.concat(list.stream(), Stream.of(element)).toList();
   }
 
-  /** Returns the options that the user's function makes of the default options. */
+  /**
+   * Calls the user's function with the default options, and returns the options that it returns.
+   */
   public static <O> O of(O defaults, UnaryOperator<O> options) {
     return Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(defaults),
         "options returned null; return the options it was given, changed or not");
   }
 
   /**
-   * Returns a copy of the builder for a block's own messages. It has an unbounded mailbox, because
-   * the user's mailbox may order messages of the user's type.
+   * Returns a copy of the builder, for actors that handle a block's own messages. The copy has an
+   * unbounded mailbox, because the user's mailbox may be a priority mailbox that can compare only
+   * the user's messages.
    */
   @SuppressWarnings("unchecked")
   public static ActorBuilder<Object> withOwnMessages(ActorBuilder<?> builder) {

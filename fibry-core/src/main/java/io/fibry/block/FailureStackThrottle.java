@@ -3,8 +3,8 @@ package io.fibry.block;
 import io.fibry.engine.jvm.FailureLog;
 
 /**
- * Limits how often equal failures are logged with their stack to once a second. Failures are equal
- * if they have the same class and come from the same line of code. Thread-safe.
+ * Allows the stack of equal failures to be logged at most once a second. Failures are equal if they
+ * have the same class and come from the same line of code. Thread-safe.
  */
 public final class FailureStackThrottle {
   private final FailureLog log = new FailureLog();

@@ -10,8 +10,9 @@ import java.util.concurrent.CancellationException;
 import java.util.stream.Stream;
 
 /**
- * Base class of blocks that have members: actors that end before the block. A handler of a member
- * must not wait for the end of the block, because the block waits for the end of the member.
+ * Base class of blocks that have members. A member is an actor that ends before the block. A
+ * handler of a member must not wait for the end of the block, because the block waits for the end
+ * of the member.
  */
 public abstract class ForwardingGroup<B extends Exitable> extends ForwardingExitable<B> {
 
@@ -71,11 +72,14 @@ public abstract class ForwardingGroup<B extends Exitable> extends ForwardingExit
         member.waitForExit();
         return;
       } catch (CancellationException interrupt) {
-        // Interrupted by a kill of the block, or by a closing scope, which also interrupts the
-        // member. Waits again, because the block must end after all its members.
+        // A kill of the block, or its closing scope, has interrupted this thread, and interrupts
+        // the member, too. This thread waits again, because the block must end after all its
+        // members.
         Thread.interrupted();
       } catch (RequestException cycle) {
-        return; // the handler of the member waits for this block or its scope
+        // the handler of the member waits for this block or its scope, so a wait for the member
+        // would never end
+        return;
       }
     }
   }

@@ -5,17 +5,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A lock that works correctly even if a waiting thread overflows its stack. A park near the end of
- * a fiber's stack throws a StackOverflowError. A {@link java.util.concurrent.locks.ReentrantLock}
- * would then keep the thread in its queue for ever, and would wake no thread behind it. This lock
- * is neither reentrant nor fair, and an interrupt does not end a wait for it. Use the lock by
- * {@code try (var held = lock.acquire())}, which releases it at the end.
+ * A lock that works correctly even if a waiting thread overflows its stack. If a fiber's stack is
+ * nearly full, a park throws a StackOverflowError. A
+ * {@link java.util.concurrent.locks.ReentrantLock} would then keep the fiber in its queue for ever,
+ * and would wake no thread behind the fiber. This lock is neither reentrant nor fair, and an
+ * interrupt does not end a wait for the lock. Use the lock by
+ * {@code try (var held = lock.acquire())}, which releases the lock at the end.
  *
  * <p>A waiting thread adds itself to {@code waiters} and then tries to take the lock. A thread that
  * releases the lock clears {@code isTaken} and then wakes the first waiter. So either the waiter
- * sees that the lock is free, or the releasing thread sees the waiter. While a thread waits, the
- * lock is therefore held, or a thread has been woken to take it. A waiter that gives up without the
- * lock wakes the next waiter in its place.
+ * sees that the lock is free, or the releasing thread sees the waiter. Therefore, while a thread
+ * waits, the lock is held, or a waiter has been woken to take it. A woken waiter may fail before it
+ * has the lock; it then wakes the next waiter.
  */
 public final class StackSafeLock implements AutoCloseable {
   private final boolean holdersNeverWait;
@@ -23,8 +24,9 @@ public final class StackSafeLock implements AutoCloseable {
   private final ConcurrentLinkedQueue<Thread> waiters = new ConcurrentLinkedQueue<>();
 
   /**
-   * Makes a lock. If its holders never wait while they hold it, a fiber that cannot park for lack
-   * of stack spins until the lock is free. Otherwise such a fiber gets the StackOverflowError.
+   * Makes a lock. If its holders never wait while they hold the lock, a fiber whose stack is too
+   * full for a park spins until the lock is free. Otherwise such a fiber gets the
+   * StackOverflowError.
    */
   public StackSafeLock(boolean holdersNeverWait) {
     this.holdersNeverWait = holdersNeverWait;

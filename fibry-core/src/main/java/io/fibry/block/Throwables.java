@@ -17,15 +17,15 @@ public final class Throwables {
   }
 
   /**
-   * Returns the exception that an asker got in place of an answer, even if a future has wrapped it.
-   * Returns the failure itself if it is another exception.
+   * Returns the {@code RequestException} that an asker got, without the exceptions in which futures
+   * have wrapped it. Returns the failure itself if it is another exception.
    */
   public static Throwable requestExceptionIn(Throwable failure) {
     var exception = RequestFailures.requestExceptionIn(failure);
     return exception != null ? exception : failure;
   }
 
-  /** Returns the failure without the CompletionException in which a future may have wrapped it. */
+  /** Returns the failure without a CompletionException in which a future has wrapped it. */
   public static Throwable unwrap(Throwable failure) {
     return failure instanceof CompletionException wrapper ? wrapper.getCause() : failure;
   }

@@ -11,8 +11,8 @@ public final class TimedMessages {
   /**
    * Starts a timer that sends a message once.
    *
-   * @param key replaces an earlier timer of the actor with an equal key; null for a timer without a
-   * key
+   * @param key the new timer replaces a timer of the actor that has an equal key; null for a timer
+   * without a key
    * @param time when to send, in nanoseconds by the clock of the actor's scope
    */
   public static <M> Scheduler.Timer sendAt(Actor<M> actor, Object key, M message, long time) {

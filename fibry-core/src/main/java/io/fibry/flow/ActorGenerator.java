@@ -63,9 +63,9 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int maxUnread, List<Handl
    * The reader's side of a {@link ReadAheadBuffer}. Neither the buffer nor the producers refer to
    * this object, so the cleaner ends the producers when this object is garbage.
    *
-   * <p>An iteration takes several elements from the buffer at once, up to a quarter of the maximum,
-   * to acquire the lock less often. The taken elements count as unread until the last of them is
-   * read.
+   * <p>An iteration takes several elements from the buffer at once, up to a quarter of
+   * {@code maxUnread} but at most 64, to acquire the lock less often. The taken elements count as
+   * unread until the last of them is read.
    */
   private static final class ReadAheadIteration<T> implements Iteration<T> {
     private static final Cleaner CLEANER = Cleaner.create();
@@ -73,7 +73,7 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int maxUnread, List<Handl
 
     private final ReadAheadBuffer<T> buffer;
     private final Cleaner.Cleanable producerCleanup;
-    private final Object[] chunk; // elements taken from the buffer; used by the reader, like both indexes
+    private final Object[] chunk; // elements taken from the buffer; used only by the reader, like both indexes
     private int nextIndex;
     private int endIndex;
 
@@ -89,12 +89,12 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int maxUnread, List<Handl
         buffer.refuseIfClosed();
         if (nextIndex < endIndex) return true;
         nextIndex = 0;
-        endIndex = 0; // before the call of `takeElements`, which may throw
+        endIndex = 0; // set before the call of `takeElements`, because that call may throw
         endIndex = buffer.takeElements(chunk);
         if (endIndex == 0) producerCleanup.clean();
         return endIndex > 0;
       } finally {
-        Reference.reachabilityFence(this); // while a reader waits here, this object must not be garbage
+        Reference.reachabilityFence(this); // the cleaner must not end the producers while a reader waits here
       }
     }
 
@@ -102,7 +102,8 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int maxUnread, List<Handl
     @SuppressWarnings("unchecked")
     public T next() {
       if (!hasNext()) throw new NoSuchElementException("the producers have no more elements; call hasNext() first");
-      // before the element is removed: if this overflows the stack, the element can be read again
+      // called before the element is removed: if this call overflows the stack, the element can be
+      // read again
       if (nextIndex + 1 == endIndex) buffer.onChunkRead();
       var element = (T) chunk[nextIndex];
       chunk[nextIndex++] = null;

@@ -22,8 +22,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 
 /**
- * A pipeline of actors. The last stage is made first, because a scope closes the newest actor
- * first.
+ * A pipeline of actors. The last stage is made first, because a closing scope ends the newest actor
+ * first, and the first stage must end before the later stages.
  */
 @SuppressWarnings("unchecked") // Pipeline checks the types of the stages
 record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.PipelineStage> stages, int capacity)
@@ -62,7 +62,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
   @Override
   public Pipeline<I, O> withCapacity(int capacity) {
     Arguments.requireAtLeastOne(capacity,
-        "with capacity for " + capacity + " messages none could go from stage to stage");
+        "with capacity for " + capacity + " messages no message could pass from stage to stage");
     return new ActorPipeline<>(builder, stages, capacity);
   }
 
@@ -80,10 +80,12 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
     var firstStage = actors.removeLast();
     firstStage.closeOnExit(() -> {
       actors.getLast().sendPoisonPill();
-      // the first stage waits for all; if each waited for the next, each would hold a thread
+      // the first stage waits for all later stages; if each stage waited for the next stage, each
+      // would hold a thread
       actors.forEach(Actor::waitForExit);
     });
-    // if a later stage ends first, for example by its failure policy, the first stage ends, too
+    // if a later stage ends before the first, for example by its failure policy, the first stage
+    // ends, too
     actors.forEach(laterStage -> laterStage.onExit().thenRun(firstStage::askExit));
     firstStage.onExit().thenAccept(reason -> {
       if (reason instanceof ExitReason.Killed) actors.forEach(Actor::kill);
@@ -163,8 +165,8 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
   }
 
   /**
-   * Returns the future of the message's result. A retried message has no future in {@code pending},
-   * and is sent to the pool again.
+   * Returns the future of the message's result. If a message is retried, its first attempt has
+   * removed the future from {@code pending}, so the message is sent to the pool again.
    */
   private static Future<Object> resultOf(Queue<PendingResult> pending, Object message,
       ActorWithReturn<Object, Object> pool) {
@@ -188,7 +190,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Pipe
     nextStage.sendMessage(result);
   }
 
-  /** Lets the end of the stage send a poison pill to the next stage. Returns the stage. */
+  /** Makes the stage send a poison pill to the next stage when it ends. Returns the stage. */
   private static Actor<Object> endBefore(Actor<Object> nextStage, Actor<Object> stage) {
     return stage.closeOnExit(nextStage::sendPoisonPill);
   }

@@ -14,21 +14,21 @@ import java.util.function.BinaryOperator;
 import java.util.function.Function;
 
 /**
- * Actors that handle messages in batches. A batch is handled when it is full, at {@code size}
- * messages, or when {@code wait} has passed since its first message. Thread-safe.
+ * Actors that handle messages in batches. A batch is handled when it has {@code size} messages, or
+ * when {@code wait} has passed since its first message. Thread-safe.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="batch"}
  *
  * <p>One actor gathers messages. Another actor, named after it ("clicks/batch"), handles each batch
  * as one message; both end together. While a full batch waits for that actor, the mailbox of the
  * gathering actor fills, and senders wait. That mailbox is {@code bounded(1024, BLOCK)} by default.
- * Pools and priority mailboxes are refused.
+ * A builder of pools, or with a priority mailbox, is refused.
  *
- * <p>A batch fails as one message: the failure policy decides, a retry handles it again, and the
- * dead letter is the whole list or map. When a key or merge function throws, only that message
+ * <p>A batch fails as one message: a retry handles the whole batch again, and the dead letter is
+ * the whole list or map. If a key or merge function throws, only the message that was being added
  * fails. The builder's interceptors see single messages.
  *
- * <p>A gathered message counts as handled. After {@code close} and {@code askExit}, the last batch
- * is still handled; after {@code kill} it is a dead letter.
+ * <p>A gathered message counts as handled. After {@code close} or {@code askExit}, the last batch
+ * is handled, even if it is not full. After {@code kill} it becomes a dead letter.
  */
 public final class Batch {
   private Batch() {}
@@ -39,7 +39,7 @@ public final class Batch {
    * @param <M> messages
    * @param builder makes both actors
    * @param size number of messages in a full batch; at least 1
-   * @param wait how long a batch waits for more messages; more than zero
+   * @param wait how long a batch waits for more messages after its first; more than zero
    * @param handler takes unmodifiable batches, never empty
    * @return the gathering actor
    */
@@ -55,8 +55,8 @@ public final class Batch {
    * @param <M> messages; usable as map keys
    * @param builder makes both actors
    * @param size number of messages in a full batch, including equal messages; at least 1
-   * @param wait how long a batch waits for more messages; more than zero
-   * @param handler takes unmodifiable batches, in order of first arrival
+   * @param wait how long a batch waits for more messages after its first; more than zero
+   * @param handler takes unmodifiable maps, whose keys are in the order in which they first arrived
    * @return the gathering actor
    */
   public static <M> Actor<M> ofCounts(ActorBuilder<? super M> builder, int size, Duration wait,
@@ -73,10 +73,10 @@ public final class Batch {
    * @param <M> messages
    * @param builder makes both actors
    * @param size number of messages in a full batch, including merged messages; at least 1
-   * @param wait how long a batch waits for more messages; more than zero
+   * @param wait how long a batch waits for more messages after its first; more than zero
    * @param key returns the key of a message, never null
    * @param merge merges a message with a later message; never returns null
-   * @param handler takes unmodifiable batches, in order of first arrival
+   * @param handler takes unmodifiable maps, whose keys are in the order in which they first arrived
    * @return the gathering actor
    */
   public static <K, M> Actor<M> ofMerged(ActorBuilder<? super M> builder, int size, Duration wait, Function<M, K> key,

@@ -18,9 +18,10 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A gatherer, which takes all messages, and a writer, which handles batches. At its end the
- * gatherer hands over its batch and waits for the writer's end. A writer that ends first asks the
- * gatherer to exit. The writer is made first, because a scope ends the newest actor first.
+ * Two actors: a gatherer, which takes all messages, and a writer, which handles batches. When the
+ * gatherer ends, it hands over its batch and waits for the writer's end. If the writer ends first,
+ * it asks the gatherer to exit. The writer is made first, because a closing scope ends the newest
+ * actor first, and the gatherer must end before the writer.
  */
 final class BatchActor<M> extends ForwardingActor<M> {
   private static final int CAPACITY = 1024;
@@ -28,12 +29,14 @@ final class BatchActor<M> extends ForwardingActor<M> {
   private final Actor<Object> writer;
   private final Actor<M> gatherer;
   private final CompletableFuture<ExitReason> bothEnded; // completes when both actors have ended
-  // the thread that is in the batch handler, which writes this field; null if there is none
+  // the thread that runs the batch handler, written by that thread; null if no thread runs the
+  // handler
   private volatile Thread writerThread;
 
   /**
-   * Adds interceptors that handle batches and the messages of timers. They run outside of the
-   * user's interceptors, which therefore do not see these messages.
+   * Adds an interceptor to each actor, which handles the batches or the messages of timers. These
+   * interceptors surround the user's interceptors. For such messages they do not call {@code next},
+   * so the user's interceptors do not see them.
    */
   private <B> BatchActor(ActorBuilder<Object> builder, BatchKind<M, B> kind, int size, Duration wait,
       Handler<B> handler) {
@@ -96,7 +99,7 @@ final class BatchActor<M> extends ForwardingActor<M> {
     } catch (CancellationException interrupted) {
       writer.kill();
     } catch (RequestException cycle) {
-      // the batch handler waits for the gatherer, and continues after the gatherer's end
+      // the batch handler waits for the gatherer; it continues when the gatherer has ended
     }
   }
 
@@ -129,8 +132,8 @@ final class BatchActor<M> extends ForwardingActor<M> {
   }
 
   /**
-   * Returns the actor to wait for first. In the batch handler this is the writer, which refuses
-   * such a wait as a cycle.
+   * Returns the actor to wait for first. In the batch handler this is the writer, because a wait
+   * for the handler's own actor is refused as a cycle.
    */
   private Actor<?> actorToAwait() {
     return writerThread == Thread.currentThread() ? writer : gatherer;
@@ -142,7 +145,9 @@ final class BatchActor<M> extends ForwardingActor<M> {
     return bothEnded.copy();
   }
 
-  /** Gives the resources to the writer, because it ends last, unless both are killed. */
+  /**
+   * Gives the resources to the writer, because the writer ends last, unless both actors are killed.
+   */
   @Override
   public BatchActor<M> closeOnExit(AutoCloseable... resources) {
     writer.closeOnExit(resources);

@@ -5,7 +5,7 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * Makes an empty batch, adds a message to it, and makes it unmodifiable. An {@code add} that throws
- * adds nothing.
+ * The operations of a kind of batch: make an empty batch, add a message, and make the batch
+ * unmodifiable. If {@code add} throws, it has added nothing.
  */
 record BatchKind<M, B>(Supplier<B> newBatch, BiConsumer<B, M> add, UnaryOperator<B> seal) {}

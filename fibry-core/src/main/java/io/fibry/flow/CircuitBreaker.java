@@ -21,17 +21,18 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Stops calls to a service that fails. The breaker runs around the handlers that call the service,
- * and counts their failures. If too many of the latest calls have failed, the breaker is open:
- * messages fail at once with a {@link CircuitOpenException}, and the service is not called. After a
- * pause a few messages probe the service; if all of them succeed, the breaker is closed again.
- * Thread-safe.
+ * and counts the failures of these handlers. If too many of the latest calls have failed, the
+ * breaker is open: messages fail at once with a {@link CircuitOpenException}, and the service is
+ * not called. After a pause a few messages probe the service; if all of them succeed, the breaker
+ * is closed again. Thread-safe.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="circuitBreaker"}
  *
- * <p>All actors of all builders that a breaker is put around share its state. Its exception is a
- * {@link io.fibry.RequestException}, which is no failure of the actor; an HTTP server responds with
- * 503. A handler that asks another actor fails if that actor refuses, answers too late or has
- * ended, so full mailboxes open the breaker, too. A call that promises its answer by
- * {@code replyWhen} is counted when it makes the promise.
+ * <p>A breaker that is put around several builders has one state for all actors of these builders.
+ * The exception of an open breaker is a {@link io.fibry.RequestException}, so it is no failure of
+ * the actor; an HTTP server responds to it with 503. If a handler asks another actor, the call
+ * fails when that actor refuses the request, answers too late or has ended. Therefore full
+ * mailboxes open the breaker, too. A call that promises its answer by {@code replyWhen} is counted
+ * when it makes the promise.
  */
 public final class CircuitBreaker {
   /** How a breaker treats messages. */
@@ -63,7 +64,7 @@ public final class CircuitBreaker {
    * Makes a closed breaker.
    *
    * @param name appears in logs and exceptions; for example, the name of the service
-   * @param builder its scope has the clock of the breaker
+   * @param builder the breaker uses the clock of the builder's scope
    * @param options changes the defaults
    * @return the breaker
    */
@@ -92,7 +93,7 @@ public final class CircuitBreaker {
   }
 
   private void run(Object message, Handler.Task next) throws Exception {
-    SendStackProbe.probe(); // fails here if the stack is nearly full, because `leave` must not fail
+    SendStackProbe.probe(); // throws here if the stack is nearly full, because `leave` must not fail
     long start = clock.nanoTime();
     long period = circuit.enter(start);
     if (period == CircuitState.REFUSED) throw new CircuitOpenException(refusalText(), name, message);
@@ -121,7 +122,7 @@ public final class CircuitBreaker {
     if (change != StateChange.NONE) notifyListener(change, failure, isSlow);
   }
 
-  /** Returns whether the failure counts. If the filter throws, the failure counts. */
+  /** Returns whether the failure counts. A failure for which the filter throws counts. */
   private boolean isFailure(Throwable failure) {
     if (failure instanceof InterruptedException || failure instanceof CancellationException) return false;
     try {
@@ -148,7 +149,7 @@ public final class CircuitBreaker {
     return "circuit breaker '" + name + "', " + state();
   }
 
-  /** Says when a breaker opens and closes. Immutable and thread-safe. */
+  /** The settings that decide when a breaker opens and closes. Immutable and thread-safe. */
   public static final class Options implements Cloneable {
     // written by `with` only, in a new copy
     private int windowSize = 20;
@@ -167,16 +168,16 @@ public final class CircuitBreaker {
     }
 
     /**
-     * {@return a copy that judges by the latest calls}
+     * {@return a copy that counts this many of the latest calls}
      *
-     * @param calls how many of the latest calls count; by default 20
+     * @param calls the number of calls; by default 20
      * @param minCalls the breaker does not open before this many calls have ended; at least 1 and
      * at most {@code calls}, by default 10
      */
     public Options withWindow(int calls, int minCalls) {
       Arguments.requireAtLeastOne(minCalls, "a breaker that judges by " + minCalls + " calls");
-      if (minCalls > calls) throw new IllegalArgumentException("of the latest " + calls + " calls there are never "
-          + minCalls + "; let the second be at most the first");
+      if (minCalls > calls) throw new IllegalArgumentException("a breaker that counts the latest " + calls
+          + " calls never counts " + minCalls + "; let the second be at most the first");
       return with(copy -> {
         copy.windowSize = calls;
         copy.minCalls = minCalls;
@@ -184,7 +185,7 @@ public final class CircuitBreaker {
     }
 
     /**
-     * {@return a copy that opens at this share of failures}
+     * {@return a copy that opens when this share of the counted calls has failed}
      *
      * @param rate more than 0, at most 1; by default 0.5
      */
@@ -206,7 +207,7 @@ public final class CircuitBreaker {
     }
 
     /**
-     * {@return a copy that closes after this many probes}
+     * {@return a copy that closes after this many successful probes}
      *
      * @param probes at least 1; by default 3
      */

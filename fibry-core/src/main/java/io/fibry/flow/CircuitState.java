@@ -4,15 +4,15 @@ import io.fibry.flow.CircuitBreaker.State;
 
 /**
  * The state of a breaker, with its counters. Each change of the state begins a new period; a call
- * that began in an earlier period does not count. The monitor guards all fields; no other code is
- * called under it.
+ * that began in an earlier period does not count. The monitor guards all fields. No code of other
+ * classes runs under it.
  */
 final class CircuitState {
   enum StateChange { NONE, OPENED, CLOSED }
 
   static final long REFUSED = -1; // result of `enter`, in place of a period
 
-  private final boolean[] failures; // whether each of the latest calls failed; a ring buffer
+  private final boolean[] failures; // a ring buffer: for each of the latest calls, whether it failed
   private final int minCalls;
   private final double failureRate;
   private final long pause; // ns
@@ -43,7 +43,8 @@ final class CircuitState {
    * {@code ignore}; REFUSED if the call must not begin.
    */
   synchronized long enter(long now) {
-    // probes that never end must not keep the breaker half open for ever
+    // probes that do not end must not keep the breaker half open for ever, so new probes may begin
+    // after another pause
     if (state != State.CLOSED && now - periodStart >= pause && (state == State.OPEN || calls == probes))
       begin(State.HALF_OPEN, now);
     if (state == State.OPEN || state == State.HALF_OPEN && calls == probes) return REFUSED;

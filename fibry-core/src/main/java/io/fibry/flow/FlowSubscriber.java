@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * For this it puts marks between the messages in the mailbox. A mark is a task that requests as
  * many elements as were handled since the previous mark. A new mark follows when more than
  * {@code maxUnhandled / 2} messages have arrived since the last mark, so at most one mark waits in
- * the mailbox. If the mailbox refuses a mark, it is sent again behind the next message.
+ * the mailbox. If the mailbox refuses a mark, a mark is sent behind the next message.
  *
  * <p>Calls of a {@code Flow.Subscription} must not overlap. Therefore only {@link #signal} makes
  * these calls, on one thread at a time and outside the monitor.
@@ -27,11 +27,12 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
   private final Actor<? super M> actor;
   private final int maxUnhandled;
   private final Consumer<Optional<Throwable>> endCallback;
-  private long arrivals; // messages from the publisher; this field and the next are used by its thread only
-  private long lastMarkPosition; // messages before the last mark that the mailbox accepted
+  // number of messages from the publisher; used by the publisher's thread only, like the next field
+  private long arrivals;
+  private long lastMarkPosition; // number of messages before the last mark that the mailbox accepted
   private boolean isSubscribed; // guarded by the monitor, like all fields below
   private Flow.Subscription subscription;
-  private long handledCount; // messages before the last mark that ran
+  private long handledCount; // number of messages before the last mark that ran
   private long requestedCount; // elements requested so far
   private long pendingDemand; // elements to be requested by `signal`
   private boolean mustCancel; // `signal` must cancel the subscription
@@ -87,8 +88,8 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
 
   private void mark() {
     long previousPosition = lastMarkPosition;
-    // set before `execute`: the mark may run on this thread, and its request may bring messages,
-    // which read this field
+    // set before `execute`, because the mark may run on this thread and request messages, and
+    // `onNext` of these messages reads this field
     lastMarkPosition = arrivals;
     try {
       actor.execute(new ProgressMark(this, arrivals));
@@ -103,8 +104,8 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
   }
 
   /**
-   * When this task runs, the messages before it are handled, so more elements are requested. Dead
-   * letters show its text.
+   * A task in the mailbox. When it runs, the messages before it have been handled, so it requests
+   * more elements. If it becomes a dead letter, the dead letter shows its text.
    */
   private record ProgressMark(FlowSubscriber<?> subscriber, long position) implements Runnable {
     @Override
@@ -127,7 +128,10 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
     signal(newDemand);
   }
 
-  /** Requests more elements or cancels, unless another thread in this method will do so. */
+  /**
+   * Requests more elements or cancels the subscription, unless another thread is in this method and
+   * will do so.
+   */
   private void signal(long newDemand) {
     synchronized (this) {
       pendingDemand += newDemand;
@@ -182,8 +186,8 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
   }
 
   /**
-   * Returns whether this call ended the stream. A stream that ended by itself must not be
-   * cancelled.
+   * Marks the stream as ended. Returns false if it had already ended. {@code mustCancel} is false
+   * if the publisher ended the stream, because then the subscription must not be cancelled.
    */
   private synchronized boolean finish(boolean mustCancel) {
     if (hasEnded) return false;

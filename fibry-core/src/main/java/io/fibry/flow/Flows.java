@@ -23,46 +23,47 @@ public final class Flows {
   /**
    * Returns a subscriber that sends the elements of a stream to an actor. At the end of the stream
    * the actor gets a poison pill; a failure of the stream is logged. If the actor ends first or
-   * refuses a message, the subscription is cancelled, and that is logged.
+   * refuses a message, the subscription is cancelled, and the cancellation is logged.
    *
    * <p>A bounded mailbox needs capacity for {@code maxUnhandled + 1} messages, because it also
-   * holds a task that requests more elements. With less capacity, the overflow rule decides: the
-   * publisher waits, the first refused message cancels the subscription, or the oldest messages are
-   * dropped, but never that task.
+   * holds a task that requests more elements. With less capacity, the overflow rule of the mailbox
+   * decides: the publisher waits, the first refused message cancels the subscription, or the oldest
+   * messages are dropped. That task is never dropped.
    *
    * @param <M> messages
    * @param actor takes the messages
-   * @param maxUnhandled maximum of messages that are sent and not yet handled; at least 1
+   * @param maxUnhandled maximum number of messages that are sent and not yet handled; at least 1
    * @return a subscriber, to be subscribed once
    */
   public static <M> Flow.Subscriber<M> subscriber(Actor<? super M> actor, int maxUnhandled) {
     return subscriber(actor, maxUnhandled, end -> end.ifPresent(failure -> FlowSubscriber.LOG.error(
-        "the stream that fed actor '{}' is cut off; the actor handles what waits, and ends", actor.name(), failure)));
+        "the stream to actor '{}' is cut off; the actor handles waiting messages, and ends", actor.name(), failure)));
   }
 
   /**
-   * Does the same as {@link #subscriber(Actor, int)}, with a callback instead of the log.
+   * Does the same as {@link #subscriber(Actor, int)}, but calls a callback at the end of the stream
+   * instead of logging a failure.
    *
    * @param <M> messages
    * @param actor takes the messages
-   * @param maxUnhandled maximum of messages that are sent and not yet handled; at least 1
-   * @param end called once, with the failure of the stream or the cause of the
-   * cancellation, if any; its own failure is logged
+   * @param maxUnhandled maximum number of messages that are sent and not yet handled; at least 1
+   * @param end called once, with the failure of the stream or the cause of the cancellation, if
+   * any; if this callback throws, that is logged
    * @return a subscriber, to be subscribed once
    */
   public static <M> Flow.Subscriber<M> subscriber(Actor<? super M> actor, int maxUnhandled,
       Consumer<Optional<Throwable>> end) {
     Objects.requireNonNull(actor, "actor");
     Arguments.requireAtLeastOne(maxUnhandled,
-        "an actor that may be sent " + maxUnhandled + " messages ahead is never sent one");
+        "an actor with at most " + maxUnhandled + " unhandled messages never gets one");
     return new FlowSubscriber<>(actor, maxUnhandled, Objects.requireNonNull(end, "end"));
   }
 
   /**
-   * Publishes a sequence. Each subscriber reads all of it, on its own actor in the root scope with
-   * the default strategy, so the iterator may block. A cancellation interrupts the iterator, a
-   * failure of the iterator fails the stream, and at the end an {@code AutoCloseable} iterator is
-   * closed.
+   * Publishes a sequence. For each subscriber an actor in the root scope reads the whole sequence.
+   * This actor has the default strategy, so the iterator may block. A cancellation interrupts the
+   * iterator, a failure of the iterator fails the stream, and at the end an {@code AutoCloseable}
+   * iterator is closed.
    *
    * @param <T> elements
    * @param sequence iterated for each subscriber
@@ -73,8 +74,8 @@ public final class Flows {
   }
 
   /**
-   * Does the same as {@link #publisher(Iterable)}, with actors of this builder, for example of
-   * another scope. The close of that scope ends the streams with an IllegalStateException.
+   * Does the same as {@link #publisher(Iterable)}, with actors of this builder, for example in
+   * another scope. When that scope closes, the streams fail with an IllegalStateException.
    *
    * @param <T> elements
    * @param builder makes an actor for each subscriber; must have no name if several subscribers can
@@ -89,14 +90,15 @@ public final class Flows {
   }
 
   /**
-   * Asks all actors and waits for all answers. The first failure cancels the other requests and is
-   * thrown, as by {@code ask}. A cycle of such waits is not detected; only the limit ends it.
+   * Asks all actors and waits for all answers. The first failure cancels the other requests, and is
+   * thrown as {@code ask} would throw it. A cycle of actors that wait for each other in this method
+   * is not detected; only the limit ends it.
    *
    * @param <M> message
    * @param <R> answers
    * @param actors to be asked
    * @param message sent to each actor
-   * @param limit for all requests together
+   * @param limit maximum time for all requests together
    * @return the answers, in the order of the actors
    * @throws io.fibry.AskTimeoutException if answers are missing at the limit; the text names the
    * actors that did not answer
@@ -108,14 +110,14 @@ public final class Flows {
   }
 
   /**
-   * Asks all actors, waits for the first answer and cancels the other requests. If all fail, the
-   * first failure is thrown, with the others suppressed.
+   * Asks all actors, waits for the first answer and cancels the other requests. If all requests
+   * fail, the first failure is thrown, with the others as suppressed exceptions.
    *
    * @param <M> message
    * @param <R> answer
    * @param actors to be asked, at least one
    * @param message sent to each actor
-   * @param limit for all requests together
+   * @param limit maximum time for all requests together
    * @return the first answer
    * @throws io.fibry.AskTimeoutException if no actor answers within the limit
    * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; its

@@ -8,8 +8,8 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * A sequence that actors produce while it is read. The actors produce until a bounded number of
- * elements is unread, and then wait for the reader. Immutable and thread-safe.
+ * A sequence that actors produce while it is read. When the maximum number of elements is unread,
+ * the actors wait for the reader. Immutable and thread-safe.
  * {@snippet class="io.fibry.GeneratorSnippetsTest" region="generator"}
  *
  * <p>Every {@link #iterator()} starts the producers again, each on its own actor; the builder's
@@ -18,10 +18,10 @@ import java.util.stream.Stream;
  * its threads, so a reader on the last free thread would wait for ever.
  *
  * <p>When a producer throws, the builder's failure policy decides. A retry runs the producer from
- * its start, and the elements that it made before stay in the sequence. Without a retry all
- * producers end. After the elements that are still unread, the reader gets the same exception
- * object, checked or not. If a producer's actor is ended from outside, the reader gets an
- * exception, too.
+ * its start, and the elements that the failed attempt made stay in the sequence. Without a retry
+ * all producers end. The reader first gets the elements that are still unread, and then the
+ * exception object of the producer, even if it is a checked exception. If other code ends a
+ * producer's actor, the reader gets an exception, too.
  *
  * @param <T> elements
  */
@@ -32,8 +32,8 @@ public interface Generator<T> extends Iterable<T> {
    *
    * @param <T> elements
    * @param builder makes the actors
-   * @param maxUnread maximum of unread elements, of all producers; at least 1. A waiting producer
-   * continues when half of that capacity is free
+   * @param maxUnread maximum number of unread elements, of all producers together; at least 1. A
+   * waiting producer continues when half of that capacity is free
    * @param producers each runs once per iteration
    * @return a generator
    */
@@ -57,8 +57,8 @@ public interface Generator<T> extends Iterable<T> {
 
   /**
    * {@return a stream of the elements, ordered if there is one producer} Reading starts the
-   * producers. Close a stream that is not read to its end, or its producers end only when the
-   * stream is garbage.
+   * producers. Close a stream that you do not read to its end. Otherwise its producers end only
+   * when the stream is garbage.
    */
   Stream<T> stream();
 
@@ -69,30 +69,33 @@ public interface Generator<T> extends Iterable<T> {
    */
   interface Output<T> {
     /**
-     * Hands over an element. Waits while too many elements are unread.
+     * Hands over an element to the reader. Waits while the maximum number of elements is unread.
      *
      * @param element never null
      * @throws java.util.concurrent.CancellationException if the iteration has ended, or if the
-     * thread is interrupted; its interrupt flag then stays set. Do not catch this exception
+     * thread is interrupted; after an interrupt the interrupt flag stays set. Do not catch this
+     * exception
      * @throws IllegalStateException if the producer has returned
      */
     void yield(T element);
   }
 
   /**
-   * Reads the elements once, used by one thread at a time; any thread may close it. An iteration
-   * that is neither closed nor read to its end ends its producers when it is garbage.
+   * Reads the elements once. Only one thread at a time may read; any thread may close the
+   * iteration. An iteration that is neither closed nor read to its end ends its producers when it
+   * is garbage.
    *
    * @param <T> elements
    */
   interface Iteration<T> extends Iterator<T>, AutoCloseable {
     /**
-     * Waits for an element or the end. This or {@link #next} throws the failure of a
-     * producer, once.
+     * Waits for an element or the end. If a producer failed, its exception is thrown once, by this
+     * method or by {@link #next}.
      *
      * @return false at the end
      * @throws java.util.concurrent.CancellationException if the iteration was closed, or the thread
-     * is interrupted; then its interrupt flag stays set, and the caller may read again later
+     * is interrupted; after an interrupt the interrupt flag stays set, and the caller may read
+     * again
      */
     @Override
     boolean hasNext();
@@ -111,8 +114,8 @@ public interface Generator<T> extends Iterable<T> {
      * Kills the producers, waits until they have ended or their kill grace is over, and discards
      * unread elements. Does nothing if the iteration was read to its end.
      *
-     * @throws java.util.concurrent.CancellationException if the thread is interrupted; its
-     * interrupt flag stays set, and the producers end nevertheless
+     * @throws java.util.concurrent.CancellationException if the thread is interrupted while it
+     * waits; its interrupt flag stays set, and the producers end nevertheless
      */
     @Override
     void close();

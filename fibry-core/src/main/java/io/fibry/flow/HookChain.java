@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A body, and hooks that are wrapped so that they throw nothing. */
+/** A body, and its hooks, each wrapped so that it throws nothing. */
 record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong startedHookCount, Handler.Returning<M, R> body,
     List<Handler<M>> beforeHooks, List<HookedFunction.After<M, R>> afterHooks,
     List<HookedFunction.OnError<M>> errorHooks)
@@ -101,7 +101,7 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong startedHookCount, Han
       try {
         task.run();
       } catch (Throwable failure) {
-        // the interrupt was meant for the whole call
+        // the interrupt was meant for the whole call, not only for the hook
         if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
         LOG.error("the {} failed; the call continues without it", this, failure);
       }

@@ -13,7 +13,7 @@ import io.fibry.Handler;
  * other hooks. If a hook throws an InterruptedException, the interrupt flag of the thread is set.
  *
  * <p>A hook on its own actor does not delay the call, obeys the builder's failure policy, and ends
- * with its scope. If the scope is closed, the hook cannot start, and that is logged.
+ * with the builder's scope. If that scope is closed, the hook does not start, and this is logged.
  *
  * @param <M> message
  * @param <R> answer
@@ -94,7 +94,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
      *
      * @param message the message
      * @param reply the answer
-     * @throws Exception is logged
+     * @throws Exception a failure, which is logged
      */
     void after(M message, R reply) throws Exception;
   }
@@ -111,7 +111,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
      *
      * @param message the message
      * @param failure the exception of the body
-     * @throws Exception is logged
+     * @throws Exception a failure, which is logged
      */
     void onError(M message, Throwable failure) throws Exception;
   }

@@ -3,12 +3,12 @@ package io.fibry.flow;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Interrupts a call of a handler, from another thread, at most once and only until the call ends.
+ * Interrupts a call of a handler, from another thread, at most once and only before the call ends.
  *
  * <p>{@code RUNNING -> ENDED}, or {@code RUNNING -> INTERRUPTING -> INTERRUPTED -> ENDED}. Either
- * the time limit or the handler's thread ends RUNNING, never both. If the time limit interrupts,
- * the handler's thread waits until its interrupt flag is set, and clears the flag. So no interrupt
- * comes later, when the thread handles another message.
+ * the time limit or the handler's thread changes the state from RUNNING, never both. If the time
+ * limit interrupts, the handler's thread waits until its interrupt flag is set, and clears the
+ * flag. So the interrupt cannot arrive later, when the thread handles another message.
  */
 final class InterruptibleCall implements Runnable {
   private static final int RUNNING = 0;
@@ -24,7 +24,7 @@ final class InterruptibleCall implements Runnable {
   }
 
   /**
-   * Interrupts the handler, because its limit is over. Called on a platform thread, because the
+   * Interrupts the handler, because its limit has expired. Called on a platform thread, because the
    * handler may hold the last free carrier. A manual clock calls this method directly.
    */
   @Override
@@ -38,8 +38,8 @@ final class InterruptibleCall implements Runnable {
   }
 
   /**
-   * Ends the call, on the handler's thread. Returns whether the limit interrupted it; only the
-   * first call of this method may return true.
+   * Ends the call, on the handler's thread. Returns whether the limit interrupted the call. Only
+   * the first call of this method may return true.
    */
   boolean end() {
     if (state.compareAndSet(RUNNING, ENDED)) return false;

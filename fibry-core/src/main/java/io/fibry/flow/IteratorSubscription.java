@@ -10,12 +10,12 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * A subscription whose actor reads an iterator and gives the subscriber as many elements as it
- * requested. The actor calls {@code hasNext} before an element is requested, so that the end of the
- * stream needs no request.
+ * A subscription whose actor reads an iterator and gives the subscriber as many elements as the
+ * subscriber has requested. The actor calls {@code hasNext} before an element is requested, so that
+ * the end of the stream needs no request.
  *
- * <p>A cancellation interrupts the actor only inside the iterator, never in the subscriber's code.
- * The monitor guards all fields except the iterator, which only the actor uses.
+ * <p>A cancellation interrupts the actor only while the actor is inside the iterator, never in the
+ * subscriber's code. The monitor guards all fields except the iterator, which only the actor uses.
  */
 final class IteratorSubscription<T> implements Flow.Subscription {
   private static final int TASK_SIZE = 256;
@@ -25,7 +25,7 @@ final class IteratorSubscription<T> implements Flow.Subscription {
   private Iterator<T> iterator;
   private Flow.Subscriber<? super T> subscriber; // null after the end
   private long demand; // elements requested and not yet given
-  private RuntimeException refusal; // failure of an invalid request, or null
+  private RuntimeException refusal; // the exception for an invalid request; null if all requests were valid
   private boolean isTaskPending = true; // a task waits or runs, or `onSubscribe` runs
   private boolean isReading; // the actor is inside the iterator
 
@@ -82,7 +82,8 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     try {
       actor.execute(this::runTask);
     } catch (RejectedExecutionException ended) {
-      // the subscription was cancelled, or `close` signals the end
+      // the actor has ended: the subscription was cancelled, or `close` tells the subscriber of the
+      // end
     }
   }
 
@@ -93,7 +94,7 @@ final class IteratorSubscription<T> implements Flow.Subscription {
       abandon(failure);
       return;
     }
-    queueTask(); // again, so that other actors that wait for this thread run first
+    queueTask(); // a new task, so that other actors that wait for this thread run first
   }
 
   /** Gives the subscriber one element. Returns false if the task must end. */
@@ -121,7 +122,9 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     return isReading = subscriber != null;
   }
 
-  /** Takes one element off the demand. Returns false if the task must end, for lack of demand. */
+  /**
+   * Reduces the demand by one element. Returns false if there is no demand; the task must then end.
+   */
   private synchronized boolean takeDemand() {
     if (refusal != null) throw refusal;
     if (demand == 0) return isTaskPending = false;

@@ -15,13 +15,14 @@ public final class MapReduce {
   private MapReduce() {}
 
   /**
-   * Starts a map-reduce. Items may come slowly, or never end. Only one actor at a time takes an
-   * item, and only one at a time folds a result.
+   * Starts a map-reduce. The iterator of the items may be slow or endless. Only one actor at a time
+   * takes an item, and only one at a time folds a result.
    *
    * <p>Each item is a message to an actor, so the builder's interceptors and failure policy apply;
-   * its mailbox is ignored. If {@code map} fails after its retries, or the items or {@code reduce}
-   * fail, the future fails and all work is interrupted. Completing the future from outside
-   * interrupts the work, too. {@code AutoCloseable} iterators are closed at the end.
+   * the builder's mailbox is ignored. If {@code map} fails after its retries, or if the iterator or
+   * {@code reduce} throws, the future fails and all work is interrupted. If other code completes
+   * the future, the work is interrupted, too. An {@code AutoCloseable} iterator is closed at the
+   * end.
    *
    * <p>Stages chained to the future do not run on an actor's thread. On
    * {@link io.fibry.Strategy#CALLER} all work is done before this method returns.
@@ -29,9 +30,9 @@ public final class MapReduce {
    * @param <T> items
    * @param <R> results
    * @param builder makes the actors
-   * @param maxParallel maximum of items that are mapped at the same time; at least 1
-   * @param items iterated on the actors, which take one item whenever they need one; no item may be
-   * null
+   * @param maxParallel maximum number of items that are mapped at the same time; at least 1
+   * @param items iterated by the actors: an actor takes an item when it is free to map it. No item
+   * may be null
    * @param map never returns null
    * @param zero first value of the fold
    * @param reduce folds results in the order of their items; must be associative, and never returns

@@ -23,10 +23,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One map-reduce. A worker takes an item, sends it to itself, maps it, folds the result, and takes
- * the next item. A worker that got its first item makes another worker, up to {@code maxParallel}.
+ * the next item. A worker that has got its first item makes another worker, up to
+ * {@code maxParallel} workers.
  *
- * <p>Taking an item and folding a result run user code, so each has a lock of its own. No slow code
- * runs under the monitor.
+ * <p>Code of the user runs while an item is taken, and while a result is folded. Therefore each of
+ * the two has a lock of its own, and neither runs under the monitor.
  */
 final class MapReduceRun<T, R> {
   private static final Logger LOG = LoggerFactory.getLogger(MapReduce.class);
@@ -130,8 +131,8 @@ final class MapReduceRun<T, R> {
     }
 
     /**
-     * Called when the actor has ended. If it ended early, the run fails, because no other worker
-     * would take over its item.
+     * Called when the actor has ended. If the actor ended before its work was done, the run fails,
+     * because no other worker would take over its item.
      */
     private void onEnd(ExitReason reason) {
       leave(this);
@@ -158,8 +159,8 @@ final class MapReduceRun<T, R> {
       var source = iterator.get();
       if (source == null)
         iterator.set(source = Objects.requireNonNull(items.iterator(), "the iterator of the items is null"));
-      // the run ended before the iterator was set, so it did not close the iterator; on a fiber,
-      // because this thread is interrupted
+      // the end of the run did not close the iterator, which was not set at that moment; a fiber
+      // closes it, because this thread is interrupted
       if (isOver) runOnFiber(this::closeItems);
       else if (!isExhausted && !(isExhausted = !source.hasNext())) {
         item = Objects.requireNonNull(source.next(), "an item is null");
@@ -207,7 +208,7 @@ final class MapReduceRun<T, R> {
 
   private void fail(MapWorker worker, Throwable failure) {
     if (!end(worker)) return;
-    worker.actor.sendPoisonPill(); // not killed, because its failure policy decides first
+    worker.actor.sendPoisonPill(); // not killed, because the worker's failure policy must decide first
     runOnFiber(() -> { // stages chained to the future must not run on this thread
       result.completeExceptionally(failure);
       closeItems();
@@ -224,7 +225,7 @@ final class MapReduceRun<T, R> {
 
   /**
    * Ends the run, and kills all active workers except {@code spared}, which may be null. A worker
-   * that has not begun sees the end in {@code join}. Returns false if the run had ended before.
+   * that has not begun sees the end in {@code join}. Returns false if the run had already ended.
    */
   private boolean end(MapWorker spared) {
     List<MapWorker> workersToKill;
@@ -239,8 +240,9 @@ final class MapReduceRun<T, R> {
   }
 
   /**
-   * Closes the iterator if it can be closed. A generator's iteration is closed at once, which frees
-   * a worker that waits in it. Any other iterator is closed while no worker is inside.
+   * Closes the iterator if it can be closed. The iteration of a generator is closed at once, so
+   * that a worker that waits in it continues. Any other iterator is closed only while no worker
+   * uses it.
    */
   private void closeItems() {
     var openIterator = iterator.getAndSet(null);

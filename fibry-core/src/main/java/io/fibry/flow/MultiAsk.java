@@ -25,12 +25,12 @@ import java.util.stream.IntStream;
 /**
  * One request to many actors. The caller asks a helper actor, which runs on the caller's thread,
  * sends the requests and promises their outcome. So limit, interrupt and exceptions are as for any
- * {@code ask}, and the requests carry the caller's context. The scope of the first actor has the
- * clock, and decides whether texts may show messages.
+ * {@code ask}, and the requests carry the caller's context. The scope of the first actor supplies
+ * the clock, and its options decide whether texts may show messages.
  */
 final class MultiAsk<M, R> {
-  // max suppressed failures of an exception, because it may be thrown often, and max names in a
-  // text
+  // maximum number of suppressed failures of an exception, which may be thrown often; also the
+  // maximum number of names in a text
   private static final int MAX_FAILURES = 10;
 
   private final List<ActorWithReturn<M, R>> actors = new ArrayList<>();
@@ -105,7 +105,7 @@ final class MultiAsk<M, R> {
     try {
       return asker.ask(new MultiAskRequest<A>(this), limit);
     } catch (AskTimeoutException timeout) {
-      timeout.getMessage(); // makes the text now, because cancelled requests would count as answered
+      timeout.getMessage(); // makes the text now, because requests that are cancelled below would count as answered
       throw withFailures(timeout);
     } finally {
       for (var request : requests) request.cancel(true);

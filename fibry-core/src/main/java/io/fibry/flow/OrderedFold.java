@@ -6,12 +6,13 @@ import java.util.function.BinaryOperator;
 
 /**
  * Folds numbered results that arrive in any order. Two neighbors are folded as soon as both have
- * arrived. With n gaps between the results it holds at most n + 1 values. Not thread-safe.
+ * arrived. With n gaps between the arrived results, at most n + 1 values are stored. Not
+ * thread-safe.
  */
 final class OrderedFold<R> {
   private record Range<R>(long end, R value) {} // `end` is exclusive
 
-  private final TreeMap<Long, Range<R>> ranges = new TreeMap<>(); // by the first number; neighbors are merged
+  private final TreeMap<Long, Range<R>> ranges = new TreeMap<>(); // by first number; adjacent ranges are merged
   private final BinaryOperator<R> reduce;
 
   OrderedFold(R zero, BinaryOperator<R> reduce) {

@@ -12,13 +12,14 @@ import java.time.Duration;
  * The batch that is being gathered. Only the gatherer's actor uses this object, so batches are
  * handed over in order, and each once.
  *
- * <p>The message of a timer hands over a batch that does not fill up. A full mailbox drops that
- * message, but then the first message in the mailbox finds the batch due.
+ * <p>If a batch is not full in time, the message of a timer hands it over. A full mailbox drops the
+ * message of the timer. In that case the next message in the mailbox finds that the batch is due,
+ * and hands it over.
  */
 final class PendingBatch<M, B> {
   /**
-   * The message of a timer, for one batch. When it arrives, another batch may be open. A
-   * {@code MultiStepMessage} without steps does not count as a handled message.
+   * The message of a timer, for one batch. Another batch may be open when the message arrives. This
+   * is a {@code MultiStepMessage} without steps, so it does not count as a handled message.
    */
   record BatchExpiry(PendingBatch<?, ?> pendingBatch, Object batch) implements MultiStepMessage {
     void handle() {
@@ -77,8 +78,8 @@ final class PendingBatch<M, B> {
   }
 
   /**
-   * Hands the batch over. Tries again later if the writer waits for the gatherer, because neither
-   * of them could continue. In that case the current message has not failed.
+   * Hands the batch over. If the batch handler waits for the gatherer, a wait for capacity would be
+   * a cycle. The timer then tries again after {@code wait}, and the current message does not fail.
    */
   private void tryHandOver() {
     try {
@@ -105,7 +106,8 @@ final class PendingBatch<M, B> {
     try {
       handOver();
     } catch (RequestException cycle) {
-      // an interrupted sender does not wait, and its message is a dead letter
+      // an interrupted sender does not wait: if the mailbox of the writer is full, the batch
+      // becomes a dead letter
       Thread.currentThread().interrupt();
       handOver();
       Thread.interrupted();

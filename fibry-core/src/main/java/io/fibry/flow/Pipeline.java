@@ -9,11 +9,11 @@ import io.fibry.Handler;
  * many times.
  * {@snippet class="io.fibry.PipelineSnippetsTest" region="pipeline"}
  *
- * <p>Each stage is an actor or pool named after its number ("orders/2"). It waits while the mailbox
- * of the next stage is full, so a slow stage delays the stages before it, and finally the senders.
- * A message whose stage throws is a dead letter. The builder's failure policy decides; if it stops
- * a stage, the pipeline ends. The builder's interceptors see the messages of each stage, so they
- * must accept any object.
+ * <p>Each stage is an actor or pool named after its number ("orders/2"). A stage waits while the
+ * mailbox of the next stage is full, so a slow stage delays the stages before it, and finally the
+ * senders. If a stage throws, its message becomes a dead letter. If the builder's failure policy
+ * then stops the stage, the pipeline ends. The builder's interceptors see the messages of each
+ * stage, so they must accept any object.
  *
  * @param <I> messages to the first stage
  * @param <O> results of the last stage
@@ -25,7 +25,7 @@ public interface Pipeline<I, O> {
    *
    * @param <I> messages to the stage
    * @param <O> results of the stage
-   * @param builder makes the stages; its mailbox is that of the first stage, by default
+   * @param builder makes the stages; its mailbox is used for the first stage, by default
    * {@code bounded(64, BLOCK)}
    * @param stage never returns null
    * @return a pipeline
@@ -44,20 +44,21 @@ public interface Pipeline<I, O> {
   <P> Pipeline<I, P> then(Handler.Returning<O, P> stage);
 
   /**
-   * Adds a stage that passes results on in the order of the messages. Failed messages are left out.
+   * Adds a stage that passes the results to the next stage in the order of the messages. A failed
+   * message has no result.
    *
    * @param <P> results of the new stage
-   * @param maxParallel maximum of messages handled at the same time; at least 1
+   * @param maxParallel maximum number of messages that are handled at the same time; at least 1
    * @param stage called by several threads; never returns null
    * @return a copy
    */
   <P> Pipeline<I, P> then(int maxParallel, Handler.Returning<O, P> stage);
 
   /**
-   * Adds a stage that passes each result on as soon as it is ready.
+   * Adds a stage that passes each result to the next stage as soon as the result is ready.
    *
    * @param <P> results of the new stage
-   * @param maxParallel maximum of messages handled at the same time; at least 1
+   * @param maxParallel maximum number of messages that are handled at the same time; at least 1
    * @param stage called by several threads; never returns null
    * @return a copy
    */
@@ -73,10 +74,10 @@ public interface Pipeline<I, O> {
   Pipeline<I, O> withCapacity(int capacity);
 
   /**
-   * Opens the pipeline. Messages to the returned actor go through all stages, and its end ends all
-   * stages.
+   * Opens the pipeline. Messages to the returned actor go through all stages, and the end of this
+   * actor ends all stages.
    *
-   * <p>A poison pill, or {@code close}, drains one stage after the other. {@code waitForExit} waits
+   * <p>A poison pill or {@code close} drains one stage after the other. {@code waitForExit} waits
    * for the last stage. {@code askExit} drains all stages except the first. {@code kill} interrupts
    * the first stage, and the stages that are not drained within the kill grace.
    *

@@ -13,8 +13,8 @@ import java.util.Objects;
  *
  * <p>A bucket of {@code messages} tokens starts full and fills at an even rate: a burst passes at
  * once, and later messages are spread over the period. All actors of the builder, and of builders
- * derived from it, share the bucket and are served in order. Every call of a handler takes a token,
- * also a retry.
+ * derived from it, share the bucket and are served in order. Each call of a handler takes a token,
+ * and so does each retry.
  *
  * <p>The actor waits on its own thread: a fiber parks, and an executor's thread is held. With
  * {@link io.fibry.Strategy#CALLER} the sender waits. {@code kill} ends the wait.
@@ -26,9 +26,9 @@ public final class RateLimit {
    * Limits the actors of a builder.
    *
    * @param <M> messages
-   * @param builder makes the actors; the clock is that of its scope
-   * @param messages how many messages pass in each period on average, and at most in a burst; at
-   * least 1
+   * @param builder makes the actors; the limit uses the clock of its scope
+   * @param messages how many messages may pass in each period on average, and in a burst; at least
+   * 1
    * @param period more than zero
    * @return a copy
    */

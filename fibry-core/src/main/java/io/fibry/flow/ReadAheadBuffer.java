@@ -38,11 +38,11 @@ final class ReadAheadBuffer<T> {
   private final ArrayDeque<T> elements = new ArrayDeque<>();
   // futures of producers that wait, or were woken and have not left the line
   private final ArrayDeque<CompletableFuture<Void>> waitingProducers = new ArrayDeque<>();
-  private final List<Actor<?>> producers = new ArrayList<>(); // actors that were made, and whose end is not known
-  private int takenUnread; // size of the chunk that the reader has taken; 0 after it has read the whole chunk
+  private final List<Actor<?>> producers = new ArrayList<>(); // actors that were made and whose end was not noted yet
+  private int takenUnread; // size of the chunk that the reader has taken; 0 after the reader has read the whole chunk
   private int unfinishedProducers; // producers that have not ended, or are not made yet
-  private CompletableFuture<Void> readerWake; // wakes the reader; null while it does not wait
-  private Thread reader; // the waiting reader; null while it does not wait
+  private CompletableFuture<Void> readerWake; // completed to wake the reader; null while the reader does not wait
+  private Thread reader; // the thread of the reader; null while the reader does not wait
   private Thread starter; // starts the producers; null once all are started
   private Throwable failure; // first failure of a producer; null after it was thrown
   private boolean isSealed; // producers cannot yield any more
@@ -98,7 +98,8 @@ final class ReadAheadBuffer<T> {
     private void setOpen(boolean isOpen) {
       try (var lockHold = lock.acquire()) {
         this.isOpen = isOpen;
-        // threads that yield for this producer may wait; they must notice its end
+        // other threads that yield for this producer may wait, and must notice that the producer
+        // has ended
         waitingProducers.forEach(ReadAheadBuffer::wake);
       }
     }
@@ -172,8 +173,8 @@ final class ReadAheadBuffer<T> {
   }
 
   /**
-   * Leaves the line of waiting producers. Wakes the next producer if the buffer is not full,
-   * because this producer may have been woken and no longer needs the capacity.
+   * Leaves the line of waiting producers. Wakes the next producer if the buffer is not full: this
+   * producer may have been woken because of the free capacity, and does not use it.
    */
   private void leave(CompletableFuture<Void> wakeUp) {
     try (var lockHold = lock.acquire()) {
@@ -243,7 +244,7 @@ final class ReadAheadBuffer<T> {
     var thrown = failure;
     failure = null;
     if (thrown == null) return isEndSeen;
-    // a limit, because one exception object that is thrown often would grow for ever
+    // limited, because an exception object that is thrown often would grow for ever
     if (thrown.getSuppressed().length < 4) thrown.addSuppressed(new ReaderStack());
     throw Throwables.<RuntimeException>sneakyThrow(thrown);
   }
@@ -256,8 +257,8 @@ final class ReadAheadBuffer<T> {
   }
 
   /**
-   * Notes the end of a producer. The future of the producer's request calls this, on a thread that
-   * is not the producer's.
+   * Notes the end of a producer. Called by the future of the producer's request, on another thread
+   * than the producer's.
    */
   private void producerEnded(Actor<?> producer, Throwable producerFailure) {
     boolean isFirstFailure;

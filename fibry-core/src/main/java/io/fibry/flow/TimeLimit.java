@@ -15,10 +15,10 @@ import java.util.concurrent.TimeoutException;
  * Builders of actors whose handler is interrupted when a message takes too long. Thread-safe.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="timeLimit"}
  *
- * <p>The exception that the handler then throws becomes the cause of a {@link TimeoutException}:
- * the message has failed, and the failure policy decides. A handler that ignores the interrupt
- * continues; if it returns, it has handled its message. The clock is that of the scope. No
- * interrupt reaches the next message.
+ * <p>The exception that the interrupted handler throws becomes the cause of a
+ * {@link TimeoutException}, with which the message fails. A handler that ignores the interrupt
+ * continues; if it returns, it has handled its message. The interrupt never reaches the handling of
+ * the next message.
  */
 public final class TimeLimit {
   private TimeLimit() {}
@@ -28,15 +28,15 @@ public final class TimeLimit {
    * limit of an {@code ask} includes it.
    *
    * @param <M> messages
-   * @param builder makes the actors; the clock is that of its scope
-   * @param limit for each call of the handler, also a retry; more than zero
+   * @param builder makes the actors; the limit uses the clock of its scope
+   * @param limit maximum time of each call of the handler, and of each retry; more than zero
    * @return a copy
    */
   public static <M> ActorBuilder<M> around(ActorBuilder<M> builder, Duration limit) {
     var blockBuilder = BlockBuilder.of(Objects.requireNonNull(builder, "builder"));
     Arguments.requirePositive(limit, "limit", "a limit of " + Durations.text(limit) + " leaves no time for a message");
     Handler.Interceptor<M> interceptor = (message, next) -> {
-      SendStackProbe.probe(); // fails here if the stack is nearly full, because `end` must not fail
+      SendStackProbe.probe(); // throws here if the stack is nearly full, because `end` must not fail
       var call = new InterruptibleCall(Thread.currentThread());
       // a new thread: the timer's thread must not wait, and a fiber may find no free carrier
       var clock = blockBuilder.scheduler();

@@ -8,16 +8,16 @@ import java.util.PriorityQueue;
 /**
  * A token bucket, stored as the time at which it will be full. Each token that is taken moves that
  * time into the future, by the period divided by the number of tokens. A caller waits until that
- * time is at most a period away. Callers are served in order; a killed caller leaves its reserved
- * time to the next caller. Thread-safe.
+ * time is at most a period away. Callers are served in order. If a caller is killed while it waits,
+ * the next caller gets its reserved time. Thread-safe.
  */
 final class TokenBucket {
   private final Scheduler clock;
   private final int tokens;
   private final long period; // ns
   private long fullTime; // time of the clock, in ns; guarded by this, like all fields below
-  private long fraction; // remainder of `fullTime`, in `tokens`-ths of a nanosecond, against drift
-  // times that killed callers had reserved; in ns
+  private long fraction; // the part of `fullTime` below a nanosecond, in units of 1 ns / `tokens`; prevents a drift
+  // times that killed callers had reserved, in ns
   private final PriorityQueue<Long> returnedTimes = new PriorityQueue<>((a, b) -> Long.signum(a - b));
 
   TokenBucket(Scheduler clock, int tokens, Duration period) {

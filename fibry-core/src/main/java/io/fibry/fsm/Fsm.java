@@ -11,15 +11,17 @@ import java.time.Duration;
  * One machine can make many actors.
  * {@snippet class="io.fibry.FsmSnippetsTest" region="fsm"}
  *
- * <p>States and messages are distinguished by class: best are two sealed interfaces of records. A
- * rule also holds for subclasses; the most specific rule counts. {@link #newActor} rejects a
- * machine if several rules match and none is the most specific. It also rejects a machine without
- * transitions, and a machine with a message that no state takes. A message must not be postponed in
- * a state that no rule leaves.
+ * <p>Rules distinguish states and messages by class, so the best types for both are sealed
+ * interfaces of records. A rule also applies to subclasses of its classes. If several rules match,
+ * the most specific rule applies. {@link #newActor} rejects a machine if several rules match a
+ * class and no rule is the most specific. It also rejects a machine without transitions, a machine
+ * with messages that no state handles, and a machine that postpones messages in a state that no
+ * rule leaves.
  *
  * <p>A message without a rule in the current state fails with an {@link IllegalStateException}. If
- * a message fails, the state stays, except if code of {@link #onEnter} failed. The actor's failure
- * policy decides, and a restart begins with the initial state.
+ * a message fails, the machine stays in its state, unless the code of {@link #onEnter} failed. The
+ * actor's failure policy then decides what happens to the actor. A restart begins in the initial
+ * state.
  *
  * @param <S> states
  * @param <M> messages
@@ -42,8 +44,9 @@ public interface Fsm<S, M> {
 
   /**
    * Adds a rule: in this state, this message leads to the state that the function returns. If the
-   * function returns the given state itself, the machine stays: no state is left or entered, and
-   * the time limit of the state continues. Any other object is entered, even an equal object.
+   * function returns the given state itself, the machine stays: it neither leaves nor enters a
+   * state, and the time limit of the state continues. Any other object is a new state that the
+   * machine enters, even if the objects are equal.
    *
    * @param <A> state
    * @param <B> message
@@ -69,9 +72,9 @@ public interface Fsm<S, M> {
   <A extends S, B extends M> Fsm<S, M> on(Class<A> state, Class<B> message, Transition<A, B, S, M> next);
 
   /**
-   * Adds a rule: in this state, this message or request waits for another state, in which it is
-   * handled before later messages. A message that is still postponed at the actor's end is
-   * undelivered. The actor gets a selective mailbox.
+   * Adds a rule: in this state, this message or request is postponed until the machine enters
+   * another state. There it is handled before later messages. A message that is postponed when the
+   * actor ends is undelivered. The actor gets a selective mailbox.
    *
    * @param state class of the state
    * @param message class of the message
@@ -82,31 +85,31 @@ public interface Fsm<S, M> {
 
   /**
    * Adds a rule: when the machine has been in this state for {@code time}, by the clock of the
-   * actor's scope, the function returns the next state. If it returns the given state, it runs
-   * again after {@code time}. The machine sends itself a message at that time, and calls the
-   * function when this message is handled, after the messages that were in the mailbox. If a full
-   * mailbox drops this message, another message follows after {@code time}.
+   * actor's scope, the function returns the next state. If the function returns the given state, it
+   * runs again after {@code time}. When {@code time} is over, the machine sends itself a message
+   * behind the messages in the mailbox. The function runs when this message is handled. If a full
+   * mailbox drops this message, the machine sends another after {@code time}.
    *
    * @param <A> state
    * @param state class of the state
    * @param time more than zero
    * @param next returns the next state, never null
    * @return a changed copy
-   * @throws IllegalArgumentException if {@code time} is not positive, or the state has a time
-   * already
+   * @throws IllegalArgumentException if {@code time} is not positive, or if the machine has such a
+   * rule for this class already
    */
   <A extends S> Fsm<S, M> onTimeout(Class<A> state, Duration time, Handler.Returning<A, S> next);
 
   /**
-   * Adds code that runs when this state is entered; for the initial state, as soon as the actor is
-   * made. If the code throws, the machine is in this state, and the message that led to it has
-   * failed.
+   * Adds code that runs when this state is entered. For the initial state the code runs as soon as
+   * the actor is made. If the code throws, the machine is in this state all the same, and the
+   * message that caused the transition has failed.
    *
    * @param <A> state
    * @param state class of the state
    * @param code gets the state
    * @return a changed copy
-   * @throws IllegalArgumentException if the state has such code already
+   * @throws IllegalArgumentException if the machine has such code for this class already
    */
   <A extends S> Fsm<S, M> onEnter(Class<A> state, Handler<A> code);
 
@@ -118,7 +121,7 @@ public interface Fsm<S, M> {
    * @param state class of the state
    * @param code gets the state
    * @return a changed copy
-   * @throws IllegalArgumentException if the state has such code already
+   * @throws IllegalArgumentException if the machine has such code for this class already
    */
   <A extends S> Fsm<S, M> onLeave(Class<A> state, Handler<A> code);
 
@@ -131,8 +134,8 @@ public interface Fsm<S, M> {
    * @return the actor
    * @throws IllegalStateException if the machine is rejected for a reason in the description of
    * this type
-   * @throws IllegalArgumentException if the name is taken, or the mailbox is ordered but the
-   * machine sends itself messages
+   * @throws IllegalArgumentException if the name is taken, or if the builder has a priority mailbox
+   * and the machine sends itself messages
    */
   Actor<M> newActor(ActorBuilder<? super M> builder);
 

@@ -22,8 +22,8 @@ final class MachineRun {
   }
 
   /**
-   * The message at the end of a state's time. Each stay in a state has its own object, so that a
-   * late message of an earlier stay is ignored.
+   * The message that the timer of a state sends when the state's time limit expires. Each stay in a
+   * state has its own object, so a late message of an earlier stay is ignored.
    */
   private record StateTimeout(Object state) {
     @Override
@@ -33,14 +33,14 @@ final class MachineRun {
   }
 
   private final Function<Class<?>, StateRules> rulesByState;
-  private final BlockBuilder<?> builder; // describes objects in texts, unless its scope forbids that
+  private final BlockBuilder<?> builder; // makes texts of states and messages, as the options of its scope say
   private final Object initialState;
   private Object state;
   private StateRules rules;
-  private Actor<Object> self; // null: the initial state was not entered yet
-  private StateTimeout timeout; // of the current state, or null
+  private Actor<Object> self; // null until the initial state is entered
+  private StateTimeout timeout; // the message for the time limit of the current state; null if the state has none
   private Scheduler.Timer timer; // sends `timeout`
-  private boolean hasPostponed; // a message waits for another state
+  private boolean hasPostponed; // a message is postponed until another state is entered
 
   MachineRun(Function<Class<?>, StateRules> rulesByState, BlockBuilder<?> builder, Object initialState) {
     this.rulesByState = rulesByState;
@@ -69,8 +69,8 @@ final class MachineRun {
   }
 
   /**
-   * Changes the state. If the code for leaving fails, the old state stays. If the code for entering
-   * fails, the machine is in the new state.
+   * Changes the state. If the code for leaving fails, the machine stays in the old state. If the
+   * code for entering fails, the machine is in the new state.
    */
   private void transitionTo(Object next, ActorContext<Object> context) throws Exception {
     if (Objects.requireNonNull(next,
@@ -94,7 +94,7 @@ final class MachineRun {
     stopTimer();
     if (rules.timeoutRule != null) {
       timeout = new StateTimeout(state);
-      // repeats, because a full mailbox may drop the message
+      // the timer repeats, because a full mailbox may drop a message
       timer = self.sendMessageEvery(timeout, rules.timeoutRule.time());
     }
     if (rules.entryRule != null) rules.entryRule.code().handle(state);
@@ -106,12 +106,12 @@ final class MachineRun {
   }
 
   /**
-   * Ends the run. Before a restart it sends the message that enters the initial state, so that the
-   * next run need not wait for a message.
+   * Ends the run. Before a restart, sends the message that enters the initial state. Otherwise the
+   * next run would enter the initial state only when another message arrives.
    */
   void stop() {
     stopTimer();
-    // an ending actor refuses even an empty list of messages
+    // an actor that ends refuses even an empty list of messages; an actor that restarts accepts it
     boolean isRestart = self != null && self.sendMessages(List.of());
     if (!isRestart || !rulesByState.apply(initialState.getClass()).hasInitialWork()) return;
     try {
@@ -124,7 +124,7 @@ final class MachineRun {
   private String refusal(Object message) {
     return "actor '" + self.name() + "' is in state " + builder.describe(state) + " and does not take "
         + builder.describe(message)
-        + "; there it takes " + rules.acceptedText() + ". Say what it does by on(" + state.getClass().getSimpleName()
-        + ".class, " + message.getClass().getSimpleName() + ".class, ..), or postpone it";
+        + "; there it takes " + rules.acceptedText() + ". Add a rule by on(" + state.getClass().getSimpleName()
+        + ".class, " + message.getClass().getSimpleName() + ".class, ..), or postpone the message";
   }
 }

@@ -13,7 +13,7 @@ final class StateRules {
   sealed interface StateRule {
     Class<?> state();
 
-    /** Returns whether the other rule is at least as specific. */
+    /** Returns whether the other rule is at least as specific as this rule. */
     default boolean isAtMostAsSpecificAs(StateRule other) {
       return state().isAssignableFrom(other.state());
     }
@@ -27,7 +27,10 @@ final class StateRules {
     }
   }
 
-  /** A rule for a class of messages in a class of states. It postpones them if next is null. */
+  /**
+   * A rule for a class of messages in a class of states. If {@code next} is null, the rule
+   * postpones the messages.
+   */
   record MessageRule(Class<?> state, Class<?> message,
       Handler.StatefulReturningWithContext<Object, Object, Object> next)
       implements StateRule {
@@ -59,7 +62,7 @@ final class StateRules {
 
   record LeaveRule(Class<?> state, Handler<Object> code) implements StateRule {}
 
-  final TimeoutRule timeoutRule; // null: none, as in the next two fields
+  final TimeoutRule timeoutRule; // null if there is no such rule, like the next two fields
   final EntryRule entryRule;
   final LeaveRule leaveRule;
   private final List<MessageRule> messageRules;
@@ -70,7 +73,7 @@ final class StateRules {
     var matching = allRules.stream().filter(rule -> rule.state().isAssignableFrom(state)).toList();
     var subject = "a state of class " + state.getSimpleName();
     this.messageRules = ofType(MessageRule.class, matching).toList();
-    this.timeoutRule = mostSpecific(ofType(TimeoutRule.class, matching), subject + " has two times, ");
+    this.timeoutRule = mostSpecific(ofType(TimeoutRule.class, matching), subject + " has two time limits, ");
     this.entryRule = mostSpecific(ofType(EntryRule.class, matching), subject + " is entered with code for ");
     this.leaveRule = mostSpecific(ofType(LeaveRule.class, matching), subject + " is left with code for ");
   }
@@ -103,7 +106,10 @@ final class StateRules {
     return bestRule == null ? MessageRule.NO_RULE : bestRule;
   }
 
-  /** Returns whether entering the state needs work, even before the first message. */
+  /**
+   * Returns whether the machine has something to do when it enters the state. For the initial state
+   * this is done before the first message.
+   */
   boolean hasInitialWork() {
     return entryRule != null || timeoutRule != null;
   }
@@ -116,7 +122,7 @@ final class StateRules {
     return messageRules.stream().anyMatch(MessageRule::isPostponing);
   }
 
-  /** Returns the names of the accepted messages, for texts. */
+  /** Returns the names of the message classes that have rules, for the text of an exception. */
   String acceptedText() {
     return messageRules.isEmpty() ? "nothing"
         : messageRules.stream().map(rule -> rule.message.getSimpleName()).distinct().collect(Collectors.joining(", "));

@@ -80,7 +80,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
         + state.getSimpleName() + " after " + Durations.text(time) + ": it would never be in it");
     return with(
         new TimeoutRule(state, time, ((Handler.Returning<Object, ?>) Objects.requireNonNull(next, "next"))::handle),
-        state.getSimpleName() + " has a time");
+        state.getSimpleName() + " has a time limit");
   }
 
   @Override
@@ -111,10 +111,11 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     return type;
   }
 
-  // ---- checks, made before the first actor
+  // ---- checks before the first actor is made
 
   /**
-   * Returns the classes that objects of a sealed type can have; for an open type, the type itself.
+   * Returns the classes that the objects of a sealed type can have. For a type that is not sealed,
+   * returns the type itself.
    */
   private static Set<Class<?>> concreteTypes(Class<?> type) {
     var concreteTypes = new LinkedHashSet<Class<?>>();
@@ -133,7 +134,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
       var stateRules = rules(state);
       if (stateRules.canPostpone() && !stateRules.canLeave())
         throw new IllegalStateException(this + " postpones " + stateRules.acceptedText()
-            + " in " + state.getSimpleName() + ", which nothing leads out of: it would wait forever");
+            + " in " + state.getSimpleName() + ", which no rule leaves: the message would wait forever");
       for (var message : concreteTypes(messageType)) stateRules.ruleFor(message);
     }
     isChecked = true;
@@ -169,8 +170,8 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     boolean hasInitialWork = rules(initialState.getClass()).hasInitialWork();
     if (mailbox.isOrdered() && (hasInitialWork || timeoutRules().findAny().isPresent()))
       throw new IllegalArgumentException(this
-          + " sends itself messages, for its times and to begin, which a priority mailbox cannot rank; give it "
-          + "another mailbox");
+          + " sends itself messages, at time limits and to enter its initial state, which a priority mailbox cannot "
+          + "rank; give it another mailbox");
     if (messageRules().anyMatch(MessageRule::isPostponing) && !mailbox.isSelective())
       actorBuilder = actorBuilder.mailbox(mailbox.selective());
     var actor = actorBuilder.initialState(() -> new MachineRun(this::rules, blockBuilder, initialState))

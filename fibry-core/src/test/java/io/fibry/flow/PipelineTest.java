@@ -349,7 +349,7 @@ class PipelineTest {
 
     assertEquals("a stage that handles 0 messages at once handles none; give at least 1",
         assertThrows(IllegalArgumentException.class, () -> pipeline.then(0, n -> n)).getMessage());
-    assertEquals("with capacity for 0 messages none could go from stage to stage; give at least 1",
+    assertEquals("with capacity for 0 messages no message could pass from stage to stage; give at least 1",
         assertThrows(IllegalArgumentException.class, () -> pipeline.withCapacity(0)).getMessage());
     assertThrows(NullPointerException.class, () -> pipeline.then(null));
     assertThrows(NullPointerException.class, () -> pipeline.into(null));

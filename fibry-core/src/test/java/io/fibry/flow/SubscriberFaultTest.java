@@ -155,7 +155,7 @@ class SubscriberFaultTest {
 
     var refusal = assertThrows(IllegalArgumentException.class, () -> Flows.subscriber(actor, 0));
 
-    assertEquals("an actor that may be sent 0 messages ahead is never sent one; give at least 1", refusal.getMessage());
+    assertEquals("an actor with at most 0 unhandled messages never gets one; give at least 1", refusal.getMessage());
     assertNullRefused("actor", () -> Flows.subscriber(null, 1));
     assertNullRefused("end", () -> Flows.subscriber(actor, 1, null));
     assertNullRefused("subscription", () -> subscriber.onSubscribe(null));

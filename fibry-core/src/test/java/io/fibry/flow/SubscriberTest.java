@@ -152,7 +152,7 @@ class SubscriberTest {
       subscriber.onError(new IOException("cut"));
       Patience.awaitEnd(actor::waitForExit);
 
-      assertTrue(logged.text().contains("is cut off; the actor handles what waits, and ends")
+      assertTrue(logged.text().contains("is cut off; the actor handles waiting messages, and ends")
           && logged.text().contains("java.io.IOException: cut"), logged::text);
     }
   }

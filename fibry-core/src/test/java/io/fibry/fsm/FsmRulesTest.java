@@ -63,7 +63,7 @@ class FsmRulesTest {
     var machineWithTimeout = fullMachine.onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, open -> new Closed());
 
     assertRefused(
-        "the machine of Door cannot have two rules for one case: Open has a time already; leave one of them out",
+        "the machine of Door cannot have two rules for one case: Open has a time limit already; leave one of them out",
         () -> machineWithTimeout.onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, open -> open));
   }
 
@@ -152,7 +152,7 @@ class FsmRulesTest {
     var trappingMachine = emptyMachine.on(Closed.class, Event.class, (closed, event) -> new Open("Ada"))
         .postpone(Open.class, Lock.class);
 
-    assertNotCreated("the machine of Door postpones Lock in Open, which nothing leads out of: it would wait forever",
+    assertNotCreated("the machine of Door postpones Lock in Open, which no rule leaves: the message would wait forever",
         trappingMachine);
   }
 
@@ -185,8 +185,8 @@ class FsmRulesTest {
     var wheel = Fsm.of(Wheel.class, Event.class, new Spinning()).on(Wheel.class, Event.class, (any, event) -> any);
 
     assertNotCreated(
-        "a state of class Spinning has two times, onTimeout(Fast, 10 s) and onTimeout(Loud, 10 s), and none is the most "
-            + "specific; add a rule for that class itself",
+        "a state of class Spinning has two time limits, onTimeout(Fast, 10 s) and onTimeout(Loud, 10 s), and none "
+            + "is the most specific; add a rule for that class itself",
         wheel.onTimeout(Fast.class, DoorFixture.OPEN_TIMEOUT, fast -> fast).onTimeout(Loud.class,
             DoorFixture.OPEN_TIMEOUT,
             loud -> loud));
@@ -204,8 +204,8 @@ class FsmRulesTest {
   void priorityMailboxIsRefusedForInternalMessages() {
     var builder = doors.scope.named("door").mailbox(Mailbox.priority((Event a, Event b) -> 0));
     String text =
-        "the machine of Door sends itself messages, for its times and to begin, which a priority mailbox cannot "
-            + "rank; give it another mailbox";
+        "the machine of Door sends itself messages, at time limits and to enter its initial state, which a "
+            + "priority mailbox cannot rank; give it another mailbox";
 
     assertRefused(text,
         () -> fullMachine.onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, open -> open).newActor(builder));

@@ -106,8 +106,8 @@ class FsmTest {
     var failure = assertThrows(IllegalStateException.class, () -> door.ask(new Unlock(1)));
 
     assertEquals(
-        "actor 'door' is in state Closed[] and does not take Unlock[code=1]; there it takes Push, Lock, Look. Say "
-            + "what it does by on(Closed.class, Unlock.class, ..), or postpone it",
+        "actor 'door' is in state Closed[] and does not take Unlock[code=1]; there it takes Push, Lock, Look. Add "
+            + "a rule by on(Closed.class, Unlock.class, ..), or postpone the message",
         failure.getMessage());
   }
 
