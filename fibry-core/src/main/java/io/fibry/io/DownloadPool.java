@@ -21,7 +21,10 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
-/** A downloader made of a pool of workers. A request is cancelled when no caller waits for it. */
+/**
+ * A downloader that is a pool of workers. A request is cancelled when its caller no longer waits
+ * for it.
+ */
 final class DownloadPool extends ForwardingExitable<Downloader> implements Downloader {
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(10);
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(1);

@@ -79,7 +79,7 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
     }
   }
 
-  /** The result of one try. Either {@code download} or {@code failure} is null. */
+  /** The result of one attempt. Either {@code download} or {@code failure} is null. */
   private record AttemptResult(Download download, IOException failure, boolean mayRetry, Duration retryAfter) {}
 
   private AttemptResult attempt(HttpClient client) throws IOException, InterruptedException {
@@ -138,8 +138,8 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
   }
 
   /**
-   * Returns the delay that a {@code Retry-After} header demands, in seconds or until a date; zero
-   * if the header is unreadable.
+   * Returns the delay that a {@code Retry-After} header demands, as a number of seconds or as a
+   * date. Returns zero if the header is unreadable.
    */
   static Duration retryDelay(String retryAfter) {
     try {

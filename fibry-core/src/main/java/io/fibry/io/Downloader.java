@@ -23,17 +23,18 @@ import java.util.function.UnaryOperator;
  * Downloads the resources of URIs, with a pool of actors around an HTTP client. Thread-safe.
  * {@snippet class="io.fibry.IoSnippetsTest" region="downloader"}
  *
- * <p>A download fails with an {@link IOException}: {@link HttpStatusException} for a status other
- * than 200 to 299. A download is cancelled when no caller waits for it: after the limit of
- * {@code ask}, at an interrupt, or when its future is completed or cancelled.
+ * <p>A download fails with an {@link IOException}. If the status is not 200 to 299, this is an
+ * {@link HttpStatusException}. A download is cancelled when its caller no longer waits for it:
+ * after the limit of {@code ask}, at an interrupt, or when its future is completed or cancelled.
  *
  * <p>A download is tried again if the server cannot be reached, or responds with 429, 502, 503 or
- * 504. The delay is doubled with each try, is shortened at random by up to a half, and is at least
- * that of {@code Retry-After}. A downloader may retry ten times, and once more for every ten
- * downloads. A download keeps its worker between tries, which limits the load of the server.
+ * 504. The delay is doubled with each attempt, is shortened at random by up to a half, and is at
+ * least the delay that {@code Retry-After} demands. A downloader may retry ten times, and once more
+ * for every ten downloads. A download keeps its worker between attempts, which limits the load of
+ * the server.
  *
- * <p>At most five redirections are followed, never from https to http. Check untrusted URIs before:
- * they may name hosts that only this machine can reach.
+ * <p>At most five redirections are followed, never from https to http. Check untrusted URIs before
+ * you download them, because they may name hosts that only this machine can reach.
  */
 public interface Downloader extends Exitable {
 
@@ -55,7 +56,7 @@ public interface Downloader extends Exitable {
    * @return the download
    * @throws IllegalArgumentException for other URIs
    * @throws HttpStatusException for a status other than 200 to 299
-   * @throws IOException if the download failed otherwise
+   * @throws IOException if the download failed for another reason
    */
   Download ask(URI uri) throws IOException;
 
@@ -67,12 +68,12 @@ public interface Downloader extends Exitable {
    * @return the download
    * @throws IllegalArgumentException for other URIs
    * @throws HttpStatusException for a status other than 200 to 299
-   * @throws IOException if the download failed otherwise
+   * @throws IOException if the download failed for another reason
    */
   Download ask(URI uri, Duration limit) throws IOException;
 
   /**
-   * Starts a download. Completing the future ends the download.
+   * Starts a download. If the caller completes or cancels the future, the download ends.
    *
    * @param uri begins with http or https
    * @return completes with the download
@@ -149,7 +150,7 @@ public interface Downloader extends Exitable {
     private final int status;
 
     HttpStatusException(URI uri, int status) {
-      super(uri + " was answered with status " + status);
+      super("the response to " + uri + " has the status " + status);
       this.uri = uri;
       this.status = status;
     }
@@ -239,11 +240,11 @@ public interface Downloader extends Exitable {
      * Sets the delays before retries.
      *
      * @param initial delay before the first retry; more than zero, by default 200 milliseconds
-     * @param max longest delay; at least {@code initial}, by default 10 seconds
+     * @param max maximum delay; at least {@code initial}, by default 10 seconds
      * @return a changed copy
      */
     public Options withBackoff(Duration initial, Duration max) {
-      Arguments.requirePositive(initial, "initial", "a back-off of " + Durations.text(initial) + " is none");
+      Arguments.requirePositive(initial, "initial", "a back-off of " + Durations.text(initial) + " is no delay");
       if (Objects.requireNonNull(max, "max").compareTo(initial) < 0) throw new IllegalArgumentException(
           "a back-off of " + Durations.text(initial) + " that grows to " + Durations.text(max)
               + "; let the second be at least the first");

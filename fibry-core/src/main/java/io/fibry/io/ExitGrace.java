@@ -4,8 +4,8 @@ package io.fibry.io;
  * The two seconds in which a program must end, and its children must close the output. The time is
  * counted in steps of the waiting thread. A machine that is too busy for the program, or for the
  * thread that reads its output, is too busy for these steps, too. So the output of a program is not
- * cut off because its reader got no processor. There must be a limit, because the children of a
- * program that has ended are unknown, and may keep the output open for ever.
+ * cut off because the thread that reads it got no processor time. The time must be limited, because
+ * children of a program that has ended are unknown, and may keep the output open for ever.
  */
 final class ExitGrace {
   static final int STEPS = 100;

@@ -9,7 +9,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
-/** Reads a body up to a limit. A longer or unwanted body is cancelled, with its connection. */
+/**
+ * Reads a body up to a limit. If the body is longer or unwanted, cancels the body together with its
+ * connection.
+ */
 final class LimitedBodySubscriber implements HttpResponse.BodySubscriber<byte[]> {
   private final CompletableFuture<byte[]> body = new CompletableFuture<>();
   // copies of the bytes, because a buffer may be much longer than its content
@@ -21,7 +24,7 @@ final class LimitedBodySubscriber implements HttpResponse.BodySubscriber<byte[]>
     this.maxBytes = maxBytes;
   }
 
-  /** Returns a handler that decides by the head of a response, before the body is read. */
+  /** Returns a handler that decides by the head of a response whether the body is read. */
   static HttpResponse.BodyHandler<byte[]> handler(int maxBytes) {
     return head -> {
       var subscriber = new LimitedBodySubscriber(isSuccess(head.statusCode()) ? maxBytes : 0);

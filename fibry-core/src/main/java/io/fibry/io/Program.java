@@ -28,8 +28,8 @@ import java.util.stream.Stream;
  * {@snippet class="io.fibry.IoSnippetsTest" region="program"}
  *
  * <p>A pool of actors can limit how many programs run at the same time. A run holds two platform
- * threads until no child keeps the output open, because a fiber that reads a pipe would hold its
- * carrier.
+ * threads until the program and its children have closed the output. They are not fibers, because a
+ * fiber that reads a pipe would hold its carrier.
  */
 public final class Program implements Cloneable {
   /** Waits for a process, and returns whether it ended within the limit. */
@@ -97,8 +97,8 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * Limits the time. After the limit, the program and its children are asked to end, and are killed
-   * two seconds later.
+   * Limits the time of a run. After the limit, the program and its children are asked to end.
+   * Processes that have not ended two seconds later are killed.
    *
    * @param limit more than zero, by default 30 seconds
    * @return a changed copy
@@ -109,9 +109,10 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * Limits how much of the output and of the errors is kept; further bytes are discarded.
+   * Limits how many bytes of the standard output and of the standard error are stored. Further
+   * bytes are discarded.
    *
-   * @param maxBytes maximum for each of the two; zero or more, by default 1,000,000
+   * @param maxBytes maximum for each of the two streams; zero or more, by default 1,000,000
    * @return a changed copy
    */
   public Program withMaxOutput(int maxBytes) {
@@ -120,18 +121,19 @@ public final class Program implements Cloneable {
     return with(copy -> copy.maxOutput = maxBytes);
   }
 
-  /** For tests: decides when the limit is over. */
+  /** Replaces the wait for the process, so that a test decides when the limit is over. */
   Program withWait(ProcessWait processWait) {
     return with(copy -> copy.processWait = processWait);
   }
 
   /**
-   * Runs the program without input, and waits for its end. An interrupt kills it and its children.
+   * Runs the program without input, and waits for its end. An interrupt of this thread kills the
+   * program and its children.
    *
-   * @param arguments passed as they are
+   * @param arguments passed to the program unchanged
    * @return the result, however the program ended
    * @throws IOException if the program could not be started
-   * @throws CancellationException if this thread is interrupted; its flag stays set
+   * @throws CancellationException if this thread is interrupted; its interrupt flag stays set
    */
   public Result run(String... arguments) throws IOException {
     return run(new byte[0], Arrays.asList(Objects.requireNonNull(arguments, "arguments")));
@@ -141,10 +143,10 @@ public final class Program implements Cloneable {
    * Runs the program with input.
    *
    * @param input the standard input of the program
-   * @param arguments passed as they are
+   * @param arguments passed to the program unchanged
    * @return the result, however the program ended
    * @throws IOException if the program could not be started
-   * @throws CancellationException if this thread is interrupted; its flag stays set
+   * @throws CancellationException if this thread is interrupted; its interrupt flag stays set
    */
   public Result run(byte[] input, List<String> arguments) throws IOException {
     Objects.requireNonNull(input, "input");
@@ -185,14 +187,17 @@ public final class Program implements Cloneable {
       ExitGrace.await(step -> endLatch.await(step, TimeUnit.MILLISECONDS));
     } finally { // processes that have not ended are killed now
       for (var handle : processes) {
-        handle.descendants().forEach(ProcessHandle::destroyForcibly); // children that were made meanwhile
+        handle.descendants().forEach(ProcessHandle::destroyForcibly); // children started since `family` was called
         handle.destroyForcibly();
       }
     }
     process.waitFor();
   }
 
-  /** Returns the process and its descendants. After its end they are unknown. */
+  /**
+   * Returns the process and its descendants. After the end of the process its descendants are
+   * unknown.
+   */
   private static List<ProcessHandle> family(Process process) {
     return Stream.concat(process.descendants(), Stream.of(process.toHandle())).toList();
   }
@@ -205,11 +210,11 @@ public final class Program implements Cloneable {
   /**
    * The result of a run. Its arrays are compared by identity, and not copied.
    *
-   * @param exitCode the exit code; after a kill, that of the operating system
-   * @param stdout the output
-   * @param stderr the errors
-   * @param isTruncated whether output may be missing, because there was more than the maximum, or a
-   * child kept it open for two seconds
+   * @param exitCode the exit code; after a kill, the code that the operating system reports
+   * @param stdout the standard output
+   * @param stderr the standard error
+   * @param isTruncated whether output may be missing, because there was more than the maximum, or
+   * because a child kept the output open for more than two seconds
    * @param isTimedOut whether the limit ended the run
    */
   public record Result(int exitCode, byte[] stdout, byte[] stderr, boolean isTruncated, boolean isTimedOut) {

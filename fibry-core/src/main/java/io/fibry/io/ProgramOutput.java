@@ -8,8 +8,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The output of a program, kept up to a limit. A thread reads it to its end, so the program never
- * waits for a reader.
+ * The output of a program, stored up to a limit. A thread reads the whole output, so the program
+ * never waits until its output is read.
  */
 final class ProgramOutput {
   private final int maxBytes;

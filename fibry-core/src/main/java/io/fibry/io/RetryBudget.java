@@ -1,8 +1,8 @@
 package io.fibry.io;
 
 /**
- * A budget of retries. It begins with ten retries, which is also its maximum, and every ten
- * downloads add one. Thread-safe.
+ * A budget of retries. It begins with ten retries, which is also the maximum. Every ten downloads
+ * add one retry. Thread-safe.
  */
 final class RetryBudget {
   private static final int DOWNLOADS_PER_RETRY = 10;

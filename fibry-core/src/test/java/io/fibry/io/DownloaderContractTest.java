@@ -134,7 +134,7 @@ class DownloaderContractTest {
     assertRefused("0 tries would download nothing; give at least 1", () -> options.withMaxAttempts(0));
     assertRefused("a limit of 0 s leaves no time for a download; give more than zero",
         () -> options.withLimit(Duration.ZERO));
-    assertRefused("a back-off of 0 s is none; give more than zero",
+    assertRefused("a back-off of 0 s is no delay; give more than zero",
         () -> options.withBackoff(Duration.ZERO, Duration.ZERO));
     assertRefused("a back-off of 2 s that grows to 1 s; let the second be at least the first",
         () -> options.withBackoff(Duration.ofSeconds(2), Duration.ofSeconds(1)));

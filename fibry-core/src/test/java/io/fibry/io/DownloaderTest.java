@@ -121,7 +121,7 @@ class DownloaderTest {
     try (var web = ScriptedWebServer.respondingWith("HTTP/1.1 " + status + " No", "Content-Length: 6", "", "secret")) {
       var failure = assertThrows(HttpStatusException.class, () -> downloader.ask(web.uri("/x")));
 
-      assertEquals(web.uri("/x") + " was answered with status " + status, failure.getMessage());
+      assertEquals("the response to " + web.uri("/x") + " has the status " + status, failure.getMessage());
       assertEquals(status, failure.status());
       assertEquals(web.uri("/x"), failure.uri());
     }
