@@ -29,16 +29,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The live entities, in a scope of their own. A birth is a call of the user's factory, which makes
- * an actor. The sweeper is an actor that turns the {@link IdleWheel}; the end of the sweeper is the
- * end of the entities.
+ * an actor. The sweeper is an actor that turns the {@link IdleWheel}; when the sweeper has ended,
+ * the entities have ended.
  */
 final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithReturn<K, M, R>>
     implements Entities.WithReturn<K, M, R> {
   private static final Logger LOG = LoggerFactory.getLogger(Entities.class);
 
-  private final ActorScope scope; // owns the sweeper, and the actors that births make
+  private final ActorScope scope; // owns the sweeper and the actors that are born
   private final Function<K, Actor<M>> factory;
-  // also entities that are being born or are ending
+  // includes entities that are being born or are ending
   private final ConcurrentHashMap<K, Entity<K, M>> liveEntities = new ConcurrentHashMap<>();
   private final Sink<Void> sweeper;
   final EntityHelpers helpers;
@@ -47,7 +47,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   private final EndPermits endPermits;
   private final AtomicBoolean isAwaitStarted = new AtomicBoolean(); // false -> true, by the first call of `end`
   private final CompletableFuture<Void> killSignal = new CompletableFuture<>();
-  // null while the entities live; written under the monitor, never to an earlier constant
+  // null until an end is requested; written under the monitor, never to an earlier constant
   private volatile EntityEndMode endMode;
 
   <B> DefaultEntities(ActorBuilder<B> builder, Duration idleTime,
@@ -66,7 +66,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
         BlockBuilder.of(innerBuilder.name().map(scope::named).orElseGet(scope::anonymous)).excludedFromAccounts()
             .strategy(Strategy.FIBER)
             .mailbox(Mailbox.unbounded()).newSink();
-    scope.onClosing(this::sendPoisonPill); // runs before the scope sends its own pills
+    scope.onClosing(this::sendPoisonPill); // runs before the scope sends pills to its actors
     sweeper.onExit().thenRun(scope::close);
   }
 
@@ -88,7 +88,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
    * thread would have to wait for a birth or an end.
    */
   Entity<K, M> enter(K key, boolean mayWait) {
-    SendStackProbe.probe(); // fails here if the stack is nearly full, because `leave` must not fail
+    SendStackProbe.probe(); // throws here if the stack is nearly full, because `leave` must not fail
     while (endMode == null) {
       var entity = liveEntities.get(key);
       if (entity == null) {
@@ -117,9 +117,9 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   }
 
   /**
-   * Makes the actor of an added entity, and then reads {@code endMode}. A thread that ends all sets
-   * {@code endMode}, and then reads the entities. So at least one of the two threads ends the
-   * actor. Returns false if the entities are ending.
+   * Makes the actor of an added entity, and then reads {@code endMode}. A thread that ends all
+   * entities sets {@code endMode}, and then reads the entities. So at least one of the two threads
+   * ends the actor. Returns false if the entities are ending.
    */
   private boolean create(Entity<K, M> entity) {
     var pending = entity.creation();
@@ -173,13 +173,13 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   }
 
   /**
-   * Returns whether the actor has not ended. Sends an empty list, which needs no memory;
-   * {@code onExit} would add a few hundred bytes to the actor for the rest of its life.
+   * Returns whether the actor accepts messages. Sends an empty list, because this needs no memory.
+   * A call of {@code onExit} would add a few hundred bytes to the actor until its end.
    */
   private static boolean takesMessages(Actor<?> actor) {
     try {
       return actor.sendMessages(List.of());
-    } catch (UnsupportedOperationException noLists) { // thrown by pools and by ordered mailboxes
+    } catch (UnsupportedOperationException noLists) { // thrown by pools and by priority mailboxes
       return !actor.onExit().isDone();
     }
   }
@@ -195,7 +195,10 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
 
   // ---- the end of one entity
 
-  /** Waits for a pending birth. Returns the actor, alive or ending, or null if there is none. */
+  /**
+   * Waits for a pending birth. Returns the actor of the key, which may be ending, or null if the
+   * key has none.
+   */
   Actor<M> find(K key) {
     var entity = liveEntities.get(key);
     if (entity == null) return null;
@@ -204,7 +207,9 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     return entity.actor();
   }
 
-  /** Ends the current actor; an actor that is being made is ended as soon as it exists. */
+  /**
+   * Ends the current actor of the key. An actor that is being made is ended as soon as it exists.
+   */
   void end(K key, EntityEndMode mode) {
     var entity = liveEntities.get(key);
     if (entity != null && !entity.requestEarlyEnd(mode)) end(entity, mode.signal);
@@ -242,7 +247,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     var actor = entity.actor();
     actor.onExit().whenComplete((reason, failure) -> liveEntities.remove(entity.key, entity));
     signal.accept(actor);
-    if (actor.onExit().isDone()) liveEntities.remove(entity.key, entity); // after `close`, which waits
+    if (actor.onExit().isDone()) liveEntities.remove(entity.key, entity); // true after `close`, which waits
   }
 
   /** Ends the actor, and logs failures. */
@@ -276,7 +281,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     return isIdle;
   }
 
-  /** Ends the actor by a poison pill, and releases the permit at the actor's end. */
+  /** Ends the actor by a poison pill, and releases the permit when the actor has ended. */
   private void finish(Entity<K, M> entity, Semaphore permit) {
     try {
       entity.actor().onExit().whenComplete((reason, failure) -> permit.release());
@@ -308,26 +313,30 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   private void runOnSweeper(Runnable task) {
     try {
       sweeper.execute(task);
-    } catch (RejectedExecutionException ended) {} // the sweeper has ended, and with it the entities
+    } catch (RejectedExecutionException ended) {} // the sweeper has ended, so all entities have ended
   }
 
-  /** Waits until all entities have ended, on the sweeper's thread, and then ends the sweeper. */
+  /**
+   * Runs on the sweeper's thread: waits until all entities have ended, and then ends the sweeper.
+   */
   private void awaitAll() {
     for (var entity : liveEntities.values())
       if (entity.actor() != null && endMode == EntityEndMode.FINISH) finish(entity, endPermits.acquire());
     while (!liveEntities.isEmpty()) liveEntities.values().forEach(this::awaitLast);
-    // a closing scope sends the sweeper's pill itself, so that the exit reason is always the same
+    // if the scope is closing, the scope itself sends the pill to the sweeper; this thread sends
+    // none, so that the exit reason is always the same
     if (endMode != EntityEndMode.FINISH || !scope.isClosed()) endMode.signal.accept(sweeper);
   }
 
   private void awaitLast(Entity<K, M> entity) {
     try {
       var pending = entity.creation();
-      // no wait for the birth after a kill, because then the creator kills the actor
+      // does not wait for the birth after a kill, because then the creator of the actor kills it
       if (pending != null) CompletableFuture.anyOf(pending.completion, killSignal).join();
       awaitEnd(entity);
     } catch (RuntimeException failure) {
-      // a cycle means that the actor waits for all entities; an interrupt, that the scope ends it
+      // after a cycle, the actor itself waits for the end of all entities; after an interrupt, the
+      // scope ends the actor
       if (!(failure instanceof AskCycleException || failure instanceof CancellationException))
         LOG.error("the end of {} could not be waited for", EntityHelpers.name(entity.key), failure);
       liveEntities.remove(entity.key, entity);
@@ -365,7 +374,8 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     try {
       waitForExit();
     } catch (AskCycleException failure) {
-      // three names mean that an actor of these entities closes them; it cannot wait for itself
+      // a cycle of three names means that an actor of these entities has called this method; it
+      // must not wait for its own end
       if (failure.cycle().size() > 3) throw failure;
     }
   }

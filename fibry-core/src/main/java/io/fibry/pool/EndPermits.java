@@ -8,10 +8,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Permits for actors to end at the same time. There are a thousand permits, because each actor runs
- * its {@code onStop} on a thread. If no permit is released for a second, a thousand more actors may
- * begin to end; otherwise a thousand hanging actors would keep all others alive. Used by the
- * sweeper.
+ * Limits how many actors end at the same time. There are a thousand permits, because each ending
+ * actor runs its {@code onStop} on a thread. If no permit is released for a second, a thousand more
+ * actors may begin to end. Otherwise a thousand hanging actors would keep all other actors alive.
+ * Used by the sweeper.
  */
 final class EndPermits {
   private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");
@@ -20,14 +20,14 @@ final class EndPermits {
 
   private final Supplier<String> description;
   private final Scheduler clock;
-  private volatile Semaphore permits = new Semaphore(MAX_ENDING); // replaced by the clock while the sweeper waits
+  private volatile Semaphore permits = new Semaphore(MAX_ENDING); // replaced by a timer while the sweeper waits
 
   EndPermits(Supplier<String> description, Scheduler clock) {
     this.description = description;
     this.clock = clock;
   }
 
-  /** Waits for a permit. Returns the semaphore to which it must be released. */
+  /** Waits for a permit. Returns the semaphore to which the permit must be released. */
   Semaphore acquire() {
     var current = permits;
     if (current.tryAcquire()) return current;

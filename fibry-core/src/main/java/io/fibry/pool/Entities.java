@@ -8,31 +8,33 @@ import java.time.Duration;
 import java.util.function.BiFunction;
 
 /**
- * An actor per key: made at first use, ended when idle, made again when needed. Thread-safe.
+ * A set of actors, one for each key. The actor of a key is made at the first use of the key, ended
+ * when it is idle, and made again when it is needed. Thread-safe.
  * {@snippet class="io.fibry.EntitiesSnippetsTest" region="entities"}
  *
  * <p>A key has at most one live actor. The first thread that uses the key makes the actor; other
  * threads wait. If {@code birth} throws, all these threads get its exception, and the next use
- * tries again. Let {@code birth} only make the actor, and leave slow work to {@code initialState}.
- * A birth may use other keys; if births would wait for each other forever, one of them gets an
- * {@link IllegalStateException}.
+ * tries again. {@code birth} should only make the actor, and leave slow work to
+ * {@code initialState}. A birth may use other keys; if births would wait for each other forever,
+ * one of them gets an {@link IllegalStateException}.
  *
  * <p><b>Passivation.</b> An actor is idle when nothing was sent through its address for the idle
- * time and no answer is pending. A poison pill ends an idle actor. Its successor is made after its
- * {@code onStop}, and can load the saved state. At most a thousand actors end at the same time, or
- * more if no end completes for a second. While the actor ends, each use of the key waits, even
- * {@code sendMessage}. A caller for which the end waits, such as {@code onStop}, gets an
- * {@link io.fibry.AskCycleException}. No message is lost, and the messages of one sender keep their
- * order. Timers and watches that an actor sets itself, and messages to itself, do not keep it
- * alive, and end with the actor. The {@code self()} of its context is valid for this one actor
- * only; the address of the key is valid also for the successors.
+ * time and no answer is pending. A poison pill ends an idle actor. The actor's successor is made
+ * after the actor's {@code onStop}, so it can load the state that {@code onStop} has saved. At most
+ * a thousand actors end at the same time, or more if no end completes for a second. While an actor
+ * ends, each use of the key waits, even {@code sendMessage}. A caller for which the end itself
+ * waits, such as the {@code onStop} of the actor, gets an {@link io.fibry.AskCycleException}. No
+ * message is lost, and the messages of one sender keep their order. Timers and watches that an
+ * actor sets itself, and messages to itself, do not keep the actor alive, and end with the actor.
+ * The {@code self()} of its context is valid only for this actor. The address of the key is also
+ * valid for the successors.
  *
- * <p>If an actor ends for another reason than passivation, the next use makes its successor. While
- * the actor still ends, uses have the same results as with an ended actor. An actor that is ended
- * through its address while it is being made ends as soon as it is made; threads that wait for it
- * use its successor.
+ * <p>If an actor ends for another reason than passivation, the next use makes its successor. Until
+ * that actor has ended, a use of the key has the same result as a use of an ended actor. If an
+ * actor is ended through its address while it is being made, it ends as soon as it is made. Threads
+ * that wait for it use its successor.
  *
- * <p>Ending the entities ends all their actors in the same way, and waits for them. Afterwards
+ * <p>The end of the entities ends all their actors in the same way, and waits for them. After that,
  * addresses behave like ended actors. {@link #close} from a handler of one of the actors does not
  * wait. When the scope is closed, the entities end after the servers of the scope and after
  * everything that was made in the scope later than the entities; until then actors can be born. The
@@ -49,8 +51,10 @@ public interface Entities<K, M> extends Exitable {
    * @param <K> keys
    * @param <M> messages
    * @param <B> messages of the builder
-   * @param builder passed to {@code birth}; its scope has the clock, and ends the entities
-   * @param idleTime time until an idle actor ends; exceeded by an eighth and 2 ms at most
+   * @param builder passed to {@code birth}; the entities use the clock of its scope, and end with
+   * this scope
+   * @param idleTime time without use after which an actor is ended; the actor may end later, by at
+   * most an eighth of this time and 2 ms
    * @param birth makes a key's actor with the builder; runs for different keys at the same time
    * @return the entities; no actor is alive yet
    */
@@ -66,8 +70,10 @@ public interface Entities<K, M> extends Exitable {
    * @param <M> messages
    * @param <R> answers
    * @param <B> messages of the builder
-   * @param builder passed to {@code birth}; its scope has the clock, and ends the entities
-   * @param idleTime time until an idle actor ends; exceeded by an eighth and 2 ms at most
+   * @param builder passed to {@code birth}; the entities use the clock of its scope, and end with
+   * this scope
+   * @param idleTime time without use after which an actor is ended; the actor may end later, by at
+   * most an eighth of this time and 2 ms
    * @param birth makes a key's actor with the builder; runs for different keys at the same time
    * @return the entities; no actor is alive yet
    */
@@ -77,14 +83,14 @@ public interface Entities<K, M> extends Exitable {
   }
 
   /**
-   * Returns the address of a key. Ending, waiting for the end, and {@code closeOnExit} concern the
-   * live actor, if any. A wait for the end of an actor that is being made also waits until it
-   * exists. If an address is subscribed to a topic, the subscription lasts as long as the entities
-   * do. Addresses of equal keys are equal.
+   * Returns the address of a key. The methods that end the actor or wait for its end, and
+   * {@code closeOnExit}, apply to the live actor, if any. A wait for the end of an actor that is
+   * being made also waits until it exists. If an address is subscribed to a topic, the subscription
+   * lasts as long as the entities do. Addresses of equal keys are equal.
    *
-   * <p>Timers belong to the address; their messages count as use. A repeating timer skips messages
-   * while the actor is being made. While one message waits for capacity of the mailbox, one more
-   * message is kept.
+   * <p>Timers belong to the address; their messages count as uses of the key. A repeating timer
+   * skips messages while the actor is being made. While one of its messages waits for capacity of
+   * the mailbox, the timer stores at most one more message.
    *
    * @param key never null
    * @return the address, valid as long as the entities live; cheap to make
@@ -95,7 +101,7 @@ public interface Entities<K, M> extends Exitable {
    * Returns how many actors are alive.
    *
    * @return the number of actors, including actors that are being made or are ending. An actor that
-   * ended by itself counts until its key is used or the idle time is over
+   * ended by itself counts until its key is used again or the idle time is over
    */
   long size();
 

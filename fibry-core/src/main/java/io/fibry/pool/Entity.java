@@ -12,9 +12,10 @@ import java.util.concurrent.CompletableFuture;
  * One life of a key, from the birth of its actor to the actor's end: {@code living -> GONE}. The
  * next life is another object.
  *
- * <p>A thread is inside while it hands over a message. Passivation replaces a {@code useState} that
- * counts no threads by GONE, in one compare-and-set. So a message comes before the pill, or its
- * sender finds GONE and uses the next life. An explicit end sets GONE even if threads are inside.
+ * <p>A thread is inside an entity while it hands over a message. Passivation replaces a
+ * {@code useState} that counts no threads by GONE, in one compare-and-set. So a message comes
+ * before the poison pill, or the sender finds GONE and uses the next life. An explicit end sets
+ * GONE even if threads are inside.
  */
 final class Entity<K, M> {
   private static final long GONE = -1;
@@ -29,10 +30,10 @@ final class Entity<K, M> {
   private volatile EntityCreation creation; // null once the entity is born; written by the creator, after `actor`
   private Actor<M> actor; // written by the creator, before `creation`
   private PendingAnswers pendingAnswers; // null until an answer is pending; guarded by this
-  private EarlyEnd earlyEnd; // null if no end was requested before the birth was over; guarded by this
+  private EarlyEnd earlyEnd; // null if no end was requested during the birth; guarded by this
   Entity<K, M> next; // the next entity in a list of IdleWheel; written by the thread that has the list
 
-  /** Makes the current thread the creator of the actor, and counts it as inside. */
+  /** Makes the current thread the creator of the actor, and counts the thread as inside. */
   Entity(K key, long tick) {
     this.key = key;
     this.useState = tick << USER_BITS | 1;
@@ -49,7 +50,7 @@ final class Entity<K, M> {
     creation = null;
   }
 
-  /** An end that was asked for before the actor was made. */
+  /** An end that was requested before the actor was made. */
   private record EarlyEnd(EntityEndMode mode, Thread creator) {}
 
   /** Notes the end if the actor is not made yet. Returns false if the actor exists already. */
@@ -61,8 +62,8 @@ final class Entity<K, M> {
   }
 
   /**
-   * Called once the actor is made. Returns the end that was requested before, or null if no end was
-   * requested, or if the current thread is not the creator.
+   * Called once the actor is made. Returns the end that was requested before. Returns null if no
+   * end was requested, or if the current thread is not the creator.
    */
   EntityEndMode earlyEnd() {
     var request = earlyEnd; // no lock: written before `creation` became null, which this thread has seen
@@ -82,8 +83,8 @@ final class Entity<K, M> {
   }
 
   /**
-   * Counts the current thread as outside. Keeps the tick of an earlier call if it is later, because
-   * threads do not leave in the order of their ticks.
+   * Counts the current thread as outside. Does not replace the stored tick by an earlier tick,
+   * because threads do not leave in the order of their ticks.
    */
   void leave(long tick) {
     for (long oldState = useState; oldState != GONE; oldState = useState)
@@ -110,8 +111,8 @@ final class Entity<K, M> {
 
   /**
    * Marks the entity as gone. Returns false if the use state has changed since {@code oldState} was
-   * read. If a use has left the same state, it was in the same tick as the last use before, so the
-   * entity is idle all the same.
+   * read. A use that began and ended since then may leave an equal state. Such a use was in the
+   * same tick as the use before it, so the entity is idle nevertheless.
    */
   boolean passivate(long oldState) {
     return USE_STATE.compareAndSet(this, oldState, GONE);

@@ -164,8 +164,8 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
   private record EntityAnswer<A>(A value, Throwable failure) {}
 
   /**
-   * Makes an actor that waits for the entity and asks it in place of the caller. So the limit
-   * covers both the wait and the answer, and cycles of waits are found.
+   * Makes an actor that waits for the entity and asks the entity's actor in place of the caller. So
+   * the limit covers both the wait and the answer, and cycles of waits are found.
    */
   private <A> ActorWithReturn<Object, EntityAnswer<A>> relay(Function<Actor<M>, A> askActor) {
     return entities.helpers.relay(name(), (request, context) -> {

@@ -40,7 +40,7 @@ final class EntityCreation {
     return completion.join();
   }
 
-  /** Waits for the end of the birth. Returns false if the limit is over earlier. */
+  /** Waits for the end of the birth. Returns false if the limit is over before the birth. */
   boolean awaitFor(Duration limit, Scheduler clock) {
     return await(() -> clock.awaitDone(completion, limit));
   }

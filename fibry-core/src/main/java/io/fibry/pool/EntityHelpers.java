@@ -14,12 +14,12 @@ import io.fibry.time.Scheduler;
 import java.util.concurrent.Executor;
 
 /**
- * Makes short-lived actors that work for the addresses of entities. These actors have the clock,
- * ask limit, context propagators and dead letters of the scope of the entities.
+ * Makes short-lived actors that work for the addresses of entities. These actors use the clock, ask
+ * limit, context propagators and dead letters of the scope in which the entities were opened.
  */
 final class EntityHelpers {
   private final BlockBuilder<?> builder;
-  private final ActorScope innerScope; // has the actors of the entities
+  private final ActorScope innerScope; // owns the actors of the entities
 
   EntityHelpers(BlockBuilder<?> builder, ActorScope innerScope) {
     this.builder = builder;
@@ -54,7 +54,10 @@ final class EntityHelpers {
     return actor;
   }
 
-  /** Makes an actor that asks on behalf of another thread, which waits for its answer. */
+  /**
+   * Makes an actor that sends a request on behalf of another thread, which waits for this actor's
+   * answer.
+   */
   <A> ActorWithReturn<Object, A> relay(String name, Handler.ReturningWithContext<Object, A> handler) {
     return outerBuilder(name).excludedFromAccounts().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
         .onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn(handler);

@@ -17,12 +17,12 @@ import org.slf4j.LoggerFactory;
 /** The timers of the addresses of entities. */
 final class EntityTimers {
   private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");
-  private static final Duration THREAD_RETRY_DELAY = Duration.ofMillis(50); // until the next try to start a fiber
+  private static final Duration THREAD_RETRY_DELAY = Duration.ofMillis(50); // until the next attempt to start a fiber
 
   interface NotifyingAddress<M> extends Actor<M> {
     /**
-     * Sends a message. Runs {@code onFound} when the actor has been found or made, before the
-     * message is offered to it.
+     * Sends a message. Runs {@code onFound} when the actor was found or made, before the message is
+     * offered to the actor.
      */
     boolean sendMessage(M message, Runnable onFound);
   }
@@ -49,11 +49,11 @@ final class EntityTimers {
     this.helpers = helpers;
   }
 
-  /** Starts a timer. After the end of the entities its message is a dead letter at once. */
+  /** Starts a timer. If the entities have ended, its message becomes a dead letter at once. */
   <M> Scheduler.Timer start(NotifyingAddress<M> address, Object key, M message, Duration time, boolean repeats) {
     Objects.requireNonNull(time, repeats ? "period" : "delay");
     var timer = new EntityTimer<>(address, key, message, repeats);
-    timer.key.hashCode(); // if it throws, no timer is set
+    timer.key.hashCode(); // if `hashCode` throws, no timer is set
     var clock = helpers.clock();
     timer.clockTimer = repeats ? clock.scheduleAtFixedRate(time, time, timer) : clock.schedule(time, timer);
     var previous = pendingTimers.put(timer.key, timer);
@@ -83,7 +83,7 @@ final class EntityTimers {
 
   /**
    * A timer. It sends on a fiber of its own, because a send may make the actor, or wait. Context
-   * propagators capture the context when the timer is started, as for timers of actors.
+   * propagators capture the context when the timer is started, as they do for a timer of an actor.
    */
   private final class EntityTimer<M> implements Scheduler.Timer, Runnable {
     private final long number = numbers.incrementAndGet();
@@ -136,7 +136,7 @@ final class EntityTimers {
     private void retrySending() {
       try {
         helpers.clock().schedule(THREAD_RETRY_DELAY, this::startSending);
-      } catch (Throwable noTimer) { // from the user's scheduler, or for lack of memory
+      } catch (Throwable noTimer) { // thrown by the user's scheduler, or for lack of memory
         sendToDeadLetters();
       }
     }
@@ -156,7 +156,7 @@ final class EntityTimers {
       }
     }
 
-    /** Makes its message a dead letter. */
+    /** Makes the message of this timer a dead letter. */
     void sendToDeadLetters() {
       capturedContext.execute(() -> helpers.endedActor(address.name()).sendMessage(message));
     }

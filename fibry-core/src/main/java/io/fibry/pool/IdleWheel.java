@@ -11,7 +11,7 @@ import java.util.function.BiPredicate;
 /**
  * Finds idle entities. The idle time is divided into eight ticks. Each entity is in the slot of the
  * first tick at which it can be idle; at that tick it is passivated or moved to a later slot. So a
- * use of an entity costs nothing here. One thread at a time turns the wheel.
+ * use of an entity does not change the wheel. One thread at a time turns the wheel.
  */
 final class IdleWheel<K, M> {
   private static final int TICKS = 8;
@@ -20,11 +20,11 @@ final class IdleWheel<K, M> {
 
   private final Scheduler clock;
   private final Runnable onTick; // runs on the clock's thread when a tick has passed
-  // passivates an entity; returns false if it was used after its use state was read
+  // passivates an entity; returns false if the entity was used after its use state was read
   private final BiPredicate<Entity<K, M>, Long> passivation;
   private final long start; // ns by the clock; the start of tick 0
   private final long tickNanos;
-  private final long idleTicks; // from the last use until the idle time is surely over
+  private final long idleTicks; // number of ticks from the last use until the idle time is certainly over
   // a linked list; creators push entities, and a turn takes the whole list
   private final AtomicReference<Entity<K, M>> newEntities = new AtomicReference<>();
   // whether a timer is set or a turn runs; set by a creator or turn, cleared by a turn or failure
@@ -34,7 +34,7 @@ final class IdleWheel<K, M> {
   // all fields below are used by turns only
   @SuppressWarnings("unchecked")
   private final Entity<K, M>[] slots = (Entity<K, M>[]) new Entity<?, ?>[SLOTS];
-  private long lastTick; // the slots of this tick and of all earlier ticks are scanned
+  private long lastTick; // the slots of this tick and of all earlier ticks were scanned
   private long entityCount; // in all slots
 
   IdleWheel(Duration idleTime, Scheduler clock, Runnable onTick, BiPredicate<Entity<K, M>, Long> passivation) {
@@ -79,7 +79,7 @@ final class IdleWheel<K, M> {
     if (isStopped) timer.cancel();
   }
 
-  /** Lets the next birth try to set the timer. */
+  /** Marks the timer as not set, so that the next birth tries to set it. */
   private void disarm() {
     isArmed.set(false);
   }
@@ -91,8 +91,8 @@ final class IdleWheel<K, M> {
   }
 
   /**
-   * Scans the slots of all ticks that have passed. Repeats this at once if a manual clock has
-   * reached the next tick in the meantime.
+   * Scans the slots of all ticks that have passed. Scans again at once if a manual clock has
+   * reached the next tick during the scan.
    */
   void turn() {
     do turn(currentTick()); while (!isStopped && scheduleNext() && currentTick() > lastTick && timer.cancel());
@@ -118,7 +118,7 @@ final class IdleWheel<K, M> {
       entity.next = null;
       try {
         scanEntity(entity, currentTick);
-      } catch (Throwable failure) { // no memory, or thrown by user code
+      } catch (Throwable failure) { // thrown for lack of memory, or by code of users
         putIntoSlot(entity, currentTick + idleTicks);
       }
       entity = next;
@@ -142,7 +142,7 @@ final class IdleWheel<K, M> {
     entityCount++;
   }
 
-  /** Sets the timer for the next tick. If no entity is alive, sets none and returns false. */
+  /** Sets the timer for the next tick. If no entity is alive, sets no timer and returns false. */
   private boolean scheduleNext() {
     if (entityCount == 0) {
       isArmed.set(false);

@@ -8,21 +8,23 @@ import java.util.function.Function;
 import java.util.function.ToIntFunction;
 
 /**
- * Builders of actors that handle several messages at the same time: one mailbox, one name, one end,
- * several workers. Thread-safe.
+ * Builders of pools. A pool is an actor that handles several messages at the same time. It has one
+ * mailbox and one name, and several workers, which end together. Thread-safe.
  * {@snippet class="io.fibry.PoolSnippetsTest" region="pools"}
  *
  * <p>The given builder makes each worker, with its thread, state and failure policy. The mailbox of
  * the builder becomes the mailbox of the pool, by default bounded to 1024 with {@code BLOCK}. Any
  * free worker takes the next message, so a worker that blocks or fails delays no other worker. A
- * stopped worker is replaced when needed. {@code context.self()} is the pool. Code around the
- * handler, such as a rate limit, may be added to the given builder or to the returned builder.
+ * worker that its failure policy has stopped is replaced when needed. {@code context.self()} is the
+ * pool. Code around the handler, such as a rate limit, may be added to the given builder or to the
+ * returned builder.
  *
- * <p>At the end {@code onStop} runs for each worker; after that the resources of {@code
- * closeOnExit} are closed once. A pool takes no lists of messages ({@code sendMessages}) and no
- * selective mailbox; {@code inlineRequests} has no effect. If workers wait for their own pool, and
- * too few workers are left to serve them, one of them gets an {@link io.fibry.AskCycleException}.
- * If workers send to their own pool, give it an unbounded mailbox or a mailbox that rejects.
+ * <p>At the end {@code onStop} runs for each worker; after that the resources of
+ * {@code closeOnExit} are closed once. A pool takes no lists of messages ({@code sendMessages}) and
+ * no selective mailbox; {@code inlineRequests} has no effect. If workers wait for answers of their
+ * own pool, and too few workers are left to handle the requests, one of them gets an
+ * {@link io.fibry.AskCycleException}. If workers send to their own pool, give it an unbounded
+ * mailbox or a mailbox that rejects.
  */
 public final class Pools {
   private Pools() {}
@@ -51,7 +53,7 @@ public final class Pools {
   }
 
   /**
-   * Adds workers while messages wait; a worker idle for ten seconds ends.
+   * Adds workers while messages wait. A worker that is idle for ten seconds ends.
    *
    * @param <M> messages
    * @param builder makes workers
