@@ -23,10 +23,10 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * A topic that has its name, scope, end and dead letters from an actor, the owner. At its end the
- * owner ends the actors that the topic made for subscribers, and waits for them. The owner runs on
- * a fiber because of this wait. On an executor with one thread, these actors would get no thread to
- * end on; on CALLER, the thread that ends the topic would wait.
+ * A topic that has its name, scope, end and dead letters from an actor, the owner. When the owner
+ * ends, it ends the actors that the topic made for subscribers, and waits for them. The owner runs
+ * on a fiber because of this wait. On an executor with one thread, these actors would get no thread
+ * to end on; on CALLER, the thread that ends the topic would wait.
  */
 final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>, Subscriber.SubscribedTopic<M> {
   private static final Mailbox<Object> LATEST_MAILBOX = Mailbox.bounded(1_024, Overflow.DROP_OLDEST);
@@ -52,7 +52,7 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   public void publish(M message) {
     Objects.requireNonNull(message, "message");
     var currentSubscribers = subscribers;
-    if (currentSubscribers == null) { // the message is a dead letter of the owner
+    if (currentSubscribers == null) { // the topic is ending, so the message becomes a dead letter of the owner
       owner.sendMessage(message);
       return;
     }
@@ -171,7 +171,7 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   @Override
   protected void drain() {
     end(Exitable::sendPoisonPill);
-    // if the owner was cut off, there is nothing to wait for
+    // if the owner was cut off, its end does not wait for these actors
     if (!owner.onExit().isDone()) ownedActors.values().forEach(ForwardingGroup::awaitEnd);
   }
 
@@ -191,9 +191,9 @@ final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>,
   @Override
   public void kill() {
     isCutOff = true;
-    ownedActors.values().forEach(Exitable::kill); // first, so that their grace is over before the owner's
+    ownedActors.values().forEach(Exitable::kill); // killed first, so that their kill grace is over before the owner's
     owner.kill();
-    end(Exitable::kill); // also actors made in the meantime
+    end(Exitable::kill); // also kills actors that were made during this method
   }
 
   @Override

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 /**
- * Followers are notified only that the value has changed, and read the value themselves. So they
- * see changes in order.
+ * A follower is only notified that the value has changed, and reads the value itself. So it sees
+ * changes in order.
  */
 final class AtomicObservableValue<T> implements ObservableValue<T> {
   private final ActorBuilder<?> builder;
@@ -85,7 +85,8 @@ final class AtomicObservableValue<T> implements ObservableValue<T> {
     @Override
     T nextChange() {
       T current = value();
-      // no `equals`: if it threw, this follower would get no further change
+      // compared by identity: if a call of `equals` threw, this follower would get no further
+      // change
       return current == lastSent ? null : (lastSent = current);
     }
 

@@ -12,13 +12,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends changes to the actor of a follower, one at a time. The next change is made when the actor
+ * Sends changes to the actor of a follower, one at a time. The next change is read when the actor
  * has handled the previous change. So a slow follower has no queue, and gets the latest change.
  *
  * <p>{@code IDLE -> BUSY <-> CHANGED_WHILE_BUSY, BUSY -> IDLE}. The thread that sets BUSY holds the
- * right to send. The change in {@link #pendingChange} carries this right to the thread that removes
- * the change after the handler. If the state is CHANGED_WHILE_BUSY, the holder asks for a change
- * once more. Only the holder asks for the next change, so no change overtakes another.
+ * right to send. When this thread stores a change in {@link #pendingChange}, it gives up the right.
+ * The thread that removes the change, after the handler, then holds the right. If the state is
+ * CHANGED_WHILE_BUSY, the holder calls {@link #nextChange} once more. Only the holder calls this
+ * method, so no change overtakes another.
  */
 abstract class ChangeSubscription<E> implements Subscription {
   private static final Logger LOG = LoggerFactory.getLogger(Subscription.class);
@@ -29,7 +30,8 @@ abstract class ChangeSubscription<E> implements Subscription {
   private final BlockBuilder<?> builder;
   private final Actor<E> actor;
   private final AtomicInteger state = new AtomicInteger();
-  // the change that is sent and not yet handled; null if a thread holds the right, or if IDLE
+  // the change that is sent and not yet handled; null if a thread holds the right, or if the state
+  // is IDLE
   private final AtomicReference<E> pendingChange = new AtomicReference<>();
 
   @SuppressWarnings("unchecked")
@@ -39,13 +41,13 @@ abstract class ChangeSubscription<E> implements Subscription {
     actor = childBuilder.<E>mailbox(Mailbox.unbounded()).<E>intercept((change, next) -> {
       try {
         next.run();
-      } finally { // even if an interceptor of the user does not run the handler
+      } finally { // also called if an interceptor of the user does not run the handler
         onHandled(change);
       }
     }).newActor(handler);
   }
 
-  /** Returns the next change, or null if there is none. Called by the holder of the right only. */
+  /** Returns the next change, or null if there is none. Called only by the holder of the right. */
   abstract E nextChange();
 
   abstract void leave();
@@ -56,7 +58,7 @@ abstract class ChangeSubscription<E> implements Subscription {
   }
 
   final void notifyChange() {
-    SendStackProbe.probe(); // fails here if the stack is nearly full, before this thread gets the right
+    SendStackProbe.probe(); // throws here if the stack is nearly full, before this thread gets the right
     if (actor.onExit().isDone()) leave(); // the callback of `begin` may run later
     else if (state.getAndUpdate(current -> current == IDLE ? BUSY : CHANGED_WHILE_BUSY) == IDLE) deliver();
   }
@@ -78,8 +80,8 @@ abstract class ChangeSubscription<E> implements Subscription {
   }
 
   /**
-   * Sends a change. Returns false if the actor refused it; then this thread has the right to send
-   * again.
+   * Sends a change, and gives up the right to send. Returns false if the actor refused the change,
+   * and this thread holds the right again.
    */
   private boolean send(E change) {
     pendingChange.set(change); // before the send, because the change may be handled at once
@@ -87,8 +89,8 @@ abstract class ChangeSubscription<E> implements Subscription {
       actor.sendMessage(change);
       return true;
     } catch (Throwable refusal) {
-      // thrown by a weigher, a key function or a full stack; the thread that made the change must
-      // not get it
+      // thrown by a weigher, a key function or a full stack; not rethrown, because this thread may
+      // be the thread that has changed the value
       LOG.error("follower '{}' did not take {}", actor.name(), builder.describe(change), refusal);
       return !pendingChange.compareAndSet(change, null);
     }

@@ -21,7 +21,8 @@ import java.util.function.UnaryOperator;
  */
 final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
   private static final Object ALL_KEYS = new Object(); // the key of the followers that follow all keys
-  private static final Object NOTHING_KNOWN = new Object(); // known value of a follower that has got none yet
+  // stands for a known value before the follower has got a value
+  private static final Object NOTHING_KNOWN = new Object();
 
   private final ActorBuilder<?> builder;
   private final ConcurrentHashMap<K, V> values = new ConcurrentHashMap<>(); // read by any thread
@@ -99,7 +100,7 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
       toNotify.addAll(followers.getOrDefault(key, List.of()));
       for (var follower : toNotify) follower.addChange(key, current, next);
     }
-    for (var follower : toNotify) follower.notifyChange(); // on CALLER this runs user code
+    for (var follower : toNotify) follower.notifyChange(); // not under the monitor: on CALLER this runs code of users
     return true;
   }
 
@@ -144,7 +145,7 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
 
     void addChange(K key, V previous, V current) {
       if (!knownValues.containsKey(key)) knownValues.put(key, previous);
-      // the follower has this value, so there is nothing to send
+      // the follower knows this value already, so no change is sent
       else if (knownValues.get(key) == current) knownValues.remove(key);
     }
 

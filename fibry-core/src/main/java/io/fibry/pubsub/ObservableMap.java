@@ -10,7 +10,8 @@ import java.util.function.UnaryOperator;
 /**
  * A map that many threads can read, change and subscribe to. Its subscribers, the followers, see
  * the changes of each key in order, and always the last change. A put of an equal value is no
- * change. The map becomes garbage under the conditions of an {@link ObservableValue}. Thread-safe.
+ * change. The map becomes garbage under the same conditions as an {@link ObservableValue}.
+ * Thread-safe.
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="observableMap"}
  *
  * @param <K> keys
@@ -76,9 +77,9 @@ public interface ObservableMap<K, V> {
   Optional<V> update(K key, UnaryOperator<Optional<V>> change);
 
   /**
-   * Starts an actor that gets the value of each key, and then each change, one at a time. A slow
-   * follower gets the latest value of each key, in the order in which the keys changed. It may get
-   * a value that it already got.
+   * Starts an actor that gets the present value of each key, and then each change, one at a time. A
+   * slow follower gets only the latest value of each key, in the order in which the keys changed. A
+   * follower may get the same value twice.
    *
    * @param follower may change the map
    * @return the subscription
@@ -86,8 +87,8 @@ public interface ObservableMap<K, V> {
   Subscription subscribe(Handler<Change<K, V>> follower);
 
   /**
-   * Starts an actor that gets the value of one key, or empty if there is none, and then each
-   * change.
+   * Starts an actor that gets the present value of one key, or empty if the key has no value, and
+   * then each change.
    *
    * @param key never null
    * @param follower may change the map
@@ -101,7 +102,7 @@ public interface ObservableMap<K, V> {
    * @param <K> keys
    * @param <V> values
    * @param key the key
-   * @param value the new value; empty if it was removed
+   * @param value the new value; empty if the value was removed
    */
   record Change<K, V>(K key, Optional<V> value) {}
 }

@@ -10,9 +10,9 @@ import java.util.function.UnaryOperator;
  * changes in order, and always the last change. Setting an equal value is no change. Thread-safe.
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="observableValue"}
  *
- * <p>With a nameless builder of the root scope, the value becomes garbage when it is unreferenced
- * and idle. Otherwise the scope keeps each follower, and the follower keeps the value, until the
- * subscription or the scope is closed.
+ * <p>If the builder has no name and belongs to the root scope, the value becomes garbage when it is
+ * unreferenced and its followers are idle. Otherwise the scope refers to each follower, and the
+ * follower refers to the value, until the subscription or the scope is closed.
  *
  * @param <T> the value, best immutable
  */
@@ -59,9 +59,9 @@ public interface ObservableValue<T> {
   T update(UnaryOperator<T> change);
 
   /**
-   * Starts an actor that gets the value, and then each change, one at a time. A slow follower gets
-   * the latest value, perhaps a value that it already got. If the follower fails at a value, the
-   * builder's failure policy decides, and the value is not sent again.
+   * Starts an actor that gets the present value, and then each change, one at a time. A slow
+   * follower gets only the latest value, and may get the same value twice. If the follower fails at
+   * a value, the builder's failure policy decides, and the value is not sent again.
    *
    * @param follower may change the value
    * @return the subscription

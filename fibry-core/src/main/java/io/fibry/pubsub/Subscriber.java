@@ -40,8 +40,8 @@ abstract class Subscriber<M> implements Subscription {
   }
 
   /**
-   * Hands over a message. Throws only an AskCycleException, because the publisher caused it; logs
-   * other failures.
+   * Hands over a message. Throws only an AskCycleException, because the publisher itself is in the
+   * cycle; logs other failures.
    */
   final void deliver(M message) {
     if (!isOpen) return;
@@ -52,7 +52,7 @@ abstract class Subscriber<M> implements Subscription {
     } catch (Throwable refusal) {
       LOG.error("topic '{}': a subscriber did not take {}", topic.name(), topic.describe(message), refusal);
     }
-    if (isGone()) leave(); // now, because the watcher may be notified later
+    if (isGone()) leave(); // leaves now, because the watcher may be notified later
   }
 
   /** Offers a message. Returns false if it became a dead letter. */

@@ -12,8 +12,8 @@ import java.lang.ref.WeakReference;
 
 /**
  * Watches the users' actors that subscribed to a topic. A watched actor refers to the watcher, but
- * not to the topic, so the topic can become garbage. The next topic that is made then ends the
- * watcher. Thread-safe.
+ * not to the topic, so the topic can become garbage. When the next topic is made, it ends the
+ * watcher of the collected topic. Thread-safe.
  */
 final class SubscriberWatch extends WeakReference<Subscriber.SubscribedTopic<?>> {
   // filled by the garbage collector, emptied by threads that make topics

@@ -13,15 +13,15 @@ import java.util.concurrent.Executor;
  * subscriber decides whether the publisher waits ({@code BLOCK}) or messages are lost. Thread-safe.
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="topic"}
  *
- * <p>A subscriber gets the messages of each publisher in order. A message without subscribers is no
- * dead letter.
+ * <p>A subscriber gets the messages of each publisher in order. A message that is published while
+ * there are no subscribers is no dead letter.
  *
  * <p>A topic ends like an actor. After {@link #sendPoisonPill} and {@link #close}, messages that
- * were published before are handled; after {@link #askExit} and {@link #kill} they are undelivered.
- * The actors that the topic made end with it, and {@link #waitForExit} waits for them; subscribed
- * actors and executors of users continue. A message that is published after the end is a dead
- * letter of the topic. In the handler of an actor that the topic made, {@code close} does not wait,
- * and {@code waitForExit} throws an {@link io.fibry.AskCycleException}. An unreferenced topic
+ * were published before the call are handled; after {@link #askExit} and {@link #kill} they are
+ * undelivered. The actors that the topic made end with it, and {@link #waitForExit} waits for them;
+ * subscribed actors and executors of users continue. A message that is published after the end is a
+ * dead letter of the topic. In the handler of an actor that the topic made, {@code close} does not
+ * wait, and {@code waitForExit} throws an {@link io.fibry.AskCycleException}. An unreferenced topic
  * becomes garbage, with its idle actors.
  *
  * @param <M> messages
@@ -29,9 +29,9 @@ import java.util.concurrent.Executor;
 public interface Topic<M> extends Exitable {
 
   /**
-   * Opens a topic. It has the builder's name, and its actors have names below it ("prices/1"). If
-   * the builder has a protocol, {@code find} of the scope finds the topic, as an actor that
-   * publishes the messages that it gets.
+   * Opens a topic. The topic has the builder's name, and its actors have names below this name
+   * ("prices/1"). If the builder has a protocol, {@code find} of the scope returns an actor that
+   * publishes each message that it gets.
    *
    * @param <M> messages
    * @param builder makes the actors
@@ -43,17 +43,18 @@ public interface Topic<M> extends Exitable {
   }
 
   /**
-   * Hands a message to all subscribers. Waits only for a full mailbox with {@code BLOCK}; a message
-   * that a mailbox refuses is a dead letter. Failures of subscribers are not thrown.
+   * Hands a message to all subscribers. Waits only for a full mailbox with {@code BLOCK}. A message
+   * that a mailbox refuses becomes a dead letter. Failures of subscribers are not thrown.
    *
    * @param message never null
    * @throws io.fibry.AskCycleException if a wait for a full mailbox could never end; all other
-   * subscribers have the message
+   * subscribers have got the message
    */
   void publish(M message);
 
   /**
-   * Subscribes an actor until it ends. If it is subscribed twice, it gets each message twice.
+   * Subscribes an actor until the actor ends. If an actor is subscribed twice, it gets each message
+   * twice.
    *
    * @param subscriber gets each message
    * @return the subscription
@@ -62,8 +63,8 @@ public interface Topic<M> extends Exitable {
   Subscription subscribe(Actor<? super M> subscriber);
 
   /**
-   * Subscribes a new actor that gets the latest messages: when more than 1,024 messages wait, the
-   * oldest is dropped, unless the builder has another mailbox.
+   * Subscribes a new actor that gets the latest messages. If the builder sets no mailbox, the
+   * oldest message is dropped when more than 1,024 messages wait.
    *
    * @param subscriber takes each message; the builder's failure policy decides about its failures
    * @return the subscription
@@ -85,8 +86,9 @@ public interface Topic<M> extends Exitable {
    * Subscribes code on an executor, which decides about order and bounds. The executor can be an
    * actor that several subscribers share, or a virtual thread per message. With
    * {@code Runnable::run} the code runs on the publisher's thread. If the executor is an actor, its
-   * failure policy decides about failures, and a message that it refuses is a dead letter.
-   * Otherwise failures and refused messages are logged. An executor that has ended is unsubscribed.
+   * failure policy decides about failures, and a message that it refuses becomes a dead letter.
+   * Otherwise failures and refused messages are logged. When the executor has ended, the
+   * subscription ends.
    *
    * @param executor runs the code
    * @param subscriber takes each message

@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Sends the changes of a directory as messages. A reader, which is an actor on a fiber, waits for
  * changes, and the user's actor handles them. The end of the user's actor closes the watch service,
- * which wakes the reader. The reader is made first, because a scope ends the youngest actor first,
- * and a reader that waits for changes does not see its poison pill.
+ * which wakes the reader. The reader is made first, because a closing scope ends the newest actor
+ * first, and a reader that waits for changes does not see its poison pill.
  *
  * @param directory the absolute path of the directory
  * @param watchService the changes that the file system reports
@@ -42,8 +42,8 @@ record DirectoryWatch(Path directory, WatchService watchService, Actor<Path> cha
     if (!Files.isDirectory(path)) throw new IllegalArgumentException(
         path + " is not a directory; give an existing one");
     var objectBuilder = (ActorBuilder<Object>) builder;
-    // The user's interceptors are for changes only. They do not run here, because this interceptor
-    // does not run `next`.
+    // The interceptors of the user are for changes only. The reader does not run them, because this
+    // interceptor does not call `next`.
     Actor<DirectoryWatch> reader =
         BlockBuilder.of(objectBuilder).child("watch").excludedFromAccounts().mailbox(Mailbox.unbounded())
             .strategy(Strategy.FIBER)
@@ -75,7 +75,7 @@ record DirectoryWatch(Path directory, WatchService watchService, Actor<Path> cha
         if (!key.reset()) return;
       } while (true);
     } catch (ClosedWatchServiceException closed) {
-      // closed at the end of the user's actor
+      // the user's actor has ended, and has closed the watch service
     } finally {
       changeHandler.sendPoisonPill();
     }
@@ -93,7 +93,7 @@ record DirectoryWatch(Path directory, WatchService watchService, Actor<Path> cha
     try (var files = Files.newDirectoryStream(directory)) {
       files.forEach(changeHandler::sendMessage);
     } catch (IOException | DirectoryIteratorException failure) {
-      // if the directory was deleted, the watch ends after this
+      // if the directory was deleted, `run` ends the watch after this method
       LoggerFactory.getLogger("io.fibry.stereotype.Stereotypes").warn(
           "{} could not be listed after the system lost track of its changes", directory, failure);
     }

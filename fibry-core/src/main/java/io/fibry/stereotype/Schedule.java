@@ -27,10 +27,10 @@ final class Schedule {
 
   private final Scheduler clock;
   private final boolean isFixedRate;
-  private final long interval; // ns; the period at a fixed rate, else the delay after each run
+  private final long interval; // ns; at a fixed rate the period, otherwise the delay after each run
   private final Handler<Exitable> task;
-  private long nextStart; // ns by the clock; after the first run, kept up to date only at a fixed rate
-  private long lastNumber; // the number of the run after which `nextStart` was set
+  private long nextStart; // ns by the clock; after the first run updated only at a fixed rate
+  private long lastNumber; // number of the run after which `nextStart` was set
 
   private Schedule(Scheduler clock, long initialDelay, boolean isFixedRate, long interval, Handler<Exitable> task) {
     this.clock = clock;

@@ -38,7 +38,8 @@ public final class Stereotypes extends NetworkStereotypes {
   /** The recipes of one root scope, cached so that the actors of all calls share their settings. */
   private record RootStereotypes(ActorScope root, Stereotypes threads, Stereotypes fibers) {}
 
-  // made for the root scope of the last call; null before the first. A simulation has its own root
+  // made for the root scope of the last call; null before the first call. A simulation has its own
+  // root
   private static volatile RootStereotypes lastUsed;
 
   private Stereotypes(ActorBuilder<?> builder) {
@@ -82,7 +83,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Returns recipes that make their actors with a builder, and so with its settings.
+   * Returns recipes that make their actors with a builder, and therefore with its settings.
    *
    * @param builder the builder
    * @return recipes
@@ -206,7 +207,7 @@ public final class Stereotypes extends NetworkStereotypes {
 
   /**
    * Returns a builder of actors that together handle {@code messages} messages in each period on
-   * average, and at most as many in a burst; further messages wait.
+   * average, and at most {@code messages} in a burst; further messages wait.
    *
    * @param messages at least 1
    * @param period more than zero
@@ -223,7 +224,7 @@ public final class Stereotypes extends NetworkStereotypes {
    *
    * @param <M> the type of the messages
    * @param size the maximum number of messages of a batch; at least 1
-   * @param wait how long a message waits for further messages; more than zero
+   * @param wait how long the first message of a batch waits for further messages; more than zero
    * @param handler called with each batch, which is unmodifiable and never empty
    * @return the actor that the messages are sent to
    * @see Batch
