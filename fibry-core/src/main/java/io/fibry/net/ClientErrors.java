@@ -9,7 +9,7 @@ import java.util.Arrays;
  */
 final class ClientErrors {
   private static final int MAX_REMEMBERED = 4;
-  // max causes that are followed, because a chain of causes may be a cycle
+  // maximum number of causes that are checked, because a chain of causes may be a cycle
   private static final int MAX_DEPTH = 16;
 
   // the newest first, or null before the first failure; guarded by the monitor

@@ -14,7 +14,7 @@ final class ClientInput extends InputStream {
   static final int LARGE_BUFFER = 8 * 1024; // bytes of the buffer after the small buffer was full
   // number of short reads in a row after which a small buffer replaces the large buffer
   private static final int SHORT_READS = 4;
-  private static final int READS_PAST_END = 1_000; // reads that return -1, before a read throws
+  private static final int READS_PAST_END = 1_000; // number of reads that return -1, before a read throws
 
   final ClientSocket socket;
   ExchangePermit permit; // suspended during each read that may wait; null outside of HTTP exchanges
@@ -79,7 +79,7 @@ final class ClientInput extends InputStream {
     return true;
   }
 
-  /** Returns -1, but throws after 1,000 calls, to end a handler's loop that ignores -1. */
+  /** Returns -1. Throws after 1,000 calls, to end the loop of a handler that ignores -1. */
   private int countReadPastEnd() throws EOFException {
     hasEnded = true;
     if (++readsPastEnd > READS_PAST_END)

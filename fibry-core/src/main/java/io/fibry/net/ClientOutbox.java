@@ -21,12 +21,13 @@ import java.util.function.ToIntFunction;
 /**
  * Sends messages to a client through an actor.
  *
- * <p>Users send to {@link #actor}. It adds the size of the message to the unsent bytes and passes
- * the message to {@code writer}. The writer is an actor on a fiber, so no sender waits for the
- * client. Some messages go to {@code admission} instead, an actor that runs on the sender's thread.
- * These are messages from timers, the server's own messages, and messages that exceed the limit or
- * cannot be sent. That actor passes such a message on, refuses it, or cuts the client off. A user's
- * message that is not written becomes a dead letter of {@code admission} or {@code writer}.
+ * <p>Users send to {@link #actor}. This actor adds the size of the message to the unsent bytes and
+ * passes the message to {@code writer}. The writer is an actor on a fiber, so no sender waits for
+ * the client. Some messages go to {@code admission} instead, an actor that runs on the sender's
+ * thread. These are messages from timers, the server's own messages, and messages that exceed the
+ * limit or cannot be sent. {@code admission} passes such a message to the writer, refuses it, or
+ * cuts the client off. A user's message that is not written becomes a dead letter of
+ * {@code admission} or {@code writer}.
  */
 final class ClientOutbox<M> {
 
@@ -88,8 +89,9 @@ final class ClientOutbox<M> {
     }
 
     /**
-     * Until {@code admission} has handled these messages, all later messages go there, too. If sent
-     * to the writer, they could overtake earlier messages of their sender.
+     * Until {@code admission} has handled these messages, all later messages go to
+     * {@code admission}, too. If they went to the writer, they could overtake earlier messages of
+     * their sender.
      */
     private boolean sendToAdmission(List<? extends M> messages) {
       inAdmission.incrementAndGet();
@@ -155,8 +157,8 @@ final class ClientOutbox<M> {
 
   /**
    * Adds the bytes to the unsent bytes if the limit allows it, and returns whether they were added.
-   * The method does not add first and subtract after a refusal: in between, messages of other
-   * senders would be refused although they fit.
+   * The bytes are not added first and subtracted after a refusal, because in between messages of
+   * other senders would be refused although they fit.
    */
   private boolean reserve(long bytes) {
     for (long current = unsent.get(); current + bytes <= (long) maxUnsent + OVERHEAD; current = unsent.get())
@@ -171,8 +173,9 @@ final class ClientOutbox<M> {
   private void admit(M message) throws IOException {
     long cost = cost(message);
     if (cost > (long) maxUnsent + OVERHEAD) throw new IllegalArgumentException("a message of " + (cost - OVERHEAD)
-        + " bytes cannot be sent where " + maxUnsent + " may be unsent; send less at once, or allow more");
-    // the server's own messages are few, and not limited: the limit is for the user's messages
+        + " bytes exceeds the limit of " + maxUnsent + " unsent bytes; send less at once, or allow more");
+    // the server's own messages are few, and are not limited, because the limit is for messages of
+    // the user
     if (format.isInternal.test(message)) unsent.addAndGet(cost);
     else if (!reserve(cost)) {
       var reason = socket + " left more than " + maxUnsent + " bytes unsent, so it was cut off";

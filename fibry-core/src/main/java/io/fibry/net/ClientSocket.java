@@ -45,8 +45,9 @@ final class ClientSocket implements AutoCloseable {
   private final long totalDeadline;
   private final StackSafeLock writeLock = new StackSafeLock(false); // held during a whole write
   final CurrentStep step = new CurrentStep(); // the present step of the conversation
-  private Thread conversationThread; // null before; only compared with the current thread, so not volatile
-  private volatile Actor<?> actor; // handles the conversation; null until it begins
+  // null before the conversation; only compared with the current thread, so not volatile
+  private Thread conversationThread;
+  private volatile Actor<?> actor; // handles the conversation; null until the conversation begins
 
   private final ReadLimit readLimit;
   // Deadlines are times of the clock, in nanoseconds; 0 means no deadline. Written in opaque mode
@@ -60,18 +61,21 @@ final class ClientSocket implements AutoCloseable {
   private volatile ClientSocket checkedTarget;
   // used by check() only
   private boolean hasKeepAlive;
-  private long deferredDeadline; // the passed deadline that check() has deferred to the next check; 0 if there is none
+  // a deadline that is over, and about which the next check() decides; 0 if there is none
+  private long deferredDeadline;
 
   private volatile boolean closed; // changes to true once, by compare-and-set, so one thread closes
   // Why the connection was cut off; written once, before the close; read by calls that fail
   private volatile String reason;
-  private volatile boolean isLimitPassed; // whether the reason is an exceeded limit; written before `reason`
+  private volatile boolean isLimitPassed; // whether a limit was exceeded; written before `reason`
   private final ClientErrors clientErrors = new ClientErrors();
   private final SocketDependents dependents = new SocketDependents();
 
   final ConnectionShutdown shutdown = new ConnectionShutdown();
 
-  /** Makes a socket, which speaks TLS if {@code tls} is present. The supplier makes its engine. */
+  /**
+   * Makes a socket, which speaks TLS if {@code tls} is present. The supplier makes the TLS engine.
+   */
   ClientSocket(Socket socket, Scheduler clock, ListenerLimits limits, Optional<Supplier<SSLEngine>> tls)
       throws IOException {
     this.clock = clock;
@@ -103,7 +107,10 @@ final class ClientSocket implements AutoCloseable {
     this.actor = actor;
   }
 
-  /** {@return whether the actor is ending, as after a kill: it then refuses even an empty list} */
+  /**
+   * {@return whether the actor is ending, for example after a kill} An ending actor refuses even an
+   * empty list of messages.
+   */
   boolean isActorKilled() {
     var handler = actor;
     return handler != null && !handler.sendMessages(List.of());
@@ -120,7 +127,10 @@ final class ClientSocket implements AutoCloseable {
     return true;
   }
 
-  /** Negotiates TLS. The connection counts as idle, because closing it loses no data yet. */
+  /**
+   * Negotiates TLS. During the handshake the connection counts as idle, because its close would
+   * lose no data.
+   */
   void begin() throws IOException {
     if (!transport.needsHandshake()) return;
     if (!shutdown.beginIdle()) endInput();
@@ -174,7 +184,10 @@ final class ClientSocket implements AutoCloseable {
     transport.endOutput();
   }
 
-  /** Announces the end of the output by TLS, if any, so that it is not taken for a truncation. */
+  /**
+   * If the connection uses TLS, announces the end of the output, so that the client does not take
+   * the end for a truncation.
+   */
   private void sendCloseNotify() throws IOException {
     if (transport.hasCloseNotify()) writeControl(transport::sendCloseNotify);
   }
@@ -185,7 +198,7 @@ final class ClientSocket implements AutoCloseable {
       WRITE_DEADLINE.setOpaque(this, deadlineAfter(Durations.nanos(limits.writeLimit())));
       try {
         controlWrite.write();
-      } finally { // before the lock is released: the next writer sets a deadline of its own
+      } finally { // cleared before the lock is released, because the next writer sets a deadline of its own
         WRITE_DEADLINE.setOpaque(this, 0L);
       }
     }
@@ -203,7 +216,10 @@ final class ClientSocket implements AutoCloseable {
     }
   }
 
-  /** Sends bytes for the outbox. A failure is not remembered: the conversation does not get it. */
+  /**
+   * Sends bytes for the outbox. A failure is not remembered as an error of the client, because the
+   * conversation does not get it.
+   */
   void sendFromOutbox(byte[] bytes) throws IOException {
     try {
       write(bytes, 0, bytes.length);
@@ -242,7 +258,10 @@ final class ClientSocket implements AutoCloseable {
     if (closed) closeTarget();
   }
 
-  /** Has check() check the target, too. The idle limit cuts off only if both sockets exceed it. */
+  /**
+   * Makes check() check the target, too. The idle limit cuts the sockets off only if both exceed
+   * it.
+   */
   ClientSocket checkTogetherWith(Socket target) throws IOException {
     var targetSocket = new ClientSocket(target, clock, limits, Optional.empty());
     targetSocket.limitEachRead(ListenerLimits.NO_LIMIT);
@@ -257,7 +276,8 @@ final class ClientSocket implements AutoCloseable {
   }
 
   /**
-   * Called when the listener stops. Ends an idle conversation; an incomplete head gets a second.
+   * Called when the listener stops. Ends an idle conversation. A client that has sent a part of a
+   * head gets one second for the rest.
    */
   void beginShutdown() {
     if (shutdown.beginShutdown(deadlineAfter(Durations.nanos(LAST_HEAD_LIMIT)))) endInput();
@@ -293,7 +313,10 @@ final class ClientSocket implements AutoCloseable {
         && targetSocket.isTooLate((long) IDLE_DEADLINE.getOpaque(targetSocket), now);
   }
 
-  /** Returns whether the deadline passed. If bytes have arrived, the next check decides. */
+  /**
+   * Returns whether the deadline is over. If it is over but bytes have arrived, the next check
+   * decides.
+   */
   private boolean isTooLate(long deadline, long now) {
     if (!hasPassed(deadline, now)) return false;
     if (deadline == deferredDeadline || !transport.hasUnreadInSocket()) return true;
@@ -308,9 +331,9 @@ final class ClientSocket implements AutoCloseable {
   // ---- the end
 
   /**
-   * Closes the socket. Reads and writes that fail afterwards give this reason. Unless the
-   * connection is idle, the close is a reset. A reset drops all bytes that the other side has not
-   * read, so the client cannot mistake it for the end of the stream.
+   * Closes the socket. Reads and writes that fail afterwards throw an exception with this reason.
+   * Unless the connection is idle, the close is a reset. A reset drops all bytes that the other
+   * side has not read, so the client cannot mistake it for the end of the stream.
    */
   void cutOff(String reason, boolean isLimitPassed) {
     synchronized (this) {
@@ -333,7 +356,10 @@ final class ClientSocket implements AutoCloseable {
     if (currentTarget != null) PlainTransport.resetOnClose(currentTarget);
   }
 
-  /** Returns the failure for the conversation; {@link #isClientError} recognizes it later. */
+  /**
+   * Returns the exception that the conversation gets for this failure. {@link #isClientError}
+   * recognizes this exception later.
+   */
   IOException asClientError(IOException failure) {
     return clientErrors
         .add(withReason(failure instanceof SSLException tls ? TlsTransport.withClient(tls, toString()) : failure));

@@ -10,7 +10,7 @@ import io.fibry.Exitable;
  */
 final class ConnectionShutdown {
   private volatile boolean hasBegun; // false -> true when the listener stops
-  private volatile boolean isIdle; // whether the connection is before a request, or in the TLS handshake
+  private volatile boolean isIdle; // whether the connection waits for a request, or is in the TLS handshake
   private volatile boolean isReadingHead; // whether a request has begun whose head is not read completely
   // nanoTime() at which an incomplete head is cut off; written before `hasBegun`
   private volatile long headDeadline;
@@ -54,7 +54,9 @@ final class ConnectionShutdown {
     if (hasBegun) end(endlessActor);
   }
 
-  /** Called when the listener stops. Returns whether the connection is idle, and so ends now. */
+  /**
+   * Called when the listener stops. Returns whether the connection is idle, and therefore ends now.
+   */
   boolean beginShutdown(long headDeadline) {
     this.headDeadline = headDeadline;
     hasBegun = true;

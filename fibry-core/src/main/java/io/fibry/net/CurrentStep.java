@@ -11,7 +11,7 @@ import io.fibry.text.Lines;
  * the conversation's thread, read by any thread.
  */
 final class CurrentStep implements MultiStepMessage {
-  /** A new object for each step that is shown, because each has its own beginning. */
+  /** A new object for each step that is shown, because each step has its own start time. */
   private static final class ConversationStep extends TimedStep {
     private final Object subject;
 
@@ -28,13 +28,15 @@ final class CurrentStep implements MultiStepMessage {
   private Object subject; // object whose text is shown as the step; null if no step is shown
   private boolean isCounted; // whether the step counts as completed when it ends
   private volatile ConversationStep shownStep; // null while the conversation waits for its client
-  private volatile long completed; // number of steps
+  private volatile long completed; // number of steps that have ended
 
   void begin(Object subject) {
     begin(subject, true);
   }
 
-  /** Shows {@code subject}, or nothing if it is null, and does not count it as a step. */
+  /**
+   * Shows {@code subject} without counting it as a step. Shows no step if {@code subject} is null.
+   */
   void beginUncounted(Object subject) {
     begin(subject, false);
   }
@@ -55,7 +57,7 @@ final class CurrentStep implements MultiStepMessage {
     shownStep = null;
   }
 
-  /** Shows no step until another begins. */
+  /** Shows no step until another step begins. */
   void hide() {
     subject = null;
     shownStep = null;

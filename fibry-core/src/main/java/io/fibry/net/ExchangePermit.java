@@ -15,7 +15,7 @@ final class ExchangePermit {
   private static final long MIN_PAUSE = 250_000; // ns between two attempts to be at work again
   private static final long MAX_PAUSE = 8_000_000; // ns
 
-  /** The longest wait of an exchange to be at work again. */
+  /** The maximum time for which an exchange waits to be at work again. */
   static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
   /**
@@ -23,12 +23,13 @@ final class ExchangePermit {
    * are admitted, so requests that are sent slowly are bounded, too. An exchange is kept from work
    * only by exchanges at work. If stalled uploads counted as work, an upload that has arrived would
    * wait until a stalled upload exceeds its limit. Both counts are in one long, so that they change
-   * together: a count that is raised and then lowered would have other exchanges refused meanwhile.
+   * together. If one count were raised first and lowered after a refusal, other exchanges could be
+   * refused in between.
    *
    * <p>Exchanges at work may wait for a lock or a database connection whose owner is an exchange
-   * that waits to be at work again. Therefore such a wait ends after {@link #MAX_WAIT}, even if
-   * more than {@code limit} exchanges are then at work. The bound of admitted exchanges still
-   * holds.
+   * that waits to be at work again. Therefore the wait of that exchange ends after
+   * {@link #MAX_WAIT}, even if more than {@code limit} exchanges are then at work. The bound of
+   * admitted exchanges holds in any case.
    */
   static final class PermitPool {
     private static final long AT_WORK = 1; // one exchange, in the low half
@@ -47,12 +48,12 @@ final class ExchangePermit {
 
     /**
      * Admits an exchange, which is at work from then on. Returns null if too many exchanges are
-     * admitted or at work. While admitted exchanges wait to be at work again, returns null, too,
-     * because these go first.
+     * admitted or at work. This method also returns null while admitted exchanges wait to be at
+     * work again, because these exchanges come first.
      */
     ExchangePermit tryAdmit() {
       if (waitingExchanges.get() != 0) return null;
-      var permit = new ExchangePermit(this); // before the counts change: the allocation may fail
+      var permit = new ExchangePermit(this); // made before the counts change, because the allocation may fail
       return tryAdd(ADMITTED + AT_WORK) ? permit : null;
     }
 
@@ -85,8 +86,8 @@ final class ExchangePermit {
     }
   }
 
-  // both change right after the pool's counts, without a call in between that could overflow the
-  // stack
+  // the two flags below change right after the counts of the pool; no call in between could
+  // overflow the stack
   private final PermitPool pool;
   private boolean isAtWork = true;
   private boolean isAdmitted = true;
@@ -98,7 +99,7 @@ final class ExchangePermit {
   /** Called when the exchange begins to wait for its client. */
   void suspend() {
     if (!isAtWork) return;
-    SendStackProbe.probe(); // an overflow in `resume` would lose bytes that were read
+    SendStackProbe.probe(); // a stack overflow in `resume` would lose bytes that were read
     pool.add(-PermitPool.AT_WORK);
     isAtWork = false;
   }

@@ -18,9 +18,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A folder of files to serve. A file is served if, with all links resolved, it is below the root,
- * and no name on the path to it begins with a dot. Users who can write to the folder are trusted
- * not to exchange links during a request.
+ * A folder of files to serve. A file is served if its path, with all links resolved, is below the
+ * root and has no name that begins with a dot. Users who can write to the folder are trusted not to
+ * exchange links during a request.
  */
 record FileRoot(Path root) {
   private static final String PLAIN_TEXT = "text/plain; charset=utf-8";
@@ -121,7 +121,8 @@ record FileRoot(Path root) {
         Channels.newInputStream(Files.newByteChannel(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
       var out = exchange.outputStream();
       var buffer = new byte[8_192];
-      // if the file grows meanwhile, the rest is not sent; if it shrinks, the connection is closed
+      // if the file grows while it is sent, the added bytes are not sent; if it shrinks, the
+      // connection is closed
       long remaining = attributes.size();
       for (int count; remaining > 0
           && (count = in.read(buffer, 0, (int) Math.min(buffer.length, remaining))) > 0; remaining -= count)

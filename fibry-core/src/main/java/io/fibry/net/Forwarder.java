@@ -64,7 +64,8 @@ final class Forwarder implements Handler<ClientConnection> {
         pump(fromTarget, clientSocket, bytesToClient);
       } catch (Throwable thrown) {
         failure[0] = thrown;
-        // after a normal close, the truncated stream would look complete
+        // a reset, because after a normal close the client would take the truncated stream for
+        // complete
         clientSocket.reset("the target of " + clientSocket + " broke off: " + Lines.message(thrown));
       }
     });
@@ -72,7 +73,8 @@ final class Forwarder implements Handler<ClientConnection> {
       pump(fromClient, fromTarget.socket, bytesToTarget);
       targetFiber.join(); // the fiber ends when the target has ended its stream, or a socket is closed
     } catch (Throwable thrown) {
-      // after a normal close, the target would take the stream for complete
+      // a reset, because after a normal close the target would take the truncated stream for
+      // complete
       clientSocket.reset(clientSocket + " broke off: " + Lines.message(thrown));
       throw thrown;
     }
@@ -86,7 +88,7 @@ final class Forwarder implements Handler<ClientConnection> {
   private static void pump(ClientInput in, ClientSocket receiver, LongAdder forwardedBytes) throws IOException {
     in.socket.renewIdleDeadline();
     while (in.fill()) {
-      in.socket.renewIdleDeadline(); // before the other side can reply
+      in.socket.renewIdleDeadline(); // renewed before the other side can reply
       receiver.send(in.buffer, in.position, in.end - in.position);
       forwardedBytes.add(in.end - in.position);
       in.position = in.end;

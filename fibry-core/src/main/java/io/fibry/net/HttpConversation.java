@@ -16,8 +16,8 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 
 /**
- * The conversation with one HTTP client, which handles the client's requests in turn. Used by the
- * client's actor.
+ * The conversation with one HTTP client, which handles the client's requests one after the other.
+ * Used by the client's actor.
  */
 record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpOptions options, ClientSocket socket,
     ClientInput in, ClientOutput out, ActorBuilder<Object> builder)
@@ -28,7 +28,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     ExchangePermit tryAdmit();
 
     /**
-     * Called when an exchange is over, or became a WebSocket.
+     * Called when an exchange is over or has become a WebSocket.
      *
      * @param head null if the request was malformed
      * @param route null if no route takes the request
@@ -41,9 +41,9 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     void webSocketEnded(HttpRoutes.RouteEntry route);
   }
 
-  // max time that a closing connection still reads
+  // max time for which a closing connection continues to read
   private static final Duration LINGER = Duration.ofSeconds(1);
-  // max bytes that a closing connection still reads
+  // max bytes that a closing connection reads in this time
   private static final int MAX_LINGERED = 1 << 20;
 
   @Override
@@ -134,8 +134,8 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   }
 
   /**
-   * Returns whether bytes have arrived that were not read. A close would then be a reset, and could
-   * destroy the response.
+   * Returns whether bytes have arrived that were not read. With such bytes a close would be a
+   * reset, and could destroy the response.
    */
   private boolean hasMore() {
     try {
@@ -149,7 +149,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     try {
       return body.readRest();
     } catch (RequestRefusedException malformed) {
-      return false; // where the next request begins is unknown
+      return false; // the start of the next request is unknown
     }
   }
 

@@ -57,7 +57,7 @@ public interface HttpExchange {
   Map<String, List<String>> queryParameters();
 
   /**
-   * Returns a header of the request; several headers of one name are joined.
+   * Returns a header of the request. The values of several headers with the same name are joined.
    *
    * @param name in upper or lower case
    * @return its value; empty if the request has no such header
@@ -134,8 +134,8 @@ public interface HttpExchange {
   HttpExchange header(String name, String value);
 
   /**
-   * Starts the response. Up to 8 kB are buffered. They are sent when the buffer is full or flushed,
-   * or when the handler returns.
+   * Starts the response. Up to 8 kB are buffered. The buffer is sent when it is full or flushed, or
+   * when the handler returns.
    *
    * @return always the same stream
    * @throws IllegalStateException on a {@code text} or {@code object} route

@@ -107,8 +107,8 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   }
 
   /**
-   * Does nothing: an exchange may read its body to the end, and an idle connection has ended
-   * already.
+   * Does nothing, because an exchange may read its body to the end, and an idle connection has
+   * ended already.
    */
   @Override
   void requestEnd(ClientSocket socket) {}

@@ -118,8 +118,9 @@ public final class HttpOptions implements Cloneable {
 
   /**
    * Sets the names by which clients may call this server. A request with another Host header is
-   * refused with 421. This refuses requests of foreign pages whose own host name was pointed at the
-   * address of this server (DNS rebinding). Every name is allowed by default.
+   * refused with 421. So the owner of a foreign page cannot reach this server through a browser by
+   * pointing the page's host name at this server's address (DNS rebinding). Every name is allowed
+   * by default.
    *
    * @param names without scheme and port, such as {@code shop.example}
    * @return a changed copy
@@ -165,11 +166,11 @@ public final class HttpOptions implements Cloneable {
 
   /**
    * Limits how many handlers may be at work; a further request is refused with 503. A handler that
-   * waits for its client to send or read is not at work. After that wait it continues when fewer
-   * handlers are at work, and after ten seconds in any case, because handlers at work may wait for
-   * it. Handlers at work and handlers that wait for their clients are together at most twice this
-   * number. Handlers of event streams and WebSockets do not count. In addition, 10,000 connections
-   * may be idle.
+   * waits for its client to send or read is not at work. After that wait it continues as soon as
+   * fewer than {@code exchanges} handlers are at work. It continues after ten seconds in any case,
+   * because handlers at work may wait for this handler. Handlers at work and handlers that wait for
+   * their clients are together at most {@code 2 * exchanges}. Handlers of event streams and
+   * WebSockets do not count. In addition, 10,000 connections may be idle.
    *
    * @param exchanges by default 1,024; 1 to 1,000,000
    * @return a changed copy
@@ -181,7 +182,7 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Has {@code log} called with each exchange that is over, or has become a WebSocket.
+   * Makes the server call {@code log} with each exchange that is over or has become a WebSocket.
    *
    * @param log runs on the actor of the connection, and must be quick
    * @return a changed copy
@@ -191,8 +192,8 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Has the server speak TLS. The only protocol that it offers by ALPN is {@code http/1.1}. Clients
-   * have to complete the handshake within the header limit.
+   * Makes the server speak TLS. The only protocol that it offers by ALPN is {@code http/1.1}.
+   * Clients have to complete the handshake within the header limit.
    *
    * @param tls the certificate of the server, and its requirements for clients
    * @return a changed copy
@@ -202,7 +203,7 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Has the server speak TLS, as {@link #withTls(Tls)} with {@link Tls#of(SSLContext)}.
+   * Makes the server speak TLS, as {@link #withTls(Tls)} with {@link Tls#of(SSLContext)}.
    *
    * @param context has a key manager
    * @return a changed copy

@@ -21,8 +21,8 @@ import java.util.function.UnaryOperator;
  * {@code /docs} and all paths below it. If several routes take a request, the most exact route
  * wins, segment by segment from the left. A fixed name is more exact than {@code {id}}, and
  * {@code {id}} is more exact than {@code {page...}}. If no route takes the path, the response is
- * 404. If routes take it for other methods only, the response is 405. If no route takes an OPTIONS
- * request, the response lists the methods that the routes of its path take.
+ * 404. If routes take the path, but only for other methods, the response is 405. If no route takes
+ * an OPTIONS request, the response lists the methods that the routes of its path take.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="routes"}
  */
 public final class HttpRoutes {
@@ -65,7 +65,7 @@ public final class HttpRoutes {
     this.others = entries.stream().filter(entry -> !entry.pattern.isFixed()).toList();
   }
 
-  /** {@return an empty set of routes, to which others are added} */
+  /** {@return an empty set of routes, to which routes are added} */
   public static HttpRoutes none() {
     return NONE;
   }
@@ -76,7 +76,7 @@ public final class HttpRoutes {
    * @param pattern a path such as {@code /} or {@code /orders/{id}}, without a slash at its end; a
    * method may precede it, as in {@code GET /orders}
    * @param handler runs on the connection's actor
-   * @return these routes and the new one
+   * @return these routes and the new route
    * @throws IllegalArgumentException if the pattern is malformed, or has a route already
    */
   public HttpRoutes text(String pattern, Handler.Returning<HttpExchange, String> handler) {
@@ -90,15 +90,15 @@ public final class HttpRoutes {
    * @param pattern a path such as {@code /} or {@code /orders/{id}}, without a slash at its end; a
    * method may precede it, as in {@code GET /orders}
    * @param handler runs on the connection's actor
-   * @return these routes and the new one
+   * @return these routes and the new route
    * @throws IllegalArgumentException if the pattern is malformed, or has a route already
    * @throws IllegalStateException if these routes have no codec
    */
   public HttpRoutes object(String pattern, Handler.Returning<HttpExchange, ?> handler) {
     Objects.requireNonNull(handler, "handler");
     var codec = bodyCodec.orElseThrow(() -> new IllegalStateException(
-        "'" + pattern + "' answers with objects, and nothing says how they become bytes; "
-            + "call withBodyCodec(..) before"));
+        "'" + pattern + "' responds with objects, but these routes have no codec that "
+            + "makes bytes of objects; call withBodyCodec(..) before"));
     return withRoute(pattern, exchange -> answerObject(handler, exchange, codec));
   }
 
@@ -108,7 +108,7 @@ public final class HttpRoutes {
    * @param pattern a path such as {@code /} or {@code /orders/{id}}, without a slash at its end; a
    * method may precede it, as in {@code GET /orders}
    * @param handler runs on the connection's actor
-   * @return these routes and the new one
+   * @return these routes and the new route
    * @throws IllegalArgumentException if the pattern is malformed, or has a route already
    */
   public HttpRoutes stream(String pattern, Handler<HttpExchange> handler) {
@@ -123,7 +123,7 @@ public final class HttpRoutes {
    * @param path a path such as {@code /} or {@code /docs}, without a slash at its end; the route
    * takes all paths below it
    * @param root an existing folder
-   * @return these routes and the new one
+   * @return these routes and the new route
    * @throws IllegalArgumentException if the path is malformed or has a route already, or the root
    * is no folder
    */
@@ -144,7 +144,7 @@ public final class HttpRoutes {
    *
    * @param path a path such as {@code /} or {@code /rooms/{room}}, without a slash at its end
    * @param handler runs on the connection's actor
-   * @return these routes and the new one
+   * @return these routes and the new route
    * @throws IllegalArgumentException if the path is malformed, or has a route already
    */
   public HttpRoutes webSocket(String path, Handler<WebSocketConnection> handler) {
@@ -159,7 +159,7 @@ public final class HttpRoutes {
    * @param path a path such as {@code /} or {@code /rooms/{room}}, without a slash at its end
    * @param handler runs on the connection's actor
    * @param options changes the limits
-   * @return these routes and the new one
+   * @return these routes and the new route
    * @throws IllegalArgumentException if the path is malformed, or has a route already
    */
   public HttpRoutes webSocket(String path, Handler<WebSocketConnection> handler,
@@ -174,7 +174,8 @@ public final class HttpRoutes {
   /**
    * Runs code around each route that has been added so far, but not around routes that are added
    * later. The code may set headers before the handler, throw an {@link HttpException} instead of
-   * calling it, or catch its exceptions. It calls {@code next} at most once.
+   * calling the handler, or catch the exceptions of the handler. The code may call {@code next} at
+   * most once.
    *
    * @param code runs on the connection's actor
    * @return these routes, with the code around them
@@ -191,19 +192,19 @@ public final class HttpRoutes {
       var called = new boolean[1];
       code.intercept(exchange, () -> {
         if (called[0]) throw new IllegalStateException("code around '" + entry.pattern
-            + "' called next twice, and a request has one answer; let it call next once");
+            + "' called next twice, and a request has one response; let it call next once");
         called[0] = true;
         entry.handler.handle(exchange);
       });
       if (!called[0] && !exchange.response.isBegun()) throw new IllegalStateException("code around '" + entry.pattern
-          + "' neither went on nor answered; let it call next, set a status, or throw an HttpException");
+          + "' neither called next nor responded; let it call next, set a status, or throw an HttpException");
     };
   }
 
   /**
    * Responds with a status if a handler, or code around it, throws an exception of this type. The
-   * first rule that fits is used; if none fits, the server decides (see {@link HttpServer}). If a
-   * rule is used, the exception is not logged.
+   * first rule that fits is used. If no rule fits, the server decides (see {@link HttpServer}). If
+   * a rule is used, the exception is not logged.
    *
    * @param type the type of the exception
    * @param status 400 to 599
@@ -220,8 +221,8 @@ public final class HttpRoutes {
 
   /**
    * Responds with a text if a handler, or code around it, throws an exception of this type. The
-   * first rule that fits is used; if none fits, the server decides (see {@link HttpServer}). If a
-   * rule is used, the exception is not logged.
+   * first rule that fits is used. If no rule fits, the server decides (see {@link HttpServer}). If
+   * a rule is used, the exception is not logged.
    *
    * @param <E> the type of the exception
    * @param type the class of the exception
@@ -236,7 +237,7 @@ public final class HttpRoutes {
   }
 
   /**
-   * Sets the codec for {@link #object} routes that are added later, and for
+   * Sets the codec for {@link #object} routes that are added to the returned routes, and for
    * {@link HttpExchange#bodyAs}.
    *
    * @param codec converts objects to bodies and back, for example JSON
@@ -254,7 +255,7 @@ public final class HttpRoutes {
     var text = handler.handle(exchange);
     exchange.endHandling();
     exchange.response.writeText(Objects.requireNonNull(text, () -> "the handler of " + exchange
-        + " answered null; let it answer a text, the empty one if there is nothing to say"));
+        + " returned null; let it return a text, which may be empty"));
   }
 
   private static void answerObject(Handler.Returning<HttpExchange, ?> handler, ServerExchange exchange, BodyCodec codec)
@@ -263,7 +264,7 @@ public final class HttpRoutes {
     Object object = handler.handle(exchange);
     exchange.endHandling();
     Objects.requireNonNull(object, () -> "the handler of " + exchange
-        + " answered null; let it answer an object, or throw new HttpException(404, ..)");
+        + " returned null; let it return an object, or throw new HttpException(404, ..)");
     exchange.response.writeBytes(codec.mediaType(), codec.write(object));
   }
 

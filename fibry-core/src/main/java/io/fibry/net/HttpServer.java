@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * A running HTTP/1.1 server. Each connection has an actor, which handles its exchanges in turn.
- * With {@code Strategy.CALLER} there is one connection at a time. Thread-safe.
+ * A running HTTP/1.1 server. Each connection has an actor, which handles the exchanges of the
+ * connection one after the other. With {@code Strategy.CALLER} there is one connection at a time.
+ * Thread-safe.
  *
  * <p>If a handler throws a {@code MailboxFullException}, {@code ActorStoppedException} or
  * {@code CircuitOpenException}, the response is 503. After an {@code AskTimeoutException}, or if a
@@ -17,8 +18,8 @@ import java.util.function.UnaryOperator;
  * applied.
  *
  * <p>{@code sendPoisonPill}, {@code close} and {@code askExit} close idle connections and let
- * exchanges finish within the drain limit; {@code kill} cuts them off. A scope that closes ends its
- * servers first.
+ * exchanges finish within the drain limit; {@code kill} cuts all connections off. A scope that
+ * closes ends its servers first.
  *
  * <p>HTTP/2, compression and multipart are not supported: use a proxy, or another server.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="server"}

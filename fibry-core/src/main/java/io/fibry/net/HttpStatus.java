@@ -29,8 +29,8 @@ final class HttpStatus {
   }
 
   /**
-   * Returns the value of the Content-Length for a body of this length; -1 if the response has no
-   * such header.
+   * Returns the value of the Content-Length header for a body of this length. Returns -1 if the
+   * response has no such header.
    */
   static long contentLength(int code, long length) {
     return hasBody(code) ? length : code == 205 ? 0 : -1;

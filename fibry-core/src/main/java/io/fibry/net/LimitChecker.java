@@ -46,7 +46,7 @@ final class LimitChecker implements Runnable {
     try {
       check.accept(clock.nanoTime());
     } finally {
-      scheduleNext(); // also after an Error, because otherwise no limit would be checked any more
+      scheduleNext(); // also called after an Error, because otherwise no limit would be checked any more
     }
   }
 
@@ -54,8 +54,8 @@ final class LimitChecker implements Runnable {
     if (subjects.isEmpty()) {
       timer = null;
       isTimerSet.set(false);
-      // checked again: a subject may have been added after the first check, and its `begin` may
-      // still have seen the timer as set
+      // checked again, because a subject may have been added after the first check, and its `begin`
+      // may have seen the timer as set
       if (subjects.isEmpty() || !isTimerSet.compareAndSet(false, true)) return;
     }
     schedule();

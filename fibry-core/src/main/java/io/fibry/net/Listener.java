@@ -29,12 +29,12 @@ import org.slf4j.Logger;
 
 /**
  * Listens on a port and has a {@link Conversation} with each client, on an actor of its own. One
- * fiber accepts the clients. Before each of them it takes a permit, so that the number of
+ * fiber accepts the clients. Before it accepts a client it takes a permit, so that the number of
  * connections is limited.
  *
- * <p>The main actor gives the listener its name, its end and its scope. At its end that actor calls
- * {@link #drain}: conversations may finish within the drain limit. Afterwards the sockets that are
- * still open are closed, and the actors of their clients killed.
+ * <p>The main actor gives the listener its name, its end and its scope. When this actor ends, it
+ * calls {@link #drain}, which lets conversations finish within the drain limit. After that, the
+ * sockets that are still open are closed, and the actors of their clients are killed.
  *
  * @param <B> the public type of the listener
  */
@@ -115,8 +115,8 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   }
 
   /**
-   * Makes the conversation with a client. If the listener has a name, the builder's name is that of
-   * the client's actor.
+   * Makes the conversation with a client. If the listener has a name, the name of the builder is
+   * the name of the client's actor.
    */
   abstract Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder);
 
@@ -144,7 +144,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
       client.begin();
       serverSocket.resetPause();
     } catch (IllegalStateException closed) {
-      // the scope takes no more actors, and will end this listener
+      // the scope is closed to new actors, and will end this listener
       abandon(rawSocket, client);
       stopAccepting();
     } catch (Throwable failure) {
@@ -169,7 +169,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     // null outside of the conversation; only compared with the current thread, so not volatile
     private Thread thread;
     private boolean isPermitFree; // whether the permit was released; guarded by the monitor
-    private Throwable failure; // of the conversation, or null; used by the actor
+    private Throwable failure; // failure of the conversation, or null; used only by the actor
 
     Client(ClientSocket socket, long number) {
       this.socket = socket;
@@ -187,7 +187,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     }
 
     private void run(Conversation conversation) throws Exception {
-      // fails again if the failure policy repeats the message, because the connection is closed
+      // if the failure policy retries the message, it fails again, because the connection is closed
       // already
       if (failure != null) throw Throwables.<Exception>sneakyThrow(failure);
       thread = Thread.currentThread();
@@ -235,8 +235,8 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   }
 
   /**
-   * Logs that the client or a limit has ended a conversation. That is no failure of the handler,
-   * and it may happen thousands of times.
+   * Logs that the client or a limit has ended a conversation. Such an end is no failure of the
+   * handler, and may happen thousands of times.
    */
   private void logClientError(Throwable failure) {
     long count = isStopping() ? 0 : clientErrorThrottle.countEvent();
@@ -248,8 +248,8 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   }
 
   /**
-   * Checks the limits of all clients. Uses no lambda, because a lambda whose linkage fails once,
-   * for lack of memory, fails at every later check, too.
+   * Checks the limits of all clients. Uses no lambda: if the linkage of a lambda fails once, for
+   * lack of memory, it fails at every later check, too.
    */
   private void check(long now) {
     for (var client : clients) client.socket.check(now);
@@ -273,7 +273,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   private boolean shut() {
     if (isStopping()) return false;
     serverSocket.shut();
-    permits.release(); // the accepting fiber may wait for a permit
+    permits.release(); // wakes the accepting fiber, which may wait for a permit
     return true;
   }
 
@@ -283,7 +283,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     awaitClients();
     cutClients();
     awaitAccepting();
-    cutClients(); // a client may have been accepted meanwhile
+    cutClients(); // again, because clients may have been accepted since the first call
     limitChecker.stop();
   }
 

@@ -41,7 +41,7 @@ final class ListenerSocket {
       return new ServerSocket(address.getPort(), BACKLOG, address.getAddress());
     } catch (IOException failure) {
       throw new UncheckedIOException("cannot listen on " + address + ": " + Lines.message(failure)
-          + "; end what listens there, or give another port or address (port 0: any free port)", failure);
+          + "; end the program that listens there, or give another port or address (port 0: any free port)", failure);
     }
   }
 
@@ -60,7 +60,7 @@ final class ListenerSocket {
   }
 
   /**
-   * Called when a conversation has begun. The pause after the next failure is the shortest again.
+   * Called when a conversation has begun. After the next failure the pause is the shortest again.
    */
   void resetPause() {
     pause = FIRST_PAUSE;

@@ -18,8 +18,8 @@ final class LogThrottle {
   }
 
   /**
-   * Counts an event. Returns the number of events since the last line if a line is due, otherwise
-   * 0.
+   * Counts an event. If a line is due, returns the number of events since the last line. Otherwise
+   * returns 0.
    */
   synchronized long countEvent() {
     count++;

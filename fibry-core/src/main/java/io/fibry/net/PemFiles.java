@@ -52,10 +52,10 @@ final class PemFiles implements Supplier<SSLContext> {
   // modification times of the files from which the context was made; guarded by the monitor, like
   // the next two fields
   private List<FileTime> loadedTimes;
-  // modification times of the last unusable files that were logged; null after a success
+  // modification times of the unusable files that were logged last; null after a success
   private List<FileTime> refusedTimes;
-  // time of the clock, in ns; get() reads it without the monitor, because after an old value
-  // checkFiles() reads it again
+  // time of the clock, in ns; get() reads it without the monitor, because checkFiles() reads it
+  // again under the monitor
   private volatile long nextCheck;
 
   PemFiles(Path certificates, Path key, Optional<Path> authorities) {
@@ -90,11 +90,11 @@ final class PemFiles implements Supplier<SSLContext> {
     try {
       times = times();
       if (times.equals(loadedTimes)) {
-        if (refusedTimes != null) LOG.info("{} is again what it was", certificates);
+        if (refusedTimes != null) LOG.info("{} is again the file that was read", certificates);
       } else {
         context = read();
         loadedTimes = times; // after the read, so that files that could not be read are tried again
-        LOG.info("{} was read anew", certificates);
+        LOG.info("{} was read again", certificates);
       }
       refusedTimes = null;
     } catch (IOException | RuntimeException unreadable) {
@@ -182,7 +182,7 @@ final class PemFiles implements Supplier<SSLContext> {
     var signatureBytes = signature.sign();
     signature.initVerify(certificate.getPublicKey());
     signature.update(SIGNED_SAMPLE);
-    if (!signature.verify(signatureBytes)) throw new GeneralSecurityException("the key is that of another certificate");
+    if (!signature.verify(signatureBytes)) throw new GeneralSecurityException("the key belongs to another certificate");
   }
 
   private static SSLContext contextOf(Certificate[] chain, PrivateKey key, TrustManager[] trustManagers)

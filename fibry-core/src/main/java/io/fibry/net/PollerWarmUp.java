@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Starts the JDK's poller of sockets, by a virtual thread that blocks on a socket for a
- * millisecond. Otherwise the first thread that blocks starts the poller, and if no file descriptor
- * is left at that moment, the poller can never be made.
+ * millisecond. Otherwise the first thread that blocks on a socket would start the poller. If no
+ * file descriptor were left at that moment, the poller could never be started.
  *
  * <p>Callers wait in {@link #run}, not in a static initializer: a fiber that waits while it
  * initializes a class holds its carrier.

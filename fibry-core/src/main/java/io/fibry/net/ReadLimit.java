@@ -24,8 +24,8 @@ final class ReadLimit {
   private long deadline; // time of the clock by which all reads, or the current read, must end; 0 means none
   private long readStart; // time of the clock when the current read began
   private long readNanos; // total time of the reads that have ended, in ns
-  // bytes that had arrived when the limit of all reads was over, and are still unread; -1 until it
-  // is over
+  // bytes that had arrived when the limit of all reads was over, and are still unread; -1 until
+  // that limit is over
   private long bytesInTime;
 
   ReadLimit(Scheduler clock, Transport transport) {

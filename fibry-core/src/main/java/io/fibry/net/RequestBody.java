@@ -9,7 +9,7 @@ import java.util.Objects;
 /** The body of a request. Used by the thread of its exchange. */
 final class RequestBody extends InputStream {
 
-  /** Sends 100 Continue to a client that waits for it before it sends the body. */
+  /** Sends 100 Continue to a client that waits for this response before it sends the body. */
   interface Expectation {
     /** Returns whether the client still waits for 100 Continue. */
     boolean needsContinue();
@@ -20,7 +20,7 @@ final class RequestBody extends InputStream {
   // max unread bytes that are skipped, so that another request can follow
   private static final int MAX_UNREAD = 64 << 10;
   private static final int MAX_EXTENSIONS = 8 << 10; // max bytes of chunk extensions and trailers
-  // bytes; reading the size of a longer chunk could overflow
+  // max bytes of a chunk; the number could overflow while a greater size is read
   private static final long MAX_CHUNK = Long.MAX_VALUE >> 8;
 
   final ClientInput in;
@@ -28,7 +28,7 @@ final class RequestBody extends InputStream {
   private final Expectation expectation;
   private final boolean isChunked;
   private boolean hasBegun; // whether the handler has begun to read
-  private boolean isExchangeOver; // whether the exchange is over; the body can then not be read
+  private boolean isExchangeOver; // whether the exchange is over, so that the body cannot be read
   private boolean isBetweenChunks; // whether a chunk has begun, so that its line end comes before the next chunk
   private boolean isLastChunk; // whether no further chunk follows the current bytes
   private long remaining; // unread bytes of the body, or of the current chunk

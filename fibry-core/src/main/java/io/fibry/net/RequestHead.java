@@ -196,8 +196,9 @@ final class RequestHead {
   }
 
   /**
-   * Returns the value of this field if it has the name. Otherwise returns the value that an earlier
-   * field had. A second field of this name is refused.
+   * Returns the value of this field if the field has this name. Otherwise returns
+   * {@code earlierValue}, the value of an earlier field with this name. A second field with this
+   * name is refused.
    */
   private String singleValue(String earlierValue, int field, String lowerCaseName, String refusal)
       throws RequestRefusedException {

@@ -112,7 +112,7 @@ record RequestTarget(String path, UrlEncodedFields query) {
     return resolved(decoded(raw, from, to));
   }
 
-  /** Decodes the path once, and checks all segments, even segments that dots will remove. */
+  /** Decodes the path once, and checks all segments, even segments that {@code ..} will remove. */
   private static String decoded(byte[] raw, int from, int to) throws RequestRefusedException {
     var bytes = new byte[to - from];
     int length = 0;

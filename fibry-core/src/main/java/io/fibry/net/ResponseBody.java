@@ -40,7 +40,7 @@ final class ResponseBody extends OutputStream {
   private final long contentLength; // set by the handler; -1 means not set
   private final byte[] buffer = new byte[CHUNK_HEAD + BUFFER_SIZE + 2 + LAST_CHUNK.length];
   private int bufferedBytes; // bytes of the body in the buffer
-  private long writtenBytes; // bytes that the handler has written, including those in the buffer
+  private long writtenBytes; // bytes that the handler has written, including the bytes in the buffer
   private Framing framing; // null until the head is sent
   private boolean isClosed;
 
@@ -84,7 +84,10 @@ final class ResponseBody extends OutputStream {
     if (!isClosed && (bufferedBytes > 0 || framing == null)) send(false);
   }
 
-  /** Sends the buffer: the first time after the head, the last time before the end mark. */
+  /**
+   * Sends the buffer. The first call sends the head before the buffer, and the last call sends the
+   * end mark after it.
+   */
   private void send(boolean isLast) throws IOException {
     ByteBuilder head = null;
     if (framing == null) {

@@ -5,7 +5,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Counts the exchanges of one route by their outcome. Thread-safe. A thread that reads
- * {@link #answered} before {@link #totalTime} gets at least the time of these exchanges.
+ * {@link #answered} before {@link #totalTime} gets a total that includes the times of these
+ * exchanges.
  */
 final class RouteCounts {
   private final LongAdder answered = new LongAdder();

@@ -11,10 +11,10 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Which requests a route takes, such as {@code GET /orders/{id}}. A pattern without a method takes
- * all methods; a pattern for GET takes HEAD, too.
+ * A pattern of the requests that a route takes, such as {@code GET /orders/{id}}. A pattern without
+ * a method takes all methods; a pattern for GET takes HEAD, too.
  *
- * @param text as the user wrote it
+ * @param text the pattern as the user wrote it
  * @param method empty if the pattern takes all methods
  * @param segments the parts of the path, between slashes
  */

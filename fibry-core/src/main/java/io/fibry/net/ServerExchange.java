@@ -39,7 +39,7 @@ final class ServerExchange implements HttpExchange {
   private final Optional<BodyCodec> bodyCodec;
   private final RoutePattern pattern;
   private byte[] bodyBytes; // null until the handler reads the whole body
-  // by their names in the route's braces; null until the first call of path(name)
+  // parts of the path by their names in the route's braces; null until the first call of path(name)
   private Map<String, String> pathParts;
   // the result that the handler must return, such as "the text"; null if the handler writes the
   // response itself
@@ -221,9 +221,9 @@ final class ServerExchange implements HttpExchange {
 
   /**
    * Called when the user's code has returned. Gives the permit back before the response is
-   * complete, so that the client's next request is not refused for lack of a permit. On a
-   * virtual thread, clears an interrupt, which would close the socket at the next write. A kill is
-   * not lost by that, because it has closed the socket already.
+   * complete, so that the client's next request is not refused for lack of a permit. On a virtual
+   * thread, clears an interrupt, which would close the socket at the next write. This loses no
+   * kill, because a kill has closed the socket already.
    */
   void endHandling() {
     if (response.permit != null) response.permit.release();

@@ -116,7 +116,7 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   /** Throws if the response has begun. The action is the subject of the exception's text. */
   void requireNotBegun(String action) {
     if (bodyStream != null || isSent)
-      throw new IllegalStateException(action + " comes too late: the answer has begun; do this first");
+      throw new IllegalStateException(action + " comes too late: the response has begun; do this first");
   }
 
   @Override
@@ -204,7 +204,7 @@ final class ServerResponse implements RequestBody.Expectation, ResponseBody.Body
   }
 
   /**
-   * Sets the action that runs at an upgrade. It reports the exchange as ended, because the
+   * Sets the action that runs at an upgrade. The action reports the exchange as ended, because the
    * WebSocket may last for hours.
    */
   void onUpgraded(Runnable action) {

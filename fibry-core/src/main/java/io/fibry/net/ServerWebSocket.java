@@ -47,8 +47,8 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   private final AtomicReference<WebSocketClose> firstClose = new AtomicReference<>();
   // null until the client closes; written by the reading thread
   private volatile WebSocketClose clientClose;
-  // ends the input if the client does not close in time. Null until the close frame is sent, and
-  // if the client has closed first. Written by the outbox
+  // ends the input if the client does not close in time. Null until the close frame is sent, or if
+  // the client has closed first. Written by the outbox
   private volatile Scheduler.Timer closeTimer;
 
   ServerWebSocket(ServerExchange exchange, WebSocketOptions options, Optional<String> subprotocol) {
@@ -105,7 +105,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
     socket.stopTracking();
     outbox.finish();
     var timer = closeTimer;
-    if (timer != null) socket.limitEachRead(ListenerLimits.NO_LIMIT); // the timer limits the reads
+    if (timer != null) socket.limitEachRead(ListenerLimits.NO_LIMIT); // the timer ends the reads
     else socket.limitAllReads(CLOSE_LIMIT); // the client has closed already, or no close frame could be sent
     try {
       messages.awaitClose();

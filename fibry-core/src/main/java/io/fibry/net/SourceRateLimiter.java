@@ -10,8 +10,8 @@ import java.util.LinkedHashMap;
 
 /**
  * Limits the packets of each sender by a token bucket, which is stored as the time when it will be
- * full. If there are more than {@value #MAX_SENDERS} senders, the sender that was silent for
- * longest is forgotten. Not thread-safe.
+ * full. If there are more than {@value #MAX_SENDERS} senders, the sender that has been silent for
+ * the longest time is forgotten. Not thread-safe.
  */
 final class SourceRateLimiter {
   static final int MAX_SENDERS = 4_096;

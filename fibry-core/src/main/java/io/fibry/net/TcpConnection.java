@@ -14,8 +14,8 @@ import javax.net.ssl.SSLSession;
  *
  * <p>A read finds the end of the stream only if the client has closed its side, or after
  * {@link TcpAcceptor#askExit}. Reading throws an {@code IOException} if the client has disconnected
- * in another way, or if the acceptor has cut it off, for example because of a limit. {@link #lines}
- * and {@link #frames} wrap the exception in an {@link java.io.UncheckedIOException}.
+ * in another way, or if the acceptor has cut the client off, for example because of a limit.
+ * {@link #lines} and {@link #frames} wrap the exception in an {@link java.io.UncheckedIOException}.
  */
 public interface TcpConnection extends AutoCloseable {
 

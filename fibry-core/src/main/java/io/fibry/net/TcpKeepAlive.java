@@ -5,7 +5,7 @@ import java.net.Socket;
 import java.net.SocketOption;
 
 /**
- * Has the operating system detect that a client has disconnected. The system probes a client that
+ * Makes the operating system detect that a client has disconnected. The system probes a client that
  * was silent for 30 seconds, three times, 10 seconds apart. Enabled by the first check of the
  * limits, so that short connections do not pay for it.
  */

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 final class TcpListener extends Listener<TcpAcceptor> implements TcpAcceptor {
   private static final Logger LOG = LoggerFactory.getLogger(TcpAcceptor.class);
 
-  private final Object kind; // its text begins the text of this listener; a Forwarder, or "TCP acceptor"
+  private final Object kind; // a Forwarder, or "TCP acceptor"; its text is the beginning of toString()
   private final Handler<? super ClientConnection> handler;
   private final TcpOptions options;
 

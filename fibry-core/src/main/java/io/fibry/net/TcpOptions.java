@@ -111,7 +111,7 @@ public final class TcpOptions implements Cloneable {
 
   /**
    * Limits the unsent bytes of a {@code lineActor} or {@code frameActor}. If they exceed the limit,
-   * the client is cut off. Each message counts with 32 bytes in addition to its own.
+   * the client is cut off. Each message counts as its own bytes and 32 bytes more.
    *
    * @param bytes by default 1 MB; at least 1
    * @return a changed copy
@@ -121,8 +121,8 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * Has the acceptor speak TLS. A client that has not finished its handshake within ten seconds, or
-   * within the idle limit if that is shorter, is cut off. A client whose stream ends without a
+   * Makes the acceptor speak TLS. A client that has not finished its handshake within ten seconds,
+   * or within the idle limit if that is shorter, is cut off. A client whose stream ends without a
    * close_notify of TLS is cut off, too, because the stream may have been truncated.
    *
    * @param tls the certificate of the acceptor, and its requirements for clients
@@ -133,7 +133,7 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * Has the acceptor speak TLS, as {@link #withTls(Tls)} with {@link Tls#of(SSLContext)}.
+   * Makes the acceptor speak TLS, as {@link #withTls(Tls)} with {@link Tls#of(SSLContext)}.
    *
    * @param context has a key manager
    * @return a changed copy

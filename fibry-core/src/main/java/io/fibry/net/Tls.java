@@ -95,8 +95,8 @@ public final class Tls {
    * clients with a certificate that the context trusts. {@code p.setProtocols(..)} can exclude old
    * protocols.
    *
-   * @param change changes the parameters of the context for each connection. For files without
-   * authorities it also runs once in this method
+   * @param change changes the parameters of the context for each connection. If files without
+   * authorities were given, this method also calls {@code change} once
    * @return a changed copy
    * @throws IllegalArgumentException if clients are asked for certificates, and only files without
    * authorities were given
@@ -125,8 +125,8 @@ public final class Tls {
     parameterChange.accept(sslParameters);
     boolean asksForCertificates = sslParameters.getNeedClientAuth() || sslParameters.getWantClientAuth();
     if (!hasClientTrust && asksForCertificates) throw new IllegalArgumentException(
-        "clients are asked for certificates, and nothing says whose are taken: by default that is every public "
-            + "authority; give yours, by Tls.ofFiles(certificates, key, authorities)");
+        "clients are asked for certificates, but no authorities were given, and the default is every public "
+            + "authority; give yours by Tls.ofFiles(certificates, key, authorities)");
     engine.setSSLParameters(sslParameters);
     return engine;
   }

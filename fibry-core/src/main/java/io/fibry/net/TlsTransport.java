@@ -20,8 +20,8 @@ import javax.net.ssl.SSLSession;
 
 /**
  * Transfers the bytes of a socket through TLS. A stream that ends without a close_notify of TLS is
- * an error, because an attacker may have cut it. The array of decrypted bytes is released once all
- * of them are read, because thousands of connections may be idle.
+ * an error, because an attacker may have truncated it. The array of decrypted bytes is released
+ * once all its bytes are read, because thousands of connections may be idle.
  */
 final class TlsTransport implements Transport {
   private static final int HEADER_SIZE = 5; // bytes of a record before its content
@@ -95,7 +95,10 @@ final class TlsTransport implements Transport {
     }
   }
 
-  /** Sends the engine's alert. If the client speaks plain HTTP, sends an HTTP response before. */
+  /**
+   * Sends the engine's alert. If the client speaks plain HTTP, sends an HTTP response before the
+   * alert.
+   */
   private void sendAlert(SSLException refused) {
     try {
       if (looksLikeHttp()) wire.write(USE_HTTPS, 0, USE_HTTPS.length);
@@ -105,7 +108,7 @@ final class TlsTransport implements Transport {
     }
   }
 
-  /** Runs the engine's tasks and sends its records until it needs neither. */
+  /** Runs the engine's tasks and sends the engine's records until the engine needs neither. */
   private void serveEngine() throws IOException {
     while (true) {
       switch (engine.getHandshakeStatus()) {
@@ -170,7 +173,7 @@ final class TlsTransport implements Transport {
   private int endOfStream() throws SSLException {
     if (hasInputEnded) return -1;
     throw new SSLException(
-        "it ended its stream without saying so in TLS (no close_notify), so what it sent may be torn");
+        "it ended its stream without saying so in TLS (no close_notify), so its bytes may be incomplete");
   }
 
   /** Decrypts one record. Returns the number of its bytes that are content. */
@@ -187,7 +190,7 @@ final class TlsTransport implements Transport {
     return !engine.getSession().getProtocol().equals("TLSv1.3");
   }
 
-  /** Has the engine decrypt one record. */
+  /** Makes the engine decrypt one record. */
   private SSLEngineResult unwrap(ByteBuffer target) throws IOException {
     isLastLong = recordLength() > SMALL_SIZE;
     var source = ByteBuffer.wrap(records, recordsAt, recordsEnd - recordsAt);
@@ -291,7 +294,7 @@ final class TlsTransport implements Transport {
     }
   }
 
-  /** Has the engine encrypt at most one record, and sends it. */
+  /** Makes the engine encrypt at most one record, and sends the record. */
   private SSLEngineResult wrap(ByteBuffer source) throws IOException {
     var spare = SpareBuffers.take(engine.getSession().getPacketBufferSize());
     try {

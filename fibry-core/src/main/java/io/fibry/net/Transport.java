@@ -53,13 +53,13 @@ interface Transport {
   /** Returns whether {@link #sendCloseNotify} does anything. */
   boolean hasCloseNotify();
 
-  /** Tells the client that no more bytes follow, in a way that an attacker cannot forge. */
+  /** Tells the client, in a way that an attacker cannot forge, that no more bytes follow. */
   void sendCloseNotify() throws IOException;
 
   /** Ends the output; later writes fail. */
   void endOutput() throws IOException;
 
-  /** Makes a later close a reset, which the client cannot take for the end of the stream. */
+  /** Makes a later close send a reset, which the client cannot take for the end of the stream. */
   void resetOnClose();
 
   /** Closes the connection. Never waits. */

@@ -102,7 +102,7 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
         } catch (IOException failure) {
           if (ended.isDone()) return;
           if (sockets.in().isClosed()) {
-            LOG.error("{} ends: its socket was closed below it, as by an interrupt of a fiber that was sending", this,
+            LOG.error("{} ends: its socket was closed, for example by an interrupt of a fiber that was sending", this,
                 failure);
             return;
           }
@@ -151,7 +151,7 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
     Objects.requireNonNull(data, "data");
     long maxLength = (long) Objects.requireNonNull(packet, "packet").data().length * options.maxReply;
     if (data.length > maxLength) throw new IllegalArgumentException("a reply of " + data.length + " bytes to " + packet
-        + " may have " + maxLength + " bytes, because longer replies to a forged address could flood another machine; "
+        + " exceeds " + maxLength + " bytes, and longer replies to a forged address could flood another machine; "
         + "have clients send longer packets, or open the server withMaxReply(..)");
     send(packet.from(), data);
   }
@@ -179,14 +179,16 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
   // ---- the end
 
   private void end() {
-    ended.complete(this); // before the fiber sees the closed socket
+    ended.complete(this); // completed before the fiber sees the closed socket
     sockets.close();
     receivingActor.sendPoisonPill();
     boolean isInterrupted = false;
     for (boolean isFirst = true; true; isFirst = false) {
       try {
         if (isFirst && receivingActor.waitForExit(GRACE)) break;
-        receivingActor.kill(); // the fiber runs the handler, with CALLER, or waits for capacity of its mailbox
+        // on CALLER the fiber may run the handler; otherwise it may wait for capacity of the
+        // handling actor's mailbox
+        receivingActor.kill();
         receivingActor.waitForExit();
         break;
       } catch (AskCycleException ownFiber) { // the current thread is the fiber

@@ -64,7 +64,7 @@ public interface UdpServer extends Exitable {
    */
   void send(InetSocketAddress receiver, byte[] data) throws IOException;
 
-  /** {@return how many packets exceeded the rate, or were not taken by the actor} */
+  /** {@return how many packets exceeded the rate, or were refused by the actor} */
   long dropped();
 
   @Override
@@ -102,8 +102,8 @@ public interface UdpServer extends Exitable {
 
     /**
      * Receives only packets that are sent to this group, on the interface of the server's address.
-     * Servers can share a group and port. The server sends from another port than it receives on,
-     * and its packets to the group pass no router.
+     * Servers can share a group and port. The server sends from another port than the port on which
+     * it receives, and no router forwards its packets to the group.
      *
      * @param group a multicast address
      * @return a changed copy
@@ -140,8 +140,9 @@ public interface UdpServer extends Exitable {
     }
 
     /**
-     * Drops the packets that one address sends above a rate. For IPv6, a network of 64 bits counts
-     * as one address. The 4,096 addresses that have sent last are remembered.
+     * Drops the packets that one address sends above a rate. For IPv6, all addresses with the same
+     * first 64 bits count as one address. The server remembers the last 4,096 addresses that have
+     * sent.
      *
      * @param packets in a period; at least 1
      * @param period above zero

@@ -43,7 +43,7 @@ record UdpSockets(DatagramSocket in, DatagramSocket out) implements AutoCloseabl
       if (hasGroup) in.setReuseAddress(true);
       in.bind(bindAddress);
       if (hasGroup) in.joinGroup(new InetSocketAddress(bindAddress.getAddress(), 0), networkInterface);
-      // packets to a group pass no router
+      // no router forwards packets to the group
       sockets.out.setOption(StandardSocketOptions.IP_MULTICAST_TTL, 1);
       if (networkInterface != null) sockets.out.setOption(StandardSocketOptions.IP_MULTICAST_IF, networkInterface);
       return sockets;

@@ -8,7 +8,7 @@ final class Utf8Validator {
   private static final int MIN_CONTINUATION = 0x80;
   private static final int MAX_CONTINUATION = 0xbf;
 
-  private int missingBytes; // bytes that are missing of the current character
+  private int missingBytes; // number of bytes of the current character that are missing
   // the range of the next byte of the current character
   private int minNext = MIN_CONTINUATION;
   private int maxNext = MAX_CONTINUATION;

@@ -45,7 +45,7 @@ public interface WebSocketConnection extends AutoCloseable {
   Optional<String> queryParameter(String name);
 
   /**
-   * Returns a header of the request; several headers of one name are joined.
+   * Returns a header of the request. The values of several headers with the same name are joined.
    *
    * @param name in upper or lower case
    * @return its value; empty if the request has no such header
@@ -87,10 +87,10 @@ public interface WebSocketConnection extends AutoCloseable {
    * {@return an actor whose messages are texts for the client; always the same actor} Senders do
    * not wait. When more than {@code withMaxUnsent} bytes are unsent, the client is cut off. One
    * large burst of messages can cause this, even if the client reads fast. The actor ends with the
-   * connection, which first writes the messages that the actor has accepted, within the write
-   * limit. If the client was cut off or has disconnected without a close, the actor ends with
-   * {@link io.fibry.ExitReason.Stopped}. If a user ends the actor, the connection closes. A message
-   * that is not written, or has half a pair of surrogates, becomes a dead letter.
+   * connection. The close of the connection first writes the messages that the actor has accepted,
+   * within the write limit. If the client was cut off or has disconnected without a close, the
+   * actor ends with {@link io.fibry.ExitReason.Stopped}. If a user ends the actor, the connection
+   * closes. A message that is not written, or has half a pair of surrogates, becomes a dead letter.
    */
   Actor<String> textActor();
 
@@ -102,8 +102,8 @@ public interface WebSocketConnection extends AutoCloseable {
 
   /**
    * Closes the connection once the messages that were sent to the actor are written. This method
-   * never waits. If it is called several times, the first call counts. After the close frame the
-   * client has two seconds to close, too.
+   * never waits. If the method is called several times, the first call counts. After the close
+   * frame of the server, the client has two seconds to close, too.
    *
    * @param code 1000 for the normal end, 1001 to 1014 as in RFC 6455 without the reserved codes, or
    * 3000 to 4999 for your own codes

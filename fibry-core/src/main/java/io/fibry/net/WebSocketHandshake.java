@@ -104,7 +104,7 @@ record WebSocketHandshake(ServerExchange exchange, WebSocketOptions options) {
   /**
    * Returns whether the origin is a page of this server. The Host header must certainly mean this
    * server. On an encrypted connection the origin must be an https URL. On a connection without
-   * encryption it may be one, too, because a proxy may have decrypted the connection.
+   * encryption an https URL is allowed, too, because a proxy may have decrypted the connection.
    */
   private boolean isOfHost(String origin, String host) {
     int colon = origin.indexOf("://");

@@ -33,7 +33,7 @@ public final class WebSocketOptions implements Cloneable {
 
   /**
    * Limits how long a client may send nothing while its handler reads. The server sends a ping
-   * before half of this time is over; browsers reply to it by themselves.
+   * before half of this time is over; browsers reply to a ping automatically.
    *
    * @param limit by default a minute; {@code ChronoUnit.FOREVER.getDuration()} means no limit
    * @return a changed copy
@@ -66,7 +66,7 @@ public final class WebSocketOptions implements Cloneable {
 
   /**
    * Limits the unsent bytes of a connection's actor. If they exceed the limit, the client is cut
-   * off. Each message counts with 32 bytes in addition to its own.
+   * off. Each message counts as its own bytes and 32 bytes more.
    *
    * @param bytes at least 1; by default the limit of a message, or 1 MB if that is more
    * @return a changed copy
@@ -75,7 +75,10 @@ public final class WebSocketOptions implements Cloneable {
     return with(copy -> copy.maxUnsentData = capSize(bytes, "a max unsent"));
   }
 
-  /** Returns the limit of unsent bytes, plus the head of a frame, so that a message of it fits. */
+  /**
+   * Returns the limit of unsent bytes, plus the head of a frame, so that a message of the maximum
+   * length fits.
+   */
   int maxUnsent() {
     return WebSocketFrames.size(maxUnsentData == 0 ? Math.max(1_000_000, maxMessage) : maxUnsentData);
   }

@@ -8,7 +8,7 @@ import java.util.Arrays;
 
 /**
  * Reads the messages of a client from its frames. Input that RFC 6455 does not allow is refused at
- * the first invalid byte. The announced length of a frame alone takes no memory.
+ * the first invalid byte. The announced length of a frame alone takes at most 8 kB of memory.
  */
 final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
@@ -58,7 +58,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
     } catch (ProtocolException refused) {
       throw refused;
     } catch (IOException disconnected) {
-      // the server ends the input itself if the client does not close in time
+      // if the client does not close in time, the server itself ends the input
       boolean isExpected = disconnected instanceof EOFException && responder.isClosing();
       hasEnded = true;
       responder.closed(new WebSocketClose(WebSocketClose.DISCONNECTED));

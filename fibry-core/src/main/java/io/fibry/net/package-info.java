@@ -7,6 +7,6 @@
  * {@link io.fibry.net.WebSocketConnection}. Each connection has an actor of its own; all packets of
  * a UDP server go to a single actor. TCP and HTTP may go through {@link io.fibry.net.Tls}.
  * Connections, messages and unsent bytes have limits by default. A server listens on the loopback
- * address unless its options name another.
+ * address unless its options name another address.
  */
 package io.fibry.net;

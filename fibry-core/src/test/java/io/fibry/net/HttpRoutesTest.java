@@ -206,7 +206,9 @@ class HttpRoutesTest {
 
   @Test
   void objectsAreRefusedWithoutBodyCodec() {
-    assertEquals("'/a' answers with objects, and nothing says how they become bytes; call withBodyCodec(..) before",
+    assertEquals(
+        "'/a' responds with objects, but these routes have no codec that makes bytes of objects; "
+            + "call withBodyCodec(..) before",
         assertThrows(IllegalStateException.class, () -> HttpRoutes.none().object("/a", exchange -> 1)).getMessage());
     open(routes -> routes.text("/a", exchange -> "" + exchange.bodyAs(Integer.class)));
     assertTrue(call("POST", "/a").startsWith("500 "));
@@ -245,7 +247,7 @@ class HttpRoutesTest {
       open(routes -> routes.text("/a", exchange -> "a").intercept((exchange, next) -> {}));
 
       assertTrue(call("GET", "/a").startsWith("500 "));
-      assertTrue(logged.text().contains("code around '/a' neither went on nor answered"), logged.text());
+      assertTrue(logged.text().contains("code around '/a' neither called next nor responded"), logged.text());
     }
   }
 

@@ -205,7 +205,7 @@ class LineActorTest {
 
       assertEquals("nine", peer.readLine());
       var cause = net.letters.all.getFirst().cause().orElseThrow();
-      assertTrue(cause.getMessage().contains("a message of 13 bytes cannot be sent where 10 may be unsent"),
+      assertTrue(cause.getMessage().contains("a message of 13 bytes exceeds the limit of 10 unsent bytes"),
           cause.getMessage());
     }
   }

@@ -71,7 +71,7 @@ class PemFilesTest {
 
     Certificates.write(Certificates.of("server", "EC"), certificate, key);
     stamp(3);
-    assertEquals(List.of("INFO was read anew"), logOfTenChecks());
+    assertEquals(List.of("INFO was read again"), logOfTenChecks());
     assertNotSame(contextBefore, files.get());
   }
 
@@ -83,7 +83,7 @@ class PemFilesTest {
     assertEquals(List.of("WARN " + INVALID_FILES), logOfTenChecks());
 
     Files.move(movedFile, certificate);
-    assertEquals(List.of("INFO is again what it was"), logOfTenChecks());
+    assertEquals(List.of("INFO is again the file that was read"), logOfTenChecks());
 
     assertSame(contextBefore, files.get());
     assertEquals(List.of(), logOfTenChecks());

@@ -64,8 +64,8 @@ class TcpAcceptorTest {
 
       assertInstanceOf(BindException.class, failure.getCause());
       assertTrue(failure.getMessage().matches("cannot listen on localhost/127.0.0.1:" + usedSocket.getLocalPort()
-          + ": Address already in use.*; end what listens there, or give another port or address \\(port 0: any free "
-          + "port\\)"),
+          + ": Address already in use.*; end the program that listens there, or give another port or address "
+          + "\\(port 0: any free port\\)"),
           failure.getMessage());
       assertAnswers(TcpAcceptor.open(builder, 0, TcpAcceptorTest::answer, o -> o).port());
     }

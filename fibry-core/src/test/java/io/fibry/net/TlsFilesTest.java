@@ -170,7 +170,7 @@ class TlsFilesTest {
     write("server", "EC");
     var otherCertificate = key.resolveSibling("other.pem");
     Certificates.write(Certificates.of("old", "EC"), otherCertificate, key);
-    assertTrue(refusal().contains("the key is that of another certificate"));
+    assertTrue(refusal().contains("the key belongs to another certificate"));
   }
 
   /** By default the JDK trusts the certificates of every public authority. */
@@ -179,8 +179,8 @@ class TlsFilesTest {
   void clientsAreAskedForCertificatesOfNamedAuthoritiesOnly() throws Exception {
     write("server", "EC");
     for (var change : List.<Consumer<SSLParameters>>of(p -> p.setNeedClientAuth(true), p -> p.setWantClientAuth(true)))
-      assertEquals("clients are asked for certificates, and nothing says whose are taken: by default that is every "
-          + "public authority; give yours, by Tls.ofFiles(certificates, key, authorities)",
+      assertEquals("clients are asked for certificates, but no authorities were given, and the default is every "
+          + "public authority; give yours by Tls.ofFiles(certificates, key, authorities)",
           assertThrows(IllegalArgumentException.class, () -> Tls.ofFiles(certificate, key).withParameters(change))
               .getMessage());
     Tls.ofFiles(certificate, key).withParameters(p -> p.setProtocols(new String[] {"TLSv1.3"}));

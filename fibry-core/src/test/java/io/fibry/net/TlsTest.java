@@ -196,7 +196,7 @@ class TlsTest {
       plainPeer.socket.shutdownOutput();
 
       assertEquals("the client was cut off by TLS: it ended its stream without saying so in TLS (no close_notify), so "
-          + "what it sent may be torn", nextReport());
+          + "its bytes may be incomplete", nextReport());
     }
   }
 

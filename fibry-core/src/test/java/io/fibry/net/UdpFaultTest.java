@@ -172,7 +172,7 @@ class UdpFaultTest {
       socket.close();
       Patience.awaitEnd(server::waitForExit);
 
-      Patience.eventually(() -> logged.text().contains("its socket was closed below it"));
+      Patience.eventually(() -> logged.text().contains("its socket was closed, for example"));
     }
   }
 

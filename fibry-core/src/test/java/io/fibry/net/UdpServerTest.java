@@ -238,7 +238,7 @@ class UdpServerTest {
     var failure = assertThrows(IllegalArgumentException.class, () -> server.reply(received.getFirst(), new byte[5]));
 
     assertEquals("4321", peer.receive());
-    assertTrue(failure.getMessage().contains("a reply of 5 bytes to 4 bytes from " + peer.address() + " may have 4"),
+    assertTrue(failure.getMessage().contains("a reply of 5 bytes to 4 bytes from " + peer.address() + " exceeds 4"),
         failure.getMessage());
   }
 

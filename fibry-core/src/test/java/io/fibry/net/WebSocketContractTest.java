@@ -403,7 +403,7 @@ class WebSocketContractTest {
     var response = new ServerResponse(java.io.OutputStream.nullOutputStream(), true, false, true, false);
     response.outputStream();
 
-    assertEquals("an upgrade comes too late: the answer has begun; do this first",
+    assertEquals("an upgrade comes too late: the response has begun; do this first",
         assertThrows(IllegalStateException.class, () -> response.upgrade(List.of())).getMessage());
   }
 }
