@@ -27,7 +27,7 @@ public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
    * @param <R> answer
    * @param builder makes an actor for each call of an asynchronous hook ("shop/hook-7")
    * @param body the function
-   * @return the function, still without hooks
+   * @return the function, without hooks
    */
   static <M, R> HookedFunction<M, R> around(ActorBuilder<?> builder, Handler.Returning<M, R> body) {
     return HookChain.of(builder, body);

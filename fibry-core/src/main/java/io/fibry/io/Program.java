@@ -28,8 +28,8 @@ import java.util.stream.Stream;
  * {@snippet class="io.fibry.IoSnippetsTest" region="program"}
  *
  * <p>A pool of actors can limit how many programs run at the same time. A run holds two platform
- * threads until the program and its children have closed the output. They are not fibers, because a
- * fiber that reads a pipe would hold its carrier.
+ * threads until the program and its children have closed the output. These threads are no fibers,
+ * because a fiber that reads a pipe would hold its carrier.
  */
 public final class Program implements Cloneable {
   /** Waits for a process, and returns whether it ended within the limit. */

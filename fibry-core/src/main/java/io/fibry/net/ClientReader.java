@@ -29,7 +29,7 @@ abstract class ClientReader<T> implements Iterable<T> {
   public final Iterator<T> iterator() {
     return new Iterator<>() {
       private T next; // null until it is read
-      private boolean isHandling; // whether the handler still handles the previous item
+      private boolean isHandling; // whether the handler handles the item that next() returned last
       private boolean hasEnded;
 
       @Override

@@ -55,8 +55,8 @@ final class ClientSocket implements AutoCloseable {
   private long readDeadline;
   private long writeDeadline;
   private long idleDeadline; // set by a Forwarder only
-  // Both are null unless the handler is a Forwarder. Written by the conversation; read by check()
-  // and close()
+  // The next two fields are null unless the handler is a Forwarder. Written by the conversation;
+  // read by check() and close()
   private volatile Socket target;
   private volatile ClientSocket checkedTarget;
   // used by check() only

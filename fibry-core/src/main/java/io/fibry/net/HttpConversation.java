@@ -252,8 +252,8 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   }
 
   /**
-   * Reads a little more before the connection is closed, because a close while the client still
-   * sends could destroy the response.
+   * Reads a little more before the connection is closed, because a close while the client is
+   * sending could destroy the response.
    */
   private void linger() {
     if (socket.isClosed()) return;

@@ -20,8 +20,8 @@ public interface HttpExchange {
   String method();
 
   /**
-   * {@return the path, decoded once} It begins with a slash and has no {@code .}, {@code ..} or
-   * empty segment, no backslash and no control character.
+   * {@return the path, decoded once} The path begins with a slash and has no {@code .}, {@code ..}
+   * or empty segment, no backslash and no control character.
    */
   String path();
 
@@ -122,7 +122,7 @@ public interface HttpExchange {
   HttpExchange status(int code);
 
   /**
-   * Sets a header of the response. It replaces a header of the same name, except for
+   * Sets a header of the response. The new header replaces a header of the same name, except for
    * {@code Set-Cookie}. A {@code Content-Length} must be the length of the body that the handler
    * writes. For {@code Connection}, only {@code close} is accepted.
    *

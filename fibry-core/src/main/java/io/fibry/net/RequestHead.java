@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The request line and the headers of a request. They are read in one pass. Input that RFC 9112
+ * The request line and the headers of a request, which are read in one pass. Input that RFC 9112
  * does not clearly allow is refused, because an attacker can exploit a proxy and a server that
  * repair such input differently.
  */

@@ -68,9 +68,9 @@ public interface TcpConnection extends AutoCloseable {
   Actor<String> lineActor();
 
   /**
-   * {@return an actor whose messages are frames for the client; always the same actor} It has the
-   * same limits as {@link #lineActor}, and ends in the same cases. An array must not be changed
-   * once it was sent.
+   * {@return an actor whose messages are frames for the client; always the same actor} This actor
+   * has the same limits as {@link #lineActor}, and ends in the same cases. An array must not be
+   * changed once it was sent.
    */
   Actor<byte[]> frameActor();
 

@@ -11,7 +11,7 @@ import java.util.Map;
  * The names and values of a query or a form, such as {@code a=1&b=2}. Malformed UTF-8 is replaced.
  * Decoding throws an IllegalArgumentException at a percent sign without two hexadecimal digits.
  *
- * @param text the fields, still encoded
+ * @param text the fields in encoded form
  */
 record UrlEncodedFields(String text) {
 

@@ -32,9 +32,9 @@ final class EntityTimers {
   /** The send of a timer: {@code IDLE -> FINDING -> OFFERING -> (IDLE | REPEAT -> FINDING)}. */
   private enum SendPhase {
     IDLE,
-    /** The actor is being found or made. A period that passes meanwhile is skipped. */
+    /** The actor is being found or made. A period that passes in this phase is skipped. */
     FINDING,
-    /** The message may be handled already, so a period that passes meanwhile is not skipped. */
+    /** The message may have been handled, so a period that passes in this phase is not skipped. */
     OFFERING,
     /** A period passed during OFFERING; further periods are skipped. */
     REPEAT

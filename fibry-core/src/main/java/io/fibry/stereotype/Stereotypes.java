@@ -239,7 +239,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @param <M> the type of the parameter
    * @param <R> the type of the result
    * @param body the code of the function
-   * @return the function, still without hooks
+   * @return the function, without hooks
    */
   public <M, R> HookedFunction<M, R> hooks(Handler.Returning<M, R> body) {
     return HookedFunction.around(builder, body);
