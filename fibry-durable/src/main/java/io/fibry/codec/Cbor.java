@@ -1,8 +1,9 @@
 package io.fibry.codec;
 
 /**
- * The numbers of CBOR (RFC 8949). The first byte of an item has its major type in the upper three
- * bits. The lower five bits are a small argument, the size of the argument, or a simple value.
+ * The constants of CBOR (RFC 8949): major types, first bytes and tags. The first byte of an item
+ * has the major type of the item in its upper three bits. Its lower five bits are a small argument,
+ * the size of the argument, or a simple value.
  */
 final class Cbor {
   // major types

@@ -20,7 +20,7 @@ final class CborReader implements ItemReader {
   private final byte[] bytes;
   private int offset; // the offset of the next byte to read
   private int depth; // number of arrays and maps that have begun and not ended
-  private final int[] remaining = new int[Format.MAX_DEPTH + 1]; // by depth: the number of elements or entries to read
+  private final int[] remaining = new int[Format.MAX_DEPTH + 1]; // by depth: the number of unread elements or entries
 
   CborReader(byte[] bytes) {
     this.bytes = bytes;
@@ -196,7 +196,7 @@ final class CborReader implements ItemReader {
     switch (firstByte >> 5) {
       case Cbor.UNSIGNED, Cbor.NEGATIVE -> argument(firstByte);
       case Cbor.BYTES, Cbor.TEXT -> {
-        int size = checkedSize(argument(firstByte)); // a local, because `argument` changes the offset, too
+        int size = checkedSize(argument(firstByte)); // `offset += checkedSize(..)` would read the offset too early
         offset += size;
       }
       case Cbor.ARRAY -> skip(checkedSize(argument(firstByte)));

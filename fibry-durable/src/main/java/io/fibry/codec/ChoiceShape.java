@@ -119,7 +119,7 @@ final class ChoiceShape implements Shape {
     sampler.out().end();
   }
 
-  /** Returns the shapes of the forms that are written, by their encoded names, in this order. */
+  /** Returns the shapes of the forms that are written, with their encoded names, sorted by name. */
   private Stream<Map.Entry<String, Shape>> currentForms() {
     return names.values().stream().sorted().map(typeName -> Map.entry(typeName, forms.get(typeName).getFirst().shape));
   }

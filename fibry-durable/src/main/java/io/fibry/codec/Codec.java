@@ -35,7 +35,7 @@ public interface Codec<T> {
    * Reads a value, and reports fields that this codec does not know. Newer code has written these
    * fields, and they would be lost if the value was written again. A durable actor whose state has
    * such fields therefore refuses turns that would store its state. The default implementation
-   * reports no fields: then nodes with older code may erase fields that newer code has stored.
+   * reports no fields. With it, nodes with older code may erase fields that newer code has stored.
    *
    * @param bytes the bytes of a value, written by this program or by another version of it
    * @param unknown gets a text for each field that is skipped, such as "field 'note' of Cart"

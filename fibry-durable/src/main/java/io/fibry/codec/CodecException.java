@@ -26,8 +26,8 @@ public final class CodecException extends RuntimeException {
   }
 
   /**
-   * Makes an exception that says only the fault; called by formats. The text begins with a colon,
-   * because the codec puts the position in the value in front of it.
+   * Makes an exception that names only the fault, and not its position; called by formats. The text
+   * begins with a colon, because the codec puts the path of the faulty part in front of the text.
    *
    * @param fault the fault, such as "it is null"
    * @return the exception, which the caller throws

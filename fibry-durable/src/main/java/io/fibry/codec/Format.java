@@ -5,8 +5,8 @@ import java.util.Optional;
 
 /**
  * Defines how the items of a value, such as texts, numbers and maps, become bytes. The default is
- * CBOR; a library may bring another format. A format knows only items: a {@link TypeCodec} handles
- * types, missing fields and old forms, in the same way for each format. Thread-safe.
+ * CBOR; a library may provide another format. A format knows only items: a {@link TypeCodec}
+ * handles types, missing fields and old forms, in the same way for each format. Thread-safe.
  */
 public interface Format {
 
@@ -16,7 +16,7 @@ public interface Format {
   /** The maximum size of a value in bytes. */
   int MAX_BYTES = 16 << 20;
 
-  /** {@return the name of the format, with which the names of sample files end} */
+  /** {@return the name of the format; the names of sample files end with it} */
   String name();
 
   /** {@return a new writer, for one value} */
@@ -61,10 +61,11 @@ public interface Format {
   }
 
   /**
-   * Returns an example of a type whose values this format itself writes and reads as a whole.
+   * Returns an example value of a type, if this format itself writes and reads the values of this
+   * type as a whole.
    *
    * @param type any type
-   * @return an example; empty if the codec must write values of this type, item by item
+   * @return an example; empty if the codec must write values of this type item by item
    */
   default Optional<Object> example(Class<?> type) {
     return Optional.empty();

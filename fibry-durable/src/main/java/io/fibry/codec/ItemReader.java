@@ -41,8 +41,8 @@ public interface ItemReader {
   UUID uuid();
 
   /**
-   * {@return whether the next item means that there is no value} Such an item is read; any other
-   * item is left for the next call.
+   * {@return whether the next item means that there is no value} Such an item is consumed; any
+   * other item is left for the next call.
    */
   boolean isNothing();
 
@@ -74,7 +74,7 @@ public interface ItemReader {
   /** Begins a map. Call {@link #next} before each key, and {@link #end} after the last value. */
   void beginMap();
 
-  /** {@return whether an element, or a key, follows; called once for each} */
+  /** {@return whether another element, or another key, follows} Called once before each of them. */
   boolean next();
 
   /** Ends an array or a map; its elements or entries must all have been read. */
@@ -83,7 +83,9 @@ public interface ItemReader {
   /** Skips the next item, of any type, with all items in it. */
   void skip();
 
-  /** {@return the keys of the next item, a map, which is left for the next call} */
+  /**
+   * {@return the keys of the next item, which is a map} The map itself is left for the next call.
+   */
   Set<String> keys();
 
   /** Throws a {@link CodecException} if bytes follow the value. */

@@ -153,7 +153,8 @@ final class RecordShape implements Shape {
 
   private static CodecException thrownBy(Throwable thrown, String source) {
     if (thrown instanceof Error error) throw error;
-    // the text begins with a colon, because the codec puts the position in the value in front of it
+    // the text begins with a colon, because the codec puts the path of the faulty part in front of
+    // the text
     return new CodecException(": " + source + " threw " + Lines.thrown(thrown), thrown);
   }
 

@@ -13,7 +13,7 @@ import java.util.Set;
  */
 final class Sampler {
   private final Map<Shape, Integer> choicesUsed = new HashMap<>(); // number of calls of nextChoice, by shape
-  private final Set<Shape> unfinished = new HashSet<>(); // shapes with choices that no sample has
+  private final Set<Shape> unfinished = new HashSet<>(); // shapes with a choice that no sample has yet
   // No deeper samples are made after a sample of this size, because samples of a type that contains
   // itself twice double their size at each level.
   private static final int MAX_BYTES = 1 << 16;

@@ -42,9 +42,9 @@ public final class SchemaEvolution<T> {
    * Adds an old form: a record that is read, but no longer written.
    *
    * @param <O> the type of the old form
-   * @param name the name of the old form in encoded values. A current type or an earlier old form
-   *     with this name must require a field that this form lacks. Otherwise bytes of this form
-   *     could be read as either
+   * @param name the name of the old form in encoded values. If a current type, or an old form that
+   *     was added before, has this name, it must require a field that this form lacks. Otherwise
+   *     bytes of this form could be read as that type or form
    * @param form a record with the old fields
    * @param now makes a value of a current type from a value of the old form
    * @return a changed copy
@@ -64,7 +64,8 @@ public final class SchemaEvolution<T> {
     try {
       converted = conversion.apply(value);
     } catch (RuntimeException thrown) {
-      // begins with a colon, because the codec puts the position in the value in front of it
+      // the text begins with a colon, because the codec puts the path of the faulty part in front
+      // of the text
       throw new CodecException(
           ": the function for " + form.getName() + " threw " + Lines.thrown(thrown), thrown);
     }
@@ -73,8 +74,8 @@ public final class SchemaEvolution<T> {
   }
 
   /**
-   * Gives a type another name in encoded values than its simple name. The class can then be
-   * renamed, or have the same simple name as another class.
+   * Sets the name that a type has in encoded values, in place of its simple name. The class can
+   * then be renamed, or have the same simple name as another class.
    *
    * @param type a record or enum
    * @param name its name in encoded values
@@ -88,9 +89,10 @@ public final class SchemaEvolution<T> {
   }
 
   /**
-   * Names fields that a record had before, which are skipped. Any other unknown field may belong to
-   * newer code. It is skipped, too, but a durable actor that has read such a field refuses turns
-   * that would store its state, because they would erase the field.
+   * Names fields that earlier versions of a record had. When a value is read, these fields are
+   * skipped. Any other unknown field may belong to newer code. It is skipped, too, but a durable
+   * actor that has read such a field refuses turns that would store its state, because they would
+   * erase the field.
    *
    * @param type a record
    * @param fields the names that these fields had in encoded values

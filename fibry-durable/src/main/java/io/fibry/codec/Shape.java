@@ -26,7 +26,10 @@ interface Shape {
     return null;
   }
 
-  /** Returns whether some value has at most so many levels of nested arrays and maps. */
+  /**
+   * Returns whether a value of this shape can have at most {@code levels} levels of arrays and
+   * maps.
+   */
   default boolean fitsDepth(int levels) {
     return levels >= 0;
   }

@@ -34,7 +34,7 @@ final class ShapeFinder {
   private final Format format;
   // Includes shapes that are still being made, because a type may contain itself.
   private final Map<ResolvedType, Shape> shapes = new HashMap<>();
-  private final Set<Class<?>> namedTypes = new HashSet<>(); // types whose names encoded values may contain
+  private final Set<Class<?>> namedTypes = new HashSet<>(); // types whose names may be in encoded values
   private final List<Supplier<String>> definitions = new ArrayList<>(); // each gives a line of the schema
 
   ShapeFinder(SchemaEvolution<?> evolution, Format format) {
@@ -43,7 +43,7 @@ final class ShapeFinder {
     this.format = format;
   }
 
-  /** Returns the shape of the values of a codec. A record is written with its name. */
+  /** Returns the shape of a codec's values. A record or singleton is written with its type name. */
   Shape root(Class<?> type) {
     var resolved = resolve(type, Map.of(), type.getTypeName());
     var shape = of(resolved, type.getTypeName());
@@ -54,7 +54,7 @@ final class ShapeFinder {
     return choice;
   }
 
-  /** Returns the shape of a form that is no longer written. */
+  /** Returns the shape of an old form, which is read, but no longer written. */
   RecordShape oldForm(Class<?> type) {
     return (RecordShape) of(resolve(type, Map.of(), type.getTypeName()), type.getTypeName());
   }
@@ -75,7 +75,7 @@ final class ShapeFinder {
         .anyMatch(entry -> entry.getKey().raw == type && entry.getValue() instanceof RecordShape);
   }
 
-  /** Returns whether values of the codec may be written with the name of a type. */
+  /** Returns whether the name of a type may be in encoded values of the codec. */
   boolean isNamed(Class<?> type) {
     return namedTypes.contains(type);
   }
@@ -89,7 +89,7 @@ final class ShapeFinder {
     var existing = shapes.get(type);
     if (existing != null) return existing;
     if (type.depth() > Format.MAX_DEPTH) throw new IllegalArgumentException(path + ": " + type.raw.getTypeName()
-        + " has type arguments more than " + Format.MAX_DEPTH + " deep; let them end");
+        + " has type arguments more than " + Format.MAX_DEPTH + " deep; nest them less deeply");
     return make(type, path);
   }
 
@@ -198,7 +198,7 @@ final class ShapeFinder {
       case Class<?> raw -> {
         if (raw.getTypeParameters().length > 0)
           throw unsupported(path,
-              "a raw " + raw.getTypeName() + " (make a record that has one, with its type arguments)");
+              "a raw " + raw.getTypeName() + " (put it into a record, with its type arguments)");
         yield new ResolvedType(raw, List.of());
       }
       case ParameterizedType generic -> new ResolvedType((Class<?>) generic.getRawType(),

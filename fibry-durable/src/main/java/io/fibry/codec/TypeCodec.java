@@ -9,8 +9,9 @@ import java.util.function.UnaryOperator;
 
 /**
  * Writes and reads the values of a type in CBOR (RFC 8949), or in another {@link Format}. A record
- * is written as a map from the names of its components to their values. If a value may have several
- * types, its simple type name is written with it. Thread-safe and immutable.
+ * is written as a map from the names of its components to their values. The simple name of its type
+ * is written with a value that may have several types, and with a record that is the whole value.
+ * Thread-safe and immutable.
  *
  * <p>Bytes stay readable when a type changes. An unknown field is skipped;
  * {@link #decode(byte[], Consumer)} reports it. A missing field is empty if it is a collection, an
@@ -68,7 +69,7 @@ public final class TypeCodec<T> implements Codec<T> {
   public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms, Format format) {
     Objects.requireNonNull(type, "type");
     var evolution = Objects.requireNonNull(forms, "forms").apply(SchemaEvolution.empty());
-    return new TypeCodec<>(type, Objects.requireNonNull(evolution, "what forms answers"),
+    return new TypeCodec<>(type, Objects.requireNonNull(evolution, "the result of forms"),
         Objects.requireNonNull(format, "format"));
   }
 
@@ -92,9 +93,9 @@ public final class TypeCodec<T> implements Codec<T> {
   }
 
   /**
-   * Returns sample values as bytes. Each type and constant is in at least one of them. Codecs that
-   * have the same schema return the same samples. Tests store them, and check that later versions
-   * still read them.
+   * Returns sample values as bytes. Each type and constant is in at least one sample. Codecs that
+   * have the same schema return the same samples. Tests store the samples, and check that later
+   * versions can read them.
    *
    * @return the samples, by the name of their type and a number
    */

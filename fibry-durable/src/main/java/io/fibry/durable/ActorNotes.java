@@ -135,7 +135,7 @@ final class ActorNotes {
     return steps.containsKey(messageId) || attempts.containsKey(messageId);
   }
 
-  /** Returns the ids of messages that have steps or attempts, if the ids have this prefix. */
+  /** Returns the ids with this prefix whose messages have steps or attempts. */
   List<String> messageIdsWithPrefix(String prefix) {
     return Stream.concat(steps.keySet().stream(), attempts.keySet().stream()).filter(id -> id.startsWith(prefix))
         .distinct().toList();

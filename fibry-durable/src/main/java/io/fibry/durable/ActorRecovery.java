@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 /**
  * Computes the state and the notes of an actor from its stored turns. If the snapshot before the
  * stored events cannot be decoded, for example after a change of the state's class, older events
- * are read instead. The unknown fields of such a snapshot count as read, so that this code does not
- * replace the snapshot. Used by the actor's thread.
+ * are read instead. The unknown fields of such a snapshot count as fields of the actor, so that
+ * this code does not replace the snapshot. Used by the actor's thread.
  */
 final class ActorRecovery<S, E> {
   private final DurableDefinition<S, E, ?> definition;
@@ -20,9 +20,9 @@ final class ActorRecovery<S, E> {
   private final ActorNotes actorNotes;
   private S state;
   private long stateSize; // bytes of the last stored state
-  private long readBytes; // of all bodies
+  private long readBytes; // bytes of all bodies that were read
   private int bodyCount; // bodies that were read
-  // Names of fields that only newer code knows; empty if none.
+  // Each has the name of a field that only newer code knows; empty if there is none.
   private String unknownInState = ""; // in the state or an event
   private String unknownInNotes = "";
   private boolean isSnapshotUnreadable; // set while a snapshot is decoded, and stays set if that fails
@@ -56,7 +56,10 @@ final class ActorRecovery<S, E> {
     }
   }
 
-  /** Returns the bodies of the last full-state turn and of the turns up to {@code lastTurn}. */
+  /**
+   * Returns the bodies of the turns up to {@code lastTurn}, beginning with the last full-state
+   * turn.
+   */
   private List<byte[]> readTurns(long lastTurn, Store store, CodecException unreadable) {
     var storedTurns = store.turns(id).stream().filter(turn -> turn.number() <= lastTurn).toList();
     long lastFullState =

@@ -9,11 +9,11 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The content of a turn: the state or events, and notes. Fields that are added later are
- * collections or optional, so that older bodies can still be decoded.
+ * The content of a turn: the state or events, and notes. Fields that later versions add must be
+ * collections or optional, so that older bodies can be decoded.
  *
- * @param last the events of the turn that erased the actor, which are its final events. Views read
- *     them, but no state needs them
+ * @param last the events of a turn that erased the actor. Views read these events, but no state is
+ *     computed from them
  */
 record Body(Optional<byte[]> state, List<byte[]> events, List<Note> notes, List<byte[]> last) {
   private static final Codec<Body> CODEC = Codec.of(Body.class);

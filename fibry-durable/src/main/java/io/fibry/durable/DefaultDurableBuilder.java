@@ -198,7 +198,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
   @Override
   public DefaultDurableBuilder<M> deduplicate(int answers, Duration time) {
     if (!Objects.requireNonNull(time, "time").isPositive())
-      throw new IllegalArgumentException("kind '" + name + "' remembers for " + time + "; give more than zero");
+      throw new IllegalArgumentException("kind '" + name + "': deduplicate for " + time + "; give more than zero");
     return new DefaultDurableBuilder<>(name, messages, snapshotEvery, maxUnstoredTurns, maxStoredMessages,
         requirePositive(answers, "deduplicate"),
         time, retention);
@@ -241,7 +241,7 @@ record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snap
   @Override
   public Durable.Builder<M> retainEvents(Duration age) {
     if (Objects.requireNonNull(age, "age").isNegative())
-      throw new IllegalArgumentException("kind '" + name + "': a history of " + age
+      throw new IllegalArgumentException("kind '" + name + "': retainEvents " + age
           + "; give zero or more");
     var cappedAge = age.compareTo(MAX_DURATION) > 0 ? MAX_DURATION : age;
     return new DefaultDurableBuilder<>(name, messages, snapshotEvery, maxUnstoredTurns, maxStoredMessages,

@@ -100,7 +100,7 @@ record DefaultEventView<E>(String kind, Codec<E> eventCodec, Optional<String> na
     return new EventViewReader.EventDelivery(storedEvent, () -> handler.handle(storedEvent));
   }
 
-  /** Thrown if the kind stores no events. Its store then need not keep turns for this view. */
+  /** Thrown if the kind stores no events. The store then need not keep turns for this view. */
   static final class NoEventsException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 

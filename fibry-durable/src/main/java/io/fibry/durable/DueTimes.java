@@ -24,7 +24,7 @@ final class DueTimes {
   private final Scheduler scheduler;
   private final Consumer<String> onDue;
   private final Map<String, Instant> dueByKey = new HashMap<>(); // guarded by the monitor, as the fields below
-  // also has obsolete entries, whose time differs from that in `dueByKey`
+  // also has obsolete entries: their time differs from the time of their key in `dueByKey`
   private final PriorityQueue<DueEntry> queue = new PriorityQueue<>((a, b) -> a.at.compareTo(b.at));
   private Scheduler.Timer timer;
   private boolean closed;
@@ -49,7 +49,8 @@ final class DueTimes {
   /**
    * Sets the timer for the first entry. If a manual clock has reached the entry's time already, the
    * timer calls {@link #runDue} at once, under the monitor, and {@code runDue} sets the next timer.
-   * Even then {@code onDue} may take locks, because no caller of this method holds such a lock.
+   * Even then {@code onDue} may take locks, because no caller of this method holds a lock that
+   * {@code onDue} takes.
    */
   private void setTimer() {
     if (timer != null) timer.cancel();
@@ -60,8 +61,8 @@ final class DueTimes {
 
   /**
    * Returns when to read the store's clock next, in nanoseconds of the scheduler's clock. The
-   * scheduler's clock is read first. If both clocks move in between, the next check comes too
-   * early, and finds that a further check is needed.
+   * scheduler's clock is read before the store's clock. If time passes between the two reads, the
+   * next check comes too early, and finds that a further check is needed.
    */
   private long nextClockCheck(Instant due) {
     long nanos = scheduler.nanoTime();

@@ -17,11 +17,11 @@ import java.util.function.BiFunction;
  * and thread-safe. It names no store, so it is usually a constant.
  * {@snippet class="io.fibry.durable.JavadocSnippetsTest" region="durable"}
  *
- * <p>All that a handler did with one message is a <i>turn</i>. When the handler has returned, the
+ * <p>The effects of one message on its actor are a <i>turn</i>. When the handler has returned, the
  * turn is stored completely or not at all. Its answer is sent afterwards. While the turn is being
- * stored, the actor handles further messages; their answers wait for it. If a turn cannot be
- * stored, later turns are not stored either. The requests of all these turns fail with a
- * {@link NotStoredException}, and the actor reads its state again.
+ * stored, the actor handles further messages. Their answers are not sent before this turn is
+ * stored. If a turn cannot be stored, later turns are not stored either. The requests of all these
+ * turns fail with a {@link NotStoredException}, and the actor reads its state again.
  *
  * <p>A handler that throws stores nothing, and leaves the state unchanged. Effects outside of the
  * store, such as a message to the address of another actor, are not a part of the turn.
@@ -85,13 +85,14 @@ public sealed interface Durable<M> permits DurableDefinition {
    * @param builder builder of the actors
    * @param store the store that has the states
    * @param idle time without a message after which an actor is passivated
-   * @return entities, which are not loaded yet
+   * @return entities; an actor is loaded when it gets a message
    */
   Entities<String, M> entities(ActorBuilder<? super M> builder, Store store, Duration idle);
 
   /**
    * Returns the stored messages that are not handled any more, because their handler threw, or
-   * because they ended the process again and again. They stay in the store for an operator.
+   * because the process ended several times while it handled them. They stay in the store for an
+   * operator.
    *
    * @param store the store that has the messages
    * @return the parked messages of all keys
@@ -99,9 +100,9 @@ public sealed interface Durable<M> permits DurableDefinition {
   List<ParkedMessage<M>> parked(Store store);
 
   /**
-   * Lets the actor handle a parked message, behind the messages that wait. Steps whose results are
-   * stored are not run again, and the message's turn is stored once. If the message fails again, it
-   * is parked again.
+   * Lets the actor handle a parked message again, after the messages that wait. Steps whose results
+   * are stored are not run again, and the message's turn is stored once. If the message fails
+   * again, it is parked again.
    *
    * @param store the store that has the message
    * @param parked a message that {@link #parked(Store)} returned
@@ -142,7 +143,7 @@ public sealed interface Durable<M> permits DurableDefinition {
      *
      * @param <S> state
      * @param codec of the state
-     * @param initial state of each new key, which gets a copy that the codec makes
+     * @param initial state of each new key; the codec makes a copy for each key
      * @return a kind with a state
      */
     <S> StateStep<S, M> state(Codec<S> codec, S initial);
@@ -214,10 +215,11 @@ public sealed interface Durable<M> permits DurableDefinition {
 
     /**
      * Stores messages before they are handled: {@code sendMessage} returns true when the message is
-     * stored. The message is handled even if the process ends before, and its turn is stored once.
-     * A message whose handler throws is {@link Durable#parked parked} at once, unless an asker gets
-     * the failure; the failure policy does not retry it. This holds for the addresses that
-     * {@code newActor} and {@code entities} return, except for their timers and tasks.
+     * stored. The message is handled even if the process ends first, and its turn is stored once. A
+     * message whose handler throws is {@link Durable#parked parked} at once, unless an asker gets
+     * the failure; the failure policy does not retry it. Messages are stored if they are sent to an
+     * address that {@code newActor} or {@code entities} returned, except by a timer of this
+     * address.
      *
      * <p>Messages of one sender keep their order. Requests are stored, too. A request may overtake
      * only messages that are delivered again, or that wait behind 63 other messages.
@@ -237,11 +239,12 @@ public sealed interface Durable<M> permits DurableDefinition {
     Builder<M> deduplicate(int answers, Duration time);
 
     /**
-     * Sets how often a snapshot of the state is stored; a load reads only the events after it.
-     * Without a codec of the state, a load reads all events. If the snapshot cannot be decoded, a
-     * load needs all events, too; a store in a folder then reads the history of the whole kind.
+     * Sets how often a snapshot of the state is stored; a load reads only the events after the
+     * snapshot. Without a codec of the state, a load reads all events. If the snapshot cannot be
+     * decoded, a load needs all events, too; a store in a folder then reads the history of the
+     * whole kind.
      *
-     * @param turns from one snapshot to the next; by default 1,000
+     * @param turns number of turns from one snapshot to the next; by default 1,000
      * @return a changed copy
      */
     Builder<M> snapshotEvery(int turns);

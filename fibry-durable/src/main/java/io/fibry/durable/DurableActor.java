@@ -40,7 +40,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   private final PendingDelivery delivery;
   private final String key;
   private final Exitable host; // the actor or its entities; messages are not stored after its end
-  private final byte[] encodedMessage; // bytes of the only message to this address; empty if it encodes each message
+  private final byte[] encodedMessage; // bytes of this address's only message; empty if it encodes each message
 
   DurableActor(Actor<Object> target, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key,
       Exitable host) {
@@ -77,7 +77,10 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         : exitable instanceof DurableEntities<?> entities ? entities.target() : exitable;
   }
 
-  /** Returns an address for one message. It stores these bytes, which newer code may have made. */
+  /**
+   * Returns an address for one message. The address stores these bytes and does not encode the
+   * message again, because newer code may have written fields that this code would lose.
+   */
   DurableActor<M> withEncodedMessage(byte[] bytes) {
     return new DurableActor<>(target, kind, delivery, key, host, bytes);
   }
@@ -146,7 +149,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         if (!isStored) delivery.unreserve(key, pending.id());
         isSettled = true;
         return isStored;
-      } catch (InterruptedException | TimeoutException noResult) { // it may still be stored; then it is delivered
+      } catch (InterruptedException | TimeoutException noResult) { // the message may be stored and delivered later
         isSettled = true;
         storing.whenComplete((result, refusal) -> delivery.release(key, pending.id()));
         throw noResult;
@@ -154,7 +157,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     } catch (ExecutionException failure) {
       throw TurnPipeline.refusalCause(failure);
     } finally {
-      if (!isSettled) delivery.release(key, pending.id()); // the store may have it nevertheless
+      if (!isSettled) delivery.release(key, pending.id()); // the store may have the message nevertheless
     }
   }
 
@@ -220,7 +223,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         else result.completeExceptionally(isUnanswered(call, failure)
             ? RequestStoredException.of(id(), delivery, call.message(), failure) : failure);
       });
-      result.whenComplete((value, failure) -> answer.cancel(true)); // no effect if it is done
+      result.whenComplete((value, failure) -> answer.cancel(true)); // no effect if `answer` is done
       return result;
     } catch (RuntimeException notSent) {
       if (isInterrupted(notSent)) throw interruption(call, notSent);
@@ -250,7 +253,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     long startNanos = delivery.blockBuilder.scheduler().nanoTime();
     var answer = new CompletableFuture<R>();
     if (limit != NO_LIMIT) {
-      var timer = delivery.blockBuilder.scheduler().schedule(limit, // on a fiber: it may run code of the asker
+      var timer = delivery.blockBuilder.scheduler().schedule(limit, // on a fiber: this may run code of the asker
           () -> Thread.startVirtualThread(() -> answer.completeExceptionally(timeout(request, limit))));
       barrier.thenRun(timer::cancel);
     }
@@ -306,7 +309,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
       future = CompletableFuture.failedFuture(refusal);
     }
     var targetAnswer = future;
-    answer.whenComplete((value, failure) -> targetAnswer.cancel(true)); // no effect if it is done
+    answer.whenComplete((value, failure) -> targetAnswer.cancel(true)); // no effect if `targetAnswer` is done
     Runnable settle = () -> targetAnswer.whenComplete((value, failure) -> {
       if (failure == null) answer.complete(value);
       else answer.completeExceptionally(failure);
@@ -317,7 +320,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
 
   @SuppressWarnings("unchecked") // the public methods accept only requests that are an M
   private <R> StoredMessage<R> storeRequest(Request<?, R> request, Duration limit) {
-    if (!Objects.requireNonNull(limit, "limit").isPositive()) // checked before it is stored
+    if (!Objects.requireNonNull(limit, "limit").isPositive()) // checked before the request is stored
       throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
     long startNanos = System.nanoTime();
     String context = delivery.blockBuilder.contextText(this, request);
@@ -354,7 +357,10 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     close(delivery.endBarrier(key::equals), target, 2);
   }
 
-  /** @param ownCycle size of the cycle if a handler closes its own actor: then it does not wait */
+  /**
+   * @param ownCycle size of the wait cycle that exists if a handler closes its own actor. Such a
+   *     close does not wait
+   */
   static void close(CompletableFuture<Void> barrier, Exitable target, int ownCycle) {
     if (barrier.isDone()) {
       target.close();

@@ -19,10 +19,10 @@ public interface DurableContext<M> extends ActorContext<M> {
 
   /**
    * Sends a message as a part of this turn. If the turn is stored, the message is handled even if
-   * the process ends before, and the receiver's turn is stored once. If this turn is not stored,
-   * the message is not sent. Messages from one actor to another keep their order. The message waits
-   * in the store until the receiver is made. Use {@link #afterCommit} to send to actors that are
-   * not durable.
+   * the process ends first, and the receiver's turn is stored once. If this turn is not stored, the
+   * message is not sent. Messages from one actor to another keep their order. The message waits in
+   * the store until the receiver is made. Use {@link #afterCommit} to send to actors that are not
+   * durable.
    *
    * @param <N> messages of the receiver
    * @param to kind of the receiver
@@ -32,10 +32,10 @@ public interface DurableContext<M> extends ActorContext<M> {
   <N> void sendMessage(Durable<N> to, String key, N message);
 
   /**
-   * Sends this actor a message later, as a part of this turn. The reminder survives the process,
-   * and loads an actor that is not loaded. It comes at its time by the store's clock. If no process
-   * runs then, it comes when the next process runs. If the clock is set forward, it may come up to
-   * a minute late.
+   * Sets a reminder as a part of this turn: a message that this actor gets after the delay. The
+   * reminder survives the process, and loads the actor if it is not loaded. It comes at its time by
+   * the store's clock. If no process runs then, it comes when the next process runs. If the clock
+   * is set forward, it may come up to a minute late.
    *
    * @param name of the reminder, 1 to 512 bytes; replaces the reminder with this name
    * @param message the message
@@ -105,8 +105,8 @@ public interface DurableContext<M> extends ActorContext<M> {
   String idempotencyKey(String name);
 
   /**
-   * Waits for a time. The wait is a {@link #step}: if the process ends meanwhile, the handler then
-   * waits only for the remaining time.
+   * Waits for a time. The wait is a {@link #step}. If the process ends during the wait, the handler
+   * waits only for the remaining time when the message comes again.
    *
    * @param name of the step
    * @param time how long, by the store's clock; at most 100 years
@@ -115,8 +115,8 @@ public interface DurableContext<M> extends ActorContext<M> {
   void sleep(String name, Duration time) throws Exception;
 
   /**
-   * Runs code when the turn is stored, on a thread of its own. If the process ends before, the code
-   * is never run.
+   * Runs code when the turn is stored, on a thread of its own. If the process ends before the code
+   * runs, the code is never run.
    *
    * @param task the code; if it throws, the failure is logged
    */

@@ -119,7 +119,7 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
     if (BlockBuilder.of(builder).isPooled())
       throw kind.invalidDefinition("a pool handles several messages at a time; make entities");
     if (BlockBuilder.of(builder).mailbox().isSelective())
-      throw kind.invalidDefinition("what it does with one message is a turn, so its mailbox cannot be selective");
+      throw kind.invalidDefinition("a turn has the effects of exactly one message, so the mailbox cannot be selective");
     if (BlockBuilder.of(builder).mailbox().isOrdered())
       throw kind
           .invalidDefinition("messages that wait at the store keep their order, so its mailbox cannot have another");

@@ -34,7 +34,8 @@ final class DurableEntities<M> extends ForwardingExitable<Entities<String, M>> i
 
   @Override
   public void close() {
-    DurableActor.close(delivery.endBarrier(key -> true), entities, 3); // an actor, its entities, and the actor again
+    // the wait cycle has 3 elements: an actor, its entities, and the actor again
+    DurableActor.close(delivery.endBarrier(key -> true), entities, 3);
   }
 
   @Override

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * except where a member says otherwise.
  */
 final class DurableRuntime<S, E, M> {
-  private static final int MAX_ATTEMPTS = 5; // a message is parked if so many counted attempts ended their processes
+  private static final int MAX_ATTEMPTS = 5; // a message is parked if the process ended in so many counted attempts
 
   private final DurableDefinition<S, E, M> definition;
   private final PendingDelivery delivery;
@@ -41,7 +41,7 @@ final class DurableRuntime<S, E, M> {
   private UnknownFields unknownFields = UnknownFields.NONE; // fields that newer code wrote; no turn may erase them
   // Done when all answers of earlier turns are sent.
   private CompletableFuture<Void> allAnswered = CompletableFuture.completedFuture(null);
-  private boolean isStateDoubtful; // must be read again: a handler that threw may have changed it, or a load failed
+  private boolean isStateDoubtful; // `state` must be read again: a failed handler may have changed it, or a load failed
 
   DurableRuntime(DurableDefinition<S, E, M> definition, PendingDelivery delivery, Store.ActorId id) throws Exception {
     this.definition = definition;
@@ -94,7 +94,7 @@ final class DurableRuntime<S, E, M> {
 
   byte[] encode(E event) {
     return definition.eventCodec().orElseThrow(() -> new IllegalStateException(
-        definition + " stores its state, and no events; let the handler answer the next state")).encode(event);
+        definition + " stores its state, and no events; let the handler return the next state")).encode(event);
   }
 
   byte[] encodeMessage(M message) {
@@ -275,7 +275,7 @@ final class DurableRuntime<S, E, M> {
       failure.addSuppressed(parkFailure);
     }
     if (!isParked && !hasAsker) delivery.halt(id.key()); // later messages must not overtake it
-    return hasAsker && !isMessageFault; // if park(..) threw, the store may have removed the message
+    return hasAsker && !isMessageFault; // not `!isParked`: if park(..) threw, the store may have removed it
   }
 
   /**
@@ -286,7 +286,8 @@ final class DurableRuntime<S, E, M> {
     var storedMessage = turn.storedMessage().orElseThrow();
     var outbox = new TurnOutbox(id, delivery);
     outbox.markHandled(storedMessage);
-    // set before the cancellation is read, because an asker reads the stage when it gives up
+    // set before the cancellation is read, because an asker that gives up first cancels, and then
+    // reads the stage
     storedMessage.stage().ifPresent(stage -> stage.set(StoredMessage.RequestStage.FAILED));
     boolean mustPark = !storedMessage.hasAsker() || turn.isCancelledByAsker();
     if (mustPark) outbox.park(storedMessage, bytesOf(storedMessage, turn.message()), reason);
@@ -417,8 +418,9 @@ final class DurableRuntime<S, E, M> {
   }
 
   /**
-   * Returns the exception for the asker of a refused turn. A stored request still waits, unless its
-   * handler failed and the turn that deletes it may be stored. Called by the store's thread, too.
+   * Returns the exception for the asker of a refused turn. A stored request then still waits at the
+   * store, unless its handler failed and the turn that deletes the request may be stored. Also
+   * called by the store's thread.
    */
   NotStoredException notStored(TurnContext<S, E, M> turn, Throwable refusal, boolean hasFailed) {
     var cause = TurnPipeline.refusalCause(refusal);

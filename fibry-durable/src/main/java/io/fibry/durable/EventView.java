@@ -52,15 +52,16 @@ public interface EventView<E> {
    *
    * @param kind of the actors whose events the view reads
    * @param name of the view
-   * @param readUntil when the view last stored its offset, or was started first
-   * @param isBehind whether the view has not read all events. If the view does not run any more,
-   *     {@link EventView#forget} it
+   * @param readUntil when the view last stored its offset; if it never did, when it was first
+   *     started
+   * @param isBehind whether there are events that the view has not read. If the view no longer
+   *     runs, {@link EventView#forget} it
    */
   record NamedView(String kind, String name, Instant readUntil, boolean isBehind) {}
 
   /**
-   * Returns the views that a store knows by name. Reads all that views have stored, which may take
-   * long.
+   * Returns the views that a store knows by name. Reads all offsets that views have stored, which
+   * may take long.
    *
    * @param store the store
    * @return the views that were not forgotten; the view that stored its offset last comes last
@@ -100,8 +101,8 @@ public interface EventView<E> {
   void forget(Store store);
 
   /**
-   * Starts an actor that handles the events. Closing it waits until the present event is handled,
-   * and stores the offset.
+   * Starts an actor that handles the events. Closing the actor waits until the current event is
+   * handled, and stores the offset.
    *
    * @param builder builder of the actor
    * @param store the store that has the events

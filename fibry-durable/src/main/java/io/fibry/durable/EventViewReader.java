@@ -45,7 +45,7 @@ final class EventViewReader<E> implements AutoCloseable {
   private final Thread thread;
   private final Semaphore wake = new Semaphore(0); // a permit ends a pause
   private volatile boolean closing; // written by the actor's thread
-  private String offset = ""; // of the last handled turn; after the start, only the fiber uses it and `state`
+  private String offset = ""; // of the last handled turn; after the start, only the fiber uses this field and `state`
   private Optional<StoredViews.ViewState> state; // the stored offset; empty if the view has no name
 
   private EventViewReader(DefaultEventView<E> eventView, Handler<StoredEvent<E>> handler, Store store,
@@ -172,7 +172,7 @@ final class EventViewReader<E> implements AutoCloseable {
     }
   }
 
-  /** Ends the reader, and waits until the present event is handled and the offset is stored. */
+  /** Ends the reader, and waits until the current event is handled and the offset is stored. */
   @Override
   public void close() {
     closing = true;

@@ -12,8 +12,8 @@ final class FailureClassifier {
   private FailureClassifier() {}
 
   /**
-   * Returns whether the message caused the failure. If not, it may succeed when it is delivered
-   * again. Called on the handler's thread.
+   * Returns whether the message caused the failure. If not, the message may succeed when it is
+   * delivered again. Called on the handler's thread.
    */
   static boolean isMessageFault(Throwable failure) {
     if (Thread.currentThread().isInterrupted()) return false;

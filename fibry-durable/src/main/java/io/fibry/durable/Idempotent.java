@@ -3,7 +3,7 @@ package io.fibry.durable;
 /**
  * A message with an id, which an actor handles once. If the message is sent again, also after a
  * restart, its sender gets the same answer, and the handler is not called. If the handler threw,
- * the message was not handled.
+ * the message counts as not handled.
  *
  * <p>An actor remembers a limited number of answers, see {@link Durable.Builder#deduplicate}. When
  * it has forgotten an answer, it handles the message again. Use {@code reply} for the answer to an

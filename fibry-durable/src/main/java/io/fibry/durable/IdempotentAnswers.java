@@ -27,7 +27,8 @@ final class IdempotentAnswers {
       return Codec.ofAnswers(request);
     } catch (IllegalArgumentException noCodec) {
       throw new IllegalArgumentException(
-          request.getName() + " is Once, and its answer cannot be remembered: " + Lines.message(noCodec), noCodec);
+          request.getName() + " is Idempotent, and its answer cannot be remembered: " + Lines.message(noCodec),
+          noCodec);
     }
   }
 }

@@ -34,12 +34,13 @@ final class KeyDelivery {
   private final Map<String, StoredMessage<Object>> queue = new LinkedHashMap<>(2);
   // by id, in the order in which they were begun; their turns are not stored yet
   private final Map<String, StoredMessage<Object>> startedMessages = new LinkedHashMap<>(2);
-  // completing a future sends its request; done when the courier has delivered its messages
+  // Completing a future sends its request. The futures are completed when the courier has delivered
+  // its messages.
   private final List<CompletableFuture<Void>> heldRequests = new ArrayList<>(0);
   private final Set<String> unreadableIds = new HashSet<>(0); // only another version of the program can read them
   private int openCalls; // calls that the actor has not answered
-  // A message that was begun still waits at the store. No message is handled until all open calls
-  // have ended and a courier delivers the messages again.
+  // Set if a message that was begun still waits at the store. No message is handled until all open
+  // calls have ended and a courier delivers the messages again.
   private boolean isHalted;
 
   // ---- senders
@@ -68,8 +69,8 @@ final class KeyDelivery {
   }
 
   /**
-   * Counts off a call that was answered or has failed. Returns whether a courier must read the
-   * remaining messages.
+   * Ends a call that was answered or has failed. Returns whether a courier must read the remaining
+   * messages.
    */
   boolean endCall() {
     if (--openCalls > 0) return false;
@@ -113,7 +114,8 @@ final class KeyDelivery {
 
   /**
    * Queues all messages for a new life, begun messages first. A message that was not pending when
-   * the life began counts as read from the store, which must be asked whether it still waits.
+   * the life began counts as read from the store: the store must be asked whether that message
+   * still waits.
    */
   void restart(List<String> pendingIds) {
     var pending = Set.copyOf(pendingIds);
@@ -144,7 +146,10 @@ final class KeyDelivery {
     return mustWait;
   }
 
-  /** Returns a future that is done when the requests held now are sent: an end waits for them. */
+  /**
+   * Returns a future that is done when all requests that are held now are sent. The end of the
+   * actor waits for this future.
+   */
   CompletableFuture<Void> holdEnd() {
     if (heldRequests.isEmpty() && !hasRequestsToRelease) return TurnPipeline.DONE;
     var end = new CompletableFuture<Void>();
@@ -152,7 +157,9 @@ final class KeyDelivery {
     return end;
   }
 
-  /** Returns whether the courier can add messages that senders left meanwhile to its batch. */
+  /**
+   * Returns whether the courier can add to its batch messages that senders left during its read.
+   */
   boolean shouldReadOnceMore() {
     return hasReadAll && hasMissed && !isHalted;
   }
@@ -186,7 +193,7 @@ final class KeyDelivery {
 
   /** Queues messages, or returns false if the courier must first read earlier messages again. */
   boolean tryAddAll(List<StoredMessage<Object>> batch) {
-    // calls that ended while the courier read have left their messages
+    // Calls that ended while the courier was reading have left their messages behind.
     boolean hasLostMessages = openCalls == 0 && !(queue.isEmpty() && startedMessages.isEmpty());
     if (isHalted || hasLostMessages) {
       hasReadAll = false;

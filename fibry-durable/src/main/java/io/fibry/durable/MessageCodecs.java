@@ -28,7 +28,7 @@ record MessageCodecs<M>(Class<M> type, Optional<Codec<M>> codec, String missingR
     return new MessageCodecs<>(type, Optional.of(CheckedCodec.of(messageCodec)), "", answerCodecs);
   }
 
-  @SuppressWarnings("unchecked") // it encodes only answers to such requests
+  @SuppressWarnings("unchecked") // the codec encodes only answers to requests of this class
   MessageCodecs<M> withAnswerCodec(Class<?> request, Codec<?> answerCodec) {
     if (!type.isAssignableFrom(Objects.requireNonNull(request, "request")))
       throw new IllegalArgumentException(request.getName() + " is no message of " + type.getName());

@@ -3,7 +3,7 @@ package io.fibry.durable;
 import java.time.Instant;
 import java.util.Optional;
 
-/** An entry that an actor stores beside its state. A message is named by its id. */
+/** An entry that an actor stores beside its state. A note names a message by its id. */
 sealed interface Note {
 
   /** The message was handled, and is not handled again. The answer is encoded. */
@@ -13,7 +13,8 @@ sealed interface Note {
   record Step(String message, String name, Optional<byte[]> result, String failure) implements Note {}
 
   /**
-   * How often the process ended while it handled the message, since the message's last step.
+   * The number of counted attempts at the message since its last step. The process ended during
+   * each of these attempts, except perhaps the last.
    *
    * @param message the unique id of the stored message
    */

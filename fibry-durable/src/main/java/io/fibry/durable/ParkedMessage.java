@@ -3,7 +3,8 @@ package io.fibry.durable;
 import java.time.Instant;
 
 /**
- * A stored message whose handler threw, or during which the process ended again and again.
+ * A stored message that was parked, because its handler threw, or because the process ended several
+ * times while it handled the message.
  *
  * @param <M> messages
  * @param key of the actor

@@ -49,7 +49,7 @@ final class PendingDelivery implements AutoCloseable {
   private final DueTimes dueTimes;
   private Function<String, Actor<Object>> actorOfKey; // null until the start
   private final Predicate<String> isOwnedKey; // whether this program owns the key
-  private Instant startedAt = Instant.MIN; // an earlier process may have begun messages that were sent before
+  private Instant startedAt = Instant.MIN; // an earlier process may have begun messages that were sent before it
   private boolean closed;
 
   PendingDelivery(Store store, DefaultDurableBuilder<?> kind, BlockBuilder<?> blockBuilder,
@@ -138,7 +138,7 @@ final class PendingDelivery implements AutoCloseable {
     try {
       answer = actor.sendMessageReturn(message);
     } catch (RuntimeException notSent) {
-      registry.failureLog().logRefusal("what waits for " + kind.id(key) + " could not be given to it", notSent);
+      registry.failureLog().logRefusal("messages that wait for " + kind.id(key) + " could not be delivered", notSent);
       answer = CompletableFuture.failedFuture(notSent);
     } finally {
       if (answer == null) endCall(key);
@@ -156,7 +156,7 @@ final class PendingDelivery implements AutoCloseable {
     wakeCourier(key);
   }
 
-  /** Ends a reservation. If the message is not done, a courier delivers it. */
+  /** Ends a reservation. If the message still waits at the store, a courier delivers it. */
   void release(String key, String id) {
     synchronized (this) {
       var keyDelivery = deliveries.get(key);
@@ -165,14 +165,16 @@ final class PendingDelivery implements AutoCloseable {
     wakeCourier(key);
   }
 
-  /** Holds a request that would overtake messages of a courier, until the future is done. */
+  /** Returns a future that is done as soon as a new request overtakes no messages of a courier. */
   synchronized CompletableFuture<Void> orderBarrier(String key) {
     var barrier = new CompletableFuture<Void>();
     var keyDelivery = deliveries.get(key);
     return keyDelivery != null && keyDelivery.holdRequest(barrier) ? barrier : TurnPipeline.DONE;
   }
 
-  /** Returns a future that is done when all requests to these actors that are held now are sent. */
+  /**
+   * Returns a future that is done when all requests that are held for these actors now are sent.
+   */
   synchronized CompletableFuture<Void> endBarrier(Predicate<String> isIncluded) {
     var barriers = deliveries.entrySet().stream().filter(entry -> isIncluded.test(entry.getKey()))
         .map(entry -> entry.getValue().holdEnd());
@@ -217,7 +219,9 @@ final class PendingDelivery implements AutoCloseable {
     if (keyDelivery != null) keyDelivery.halt();
   }
 
-  /** Queues the messages again for a new life, which began when {@code pendingIds} were pending. */
+  /**
+   * Queues the messages again for a new life. {@code pendingIds} were pending when the life began.
+   */
   synchronized void restart(String key, List<String> pendingIds) {
     var keyDelivery = deliveries.get(key);
     if (keyDelivery != null) keyDelivery.restart(pendingIds);
@@ -265,7 +269,8 @@ final class PendingDelivery implements AutoCloseable {
       }
       releaseRequests(key);
     } catch (Throwable failure) {
-      LoggerFactory.getLogger(Durable.class).warn("what waits for {} could not be given to it", kind.id(key), failure);
+      LoggerFactory.getLogger(Durable.class).warn("messages that wait for {} could not be delivered", kind.id(key),
+          failure);
       retry(key, "its courier failed");
     }
   }
@@ -355,7 +360,9 @@ final class PendingDelivery implements AutoCloseable {
     }
   }
 
-  /** Waits for the answers. Returns false, and retries later, if the actor handled no message. */
+  /**
+   * Waits for the answers. If the actor handled no message, schedules a retry and returns false.
+   */
   private boolean awaitAnswers(String key, Map<String, CompletableFuture<Object>> answers) throws InterruptedException {
     for (var answer : answers.values()) await(answer);
     synchronized (this) {

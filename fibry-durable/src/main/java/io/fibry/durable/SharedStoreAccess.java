@@ -72,7 +72,7 @@ public final class SharedStoreAccess<M> {
    * @param store the store that has the states
    * @param idle time without a message after which an actor is passivated
    * @param keys chooses the keys that this program owns; send no messages to other keys
-   * @return entities, which are not loaded yet
+   * @return entities; an actor is loaded when it gets a message
    */
   public Entities<String, M> entities(ActorBuilder<? super M> builder, Store store, Duration idle,
       Predicate<String> keys) {

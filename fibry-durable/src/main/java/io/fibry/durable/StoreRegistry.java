@@ -22,9 +22,9 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * The actors and deliveries of this process at one store. They refer to the registry, but the store
- * does not. Otherwise the store would keep actors in memory that are unreachable, but never ended.
- * Thread-safe.
+ * The actors and deliveries of this process at one store. The actors and deliveries refer to the
+ * registry, but the store does not. Otherwise the store would keep actors in memory that are
+ * unreachable and have never ended. Thread-safe.
  */
 final class StoreRegistry {
   // Guarded by its own monitor.

@@ -21,9 +21,9 @@ import java.util.function.Supplier;
  * @param due when the message is due, as the store has it
  * @param isRead whether the message was read from the store: its turn may be stored already
  * @param stage present if a sender waits for the answer; shows that sender how far the actor has
- * come with the message
- * @param sentNanos when the sender began to store it, by {@link System#nanoTime}; 0 for a message
- * that a courier has read
+ *     come with the message
+ * @param sentNanos when the sender began to store the message, by {@link System#nanoTime}; 0 for a
+ *     message that a courier has read
  */
 record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boolean isRead,
     Optional<AtomicReference<RequestStage>> stage, long sentNanos)
@@ -74,7 +74,7 @@ record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boole
     return Mail.sentAt(id).orElse(due);
   }
 
-  /** Returns the common beginning of the unique ids of all reminders with this id. */
+  /** Returns the common prefix of the unique ids of all reminders with this id. */
   static String idPrefix(String id) {
     return id + "@";
   }

@@ -22,7 +22,7 @@ final class StoredNameChecks {
 
   /** Returns the id by which an actor recognizes an idempotent message that comes again. */
   static String messageId(Store.ActorId actor, Idempotent message) {
-    String role = "the id of " + message.getClass().getSimpleName() + " to " + actor + ", which is Once,";
+    String role = "the id of " + message.getClass().getSimpleName() + " to " + actor + ", which is Idempotent,";
     return IDEMPOTENT_PREFIX
         + checkText(role, Objects.requireNonNull(message.idempotencyKey(), () -> role + " is null"));
   }

@@ -24,7 +24,9 @@ import org.slf4j.LoggerFactory;
 
 /** The context of a handler: it collects the effects of a turn. Used by the handler's thread. */
 final class TurnContext<S, E, M> implements EventContext<S, E, M> {
-  private record TurnAnswer(CompletableFuture<Object> promise, CompletableFuture<?> value) {} // not sent until stored
+  /** An answer of this turn, which is sent when the turn is stored. */
+  private record TurnAnswer(CompletableFuture<Object> promise, CompletableFuture<?> value) {}
+
 
   private final DurableRuntime<S, E, M> runtime;
   private final M message;
@@ -74,7 +76,10 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
         + " is valid on its handler's thread, until the handler returns; to send later, use self()");
   }
 
-  /** Throws inside a step, because a step that is not run again would not add to the turn again. */
+  /**
+   * Throws inside a step. If the step were not run again, its additions to the turn would be
+   * missing.
+   */
   private void checkOutsideStep() {
     checkValid();
     if (steps != null) steps.checkOutside();
@@ -190,7 +195,7 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   private void checkNotIdempotent(Request<?, ?> request) {
     if (request instanceof Idempotent) throw new IllegalStateException(runtime.id() + " must remember its answer to "
         + request.getClass().getSimpleName()
-        + ", which is Once: only a value given to context.reply can be; or throw, and the request may come again");
+        + ", which is Idempotent: give context.reply a value, or throw, and the request may come again");
   }
 
   private void answer(Request<?, ?> request, CompletableFuture<?> value) {
@@ -253,7 +258,8 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   }
 
   private IllegalStateException unsupported(String verb) {
-    return new IllegalStateException(runtime.id() + " cannot " + verb + ": what it does with one message is a turn");
+    return new IllegalStateException(runtime.id() + " cannot " + verb
+        + ": a turn has the effects of exactly one message");
   }
 
   @Override
@@ -308,7 +314,7 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     return outbox;
   }
 
-  /** Returns the id by which a repeated message is recognized; empty if it cannot be. */
+  /** Returns the id by which a repetition of the message is recognized; empty if there is none. */
   Optional<String> messageId() {
     return message instanceof Idempotent idempotent ? Optional.of(StoredNameChecks.messageId(runtime.id(), idempotent))
         : storedMessage.map(StoredMessage::uniqueId);
@@ -351,7 +357,7 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     return obsoleteIds.stream().<Note>map(Note.Over::new).toList();
   }
 
-  /** Returns the note that an idempotent message is handled; empty for other messages. */
+  /** Returns the note that an idempotent message was handled; empty for other messages. */
   Optional<Note> answerNote(Instant now) {
     return message instanceof Idempotent
         ? Optional.of(new Note.Answered(messageId().orElseThrow(), now, rememberedAnswer))
@@ -381,7 +387,10 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     }
   }
 
-  /** Runs tasks and sends answers when all turns so far are stored. The future is done then. */
+  /**
+   * Runs tasks and sends answers when all turns so far are stored. Returns a future that is done
+   * when the answers are sent.
+   */
   CompletableFuture<Void> sendAnswers(CompletableFuture<Void> allStored, boolean hasFailed) {
     for (var task : commitTasks)
       allStored.thenRun(() -> Thread.ofVirtual().name("after " + runtime.id()).start(() -> run(task)));

@@ -23,14 +23,14 @@ import java.util.stream.Stream;
 final class TurnSteps {
   private static final ClassValue<Codec<Object>> CODECS = new ClassValue<>() {
     @Override
-    @SuppressWarnings("unchecked") // it encodes only values of this class
+    @SuppressWarnings("unchecked") // the codec encodes only values of this class
     protected Codec<Object> computeValue(Class<?> type) {
       return (Codec<Object>) Codec.of(type);
     }
   };
 
   private final DurableRuntime<?, ?, ?> runtime;
-  private final Optional<String> messageId; // empty: the message cannot come again
+  private final Optional<String> messageId; // empty if the message cannot come again
   private final Optional<String> storedId; // unique id of the message; empty if it is not stored
   private final Map<String, Integer> nameCounts = new HashMap<>(0); // how often the turn used each name
   private final List<Note> failedSteps = new ArrayList<>(0); // stored with the next step that succeeds
@@ -56,7 +56,7 @@ final class TurnSteps {
 
   private String requireMessageId() {
     return messageId.orElseThrow(() -> new IllegalStateException("a step of " + runtime.id()
-        + " could not be done again: its message is neither Once nor stored; let the kind store messages"));
+        + " could not be done again: its message is neither Idempotent nor stored; let the kind store messages"));
   }
 
   @SuppressWarnings("unchecked") // the codec returns an R, even if `type` is primitive
@@ -84,11 +84,11 @@ final class TurnSteps {
     return result.get();
   }
 
-  /** Throws if the effect of a step runs. */
+  /** Throws if the effect of a step is running. */
   void checkOutside() {
     if (!runningStep.isEmpty()) throw new IllegalStateException(describe(runningStep)
-        + " is not run again when its message comes again, and what it adds to the turn would be missing; add it "
-        + "behind the step");
+        + " is not run again when its message comes again, so its additions to the turn would be missing; make them "
+        + "after the step");
   }
 
   private String describe(String name) {
@@ -99,8 +99,8 @@ final class TurnSteps {
     try {
       return CODECS.get(type);
     } catch (IllegalArgumentException noCodec) {
-      throw new IllegalArgumentException("what " + description + " answers cannot be stored: " + Lines.message(noCodec),
-          noCodec);
+      throw new IllegalArgumentException(
+          "the result of " + description + " cannot be stored: " + Lines.message(noCodec), noCodec);
     }
   }
 
@@ -111,7 +111,8 @@ final class TurnSteps {
     try {
       return codec.decode(result);
     } catch (CodecException unreadable) {
-      throw new CodecException("what " + describe(name) + " answered cannot be read: " + Lines.message(unreadable)
+      throw new CodecException("the stored result of " + describe(name) + " cannot be read: "
+          + Lines.message(unreadable)
           + "; give step(..) a codec that reads the old form, by evolution.readOld(..)", unreadable);
     }
   }
@@ -157,7 +158,10 @@ final class TurnSteps {
     delivery.sleepUntil(wakeTime);
   }
 
-  /** Returns a note that sets the attempts at the message to 0, because it has made progress. */
+  /**
+   * Returns a note that sets the attempts at the message to 0, because the message has made
+   * progress. Returns an empty list if there were no attempts.
+   */
   private List<Note> attemptsReset() {
     return storedId.filter(runtime::hasAttempts).stream().<Note>map(id -> new Note.Begun(id, 0)).toList();
   }

@@ -45,7 +45,7 @@ class BadValuesTest {
   @Test
   void endlesslyNestedTypeIsRefused() {
     assertTrue(refusal(() -> Codec.of(Growing.class))
-        .endsWith(" has type arguments more than 64 deep; let them end"));
+        .endsWith(" has type arguments more than 64 deep; nest them less deeply"));
   }
 
   enum NoValue {}
@@ -157,7 +157,7 @@ class BadValuesTest {
   void nullIsRefusedByName() {
     assertEquals("type", nullText(() -> Codec.of(null)));
     assertEquals("forms", nullText(() -> Codec.of(Added.class, null)));
-    assertEquals("what forms answers", nullText(() -> Codec.of(Added.class, forms -> null)));
+    assertEquals("the result of forms", nullText(() -> Codec.of(Added.class, forms -> null)));
     assertEquals("format", nullText(() -> TypeCodec.of(Added.class, forms -> forms, null)));
     assertEquals("type", nullText(() -> Codec.of(Added.class, forms -> forms.named(null, "x"))));
     assertEquals("name", nullText(() -> Codec.of(Added.class, forms -> forms.named(Added.class, null))));

@@ -119,7 +119,7 @@ class CodecTest {
     assertTrue(refusalOf(Code.class).contains("Code.code: java.lang.Runnable"));
     assertTrue(refusalOf(Numbers.class).contains("Numbers.some: ? super java.lang.Integer"));
     assertTrue(refusalOf(Half.class).contains("Half: io.fibry.codec.CodecTest$Mutable cannot be encoded; use"));
-    assertTrue(refusalOf(List.class).contains("a raw java.util.List (make a record that has one"));
+    assertTrue(refusalOf(List.class).contains("a raw java.util.List (put it into a record"));
     assertTrue(refusalOf(ArrayList.class).contains("raw"));
     assertTrue(refusalOf(StringBuilder.class).contains("java.lang.StringBuilder"));
     assertTrue(refusalOf(Leaf.class).contains("raw"));

@@ -140,7 +140,7 @@ class BadInputTest extends StoreFixture {
     try (var otherHits = STORING_HITS.entities(scope.anonymous(), store, IDLE); var logged = new Logged()) {
       assertTrue(otherHits.actor("ada").sendMessage(new Hit("y")));
 
-      eventually(() -> !logged.lines("what waits for hits 'ada' could not be given to it").isEmpty());
+      eventually(() -> !logged.lines("messages that wait for hits 'ada' could not be delivered").isEmpty());
       assertEquals(1, store.pending(new Store.ActorId("hits", "ada"), Instant.MAX, 9).size());
     }
   }
@@ -172,8 +172,8 @@ class BadInputTest extends StoreFixture {
 
   @Test
   void selectiveMailboxIsRefused() {
-    assertEquals("there can be no such actor of kind 'hits': what it does with one message is a turn, so its mailbox "
-        + "cannot be selective",
+    assertEquals("there can be no such actor of kind 'hits': a turn has the effects of exactly one message, so the "
+        + "mailbox cannot be selective",
         refusal(() -> HITS.newActor(scope.named("ada").mailbox(Mailbox.unbounded().selective()), store)));
   }
 
@@ -200,9 +200,9 @@ class BadInputTest extends StoreFixture {
 
   @Test
   void invalidDurationsAreRefused() {
-    assertEquals("kind 'hits' remembers for PT0S; give more than zero",
+    assertEquals("kind 'hits': deduplicate for PT0S; give more than zero",
         refusal(() -> KIND.deduplicate(1, Duration.ZERO)));
-    assertEquals("kind 'hits': a history of PT-1S; give zero or more",
+    assertEquals("kind 'hits': retainEvents PT-1S; give zero or more",
         refusal(() -> KIND.retainEvents(Duration.ofSeconds(-1))));
     assertStarts("entities that are idle after 0 s would end before their first message",
         refusal(() -> HITS.entities(scope.anonymous(), store, Duration.ZERO)));

@@ -116,8 +116,8 @@ class BadStepTest extends TurnFixture {
 
   @Test
   void stepOfUnrepeatableMessageIsRefused() {
-    String text = "a step of notes 'ada' could not be done again: its message is neither Once nor stored; let the kind "
-        + "store messages";
+    String text = "a step of notes 'ada' could not be done again: its message is neither Idempotent nor stored; let "
+        + "the kind store messages";
 
     assertEquals(text,
         refused(KIND, IllegalStateException.class, context -> context.step("s", String.class, () -> "")));
@@ -128,7 +128,7 @@ class BadStepTest extends TurnFixture {
   @Test
   void stepWithUnencodableTypeIsRefusedBeforeItRuns() {
     for (var type : List.of(Object.class, List.class, Thread.class))
-      assertStarts("what step 's' of notes 'ada' answers cannot be stored: " + type.getName() + ": ",
+      assertStarts("the result of step 's' of notes 'ada' cannot be stored: " + type.getName() + ": ",
           refused(context -> context.step("s", type, () -> {
             throw new AssertionError("the step was run");
           })));
@@ -149,7 +149,7 @@ class BadStepTest extends TurnFixture {
         "replyWhen", "replyFailure"})
   void stepCannotChangeItsTurn(String call) {
     assertEquals("step 's' of notes 'ada' failed: java.lang.IllegalStateException: step 's' of notes 'ada' is not run "
-        + "again when its message comes again, and what it adds to the turn would be missing; add it behind the step",
+        + "again when its message comes again, so its additions to the turn would be missing; make them after the step",
         refused(KIND.storeMessages(9), StepFailedException.class,
             context -> context.step("s", String.class, () -> "" + BadTurnTest.CALLS.get(call).run(context))));
   }

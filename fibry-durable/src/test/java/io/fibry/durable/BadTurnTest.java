@@ -141,7 +141,7 @@ class BadTurnTest extends TurnFixture {
   @ParameterizedTest
   @ValueSource(strings = {"receive", "stash", "unstash"})
   void mailboxCallsAreRefusedDuringTurn(String method) {
-    assertEquals("notes 'ada' cannot " + method + ": what it does with one message is a turn",
+    assertEquals("notes 'ada' cannot " + method + ": a turn has the effects of exactly one message",
         refused(KIND, IllegalStateException.class, CALLS.get(method)));
   }
 
@@ -187,8 +187,8 @@ class BadTurnTest extends TurnFixture {
     });
 
     for (var id : List.of("when", "failure"))
-      assertEquals("orders 'ada' must remember its answer to Order, which is Once: only a value given to "
-          + "context.reply can be; or throw, and the request may come again",
+      assertEquals("orders 'ada' must remember its answer to Order, which is Idempotent: give context.reply a value, "
+          + "or throw, and the request may come again",
           assertThrowsExactly(IllegalStateException.class, () -> ada.ask(new Order(id))).getMessage());
   }
 
@@ -198,7 +198,7 @@ class BadTurnTest extends TurnFixture {
       context.reply(order, n);
       return n + 1;
     });
-    String prefix = "the id of Order to orders 'ada', which is Once, ";
+    String prefix = "the id of Order to orders 'ada', which is Idempotent, ";
 
     assertEquals(prefix + "is null",
         assertThrowsExactly(NullPointerException.class, () -> ada.ask(new Order(null))).getMessage());
@@ -240,7 +240,7 @@ class BadTurnTest extends TurnFixture {
         KIND.state(0L).handler((n, ask, context) -> ((EventContext<Long, Noted, Ask>) context).persist(new Noted("x")))
             .newActor(scope.named("ada"), store);
 
-    assertEquals("kind 'notes' stores its state, and no events; let the handler answer the next state",
+    assertEquals("kind 'notes' stores its state, and no events; let the handler return the next state",
         assertThrowsExactly(IllegalStateException.class, () -> ada.ask(new Ask("?"))).getMessage());
   }
 

@@ -190,6 +190,6 @@ abstract class OutboxAndOnceContract extends DeskFixture {
         () -> Durable.kind("odd", Odd.class).state(0L).handler((state, message) -> state));
 
     assertTrue(failure.getMessage().startsWith(Odd.class.getName()
-        + " is Once, and its answer cannot be remembered: answers to "), failure.getMessage());
+        + " is Idempotent, and its answer cannot be remembered: answers to "), failure.getMessage());
   }
 }
