@@ -23,7 +23,7 @@ public final class FieldLossException extends StoreException {
   public FieldLossException(Store.ActorId actor, long turn, String field) {
     super("turn " + turn + " of " + actor + " would erase " + Objects.requireNonNull(field, "field")
         + ", which is stored and which this program does not know: it runs older code than the program that has "
-        + "stored it. A node that knows the field can handle the message, and so can this one after its upgrade. "
+        + "stored it. A node that knows the field can handle the message, as this node can after its upgrade. "
         + "If the type had the field before, name it with evolution.ignoreRemoved(..)", null);
     this.field = field;
   }

@@ -46,7 +46,7 @@ public final class MemoryStore implements Store {
   private final InstantSource clock;
   private final Map<ActorId, StoredActor> actors = new HashMap<>(); // all fields are guarded by this object's monitor
   private final TreeMap<Long, Turn> history = new TreeMap<>(); // by offset
-  private final List<MemoryHistory> openHistories = new ArrayList<>(); // without closed ones
+  private final List<MemoryHistory> openHistories = new ArrayList<>(); // without closed histories
   private final Map<String, Duration> retention = new HashMap<>(); // by kind: the age after which turns may be deleted
   private final Map<ActorId, ViewOffset> views = new HashMap<>(); // by actor of the view, without forgotten views
   private long lastOffset; // the offset of the last stored turn
@@ -329,15 +329,17 @@ public final class MemoryStore implements Store {
     });
   }
 
-  /** Returns the offset up to which all views of a kind have read; MAX_VALUE if it has no view. */
+  /**
+   * Returns the offset up to which all views of a kind have read; MAX_VALUE if the kind has none.
+   */
   private long minViewOffset(String kind) {
     return views.values().stream().filter(view -> view.kind().equals(kind)).map(ViewOffset::offset)
         .mapToLong(offset -> offset.isEmpty() ? 0 : Long.parseLong(offset)).min().orElse(Long.MAX_VALUE);
   }
 
   /**
-   * Deletes the turns before an offset, at which a full-state turn replaced them. If views have not
-   * read up to this offset, notes it in {@code endOffsets} instead.
+   * Deletes the turns before the offset of a full-state turn that replaced them. If a view has not
+   * read up to this offset, adds the offset to {@code endOffsets} instead.
    */
   private void deleteReplaced(StoredActor stored, long replacedBefore, long minViewOffset) {
     if (replacedBefore > minViewOffset) stored.endOffsets.add(replacedBefore);

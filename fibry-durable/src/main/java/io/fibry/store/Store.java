@@ -157,8 +157,8 @@ public interface Store extends AutoCloseable {
    * @param actor the actor
    * @return the stored part of the actor
    * @throws StoreException if the actor cannot be read
-   * @throws CancellationException if interrupted while it waits for another thread or a server, as
-   *     in all methods that read
+   * @throws CancellationException if interrupted while it waits for another thread or a server. All
+   *     other methods that read throw it, too
    */
   LoadedActor load(ActorId actor);
 
@@ -167,8 +167,8 @@ public interface Store extends AutoCloseable {
    * default implementation reads the history of the whole kind.
    *
    * @param actor the actor
-   * @return its turns that are still stored, in their order. A turn may come twice, and turns that
-   *     a full-state turn replaced may be among them
+   * @return its stored turns, in their order. The list may contain a turn twice, and turns that a
+   *     full-state turn replaced
    * @throws StoreException if the turns cannot be read
    */
   default List<StoredTurn> turns(ActorId actor) {
@@ -354,8 +354,8 @@ public interface Store extends AutoCloseable {
   InstantSource clock();
 
   /**
-   * Stores all turns and messages that this store has received, then closes it. Actors that still
-   * need the store fail.
+   * Stores all turns and messages that this store has received, then closes it. Actors that use the
+   * store afterwards fail.
    */
   @Override
   void close();

@@ -4,8 +4,8 @@ import io.fibry.Outcome;
 import java.util.Objects;
 
 /**
- * Thrown when the disk failed so that its content is unknown. The store takes no more turns. When
- * the store is opened again, it reads which turns are stored.
+ * Thrown when the disk failed so that its content is unknown. The store accepts no more turns. When
+ * it is opened again, it reads from the disk which turns are stored.
  */
 public final class StoreBrokenException extends StoreException {
   private static final long serialVersionUID = 1;

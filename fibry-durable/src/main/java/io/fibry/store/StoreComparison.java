@@ -35,7 +35,7 @@ final class StoreComparison {
         if (page.isEmpty()) page.addAll(history.poll());
         var turn = page.peek();
         if (turn == null || turn.number() > lastNumbers.getOrDefault(turn.key(), 0L)) return turn;
-        page.remove(); // the history has returned it before
+        page.remove(); // the history has returned this turn before
       }
     }
 
@@ -133,7 +133,10 @@ final class StoreComparison {
         && Arrays.equals(first.body(), second.body());
   }
 
-  /** Returns the first turn that a view has not read; if it has read all, a key of no turn. */
+  /**
+   * Returns the key of the first turn that a view has not read. If the view has read all turns,
+   * returns a key that no turn has.
+   */
   private TurnKey firstUnread(ViewOffset view) throws InterruptedException {
     try (var history = source.history(view.kind(), view.offset())) {
       var turns = history.poll();

@@ -20,8 +20,8 @@ import java.util.function.Consumer;
 /**
  * Copies the content of one store to another, kind by kind. Turns keep their numbers, and the turns
  * of a kind keep their order. Pending messages are sent by the actor of the copy,
- * {@link CopySummary#ACTOR}. It first sends itself a message that marks the copy as unfinished. Its
- * last turn handles this message. Used by one thread.
+ * {@link CopySummary#ACTOR}. This actor first sends itself a message that marks the copy as
+ * unfinished. The actor's last turn handles this message. Used by one thread.
  */
 final class StoreCopier {
   private static final int MAX_PENDING_TURNS = 1_000; // turns that are being stored in the target
@@ -34,7 +34,7 @@ final class StoreCopier {
   /** Says which turns of an actor have been copied. */
   private static final class ActorProgress {
     private final long baseTurn; // the number of the first turn that is needed to load the actor
-    private final int baseHash; // hash of the base turn's loaded body; the history has another if that is a snapshot
+    private final int baseHash; // hash of the base turn's loaded body; if that is a snapshot, the history lacks it
     private final long lastTurn; // the number of its last turn
     private boolean isBaseCopied; // whether the target can load the actor from its base turn
     private long life; // the number of its life in the target; 0 if none has begun
@@ -92,7 +92,7 @@ final class StoreCopier {
     return new CopySummary(copiedActors, copiedTurns, copiedMessages);
   }
 
-  /** Begins a life of the copy's actor. If a second copy begins one, this copy fails. */
+  /** Begins a life of the copy's actor. If a second copy begins another life, this copy fails. */
   private void beginLife() throws InterruptedException {
     var loaded = target.load(CopySummary.ACTOR);
     life = loaded.life();
@@ -167,8 +167,8 @@ final class StoreCopier {
   }
 
   /**
-   * Lets the target expect the turn of this number next. This turn need not follow the last copied
-   * turn, because the source may have deleted turns.
+   * Makes the target expect turn {@code next} as the actor's next turn. This turn need not follow
+   * the last copied turn, because the source may have deleted turns.
    */
   private void continueFrom(ActorId id, ActorProgress actor, long next) {
     if (actor.life == 0 || next != actor.copiedTurn + 1) actor.life = target.beginLife(id, next - 1);
@@ -186,7 +186,7 @@ final class StoreCopier {
   private IllegalStateException missing(ActorId id, ActorProgress actor) {
     return new IllegalStateException(
         id + " has " + actor.lastTurn + " turns at " + source + ", and its history goes to "
-            + actor.copiedTurn + ". Something stores turns there, or holds them back; copy again into an empty store");
+            + actor.copiedTurn + ". Turns were stored or held back meanwhile; copy again into an empty store");
   }
 
   private void addWrite(CopyWrite write) throws InterruptedException {

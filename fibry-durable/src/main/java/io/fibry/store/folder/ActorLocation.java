@@ -17,8 +17,8 @@ import java.util.stream.Stream;
  * a record in it, packed into a long.
  *
  * <p>The fields of this class and of {@link ActorLife} are guarded by the monitor of their object.
- * An actor has such an object while it is expanded, see {@link IndexStripe}. An actor is in use
- * while its life has not ended, or a record of it is being stored.
+ * An actor has a location while it is expanded, see {@link IndexStripe}. An actor is in use while
+ * its life has not ended, or a record of it is being stored.
  */
 final class ActorLocation {
   private static final long[] NO_POSITIONS = {};
@@ -72,7 +72,7 @@ final class ActorLocation {
       if (removePendingTurn()) earlierTurnsDone.thenRun(() -> idle.complete(null));
     }
 
-    /** Counts a turn as done. Returns whether no turn of this life will be stored any more. */
+    /** Counts a turn as done. Returns whether no further turn of this life will be stored. */
     private synchronized boolean removePendingTurn() {
       return --pendingTurns == 0 && isClosedToTurns;
     }
@@ -176,7 +176,9 @@ final class ActorLocation {
     return Arrays.copyOf(positions, positionCount);
   }
 
-  /** Adds the record of a turn or a snapshot. The actor's earlier records were added before. */
+  /**
+   * Adds the record of a turn or a snapshot. All earlier records of the actor must have been added.
+   */
   synchronized void add(long number, LogRecord.RecordType type, int segment, int offset) {
     boolean hasFullState = type != LogRecord.RecordType.TURN;
     hasGap = !hasFullState && (hasGap || lastTurn != 0 && number > lastTurn + 1);
@@ -218,7 +220,7 @@ final class ActorLocation {
   /**
    * Begins the next life. No turn of the previous life is accepted any more.
    *
-   * @param number differs from the numbers of all other lives
+   * @param number the number of the new life, which no other life has
    */
   synchronized ActorLife beginLife(long number) {
     life = new ActorLife(this, number, life == null ? CompletableFuture.completedFuture(null) : life.closeToTurns());

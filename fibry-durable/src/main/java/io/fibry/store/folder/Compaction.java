@@ -34,9 +34,9 @@ final class Compaction {
   private final LogIndex index;
   private final Executor worker;
   private final NavigableMap<Long, Segment> sealed; // segments by the number of their last frame; thread-safe
-  // Its future completes when all records of the index are on disk.
+  // Returns a future that completes when all records of the index are on disk.
   private final Supplier<CompletableFuture<Void>> syncAll;
-  private final Supplier<DiskThrottle> throttleFactory; // makes one for each pass
+  private final Supplier<DiskThrottle> throttleFactory; // makes a throttle for each pass
   private final ReentrantLock filesLock = new ReentrantLock(); // held while files are replaced, or a backup reads them
   private CompletableFuture<Void> pass = CompletableFuture.completedFuture(null); // guarded by this object's monitor
   private DiskThrottle throttle; // of the current pass; guarded by the monitor, as the next two fields
@@ -167,7 +167,7 @@ final class Compaction {
   }
 
   /**
-   * Prevents further passes. The present pass ends after the segment that it is writing, and writes
+   * Prevents further passes. The current pass ends after the segment that it is writing, and writes
    * this segment without pauses.
    */
   synchronized void stop() {

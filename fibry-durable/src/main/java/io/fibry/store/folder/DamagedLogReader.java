@@ -86,7 +86,7 @@ final class DamagedLogReader {
     for (var name : disk.names()) if (name.endsWith(".torn")) tornFiles.add(name);
     storeId = readStoreId();
     var segments = Segment.all(disk, storeId, replaced -> {});
-    if (segments.isEmpty()) addDefect(Segment.nameOf(1), 0, "it is missing, as all others");
+    if (segments.isEmpty()) addDefect(Segment.nameOf(1), 0, "it is missing, as all other segments are");
     boolean isContinued = true; // whether the log continues after the previous segment
     int nextSegment = 1;
     for (int i = 0; i < segments.size(); i++) {
@@ -107,8 +107,8 @@ final class DamagedLogReader {
   }
 
   /**
-   * Returns the id of the store from the file {@code store.id}. If that is damaged, returns the id
-   * in the header of the first readable segment, or 0 if there is none.
+   * Returns the id of the store from the file {@code store.id}. If this file is missing or damaged,
+   * returns the id in the header of the first readable segment, or 0 if there is none.
    */
   private long readStoreId() throws IOException {
     try {
@@ -195,10 +195,10 @@ final class DamagedLogReader {
   }
 
   /**
-   * Ends a segment without an intact seal. After the offset it has no intact frame, or only frames
-   * that do not prove that the missing frame was on disk. Reports a defect if the segment is
-   * compact or the log continues in a later segment, or else a torn end. Returns whether the log
-   * continues.
+   * Ends the reading of a segment without an intact seal. After the offset, the segment has no
+   * intact frame, or only frames that do not prove that the missing frame was on disk. Reports a
+   * defect if the segment is compact or the log continues in a later segment, or else a torn end.
+   * Returns whether the log continues.
    */
   private boolean endWithoutSeal(Segment segment, ByteBuffer content, int offset, boolean isContinuedLater)
       throws IOException {
@@ -247,7 +247,7 @@ final class DamagedLogReader {
           reader.read(nextFrame, 0, record, bytes);
           recordCount++;
         }
-      } catch (RuntimeException unreadable) { // the bytes have no form of a record
+      } catch (RuntimeException unreadable) { // the bytes do not have the form of a record
         return recordCount;
       }
       offset += Integer.BYTES + length;

@@ -13,8 +13,8 @@ final class DiskThrottle {
   private static final int PAUSE_FACTOR = 3; // a pause is so many times as long as the work before it
 
   private final LongSupplier nanoTime;
-  private final LongConsumer sleep; // sleeps for so many nanoseconds, or shorter
-  private volatile Thread thread; // the using thread; written by itself, read by others
+  private final LongConsumer sleep; // sleeps for at most so many nanoseconds
+  private volatile Thread thread; // the thread that works; written by this thread, read by others
   private volatile boolean isHurried; // no more pauses; written by other threads
   private long workStart; // reading of `nanoTime`
   private long workNanos; // work since the last pause, in nanoseconds
@@ -31,7 +31,7 @@ final class DiskThrottle {
     workStart = nanoTime.getAsLong();
   }
 
-  /** Counts work in bytes. Pauses if {@link #WORK_BYTES} were done since the last pause. */
+  /** Counts work in bytes. Pauses after each {@link #WORK_BYTES} of work. */
   void recordWork(int doneBytes) {
     bytes += doneBytes;
     workNanos += nanoTime.getAsLong() - workStart;
@@ -52,8 +52,8 @@ final class DiskThrottle {
   }
 
   /**
-   * Called by any thread. Ends the present pause, and lets the using thread work without pauses
-   * from now on.
+   * Called by any thread. Ends the current pause, and lets the working thread continue without
+   * pauses from now on.
    */
   void hurry() {
     isHurried = true;

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 /**
  * The files of a folder, which is locked while this disk is open. Only the user of the process can
  * read new files, if the file system has POSIX permissions. Reads do not use a channel, because the
- * interrupt of one thread closes a channel for all.
+ * interrupt of one thread closes a channel for all threads.
  */
 final class FileDisk implements StorageDirectory {
   private static final int BLOCK = 1 << 16; // bytes of zeros in one write

@@ -37,7 +37,7 @@ final class FileWindow {
   /**
    * Returns the bytes from an offset on, which are valid until the next call.
    *
-   * @param minBytes the buffer has at least so many bytes, if the file does not end before
+   * @param minBytes the buffer has at least so many bytes, unless the file ends first
    */
   ByteBuffer bytesAt(int offset, long minBytes) throws IOException {
     int neededBytes = (int) Math.min(minBytes, size - offset);

@@ -8,9 +8,9 @@ import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 
 /**
- * Computes fingerprints by SipHash-1-3 with a result of 128 bits. The key is random and never
- * leaves the process. An attacker thus cannot choose keys of actors whose fingerprints are equal,
- * or have the same slot in the index. Thread-safe.
+ * Computes fingerprints by SipHash-1-3 with a result of 128 bits. The key of the hash is random and
+ * never leaves the process. An attacker thus cannot choose keys of actors so that their
+ * fingerprints are equal, or get the same slot in the index. Thread-safe.
  */
 final class FingerprintHasher {
   private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);

@@ -39,7 +39,7 @@ final class FolderLock implements AutoCloseable {
 
   private final Path folder;
   private final Path realPath;
-  private final Optional<FileChannel> channel; // of the lock file; empty: the folder has none and is only read
+  private final Optional<FileChannel> channel; // of the lock file; empty if the folder has none and is only read
   private final byte[] ownerId;
   private final Object fileKey; // identifies the lock file in the operating system, or null if there is no file
 

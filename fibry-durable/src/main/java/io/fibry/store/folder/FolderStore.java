@@ -64,7 +64,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     Objects.requireNonNull(disk, "disk");
     try {
       var chosenOptions = Objects.requireNonNull(options, "options").apply(Options.DEFAULT);
-      return LogStore.open(disk, Objects.requireNonNull(chosenOptions, "what options answers"));
+      return LogStore.open(disk, Objects.requireNonNull(chosenOptions, "the result of options"));
     } catch (IOException failure) {
       throw closeAfter(disk,
           new UncheckedIOException(disk + " cannot be opened as a store: " + Lines.thrown(failure), failure));
@@ -126,8 +126,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   }
 
   /**
-   * Returns the health of this store, also if it is closed. This never waits for the disk. The
-   * time that it takes grows with the actors that are loaded or have pending messages.
+   * Returns the health of this store, also if it is closed. This never waits for the disk. The time
+   * that it takes grows with the number of actors that are loaded or have pending messages.
    *
    * @return counts and flags
    */
@@ -227,7 +227,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
             "capacity for " + maxPendingBytes + " bytes; give " + MIN_SEGMENT_BYTES + " or more");
       Objects.requireNonNull(clock, "clock");
       if (Objects.requireNonNull(syncInterval, "syncInterval").isNegative())
-        throw new IllegalArgumentException("a pause of " + syncInterval + "; give zero or more");
+        throw new IllegalArgumentException("a sync interval of " + syncInterval + "; give zero or more");
     }
 
     /**
@@ -252,7 +252,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
 
     /**
      * Counts turns as stored as soon as they are written, and syncs them to disk later. A loss of
-     * power may then lose the last turns. The end of the process does not.
+     * power may then lose the last turns. The end of the process loses no turn.
      *
      * @param interval the maximal time between two syncs
      * @return a changed copy

@@ -94,8 +94,8 @@ record Frame(long number, long lastSynced, long time, FrameKind kind, List<ByteB
   }
 
   /**
-   * Returns the frame at the position of the buffer, which is not moved. Returns null if no intact
-   * frame begins there.
+   * Returns the frame at the position of the buffer, and does not change this position. Returns
+   * null if no intact frame begins there.
    */
   static Frame of(FramePosition position, ByteBuffer content) {
     var header = readHeader(position, content);
@@ -111,8 +111,8 @@ record Frame(long number, long lastSynced, long time, FrameKind kind, List<ByteB
   }
 
   /**
-   * Returns the header of the frame at the position of the buffer, which is not moved. Returns null
-   * if no intact frame begins there.
+   * Returns the header of the frame at the position of the buffer, and does not change this
+   * position. Returns null if no intact frame begins there.
    */
   static FrameHeader readHeader(FramePosition position, ByteBuffer content) {
     int start = content.position();

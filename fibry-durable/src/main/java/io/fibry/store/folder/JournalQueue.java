@@ -6,7 +6,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * A queue from many threads to one thread, which takes the entries.
  *
  * <p>No entry waits while the taking thread sleeps. A sender adds its entry and then reads
- * {@code isIdle}. The taking thread writes {@code isIdle} and then checks the queue.
+ * {@code isIdle}. The taking thread writes {@code isIdle} and then checks the queue. At least one
+ * of the two thus sees what the other has written.
  *
  * <p>No entry is lost at the end. A sender adds its entry and then reads {@code hasEnded}. The
  * taking thread writes {@code hasEnded} and then takes the remaining entries. If both threads find
@@ -38,8 +39,8 @@ final class JournalQueue<E> {
   }
 
   /**
-   * Asks the taking thread to end when it has taken the present entries. The caller must then wake
-   * the taking thread.
+   * Asks the taking thread to end after it has taken the remaining entries. The caller must then
+   * wake the taking thread.
    */
   void close() {
     isCloseRequested = true;

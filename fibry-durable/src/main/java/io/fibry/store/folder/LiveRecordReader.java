@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Reads the live records of sealed segments. Pauses between parts of a segment, so that others can
- * use the disk, and gives the live records of each part as one frame. Each reading of a segment
- * makes the same parts. Records that die between two readings can thus only make frames smaller.
- * Used by one thread.
+ * Reads the live records of sealed segments. Reads a segment in parts, and gives the live records
+ * of each part to the consumer as one frame. Pauses between parts, so that other threads can use
+ * the disk. Each reading of a segment makes the same parts. Records that die between two readings
+ * can thus only make frames smaller. Used by one thread.
  */
 final class LiveRecordReader {
   private static final int MAX_PART = 1 << 20; // bytes; the last frame of a part may exceed it
@@ -85,11 +85,13 @@ final class LiveRecordReader {
         part.stream().map(LiveRecord::record).toList());
   }
 
-  /** Adds the live records of a frame to a part. Returns whether all its records are live. */
+  /**
+   * Adds the live records of a frame to a part. Returns whether all records of the frame are live.
+   */
   private boolean add(Frame frame, Frame.FramePosition position, List<LiveRecord> part) {
     boolean isAllLive = true;
     int offset = position.offset() + Frame.RECORDS_OFFSET;
-    // The index of the first record that a view may still have to read, by kind.
+    // By kind: the index in the frame of the first record that a view may still have to read.
     var firstUnread = new HashMap<String, Integer>(0);
     int nextIndex = 0;
     for (var record : frame.records()) {

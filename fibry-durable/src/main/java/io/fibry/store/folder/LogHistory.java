@@ -149,7 +149,7 @@ final class LogHistory implements Store.History {
       if (frame == null) frame = readLargeFrame(bytes);
       offset += (int) frame.size();
       if (frame.kind() == Frame.FrameKind.SEALED) {
-        seenRelocations = -1; // `seek` finds the next segment, which may replace several others
+        seenRelocations = -1; // `seek` finds the next segment, which may replace several segments
         lastReadFrame = Math.max(lastReadFrame, frame.number());
         return turns;
       }

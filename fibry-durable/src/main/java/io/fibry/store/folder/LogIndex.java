@@ -97,7 +97,7 @@ final class LogIndex {
 
   /**
    * Counts a message as being stored. Returns its receiver, or null if {@code maxPending} messages
-   * that are due no later are already pending.
+   * that are due at the same time or earlier are already pending or being stored.
    */
   ActorLocation reserveMessage(Store.PendingMessage message, int maxPending) {
     return withActor(message.to(), location -> {
@@ -117,7 +117,7 @@ final class LogIndex {
   }
 
   /**
-   * Visits each actor once that has a stored turn or a pending message. Each stripe is read at one
+   * Visits once each actor that has a stored turn or a pending message. Each stripe is read at one
    * moment.
    */
   void forEach(Consumer<Store.ActorId> reader) {

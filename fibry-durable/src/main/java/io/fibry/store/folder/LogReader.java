@@ -19,8 +19,9 @@ import org.slf4j.LoggerFactory;
  * commit that was cut off before its senders were notified. The bytes are moved to a file beside
  * the log, and the log continues in their place.
  *
- * <p>A last commit that was acknowledged, and damaged afterwards, looks like a torn end if no mark
- * ({@link SegmentLog#markSynced}) was written behind it. So a torn end is in doubt.
+ * <p>If the last commit was acknowledged and later damaged, it looks like a torn end, unless a mark
+ * ({@link SegmentLog#markSynced}) was written behind it. Therefore the turns of a torn end are in
+ * doubt.
  */
 final class LogReader {
   interface FrameReader {
@@ -85,7 +86,8 @@ final class LogReader {
       sealedSegments.put(nextFrame - 1, segment);
     }
     throw damaged(new Segment(storeId, nextSegment(sealedSegments)),
-        segments.isEmpty() ? "it is missing, as all others" : "it is missing, and the segment before it was sealed");
+        segments.isEmpty() ? "it is missing, as all other segments are"
+            : "it is missing, and the segment before it was sealed");
   }
 
   private static int nextSegment(NavigableMap<Long, Segment> sealed) {

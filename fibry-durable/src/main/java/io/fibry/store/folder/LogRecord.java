@@ -115,7 +115,7 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
   /** Returns the number of elements. Throws if two bytes cannot hold it. */
   private static int count(Store.ActorId actor, List<?> elements) {
     if (elements.size() > MAX_COUNT) throw new IllegalArgumentException(
-        "a turn of " + actor + " has done or sends " + elements.size() + " messages; at most " + MAX_COUNT
+        "a turn of " + actor + " handles or sends " + elements.size() + " messages; at most " + MAX_COUNT
             + " are possible");
     return elements.size();
   }

@@ -353,8 +353,8 @@ final class LogStore extends FolderStore {
   }
 
   /**
-   * Called when a stored record could not be added to the index. Stops compaction, because the
-   * index may take live records for dead.
+   * Called when a stored record could not be added to the index. Stops compaction, because it would
+   * delete live records that the index lacks.
    */
   void distrustIndex() {
     compaction.stop();

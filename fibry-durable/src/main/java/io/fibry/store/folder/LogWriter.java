@@ -52,7 +52,7 @@ final class LogWriter {
 
     /**
      * Called when the entry and all earlier entries are on disk. If the store has a sync interval,
-     * called when they are written, and not synced yet.
+     * called when they are written, perhaps before they are synced.
      */
     void onStored(int segment, int offset);
 

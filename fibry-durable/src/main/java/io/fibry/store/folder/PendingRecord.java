@@ -45,7 +45,7 @@ abstract sealed class PendingRecord<T> extends CompletableFuture<T> implements L
 
   /**
    * Calls {@link #onFinished} unless it was called. The sender and the journal may both call this
-   * method: an Error may strike the sender when the journal has the record already.
+   * method: an Error may strike the sender after it has given the record to the journal.
    */
   final void finishOnce() {
     synchronized (this) {

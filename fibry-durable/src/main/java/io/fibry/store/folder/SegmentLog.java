@@ -31,7 +31,7 @@ final class SegmentLog {
   private Runnable onSync = () -> {}; // called after each sync
   private volatile Syncs syncs = Syncs.NONE; // read by other threads, as the next field
   private volatile boolean isBroken;
-  private StoreBrokenException brokenReason; // null: the log is not broken, or there was no memory for the exception
+  private StoreBrokenException brokenReason; // null if the log is not broken, or no memory was left for it
 
   private SegmentLog(StorageDirectory disk, SegmentPreallocator preallocator) {
     this.disk = disk;
@@ -46,7 +46,7 @@ final class SegmentLog {
     var log = new SegmentLog(disk, preallocator);
     var end = LogReader.open(disk, storeId, reader);
     log.continueAt(end);
-    // The segments that replace these files are intact, as they were just read.
+    // The segments that replace these files are intact, because they have just been read.
     for (var name : end.replacedFiles()) disk.delete(name);
     return log;
   }
@@ -192,7 +192,7 @@ final class SegmentLog {
     try {
       disk.sync(segment.name());
     } catch (Throwable failure) {
-      throw markBroken("the disk could not say that it has what was written", failure);
+      throw markBroken("the disk did not confirm that it has the written bytes", failure);
     }
     syncs = syncs.plus(System.nanoTime() - start);
     lastSynced = nextFrame - 1;
@@ -204,7 +204,7 @@ final class SegmentLog {
     return isBroken || preallocator.isReady();
   }
 
-  /** Starts to create the next segment again, if that failed at least a second ago. */
+  /** Starts to create the next segment again, if the last attempt failed at least a second ago. */
   void prepare() {
     if (!isBroken) preallocator.retry(segment.next());
   }

@@ -13,8 +13,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * Creates segments in advance, because a new segment takes as long as thousands of commits. Used by
- * the log's thread; other threads may ask whether the disk is full.
+ * Creates segments in advance, because creating a segment takes as long as thousands of commits.
+ * Used by the log's thread; other threads may ask whether the disk is full.
  */
 final class SegmentPreallocator {
   static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1); // from a failure to the next attempt

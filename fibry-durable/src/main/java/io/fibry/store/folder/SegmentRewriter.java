@@ -52,8 +52,8 @@ final class SegmentRewriter {
 
   /**
    * Returns whether no segment was added, or the new segment would be the same as the only segment
-   * that it replaces. A segment with a dead message is always rewritten, because the later turn
-   * that says that the message was handled loses this information when it is rewritten itself.
+   * that it replaces. A segment with a dead message is always rewritten. A later turn says that the
+   * message was handled, but this turn loses that information when it is rewritten itself.
    */
   boolean isUnchanged() {
     return contents.isEmpty()
@@ -91,7 +91,7 @@ final class SegmentRewriter {
     String name = segment().name() + AtomicFile.UNFINISHED_SUFFIX;
     var content = frame.bytes(segment().position(end));
     if (end + content.remaining() > bytes) // possible: a new view, or a clock that was set back, makes more turns live
-      throw new IOException(name + " was made for " + bytes + " bytes, and what is alive has become more");
+      throw new IOException(name + " was made for " + bytes + " bytes, and the live records need more");
     disk.write(name, end, content);
     int offset = end + Frame.RECORDS_OFFSET;
     for (var liveRecord : liveRecords) {

@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The files of a store, which uses them only through this interface. A test can give the store a
- * disk that fails or loses its power. A program can give it a disk that encrypts. Several threads
- * use the files at the same time, but only one thread writes a file. Threads that load actors call
- * only {@link #read}, also for a file that is being written.
+ * The files of a store. The store uses its files only through this interface. A test can give the
+ * store a disk that fails or loses its power. A program can give it a disk that encrypts. Several
+ * threads use the files at the same time, but only one thread writes a file. Threads that load
+ * actors call only {@link #read}, also for a file that is being written.
  */
 public interface StorageDirectory extends AutoCloseable {
 
@@ -81,7 +81,7 @@ public interface StorageDirectory extends AutoCloseable {
   /**
    * Gives a file another name, and replaces an existing file of that name.
    *
-   * @param oldName the present name of the file
+   * @param oldName the current name of the file
    * @param newName its new name
    * @throws IOException if the file cannot be renamed
    */

@@ -19,19 +19,19 @@ import java.util.stream.Stream;
  * @param pendingMessages stored messages that are not handled yet, and reminders
  * @param parkedMessages messages that failed and are parked for an operator
  * @param isClosed whether the store was closed at its last use
- * @param tornFiles the names of files that contain ends of the log that were in doubt, moved there
- * when the store was opened
+ * @param tornFiles the names of the files to which ends of the log that were in doubt were moved
+ *     when the store was opened
  * @param doubt the end of the log, if it is damaged and no mark says that it was on disk. It is a
- * commit that a crash cut off before any sender was notified, or a commit that was damaged after
- * the crash. When a store has been idle for 20 ms, it writes a mark, which says that the last
- * commit is on disk. If that commit is damaged, it is one of the {@code defects}. So only turns of
- * the last milliseconds before the end of the process can be in doubt. After a loss of power, turns
- * of the last seconds can be, because the mark is not synced. With {@code withSyncInterval}, the
- * interval is added. When the store is opened, the doubtful bytes are moved to a file beside the
- * log, and the log continues in their place
+ *     commit that a crash cut off before any sender was notified, or a commit that was damaged
+ *     after the crash. When a store has been idle for 20 ms, it writes a mark, which says that the
+ *     last commit is on disk. If that commit is damaged, it is one of the {@code defects}. So only
+ *     turns of the last milliseconds before the end of the process can be in doubt. After a loss of
+ *     power, turns of the last seconds can be in doubt, because the mark is not synced. With
+ *     {@code withSyncInterval}, the interval is added. When the store is opened, the doubtful bytes
+ *     are moved to a file beside the log, and the log continues in their place
  * @param defects bytes that are not as they were written
  * @param lostTurns turns that cannot be read because of the defects. If the last turns of an actor
- * are lost, this is known only if a defect names the actor
+ *     are lost, this is known only if a defect names the actor
  */
 public record StoreCheck(String store, long bytes, long frames, long actors, long turns, long pendingMessages,
     long parkedMessages,
@@ -58,7 +58,7 @@ public record StoreCheck(String store, long bytes, long frames, long actors, lon
    * @param actor the actor
    * @param first the number of the first lost turn
    * @param last the number of the last lost turn
-   * @param why the reason why they cannot be read
+   * @param why why these turns cannot be read
    */
   public record LostTurns(Store.ActorId actor, long first, long last, String why) {
     @Override
@@ -97,7 +97,7 @@ public record StoreCheck(String store, long bytes, long frames, long actors, lon
    */
   public static void main(String... folders) {
     if (folders.length < 1 || folders.length > 2) {
-      System.err.println("give the folder of a store; and an empty folder, if what is whole is to go there");
+      System.err.println("give the folder of a store, and optionally an empty folder for its intact part");
       System.exit(2);
     }
     try {

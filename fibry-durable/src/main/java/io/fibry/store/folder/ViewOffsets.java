@@ -21,7 +21,7 @@ final class ViewOffsets {
   // The last turn that each view has read, by kind and view.
   private final Map<String, Map<String, LogHistory.HistoryPosition>> positions = new ConcurrentHashMap<>();
 
-  /** Keeps how far a view has read, if the actor stores the offset of a view. */
+  /** Notes how far a view has read, if the actor stores the offset of a view. */
   void setOffset(Store.ActorId actor, byte[] body) {
     ViewOffset.kindOf(actor).ifPresent(kind -> setOffset(kind, actor, ViewOffset.of(actor, body)));
   }

@@ -39,9 +39,8 @@ public final class StoreEvents {
   }
 
   /**
-   * Initializes this class, and so makes the prototypes. Called while a store is opened or a kind
-   * is defined, because a class whose initialization fails for lack of stack can never be used
-   * again.
+   * Initializes this class, which makes the prototypes. Called while a store is opened or a kind is
+   * defined, because a class whose initialization fails for lack of stack can never be used again.
    */
   public static void prepare() {}
 

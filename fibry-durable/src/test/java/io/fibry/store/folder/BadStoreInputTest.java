@@ -58,7 +58,7 @@ class BadStoreInputTest {
     for (int bytes : new int[] {0, -1, Integer.MIN_VALUE, 4095})
       assertEquals("capacity for " + bytes + " bytes; give 4096 or more",
           refusal(() -> FolderStore.open(folder, options -> options.withMaxPendingBytes(bytes))));
-    assertEquals("a pause of PT-0.000000001S; give zero or more",
+    assertEquals("a sync interval of PT-0.000000001S; give zero or more",
         refusal(() -> FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofNanos(-1)))));
   }
 
@@ -139,7 +139,7 @@ class BadStoreInputTest {
       var turn = new Store.Turn(ADA, store.load(ADA).life(), 1, Instant.EPOCH, false, new byte[1],
           Collections.nCopies(65_536, "m"), List.of());
 
-      assertEquals("a turn of account 'ada' has done or sends 65536 messages; at most 65535 are possible",
+      assertEquals("a turn of account 'ada' handles or sends 65536 messages; at most 65535 are possible",
           refusal(() -> store.append(turn)));
     }
   }
@@ -183,7 +183,7 @@ class BadStoreInputTest {
   void nullIsRefusedByName() {
     assertEquals("folder", nullText(() -> FolderStore.open(null)));
     assertEquals("options", nullText(() -> FolderStore.open(folder, null)));
-    assertEquals("what options answers", nullText(() -> FolderStore.open(folder, options -> null)));
+    assertEquals("the result of options", nullText(() -> FolderStore.open(folder, options -> null)));
     assertEquals("syncInterval", nullText(() -> FolderStore.open(folder, options -> options.withSyncInterval(null))));
     assertEquals("clock", nullText(() -> FolderStore.open(folder, options -> options.withClock(null))));
     assertEquals("disk", nullText(() -> FolderStore.open((StorageDirectory) null, options -> options)));

@@ -218,7 +218,7 @@ class CheckTest {
 
     assertTrue(output.startsWith("1 " + data() + " is damaged: 2 actors, "), output);
     assertTrue(output.contains("\nlost: account 'ada', turn 7 to 9: it is whole, and"), output);
-    assertEquals("2 give the folder of a store; and an empty folder, if what is whole is to go there", run());
+    assertEquals("2 give the folder of a store, and optionally an empty folder for its intact part", run());
     assertTrue(FolderStore.check(temporary.resolve("new")).isWhole());
   }
 

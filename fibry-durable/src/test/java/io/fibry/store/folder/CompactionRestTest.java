@@ -227,7 +227,7 @@ class CompactionRestTest {
     restAction = () -> now = Instant.EPOCH;
     try (var logged = new Logged()) {
       runCompaction();
-      assertEquals(1, logged.lines("bytes, and what is alive has become more").size());
+      assertEquals(1, logged.lines("bytes, and the live records need more").size());
     }
 
     assertFalse(isFileBeingWritten());

@@ -156,7 +156,7 @@ class RecorderTest {
       var events = recorded.of(folder);
       assertEquals(1, events.size());
       var event = events.getFirst();
-      assertEquals("the disk could not say that it has what was written", event.getString("what"));
+      assertEquals("the disk did not confirm that it has the written bytes", event.getString("what"));
       assertEquals("java.io.IOException: made up, for a test", event.getString("failure"));
       assertEquals(1, logged.lines("a store is broken").size());
     }

@@ -97,7 +97,7 @@ class DamageTest {
 
     var failure = assertThrows(StoreDamagedException.class, () -> open(disk, new ArrayList<>()));
 
-    assertTrue(failure.getMessage().contains("it is missing, as all others"), failure.getMessage());
+    assertTrue(failure.getMessage().contains("it is missing, as all other segments are"), failure.getMessage());
   }
 
   @Test
