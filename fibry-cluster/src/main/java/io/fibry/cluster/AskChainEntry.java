@@ -15,7 +15,7 @@ import java.util.List;
  * @param actor the name of the actor
  */
 record AskChainEntry(String life, String actor) {
-  private static final int MAX_ENTRIES = 32; // in a header; of more askers, the first are left out
+  private static final int MAX_ENTRIES = 32; // in a header; if there are more askers, the first are left out
   private static final String SEPARATOR = "\t";
 
   static String toHeader(List<String> askers) {

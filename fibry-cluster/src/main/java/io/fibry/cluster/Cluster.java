@@ -30,14 +30,14 @@ import java.util.function.UnaryOperator;
  * limit, and fails as for a local actor. Its messages, and their answers, are encoded, so they need
  * the form that {@link io.fibry.codec.Codec#of} describes. An exception of its handler arrives as a
  * {@link RemoteFailureException}. A request fails with an {@link UnavailableException} if it does
- * not arrive. If its answer cannot arrive any more, as after a crash of the other node, it fails
- * within a lease. {@code sendMessage} returns true when this node has accepted the message. After
- * that, the message arrives once, or becomes a dead letter of this node, with the reason.
+ * not arrive. If its answer can no longer arrive, for example after a crash of the other node, it
+ * fails within a lease. {@code sendMessage} returns true when this node has accepted the message.
+ * After that, the message arrives once, or becomes a dead letter of this node, with the reason.
  */
 public sealed interface Cluster extends AutoCloseable permits LocalNode {
 
   /**
-   * Makes a node without a server, for development and tests. It encodes messages all the same, so
+   * Makes a node without a server, for development and tests. It encodes messages nevertheless, so
    * that unsuitable types fail here, too.
    *
    * @param app the name of the app
@@ -86,7 +86,7 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
   List<Member> members();
 
   /**
-   * Calls a handler with the present members, and with the members after each change.
+   * Calls a handler with the current members, and with the members after each change.
    *
    * @param handler called on a thread of its own
    * @return the subscription; closing it ends the calls
@@ -146,7 +146,8 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
    * Returns a topic of all nodes. All subscribers, of all nodes, get each published message once,
    * in the order of each publisher. A node misses the messages that are published while it is
    * disconnected. The subscribers of the returned object are on this node. If their full mailboxes
-   * block it, and more than 1,024 messages wait for them, the oldest waiting messages are dropped.
+   * block the topic, and more than 1,024 messages wait for them, the oldest waiting messages are
+   * dropped.
    *
    * @param <M> the messages
    * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
@@ -201,7 +202,7 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
    * @param idle as in {@link Entities#open}
    * @param birth makes an entity; its state on a previous node is lost, unless the entity stores it
    * @return the addresses of the entities, on any node; closing this object gives the partitions of
-   * this node to other nodes, and waits until these own them
+   * this node to other nodes, and waits until these nodes own them
    * @throws IllegalArgumentException if the class of a message or of an answer cannot be encoded
    * @throws IllegalStateException if this node hosts the kind already, or other nodes have split it
    * into another number of partitions
@@ -278,7 +279,7 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
     private static final Duration MIN_LEASE = Duration.ofSeconds(3);
     private final String node;
     private final Duration lease;
-    private final Optional<Duration> askLimit; // empty: the limit of the scope
+    private final Optional<Duration> askLimit; // empty for the limit of the scope
     private final int partitions;
     private final ActorScope scope;
     private final InstantSource wallClock;
@@ -349,7 +350,7 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
      */
     public Options withPartitions(int partitions) {
       if (partitions < 1 || partitions > MAX_PARTITIONS) throw new IllegalArgumentException(
-          partitions + " parts; take 1 to " + MAX_PARTITIONS + ", and several for each node that there may ever be");
+          partitions + " partitions; take 1 to " + MAX_PARTITIONS + ", several for each node that there may ever be");
       return new Options(node, lease, askLimit, partitions, scope, wallClock, settleTime);
     }
 

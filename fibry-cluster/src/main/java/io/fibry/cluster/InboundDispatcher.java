@@ -113,7 +113,7 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
     if (actor.isEmpty()) return Optional.of("its key does not belong to this partition");
     try {
       return trySend(actor.get(), protocol.decode(body), context) ? Optional.empty()
-          : Optional.of("'" + description + "' did not take it");
+          : Optional.of("'" + description + "' did not accept it");
     } catch (CodecException failure) {
       UnreadableMessageLog.log("'" + description + "' got a message", wire, failure);
       return Optional.of(ReplyCodec.summarize(failure));
@@ -146,7 +146,7 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
       if (self.isWaitingFor(wire))
         send(ReplyCodec.ofFailure(wire.replyTo().get(), request, self.cycleException(wire, request)));
       else AskChain.runAs(self.chainOf(wire), () -> ask(wire, request, actor));
-    } else AskChain.runAs(List.of(self.toString()), () -> actor.sendMessage(message)); // if refused: a dead letter
+    } else AskChain.runAs(List.of(self.toString()), () -> actor.sendMessage(message)); // if refused, a dead letter
   }
 
   private void storeMessage(WireMessage wire, M message, Actor<? super M> actor) {
@@ -155,7 +155,10 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
         : ReplyCodec.ofFailure(replyTo, message, notStoredException(wire, message))));
   }
 
-  /** Names both reasons, and leaves the outcome unknown, because the actor returns only false. */
+  /**
+   * Returns an exception that names both possible reasons. Its outcome is unknown, because the
+   * actor's {@code sendMessage} returns only false.
+   */
   private UnavailableException notStoredException(WireMessage wire, Object message) {
     String actor = chainEntry(wire.header(Destination.KEY)).actor();
     return new UnavailableException("'" + actor + "' has not confirmed that it has stored the message: too many stored "

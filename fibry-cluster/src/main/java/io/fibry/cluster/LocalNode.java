@@ -57,7 +57,7 @@ final class LocalNode implements Cluster {
   private final Map<String, ExposedActor<?>> offers = new ConcurrentHashMap<>(); // by name
   private final Map<String, CompletableFuture<ExitReason>> exitFutures = new ConcurrentHashMap<>(); // by name
   private final Map<String, PartitionCoordinator<?>> partitionCoordinators = new ConcurrentHashMap<>(); // by kind
-  private final Map<String, Exitable> hostingHandles = new ConcurrentHashMap<>(); // by kind; end the hosting
+  private final Map<String, Exitable> hostingHandles = new ConcurrentHashMap<>(); // by kind; their end ends the hosting
   private final Map<Store, Subscription> unownedSubscriptions = new ConcurrentHashMap<>(); // by store; see notifyOwner
   private volatile boolean isLeaving;
   private final AtomicLong lastMessageId = new AtomicLong(); // of messages to other nodes
@@ -107,9 +107,9 @@ final class LocalNode implements Cluster {
         transport.get(subjects.keyOfMessageVersion()).flatMap(ClusterTransport.Entry::value).map(FORM_CODEC::decode)
             .orElse(CURRENT_FORM);
     if (!form.equals(CURRENT_FORM))
-      throw new IllegalStateException("the nodes of app '" + subjects.app() + "' talk in form "
-          + form.version + ", and this version of the library in form " + CURRENT_FORM.version
-          + "; take the version that they have");
+      throw new IllegalStateException("the nodes of app '" + subjects.app() + "' exchange messages of form "
+          + form.version + ", and this version of the library knows form " + CURRENT_FORM.version
+          + "; take the library version of these nodes");
   }
 
   // ---- nodes
@@ -174,7 +174,10 @@ final class LocalNode implements Cluster {
         Optional.of(() -> exitOf(name)));
   }
 
-  /** Returns the exit of the present actor of a name. A completed exit is of a former actor. */
+  /**
+   * Returns the exit of the actor that has the name now. A completed exit belongs to an earlier
+   * actor.
+   */
   private CompletableFuture<ExitReason> exitOf(String name) {
     var exit = exitFutures.compute(name,
         (key, previous) -> previous != null && !previous.isDone() ? previous : RemoteExitWatch.of(name, nodeContext));

@@ -79,12 +79,12 @@ final class Membership implements AutoCloseable {
 
   /**
    * Calls the listener with each change; a slow subscriber of {@link #observableMembers} may get
-   * only the last change. The listener gets the present members first, on the calling thread, and
+   * only the last change. The listener gets the current members first, on the calling thread, and
    * later changes on the actor's thread. It must not wait.
    *
-   * <p>No change is missed after the present members, and the order is preserved. For this, a
-   * change is written to {@code memberList} before the listeners are called, and all calls hold the
-   * monitor of {@code listeners}. A listener may get a change twice.
+   * <p>No later change is missed, and the order is preserved. For this, a change is written to
+   * {@code memberList} before the listeners are called, and all calls hold the monitor of
+   * {@code listeners}. A listener may get a change twice.
    */
   Subscription onEachChange(Consumer<List<Member>> listener) {
     synchronized (listeners) {
@@ -202,7 +202,7 @@ final class Membership implements AutoCloseable {
     for (var entry : List.copyOf(entries.values())) try {
       if (!heartbeats.mayHaveValidLease(entry.member().id())) endSilentLife(entry);
     } catch (TransportException failure) {
-      if (failure.failure() == Failure.DENIED) remove(entry.member().name()); // this node may not write the end
+      if (failure.failure() == Failure.DENIED) remove(entry.member().name()); // no permission to write the end
       else LOG.debug("node '{}' could not write that node '{}' is dead", node, entry.member().name(), failure);
     }
     heartbeats.removeOld();
@@ -214,7 +214,7 @@ final class Membership implements AutoCloseable {
     String reason = "node '" + node + "' saw no heartbeat of it for a whole lease";
     if (entry.state.end(transport, key, entry.version, reason)) remove(member.name());
     else transport.get(key).filter(current -> current.version() > entry.version).flatMap(NodeState::of)
-        .ifPresentOrElse(heartbeats::onEntry, () -> remove(member.name())); // a newer heartbeat is late
+        .ifPresentOrElse(heartbeats::onEntry, () -> remove(member.name())); // the watch may deliver a heartbeat late
   }
 
   @Override

@@ -34,7 +34,7 @@ public final class MemoryNetwork implements ClusterNetwork {
   private static final class MemorySubscriber {
     private final Optional<String> group;
     private final Actor<WireMessage> actor;
-    private boolean isClosed; // guarded by this object
+    private boolean isClosed; // guarded by the monitor
 
     MemorySubscriber(Optional<String> group, Actor<WireMessage> actor) {
       this.group = group;
@@ -125,7 +125,7 @@ public final class MemoryNetwork implements ClusterNetwork {
   private boolean sendToOne(List<MemorySubscriber> group, WireMessage message) {
     int firstIndex = (int) (groupCounter.incrementAndGet() % group.size());
     for (int i = 0; i < group.size(); i++)
-      if (group.get((firstIndex + i) % group.size()).acceptIfOpen(message)) return true; // false: it is closed
+      if (group.get((firstIndex + i) % group.size()).acceptIfOpen(message)) return true; // false if it is closed
     return false;
   }
 

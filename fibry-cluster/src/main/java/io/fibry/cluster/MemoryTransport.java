@@ -47,7 +47,7 @@ final class MemoryTransport implements ClusterTransport {
     answer.whenComplete((wire, failure) -> pendingRequests.remove(answer));
     if (isClosed) answer.completeExceptionally(closedException());
     else network.request(message, limit, answer);
-    if (isClosed) failPending(answer); // close() may not have seen the answer's future
+    if (isClosed) failPending(answer); // close() may have missed this future
     return answer;
   }
 
@@ -84,7 +84,7 @@ final class MemoryTransport implements ClusterTransport {
       }
     };
     subscriptions.add(registered);
-    if (isClosed) registered.close(); // close() may not have seen the subscription
+    if (isClosed) registered.close(); // close() may have missed this subscription
     return registered;
   }
 

@@ -39,21 +39,22 @@ import org.slf4j.LoggerFactory;
  * <p>The clock of the server does not matter. A life goes through these states in the table:
  *
  * <pre>
- * entry          who writes it                      what others conclude
- * new version    its node, by compare-and-set       it lives for a lease, by their own clocks
- * over           its node, when it leaves           it is over: its node had stopped before
- * over           a node that saw no heartbeat for   it is over: a later heartbeat is refused,
- *                a lease, by compare-and-set        because the version has changed
- * another life   its node, after it has lapsed      they wait for the lease of the former life
- * gone           the server, which cleans up        no heartbeat follows: they wait for a lease
- *                                                   from then on
+ * entry          who changes it                     conclusion of other nodes
+ * new version    its node, by compare-and-set       the life lasts a lease, by their own clocks
+ * over           its node, when it leaves           the life is over: its node stopped before
+ * over           a node that saw no heartbeat for   the life is over: a later heartbeat is
+ *                a lease, by compare-and-set        refused, because the version has changed
+ * another life   its node, after it has lapsed      they wait for the lease of the previous life
+ * missing        the server, which cleans up        no heartbeat follows: they wait for a lease
+ *                                                   from this moment on
  * </pre>
  *
  * <p>Two nodes never own a partition at the same time. A life counts its lease from the moment
  * before it sent its last confirmed heartbeat. A node that writes that the life is over has seen
  * this heartbeat, and has then waited for the whole lease. A node that finds no entry waits for a
- * whole lease from then on, because it may not have seen this heartbeat. After that no heartbeat of
- * this life can be confirmed, because a life whose entry is over or gone is never written again.
+ * whole lease from this moment on, because it may have missed this heartbeat. After that no
+ * heartbeat of this life can be confirmed, because a life whose entry is over or missing is never
+ * written again.
  */
 final class NodeLease {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
@@ -73,7 +74,7 @@ final class NodeLease {
   private record LeaveRequest() implements LeaseEvent, Request<LeaveRequest, Done> {}
 
   /** A life, and until when its lease is valid by the monotonic clock and by the wall clock. */
-  private record LeaseLife(Member member, boolean isBegun, long untilNanos, long untilMillis) {} // begun, not over
+  private record LeaseLife(Member member, boolean isBegun, long untilNanos, long untilMillis) {} // begun, and not over
 
   private final ClusterTransport transport;
   private final String key;
@@ -87,7 +88,7 @@ final class NodeLease {
   private final Map<String, String> endedOffers = new LinkedHashMap<>(); // reasons by name, the oldest first
   private volatile LeaseLife life; // written by the heartbeat actor, or before it exists
   private OptionalLong version; // of the entry; empty while this node has no life
-  private String joiningId; // the id of the next life; the entry may have it, if only the answer was lost
+  private String joiningId; // the id of the next life; if only the answer of a write was lost, the entry has it
   private boolean hasLeft; // the node does not join again
   private Actor<LeaseEvent> heartbeatActor; // written before others know this object
 
@@ -153,8 +154,8 @@ final class NodeLease {
         if (lastReadAt - previousReadAt >= leaseOf(currentEntry.get()).toNanos()) endSilent(currentEntry.get());
       } else if (NodeState.memberOf(currentEntry.get()).isPresent()) throw new IllegalStateException(
           "a node '" + self().name() + "' of app '" + app + "' is alive" + since(currentEntry.get())
-              + "; give this one another name");
-    } catch (TransportException failure) { // if this write arrived, the next pass of the loop replaces its entry
+              + "; give this node another name");
+    } catch (TransportException failure) { // if the failed write arrived, the next pass replaces its entry
       if (clock.nanoTime() - lastReadAt > leaseTime.toNanos()) throw failure;
     }
   }
@@ -190,7 +191,7 @@ final class NodeLease {
 
   private IllegalStateException notJoined(String app, String reason) {
     return new IllegalStateException("node '" + self().name() + "' of app '" + app
-        + "' did not join, because " + reason + " while it waited for the lease of the node before to expire");
+        + "' did not join, because " + reason + " while it waited for the lease of the previous node to expire");
   }
 
   /**
@@ -206,8 +207,8 @@ final class NodeLease {
   }
 
   /**
-   * Replaces the entry if its life is over, or is a life of this node. Returns an empty value if
-   * the entry was not replaced.
+   * Replaces the entry if its life is over, or if it is a life of this node. Returns an empty value
+   * if the entry was not replaced.
    */
   private OptionalLong replace(Member member) {
     var entry = transport.get(key);
@@ -239,7 +240,7 @@ final class NodeLease {
     return isValid(life);
   }
 
-  /** Whether the lease is valid, and {@code id} is the present life. */
+  /** Whether the lease is valid, and {@code id} is the current life. */
   boolean isValid(String id) {
     var leaseLife = life;
     return leaseLife.member.id().equals(id) && isValid(leaseLife);
@@ -331,7 +332,7 @@ final class NodeLease {
   }
 
   /**
-   * Sends a heartbeat. Returns false if the entry has another version, perhaps because a former
+   * Sends a heartbeat. Returns false if the entry has another version, perhaps because an earlier
    * heartbeat arrived and its answer was lost.
    */
   private boolean update() {
@@ -370,9 +371,8 @@ final class NodeLease {
   }
 
   /**
-   * Returns whether the entry still belongs to this life; if not, ends this life. An entry that is
-   * gone is not written again, because other nodes may be about to take the partitions of this
-   * life.
+   * Returns whether the entry still belongs to this life; if not, ends this life. A missing entry
+   * is not written again, because other nodes may be about to take the partitions of this life.
    */
   private boolean isStillOurs() {
     var entry = transport.get(key);

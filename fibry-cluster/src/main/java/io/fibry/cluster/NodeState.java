@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * The entry of a node in the table: it says that a life of the node has begun, or is over. Entries
  * name this type {@code State}, so the class can be renamed, but not its components.
  *
- * @param ended the reasons of the offers that ended last, by name
+ * @param ended the end reasons of the offers that ended last, by name of the offer
  * @param lease the time without a heartbeat after which the life is over; empty in entries of older
  * nodes
  * @param over why the life is over, or empty while it is not
@@ -24,7 +24,7 @@ record NodeState(Member member, Map<String, String> ended, Optional<Duration> le
   private static final Codec<NodeState> CODEC =
       Codec.of(NodeState.class, forms -> forms.named(NodeState.class, "State"));
 
-  /** Decodes an entry. Returns an empty value if the entry was deleted, or is not of a node. */
+  /** Decodes an entry. Returns an empty value if it was deleted, or does not belong to a node. */
   static Optional<NodeState> of(ClusterTransport.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);
@@ -35,8 +35,8 @@ record NodeState(Member member, Map<String, String> ended, Optional<Duration> le
   }
 
   /**
-   * Returns the member of an entry. Returns an empty value if the entry was deleted, is not of a
-   * node, or says that the life is over.
+   * Returns the member of an entry. Returns an empty value if the entry was deleted, does not
+   * belong to a node, or says that the life is over.
    */
   static Optional<Member> memberOf(ClusterTransport.Entry entry) {
     return of(entry).filter(state -> !state.isOver()).map(NodeState::member);
@@ -60,7 +60,7 @@ record NodeState(Member member, Map<String, String> ended, Optional<Duration> le
    * heartbeat for a whole lease.
    *
    * @param version the last version that was seen
-   * @return whether it was written; false if there was another heartbeat, or the entry is gone
+   * @return whether it was written; false if there was another heartbeat, or the entry is missing
    */
   boolean end(ClusterTransport transport, String key, long version, String reason) {
     // Without hosts and offers, because older nodes ignore `over`.

@@ -42,7 +42,7 @@ import org.slf4j.LoggerFactory;
  *                                                    AWAY    listens, holds, writes its right
  *                                                    OWNED   waits for the messages that a held
  *   FORWARDING  forwards messages, for a while
- *   ENDING      forwards what has arrived, and ends  OWNED   handles them, then its own
+ *   ENDING      forwards arrived messages, and ends  OWNED   handles them, then its own
  *   AWAY        does not listen
  * </pre>
  *
@@ -98,8 +98,8 @@ final class PartitionCoordinator<M> {
   private List<Member> members = List.of();
   private long settledAt; // from when on partitions may move, in nanoseconds of the clock
   private long storeCheckAt; // when the store is checked next, in nanoseconds of the clock
-  private Optional<CompletableFuture<Done>> settledFuture = Optional.empty(); // empty: no caller waits
-  private Optional<CompletableFuture<Done>> releaseAllDone = Optional.empty(); // empty: this node stays a host
+  private Optional<CompletableFuture<Done>> settledFuture = Optional.empty(); // empty if no caller waits
+  private Optional<CompletableFuture<Done>> releaseAllDone = Optional.empty(); // empty if this node stays a host
 
   PartitionCoordinator(NodeContext nodeContext, String kind, int partitions, Protocol<M> protocol,
       HostedKind<M> entityFactory) {
@@ -281,8 +281,8 @@ final class PartitionCoordinator<M> {
   private void warnOfForeignEntry(String key) {
     if (hasWarned) return;
     hasWarned = true;
-    LOG.warn("the table has an entry '{}', and '{}' has only partitions 0 to {}; node '{}' ignores this entry and "
-        + "others like it; delete them", Lines.escaped(key), kind, partitions.size() - 1, nodeContext.node());
+    LOG.warn("the table has an entry '{}', and '{}' has only partitions 0 to {}; node '{}' ignores such entries; "
+        + "delete them", Lines.escaped(key), kind, partitions.size() - 1, nodeContext.node());
   }
 
   /** Adapts the stage of a partition to its entry in the table. */

@@ -73,19 +73,19 @@ final class PartitionGate<M> {
   private final AtomicLong waitingBytes = new AtomicLong(); // of their bodies; used by all threads
   private final ArrayDeque<InboundMessage> heldMessages = new ArrayDeque<>();
   private final ArrayDeque<InboundMessage> transferredMessages = new ArrayDeque<>(); // from the previous owner
-  // No other node gets messages to the partition, but the previous owner may still forward messages
-  // until exclusiveFrom. Written by the gate, read by all threads.
+  // True if no other node gets messages to the partition. The previous owner may still forward
+  // messages until exclusiveFrom. Written by the gate, read by all threads.
   private volatile boolean isExclusive;
   private volatile long exclusiveFrom; // in nanoseconds of the clock; readers read isExclusive first
   private GateStage stage = GateStage.HOLDING;
-  private boolean isTransferComplete; // all messages that the previous owner held are here
-  private boolean hasPreviousOwner; // which forwards messages until forgetAt
+  private boolean isTransferComplete; // all messages that the previous owner held have arrived
+  private boolean hasPreviousOwner; // a previous owner forwards messages until forgetAt
   private Optional<Entities<String, M>> entities = Optional.empty();
   private final Set<String> seenIds = new HashSet<>(); // of messages, as long as duplicates may arrive
   private long forgetAt; // when seenIds is cleared, in nanoseconds of the clock
   private volatile long laterEpoch; // of a later owner, or 0; read by the coordinator
   private Optional<ReleaseGate<M>> pendingRelease = Optional.empty();
-  private String nextOwner = ""; // empty text: none
+  private String nextOwner = ""; // empty if there is none
 
   /** A message for the next owner. An empty {@code wire} says that no held messages follow. */
   record TransferMessage(String node, Optional<WireMessage> wire) {
@@ -282,7 +282,7 @@ final class PartitionGate<M> {
 
   /**
    * If the sender of a message knows a later owner, holds messages until the coordinator has found
-   * or written in the table that this node is the owner. This node may not notice that its lease
+   * or written in the table that this node is the owner. This node may be unaware that its lease
    * has expired, because its clocks may stop while its machine is suspended.
    */
   private void holdIfSuperseded(long epoch) {
@@ -388,7 +388,10 @@ final class PartitionGate<M> {
         () -> SharedStoreAccess.asReceived(entities.orElseThrow().actor(key.get()), wire.body()));
   }
 
-  /** Drops a message whose id this node may have forgotten. Returns whether it was dropped. */
+  /**
+   * Drops a forwarded message whose id this node may have forgotten. Returns whether it was
+   * dropped.
+   */
   private boolean dropIfTooLate(InboundMessage message) {
     if (stage == GateStage.HOLDING || clock.nanoTime() - forgetAt < 0) return false;
     onHandled(message);

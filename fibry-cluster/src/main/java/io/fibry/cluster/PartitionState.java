@@ -25,10 +25,10 @@ final class PartitionState {
   Optional<String> preferredNode = Optional.empty();
   boolean areEntitiesClosed; // the right can be freed
   boolean awaitsTransfer; // the previous owner may still forward held messages
-  long deadline; // of the present stage, in nanoseconds of the clock
+  long deadline; // of the current stage, in nanoseconds of the clock
   volatile long epoch; // version by which this node owns the partition; written by the coordinator, read by all
   volatile int lossCount; // how often this node lost the partition; written by the coordinator, read by all
-  private Object jfrEvent; // of the present move; null if there is no move, or JFR does not record it
+  private Object jfrEvent; // of the current move; null if there is no move, or JFR does not record it
 
   PartitionState(NodeContext nodeContext, String kind, int number) {
     this.nodeContext = nodeContext;
@@ -43,12 +43,12 @@ final class PartitionState {
 
   /** Records the end of a move. */
   void endMove(String result) {
-    beginMove(); // if the partition is lost, no move may have begun
+    beginMove(); // if the partition is lost, perhaps no move has begun
     ClusterEvents.endMove(jfrEvent, nodeContext.node(), kind, number, result);
     jfrEvent = null;
   }
 
-  /** Forgets the move without a JFR event, because another node has changed the entry before. */
+  /** Forgets the move without a JFR event, because another node has changed the entry first. */
   void forgetMove() {
     jfrEvent = null;
   }
@@ -128,7 +128,7 @@ final class PartitionState {
 
   /**
    * Writes that this node owns the partition, or that the partition is free. Returns false if
-   * another node has changed the entry before; then this object has the present entry.
+   * another node has changed the entry first. This object then contains the current entry.
    */
   boolean write(boolean isFree, String life) {
     var next = new PartitionRight(nodeContext.node(), life, isFree, version);

@@ -48,7 +48,7 @@ record Protocol<M>(Class<M> type, Codec<M> messageCodec) {
     return Codec.ofAnswers(request.getClass()).encode(answer);
   }
 
-  @SuppressWarnings("unchecked") // the codec is that of the request's answers
+  @SuppressWarnings("unchecked") // the codec is for the answers to the request
   static <R> R decodeAnswer(Request<?, R> request, byte[] bytes) {
     return (R) Codec.ofAnswers(request.getClass()).decode(bytes);
   }

@@ -47,7 +47,8 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
   }
 
   /**
-   * Returns this actor or, because an entity has no exit, for an entity the relay that sends to it.
+   * Returns this actor. For an entity, which has no exit, returns the relay that sends messages to
+   * the entity.
    */
   @Override
   public Exitable owner() {
@@ -202,7 +203,7 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
 
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    return exitSource.orElseThrow(() -> unsupported("an entity sleeps, and does not end")).get();
+    return exitSource.orElseThrow(() -> unsupported("an entity is passivated, and does not end")).get();
   }
 
   @Override

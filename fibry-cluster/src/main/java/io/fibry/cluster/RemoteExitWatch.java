@@ -84,7 +84,7 @@ final class RemoteExitWatch {
 
   private ExitReason exitReason(List<Member> members, Member previousOwner) {
     if (members.stream().noneMatch(member -> member.id().equals(previousOwner.id())))
-      return connectionLost("node '" + previousOwner.name() + "', which had actor '" + name + "', is gone");
+      return connectionLost("node '" + previousOwner.name() + "', which had actor '" + name + "', is dead or has left");
     return nodeContext.membership().endReason(previousOwner.name(), name).map(ReplyCodec::reason)
         .orElseGet(ExitReason.Stopped::new);
   }

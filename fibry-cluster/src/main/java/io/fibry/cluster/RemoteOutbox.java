@@ -16,14 +16,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Sends the messages of a relay that expect no answer. The relay is the actor of a
- * {@link RemoteSender}. Senders wait for capacity here, as they would at a full mailbox. While many
- * messages are in flight, further messages are gathered, and sent in bundles. A message that does
- * not arrive, or is refused, becomes a dead letter of the relay. Fields without a remark are used
- * by the relay's thread only.
+ * Sends a relay's messages that expect no answer. The relay is the actor of a {@link RemoteSender}.
+ * Senders wait for capacity here, as they would at a full mailbox. While many messages are in
+ * flight, further messages are gathered, and sent in bundles. A message that does not arrive, or is
+ * refused, becomes a dead letter of the relay. Fields without a remark are used by the relay's
+ * thread only.
  */
 final class RemoteOutbox {
-  private static final int MAX_PENDING_BYTES = 1 << 20; // gathered and in flight; then senders wait
+  private static final int MAX_PENDING_BYTES = 1 << 20; // gathered and in flight; beyond that, senders wait
   private static final int MIN_WEIGHT = 256; // of a message, in bytes
   // Messages in flight if all bundles are full; further messages are gathered.
   private static final int MAX_PENDING_MESSAGES = 1_024;
@@ -50,7 +50,7 @@ final class RemoteOutbox {
 
   private final Duration maxWait; // of a sender, for capacity
   private final int maxTells; // in a bundle
-  private final int maxPendingBundles; // in flight; then messages are gathered
+  private final int maxPendingBundles; // in flight; beyond that, messages are gathered
   private final Function<TellBundle, SentRequest<Receipt>> newRequest;
   private final Function<Object, String> describeMessage; // how an exception names a message
   private final Semaphore byteBudget = new Semaphore(MAX_PENDING_BYTES, true); // used by all threads

@@ -59,8 +59,8 @@ final class RemoteSender {
     Request<?, R> request();
 
     /**
-     * {@return the message that exception texts describe, only by its class if the scope hides
-     * contents}
+     * {@return the message that exception texts describe} If the scope hides contents, the texts
+     * name only its class.
      */
     default Object describedMessage() {
       return request();
@@ -208,8 +208,9 @@ final class RemoteSender {
   }
 
   /**
-   * Returns the limit of the handler, which is a little less than the asker waits, so that the
-   * handler's time-out still reaches the asker. Returns an empty value if the request has no limit.
+   * Returns the limit of the handler. It is a little shorter than the limit of the asker, so that
+   * the handler's time-out reaches the asker in time. Returns an empty value if the request has no
+   * limit.
    */
   static Optional<Duration> handlerLimit(WireMessage wire) {
     return Destination.remainingMillis(wire)

@@ -69,7 +69,7 @@ final class ReplyCodec {
   }
 
   /**
-   * Tells the asker that the request has failed. The outcome is left out if the failure is of
+   * Tells the asker that the request has failed. The outcome is left out if the failure belongs to
    * another request, such as a request that the handler sent itself.
    */
   static WireMessage ofFailure(String replyTo, Object request, Throwable exception) {

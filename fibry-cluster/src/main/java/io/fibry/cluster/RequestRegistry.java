@@ -22,8 +22,8 @@ final class RequestRegistry {
   // ---- requests of other nodes
 
   /**
-   * Begins to name in keep-alives a request that waits here for its actor. A copy that the previous
-   * owner of the partition forwards has the same id, and changes nothing.
+   * Adds a request that waits here for its actor. From now on, keep-alives name it. A copy that the
+   * previous owner of the partition forwards has the same id, and changes nothing.
    */
   void addWaiting(InboundMessage message) {
     if (message.wire().replyTo().isPresent())
@@ -42,9 +42,9 @@ final class RequestRegistry {
 
   /**
    * Adds a request that was passed to its actor. The request is removed when it is answered. Its
-   * message may have been cancelled while the actor's mailbox was full. No cancellation is missed:
-   * this method adds the answer, and then reads the mark of the message; {@link #cancel} sets the
-   * mark, and then looks for the answer.
+   * message may have been cancelled while the actor's mailbox was full. This method adds the
+   * answer, and then reads the mark of the message. {@link #cancel} sets the mark, and then
+   * searches for the answer. So no cancellation is missed.
    */
   void addAsked(WireMessage request, CompletableFuture<?> answer) {
     var id = request.header(Destination.MESSAGE_ID);
@@ -73,9 +73,10 @@ final class RequestRegistry {
 
   /**
    * Cancels a request whose asker has stopped waiting. If the request waits in a gate or an offer,
-   * its actor does not get it. A handler that has not begun does not begin, unless the request has
-   * just waited for space in the actor's mailbox. A handler that has begun can see the
-   * cancellation. Called on a thread of the transport.
+   * its actor does not get it. A handler that has not begun does not begin, with one exception. If
+   * the request has waited for capacity in the actor's mailbox, its handler may begin before the
+   * cancellation is noticed. A handler that has begun can see the cancellation. Called on a thread
+   * of the transport.
    */
   void cancel(WireMessage wire) {
     var id = wire.header(Destination.MESSAGE_ID);

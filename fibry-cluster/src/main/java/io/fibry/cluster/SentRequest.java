@@ -30,7 +30,7 @@ final class SentRequest<R> {
   private final Map<String, String> headers; // used by one sending thread after the other
   private final String messageId;
   private final CompletableFuture<R> answer = new CompletableFuture<>();
-  private final Object jfrEvent = ClusterEvents.beginRequest(); // null: JFR does not record the request
+  private final Object jfrEvent = ClusterEvents.beginRequest(); // null if JFR does not record the request
   private Duration pause = INITIAL_BACKOFF; // before the next sending
   // How often it was sent; written by the sending threads in turn, read by the completing thread.
   private volatile int attempts;

@@ -30,8 +30,8 @@ public interface WorkQueue<M> {
    * io.fibry.durable.Idempotent} is stored once, even if it is put again within two minutes.
    *
    * @param work never null
-   * @throws TransportException if the work was not stored, or if that is not known: then put it
-   * again
+   * @throws TransportException if the work was not stored, or if it is unknown whether it was
+   * stored. In both cases, put it again
    * @throws IllegalArgumentException if the work is too large
    */
   void put(M work);

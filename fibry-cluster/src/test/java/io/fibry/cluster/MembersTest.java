@@ -240,7 +240,7 @@ class MembersTest {
       thread.interrupt();
 
       assertEquals("node 'a' of app 'bank' did not join, because its thread was interrupted while it waited for "
-          + "the lease of the node before to expire", Patience.failure(joinResult).getMessage());
+          + "the lease of the previous node to expire", Patience.failure(joinResult).getMessage());
     }
   }
 
@@ -256,7 +256,7 @@ class MembersTest {
       clock.advance(LEASE);
 
       assertEquals("node 'a' of app 'bank' did not join, because its scope was closed while it waited for "
-          + "the lease of the node before to expire", Patience.failure(joinResult).getMessage());
+          + "the lease of the previous node to expire", Patience.failure(joinResult).getMessage());
       assertEquals(Optional.empty(), transport.get("fb.bank.node.a"));
     }
   }
@@ -271,7 +271,7 @@ class MembersTest {
         throw Patience.failure(joinResult);
       });
       assertEquals(
-          "a node 'a' of app 'bank' is alive, since " + a.self().since() + "; give this one another name",
+          "a node 'a' of app 'bank' is alive, since " + a.self().since() + "; give this node another name",
           failure.getMessage());
     }
     try (var restarted = join("a")) {
@@ -289,8 +289,8 @@ class MembersTest {
       var failure = assertThrows(IllegalStateException.class, () -> join("a"));
 
       assertEquals(
-          "the nodes of app 'bank' talk in form 2, and this version of the library in form 1; take the version "
-              + "that they have",
+          "the nodes of app 'bank' exchange messages of form 2, and this version of the library knows form 1; take "
+              + "the library version of these nodes",
           failure.getMessage());
     }
   }

@@ -136,7 +136,7 @@ abstract class RemoteExitContract {
 
     network.crash(a);
 
-    assertEquals("node 'a', which had actor 'till', is gone", failureText(reasonOf(end)));
+    assertEquals("node 'a', which had actor 'till', is dead or has left", failureText(reasonOf(end)));
   }
 
   @Test
@@ -146,7 +146,7 @@ abstract class RemoteExitContract {
 
     a.close();
 
-    assertEquals("node 'a', which had actor 'till', is gone", failureText(reasonOf(end)));
+    assertEquals("node 'a', which had actor 'till', is dead or has left", failureText(reasonOf(end)));
   }
 
   @Test
@@ -235,7 +235,7 @@ abstract class RemoteExitContract {
 
     var failure = assertThrows(UnsupportedOperationException.class, entity::onExit);
     assertEquals(
-        "actor 'account/ada' may be on another node: an entity sleeps, and does not end; do it where the actor "
+        "actor 'account/ada' may be on another node: an entity is passivated, and does not end; do it where the actor "
             + "lives",
         failure.getMessage());
   }

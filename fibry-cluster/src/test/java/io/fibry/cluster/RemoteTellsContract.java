@@ -156,7 +156,7 @@ abstract class RemoteTellsContract {
 
     assertTrue(remoteClerk.sendMessage(new Note(2)));
 
-    checkUndelivered(nextLetter(), "Note[number=2] did not get to actor 'clerk': 'clerk' did not take it", false);
+    checkUndelivered(nextLetter(), "Note[number=2] did not get to actor 'clerk': 'clerk' did not accept it", false);
     gate.countDown();
     Patience.eventually(() -> handled.sum() == 1); // its mailbox has capacity again
     assertEquals(1, remoteClerk.ask(new LastNumber()));

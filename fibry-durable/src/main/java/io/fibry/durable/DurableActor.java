@@ -359,7 +359,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
 
   /**
    * @param ownCycle size of the wait cycle that exists if a handler closes its own actor. Such a
-   *     close does not wait
+   * close does not wait
    */
   static void close(CompletableFuture<Void> barrier, Exitable target, int ownCycle) {
     if (barrier.isDone()) {

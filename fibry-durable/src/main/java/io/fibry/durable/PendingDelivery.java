@@ -49,7 +49,7 @@ final class PendingDelivery implements AutoCloseable {
   private final DueTimes dueTimes;
   private Function<String, Actor<Object>> actorOfKey; // null until the start
   private final Predicate<String> isOwnedKey; // whether this program owns the key
-  private Instant startedAt = Instant.MIN; // an earlier process may have begun messages that were sent before it
+  private Instant startedAt = Instant.MIN; // an earlier process may have begun messages sent before this time
   private boolean closed;
 
   PendingDelivery(Store store, DefaultDurableBuilder<?> kind, BlockBuilder<?> blockBuilder,

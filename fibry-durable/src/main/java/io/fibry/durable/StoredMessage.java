@@ -21,9 +21,9 @@ import java.util.function.Supplier;
  * @param due when the message is due, as the store has it
  * @param isRead whether the message was read from the store: its turn may be stored already
  * @param stage present if a sender waits for the answer; shows that sender how far the actor has
- *     come with the message
+ * come with the message
  * @param sentNanos when the sender began to store the message, by {@link System#nanoTime}; 0 for a
- *     message that a courier has read
+ * message that a courier has read
  */
 record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boolean isRead,
     Optional<AtomicReference<RequestStage>> stage, long sentNanos)

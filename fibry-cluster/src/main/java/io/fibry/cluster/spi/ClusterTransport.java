@@ -24,7 +24,7 @@ public interface ClusterTransport extends AutoCloseable {
 
   /**
    * Sends a message to all subscribers of its subject that have no group, and to one member of each
-   * group. Each of them gets it once, or not at all.
+   * group. Each receiver gets the message once, or not at all.
    *
    * @param message the message
    * @throws TransportException if the message was not sent
@@ -62,7 +62,7 @@ public interface ClusterTransport extends AutoCloseable {
    * An entry of the table.
    *
    * @param key the key of the entry
-   * @param value its present value, or empty if it was deleted or has expired
+   * @param value its current value, or empty if it was deleted or has expired
    * @param version grows with each change of the entry, also when it is deleted and created again
    */
   record Entry(String key, Optional<byte[]> value, long version) {}
@@ -110,7 +110,8 @@ public interface ClusterTransport extends AutoCloseable {
   Optional<Entry> get(String key);
 
   /**
-   * Passes entries to a reader: first the present entries, then each change, in order for each key.
+   * Passes entries to a reader: first the current entries, then each change. The changes of each
+   * key come in order.
    *
    * @param prefix the beginning of the keys: whole names, with a dot at the end
    * @param reader called on a thread of the transport; must not wait
@@ -148,7 +149,8 @@ public interface ClusterTransport extends AutoCloseable {
      * @param id the id of the work; work that is put with the same id within two minutes is not
      * stored again
      * @param work the encoded work
-     * @throws TransportException if the work was not stored, or if that is not known
+     * @throws TransportException if the work was not stored, or if it is unknown whether it was
+     * stored
      * @throws IllegalArgumentException if the work is too large
      */
     void put(String id, byte[] work);

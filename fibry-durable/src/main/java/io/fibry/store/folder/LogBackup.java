@@ -33,7 +33,7 @@ final class LogBackup {
    * Copies all frames that are on disk.
    *
    * @param sealed the sealed segments by the number of their last frame; more segments may be added
-   *     during the copy
+   * during the copy
    * @param lastFrame the number of the last frame that is on disk
    */
   static void run(StorageDirectory source, StorageDirectory target, long storeId, NavigableMap<Long, Segment> sealed,

@@ -20,18 +20,18 @@ import java.util.stream.Stream;
  * @param parkedMessages messages that failed and are parked for an operator
  * @param isClosed whether the store was closed at its last use
  * @param tornFiles the names of the files to which ends of the log that were in doubt were moved
- *     when the store was opened
+ * when the store was opened
  * @param doubt the end of the log, if it is damaged and no mark says that it was on disk. It is a
- *     commit that a crash cut off before any sender was notified, or a commit that was damaged
- *     after the crash. When a store has been idle for 20 ms, it writes a mark, which says that the
- *     last commit is on disk. If that commit is damaged, it is one of the {@code defects}. So only
- *     turns of the last milliseconds before the end of the process can be in doubt. After a loss of
- *     power, turns of the last seconds can be in doubt, because the mark is not synced. With
- *     {@code withSyncInterval}, the interval is added. When the store is opened, the doubtful bytes
- *     are moved to a file beside the log, and the log continues in their place
+ * commit that a crash cut off before any sender was notified, or a commit that was damaged
+ * after the crash. When a store has been idle for 20 ms, it writes a mark, which says that the
+ * last commit is on disk. If that commit is damaged, it is one of the {@code defects}. So only
+ * turns of the last milliseconds before the end of the process can be in doubt. After a loss of
+ * power, turns of the last seconds can be in doubt, because the mark is not synced. With
+ * {@code withSyncInterval}, the interval is added. When the store is opened, the doubtful bytes
+ * are moved to a file beside the log, and the log continues in their place
  * @param defects bytes that are not as they were written
  * @param lostTurns turns that cannot be read because of the defects. If the last turns of an actor
- *     are lost, this is known only if a defect names the actor
+ * are lost, this is known only if a defect names the actor
  */
 public record StoreCheck(String store, long bytes, long frames, long actors, long turns, long pendingMessages,
     long parkedMessages,

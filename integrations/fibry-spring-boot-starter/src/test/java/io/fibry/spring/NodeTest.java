@@ -132,7 +132,7 @@ class NodeTest {
     check("fibry.cluster.app=Shop", "'Shop' cannot name an app: take 1 to 64 lower-case letters, digits and hyphens, "
         + "a letter first");
     check("fibry.cluster.lease=1s", "a lease of 1000 ms; give 3 seconds or more, since five signs must find the time");
-    check("fibry.cluster.partitions=0", "0 parts; take 1 to 4096, and several for each node that there may ever be");
+    check("fibry.cluster.partitions=0", "0 partitions; take 1 to 4096, several for each node that there may ever be");
   }
 
   private void check(String property, String expected) {
