@@ -56,9 +56,9 @@ final class HeartbeatTracker {
   }
 
   /**
-   * Records that the entry of a life is missing now. This node may not have seen the last
-   * heartbeat, so a whole lease begins when the entry is missing for the first time. Later calls do
-   * not extend it.
+   * Records that the entry of a life is missing now. This node may have missed the last heartbeat,
+   * so a whole lease begins when the entry is missing for the first time. Later calls do not extend
+   * it.
    *
    * @return whether the lease of the life may still be valid
    */

@@ -47,7 +47,7 @@ final class Membership implements AutoCloseable {
   // Reasons by node and offer; read by all threads.
   private final Map<String, Map<String, String>> endedOffers = new ConcurrentHashMap<>();
   private final Map<String, Duration> leases = new ConcurrentHashMap<>(); // by node; read by all threads
-  private final List<Consumer<List<Member>>> listeners = new ArrayList<>(); // guarded by itself
+  private final List<Consumer<List<Member>>> listeners = new ArrayList<>(); // guarded by its monitor
   private final TreeMap<String, NodeEntry> entries = new TreeMap<>(); // by node
   private final Scheduler clock;
   private final ClusterTransport transport;

@@ -155,7 +155,7 @@ final class NodeLease {
       } else if (NodeState.memberOf(currentEntry.get()).isPresent()) throw new IllegalStateException(
           "a node '" + self().name() + "' of app '" + app + "' is alive" + since(currentEntry.get())
               + "; give this node another name");
-    } catch (TransportException failure) { // if the failed write arrived, the next pass replaces its entry
+    } catch (TransportException failure) { // if the failed write arrived, the next iteration replaces its entry
       if (clock.nanoTime() - lastReadAt > leaseTime.toNanos()) throw failure;
     }
   }

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  */
 final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
-  private static final Duration END_TIMEOUT = Duration.ofSeconds(20); // for pieces in work when the node leaves
+  private static final Duration END_TIMEOUT = Duration.ofSeconds(20); // for unfinished pieces when the node leaves
   private static final Duration END_MARGIN = Duration.ofSeconds(1); // until a late piece may be taken again
 
   private final NetworkWorkQueue<M> queue;

@@ -22,7 +22,7 @@ final class RequestRegistry {
   // ---- requests of other nodes
 
   /**
-   * Adds a request that waits here for its actor. From now on, keep-alives name it. A copy that the
+   * Adds a request that waits here for its actor. Keep-alives name it from now on. A copy that the
    * previous owner of the partition forwards has the same id, and changes nothing.
    */
   void addWaiting(InboundMessage message) {

@@ -95,7 +95,7 @@ final class RecordShape implements Shape {
         field.shape.write(fieldValue, out);
       } catch (CodecException failure) {
         throw failure.enclosedBy(field.name);
-      } catch (ClassCastException polluted) { // code without type arguments has put a wrong value into the record
+      } catch (ClassCastException polluted) { // code with raw types has put a wrong value into the record
         throw CodecException.ofFault("its values are not of their types: " + Lines.message(polluted))
             .enclosedBy(field.name);
       }

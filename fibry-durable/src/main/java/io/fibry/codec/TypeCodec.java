@@ -115,7 +115,7 @@ public final class TypeCodec<T> implements Codec<T> {
     return out.written();
   }
 
-  /** Checks the class of a value, because code without type arguments may pass any object. */
+  /** Checks the class of a value, because code with raw types may pass any object. */
   private void check(Object value) {
     if (!valueClass.isInstance(value))
       throw CodecException.ofFault(value.getClass().getName() + " is no " + type.getSimpleName());

@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 /**
  * Computes the state and the notes of an actor from its stored turns. If the snapshot before the
  * stored events cannot be decoded, for example after a change of the state's class, older events
- * are read instead. The unknown fields of such a snapshot count as fields of the actor, so that
- * this code does not replace the snapshot. Used by the actor's thread.
+ * are read instead. The unknown fields of such a snapshot count as unknown fields of the actor, so
+ * that this code does not replace the snapshot. Used by the actor's thread.
  */
 final class ActorRecovery<S, E> {
   private final DurableDefinition<S, E, ?> definition;

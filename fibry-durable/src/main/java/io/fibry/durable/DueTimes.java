@@ -36,7 +36,7 @@ final class DueTimes {
     this.onDue = onDue;
   }
 
-  /** Sets the due time of an actor, unless it has an earlier one. */
+  /** Sets the due time of an actor, unless the actor has an earlier due time. */
   synchronized void add(String key, Instant due) {
     var existing = dueByKey.get(key);
     if (closed || existing != null && !due.isBefore(existing)) return;

@@ -116,7 +116,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
       return false;
     }
     delivery.deliver(target, key, toStoredMessage(pending, message, context, false, startNanos));
-    return true; // even if the actor cannot take it now: a courier delivers it
+    return true; // even if the actor did not accept the message: a courier delivers it later
   }
 
   @Override
@@ -161,7 +161,10 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     }
   }
 
-  /** Returns whether the future is done within the limit, by the clock of the actor's scope. */
+  /**
+   * Waits for the future, at most until the limit by the clock of the actor's scope. Returns
+   * whether the future is done.
+   */
   private boolean awaitDone(CompletableFuture<?> future, Duration limit) throws InterruptedException {
     if (limit != NO_LIMIT) return delivery.blockBuilder.scheduler().awaitDone(future, limit);
     try {

@@ -46,7 +46,7 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
     return Objects.requireNonNull(stateFactory.call(), () -> "the initial state of " + actor + " is null");
   }
 
-  /** Returns the codec of stored data, or throws if the kind has none any more. */
+  /** Returns the codec of stored data, or throws if the kind no longer has a codec for it. */
   <T> Codec<T> requireCodec(Optional<Codec<T>> codec, String content) {
     return codec.orElseThrow(() -> new CodecException("it has " + content + ", which " + this
         + " does not store any more; let the kind store it again, or rename the kind"));

@@ -274,7 +274,7 @@ final class DurableRuntime<S, E, M> {
       isParked = false;
       failure.addSuppressed(parkFailure);
     }
-    if (!isParked && !hasAsker) delivery.halt(id.key()); // later messages must not overtake it
+    if (!isParked && !hasAsker) delivery.halt(id.key()); // later messages must not overtake the message
     return hasAsker && !isMessageFault; // not `!isParked`: if park(..) threw, the store may have removed it
   }
 
@@ -286,7 +286,7 @@ final class DurableRuntime<S, E, M> {
     var storedMessage = turn.storedMessage().orElseThrow();
     var outbox = new TurnOutbox(id, delivery);
     outbox.markHandled(storedMessage);
-    // set before the cancellation is read, because an asker that gives up first cancels, and then
+    // set before the cancellation is read: an asker that gives up cancels the request before it
     // reads the stage
     storedMessage.stage().ifPresent(stage -> stage.set(StoredMessage.RequestStage.FAILED));
     boolean mustPark = !storedMessage.hasAsker() || turn.isCancelledByAsker();
@@ -419,8 +419,8 @@ final class DurableRuntime<S, E, M> {
 
   /**
    * Returns the exception for the asker of a refused turn. A stored request then still waits at the
-   * store, unless its handler failed and the turn that deletes the request may be stored. Also
-   * called by the store's thread.
+   * store, unless its handler failed and the turn that deletes the request may be stored. The
+   * store's thread calls this method, too.
    */
   NotStoredException notStored(TurnContext<S, E, M> turn, Throwable refusal, boolean hasFailed) {
     var cause = TurnPipeline.refusalCause(refusal);

@@ -165,7 +165,9 @@ final class PendingDelivery implements AutoCloseable {
     wakeCourier(key);
   }
 
-  /** Returns a future that is done as soon as a new request overtakes no messages of a courier. */
+  /**
+   * Returns a future that is done as soon as a new request would overtake no messages of a courier.
+   */
   synchronized CompletableFuture<Void> orderBarrier(String key) {
     var barrier = new CompletableFuture<Void>();
     var keyDelivery = deliveries.get(key);
@@ -181,7 +183,7 @@ final class PendingDelivery implements AutoCloseable {
     return CompletableFuture.allOf(barriers.toArray(CompletableFuture[]::new));
   }
 
-  /** Sends the held requests one after the other, also requests that are held meanwhile. */
+  /** Sends the held requests one after the other, also requests that are held during this call. */
   private void releaseRequests(String key) {
     for (var requests = takeReleased(key, true); !requests.isEmpty(); requests = takeReleased(key, false))
       for (var request : requests) request.complete(null);

@@ -24,7 +24,7 @@ public final class RequestStoredException extends RequestException {
         request, cause);
   }
 
-  /** Returns the text of the cause. The text of a full mailbox does not advise to ask again. */
+  /** Returns the text of the cause. For a full mailbox, leaves out the advice to ask again. */
   private static String reason(Throwable cause) {
     return switch (cause) {
       case MailboxFullException full -> "its mailbox is full (" + full.capacity() + " messages)";

@@ -64,7 +64,7 @@ final class StoreRegistry {
 
   /** The entry of an actor that was made in this process. */
   private static final class ServedActor {
-    private volatile Actor<?> actor; // null: it is being made
+    private volatile Actor<?> actor; // null while the actor is being made
 
     /** Returns whether the actor has ended. Its close hooks may not have removed this entry yet. */
     boolean isVacant() {

@@ -153,8 +153,8 @@ final class TurnPipeline {
 
   /**
    * Refuses the next turn without giving it to the store. Its asker gets the refusal after the
-   * results of the earlier turns. The store's thread may refuse an earlier turn meanwhile. Both
-   * threads set `isRefused`; only the actor's thread clears it, when it loads the actor again.
+   * results of the earlier turns. The store's thread may refuse an earlier turn at the same time.
+   * Both threads set `isRefused`; only the actor's thread clears it, when it loads the actor again.
    */
   void refuse(StoreException cause) {
     lastStored = lastStored.thenCompose(result -> CompletableFuture.failedFuture(cause));

@@ -25,7 +25,7 @@ import java.util.function.Consumer;
  */
 public final class MemoryStore implements Store {
   /**
-   * Everything stored of an actor: its last full-state turn, the turns after it, and its messages.
+   * All stored data of an actor: its last full-state turn, the turns after it, and its messages.
    */
   private static final class StoredActor {
     private final List<Turn> turns = new ArrayList<>();
@@ -50,7 +50,7 @@ public final class MemoryStore implements Store {
   private final Map<String, Duration> retention = new HashMap<>(); // by kind: the age after which turns may be deleted
   private final Map<ActorId, ViewOffset> views = new HashMap<>(); // by actor of the view, without forgotten views
   private long lastOffset; // the offset of the last stored turn
-  private int remainingFailures; // the number of next writes that fail
+  private int remainingFailures; // how many of the next writes fail
   private boolean closed;
 
   private MemoryStore(InstantSource clock) {

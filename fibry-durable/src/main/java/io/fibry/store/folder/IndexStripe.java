@@ -12,9 +12,10 @@ import java.util.function.Function;
 /**
  * A part of a {@link LogIndex}. An actor is <i>compact</i> as long as it is not in use and has no
  * pending message. It is then a slot in a table of numbers. Otherwise it is <i>expanded</i>, an
- * {@link ActorLocation} in a map. An actor is in only one of the two, because it moves between them
- * under this object's monitor. The table uses open addressing and grows by a quarter. With the
- * empty slots, an actor thus takes 40 to 50 bytes for its slot of 32 bytes. The bytes of a slot:
+ * {@link ActorLocation} in a map. An actor is either in the table or in the map, because it moves
+ * between them under this object's monitor. The table uses open addressing and grows by a quarter.
+ * With the empty slots, an actor thus takes 40 to 50 bytes for its slot of 32 bytes. The bytes of a
+ * slot:
  *
  * <pre>
  * 16 fingerprint
@@ -29,7 +30,7 @@ final class IndexStripe {
   private static final int LAST = 2; // index in a slot: the number of the last turn, and the bits
   private static final int POSITION = 3; // index in a slot: its position, or NO_POSITION
   private static final int NO_POSITION = 0; // the slot is empty
-  // Value of the bits: the first position is that of the last turn with the full state.
+  // Value of the bits: the first position belongs to the last turn with the full state.
   private static final int FULL_STATE_FIRST = 1;
   // Value of the bits: a load begins at a snapshot after the last turn with the full state. So the
   // chain begins with ~number of that turn.
@@ -119,8 +120,8 @@ final class IndexStripe {
   }
 
   /**
-   * Adds to the sums: the actors that have stored turns, their pending messages, and their parked
-   * messages.
+   * Adds to the sums the numbers of actors with stored turns, of their pending messages, and of
+   * their parked messages.
    */
   synchronized void count(long[] sums) {
     sums[0] += usedSlots;

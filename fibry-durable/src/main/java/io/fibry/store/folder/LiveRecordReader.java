@@ -91,7 +91,7 @@ final class LiveRecordReader {
   private boolean add(Frame frame, Frame.FramePosition position, List<LiveRecord> part) {
     boolean isAllLive = true;
     int offset = position.offset() + Frame.RECORDS_OFFSET;
-    // By kind: the index in the frame of the first record that a view may still have to read.
+    // The index in the frame, by kind, of the first record that a view may still have to read.
     var firstUnread = new HashMap<String, Integer>(0);
     int nextIndex = 0;
     for (var record : frame.records()) {

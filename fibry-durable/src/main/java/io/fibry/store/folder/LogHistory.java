@@ -14,9 +14,9 @@ import java.util.concurrent.Semaphore;
 
 /**
  * Reads the turns of a kind, frame by frame, up to the last frame that is on disk. Compaction may
- * rewrite files meanwhile. Live records then keep their order, but several frames may become one.
- * So the reader finds its position by the last frame that it read and the last turn that it
- * returned.
+ * rewrite files while the history is read. Live records then keep their order, but several frames
+ * may become one. So the reader finds its position by the last frame that it read and the last turn
+ * that it returned.
  */
 final class LogHistory implements Store.History {
   private static final int READ_BYTES = 1 << 18;
@@ -127,8 +127,8 @@ final class LogHistory implements Store.History {
 
   /**
    * Sets the position to the beginning of the segment that has the next frame. Reads
-   * {@code newestSealed} before the lookup, so that a segment that is sealed meanwhile is not
-   * skipped.
+   * {@code newestSealed} before the lookup, so that a segment that is sealed between these two
+   * steps is not skipped.
    */
   private void seek() {
     var newestSealed = log.sealedSegments().lastEntry();

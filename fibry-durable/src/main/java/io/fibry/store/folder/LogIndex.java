@@ -227,8 +227,8 @@ final class LogIndex {
   // ---- relocation
 
   /**
-   * Calls a function that looks up positions and reads the files there. No record is moved
-   * meanwhile.
+   * Calls a function that looks up positions and reads the files there. No record is moved during
+   * the call.
    */
   <T> T withStablePositions(Supplier<T> reader) {
     relocationLock.readLock().lock();
@@ -252,8 +252,8 @@ final class LogIndex {
   }
 
   /**
-   * Changes files, and then the positions in the index. No other thread reads by positions
-   * meanwhile.
+   * Changes files, and then the positions in the index. No other thread reads by positions during
+   * this call.
    */
   <X extends Exception> void relocate(FileChange<X> change, Relocations relocations) throws X {
     relocationLock.writeLock().lock();

@@ -146,7 +146,7 @@ final class LogReader {
 
   /**
    * Checks that a segment that was created in advance has no frames. If the last segment has no
-   * torn end, it is enough to check the beginning of the unused segment: no later frame in it was
+   * torn end, only the beginning of the unused segment is checked. No later frame in it was
    * acknowledged before its first frame was on disk.
    */
   private void checkUnused(Segment unusedSegment, Segment lastSegment, int offset, boolean isTorn) throws IOException {

@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
  * The journal: the thread that writes a log. Only this thread uses the log.
  *
  * <p><b>Commit.</b> The entries that wait when a commit begins become one frame, which is written
- * and synced once. Each entry is then notified that it is stored. Entries that are added meanwhile,
- * or do not fit into the frame, wait for the next frame. If the store has a sync interval, entries
- * are notified as soon as they are written.
+ * and synced once. Each entry is then notified that it is stored. Entries that are added during the
+ * commit, or do not fit into the frame, wait for the next frame. If the store has a sync interval,
+ * entries are notified as soon as they are written.
  *
  * <p><b>Capacity.</b> A semaphore bounds the bytes of waiting entries. A sender acquires the bytes
  * of its entry before it adds the entry to the {@link JournalQueue}. So the sender waits if the
@@ -315,7 +315,7 @@ final class LogWriter {
     else request.complete(null);
   }
 
-  /** Fails all waiting requests, because frames that are not on disk now never will be. */
+  /** Fails all waiting requests, because this journal syncs no more frames. */
   private void failRemainingSyncs() {
     for (var request = syncRequests.poll(); request != null; request = syncRequests.poll())
       request.completeExceptionally(new StoreClosedException("the store in " + log + " is closed"));

@@ -28,7 +28,7 @@ final class PrivateFolder {
     if (parent == null || Files.isDirectory(folder) && !isEmpty(folder)) return;
     if (!Files.isDirectory(folder)) {
       create(parent);
-      // Does not fail if another process has created it meanwhile.
+      // Does not fail if another process creates the folder at the same time.
       Files.createDirectories(folder, ownersOnly(parent, "rwx------"));
     }
     try {

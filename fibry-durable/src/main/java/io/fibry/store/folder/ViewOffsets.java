@@ -45,8 +45,8 @@ final class ViewOffsets {
   }
 
   /**
-   * Returns the index of the first record in a frame that some view of the kind may still have to
-   * read; a number beyond the last index if there is none.
+   * Returns the index of the first record in a frame that a view of the kind may still have to
+   * read. Returns a number beyond the last index if there is none.
    */
   int firstUnread(String kind, Frame frame) {
     int first = Integer.MAX_VALUE;
