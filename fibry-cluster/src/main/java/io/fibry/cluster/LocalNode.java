@@ -174,10 +174,7 @@ final class LocalNode implements Cluster {
         Optional.of(() -> exitOf(name)));
   }
 
-  /**
-   * Returns the exit of the actor that has the name now. A completed exit belongs to an earlier
-   * actor.
-   */
+  /** Returns the exit of the actor that has a name now. A completed exit is an earlier actor's. */
   private CompletableFuture<ExitReason> exitOf(String name) {
     var exit = exitFutures.compute(name,
         (key, previous) -> previous != null && !previous.isDone() ? previous : RemoteExitWatch.of(name, nodeContext));

@@ -388,10 +388,7 @@ final class PartitionGate<M> {
         () -> SharedStoreAccess.asReceived(entities.orElseThrow().actor(key.get()), wire.body()));
   }
 
-  /**
-   * Drops a forwarded message whose id this node may have forgotten. Returns whether it was
-   * dropped.
-   */
+  /** Drops a message whose id this node may have forgotten. Returns whether it was dropped. */
   private boolean dropIfTooLate(InboundMessage message) {
     if (stage == GateStage.HOLDING || clock.nanoTime() - forgetAt < 0) return false;
     onHandled(message);
