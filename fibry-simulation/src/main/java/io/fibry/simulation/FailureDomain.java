@@ -40,7 +40,7 @@ final class FailureDomain {
   final String name;
   boolean isCrashed;
   private final SimulationRun run;
-  private final Map<Object, Object> instances = new IdentityHashMap<>(); // by the instance of the process
+  private final Map<Object, Object> instances = new IdentityHashMap<>(); // key: the process's own instance
   private final List<Runnable> heldTasks = new ArrayList<>(); // steps and timers that became due during the pause
   private boolean isPaused;
   private long pausedUntil; // ns by the run's clock

@@ -11,11 +11,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records the events of a run: messages between actors, and notes. Only the run that a failure
- * shows has a trace.
+ * Records the events of a run: messages between actors, and notes. Only the run that the text of a
+ * failure shows has a trace.
  */
 final class MessageTrace {
-  private static final int MAX_EVENTS = 60; // max events shown, the last of the run
+  private static final int MAX_EVENTS = 60; // a failure shows at most so many events, the last of the run
   private static final int MAX_TEXT = 60; // characters shown of a message
 
   private enum TraceArrow {

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 /** Runs a program once, with one seed, and checks that no thread or message remains afterwards. */
 final class ProgramRun {
   private static final Duration CLOSE_LIMIT = Duration.ofMinutes(5); // by the run's clock
-  private static final int MAX_CHECKS = 100; // checks whether handlers that still run at the limit have ended
+  private static final int MAX_CHECKS = 100; // max checks, after the limit, whether the running handlers have ended
 
   private final SimulationRun run;
   private final Program program;
@@ -70,7 +70,10 @@ final class ProgramRun {
     isEnded = true;
   }
 
-  /** Closes a scope. If handlers still run after the limit, waits as long again for them to end. */
+  /**
+   * Closes a scope. If handlers still run after the limit, waits up to the limit once more for them
+   * to end.
+   */
   private static ActorScope.Report close(ActorScope scope) {
     var report = scope.closeWithin(CLOSE_LIMIT);
     for (int i = 0; i < MAX_CHECKS && !report.unresponsive().isEmpty(); i++) {

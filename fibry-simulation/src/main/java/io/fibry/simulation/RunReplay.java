@@ -31,8 +31,8 @@ record RunReplay(long seed, @Nullable Decisions decisions, Set<FaultKind> disabl
       return new RunReplay(Long.parseLong(seedAndDecisions[0]),
           seedAndDecisions.length == 1 ? null : Decisions.parse(seedAndDecisions[1]), disabledFaults);
     } catch (IllegalArgumentException malformed) {
-      throw new IllegalArgumentException("'" + text + "' is not a run of a simulation; give what a failure printed,"
-          + " such as 4:0=1 or only a seed", malformed);
+      throw new IllegalArgumentException("'" + text + "' is not a run of a simulation; give the text that a failure"
+          + " printed, such as 4:0=1 or only a seed", malformed);
     }
   }
 

@@ -54,8 +54,9 @@ final class SeedSearch {
   }
 
   /**
-   * Runs the program in the order of a quiet machine, twice: the first run initializes classes,
-   * which may read the clock, so the first run differs from all later runs.
+   * Runs the program twice in the order of a quiet machine, and returns the second run. The first
+   * run initializes classes, which may read the clock, so the first run may differ from all later
+   * runs.
    */
   private RunOutcome runOldestFirst() {
     var oldestFirst = RunReplay.of(0).withDecisions(new Decisions());
@@ -92,7 +93,7 @@ final class SeedSearch {
     var shrinker = RunShrinker.shrink(first, replay -> run(replay, false));
     var shown = run(shrinker.shortest().replay(), true);
     if (shown.hash() != shrinker.shortest().hash()) return FailureReport.of(first, shown,
-        "; another run is shown: the texts of messages, or something outside the simulation, change it");
+        "; a different run is shown, because the texts of messages or something outside the simulation changed it");
     return FailureReport.of(first, shown, shrinker.toString());
   }
 

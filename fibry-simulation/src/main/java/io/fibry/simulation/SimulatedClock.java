@@ -7,13 +7,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
 /**
- * The clock of a run. It is stopped while a thread runs, and moves to the next timer when no thread
- * can run. Otherwise only faults move it, and threads that spin, read the clock again and again, or
- * only yield to each other. Used by simulated threads and the carrier.
+ * The clock of a run. It is stopped while a thread runs. When no thread can run, the clock moves to
+ * the next timer. Faults also move the clock. It moves, too, while threads spin, read the clock
+ * again and again, or only yield to each other. Used by simulated threads and the carrier.
  */
 final class SimulatedClock {
   private static final long WALL_START_MILLIS = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
-  private static final long MAX_NANOS = Long.MAX_VALUE / 4; // ns, 73 years; a later timer is due after that time
+  private static final long MAX_NANOS = Long.MAX_VALUE / 4; // ns, 73 years; the max delay of a timer
   private static final int FREE_READS = 1_000; // reads of the clock, while one thread runs, that do not move it
   private static final long READ_NANOS = 1_000; // ns by which each further read moves the clock
   private static final long SPIN_NANOS = 100; // ns by which a spin moves the clock
@@ -58,7 +58,8 @@ final class SimulatedClock {
     }
 
     /**
-     * Runs the task, unless the timer was cancelled after it was due, while its node was paused.
+     * Runs the task, unless the timer was cancelled. A timer that is due during a pause of its node
+     * can be cancelled before the pause ends.
      */
     @Override
     public void run() {

@@ -50,7 +50,7 @@ public final class SimulatedNetwork {
   public SimulatedNetwork withLatency(Duration min, Duration max) {
     if (min.isNegative() || max.compareTo(min) < 0)
       throw new IllegalArgumentException("a latency from " + min + " to " + max
-          + "; give zero or more first, and then at least as much");
+          + "; give a min of zero or more, and a max that is not shorter");
     this.minLatency = SimulatedClock.nanos(min);
     this.latencyRange = SimulatedClock.nanos(max) - this.minLatency;
     return this;

@@ -58,14 +58,14 @@ final class SimulatedSocket extends SocketBase {
     return closed;
   }
 
-  /** Returns the end of a time-out that begins now, in nanoseconds of the run's clock. */
+  /** Returns the deadline of a time-out that begins now, in nanoseconds of the run's clock. */
   long deadline() {
     return timeout == 0 ? NO_DEADLINE : run.clock.now() + timeout * 1_000_000L;
   }
 
   /**
    * Parks the current thread until it is unparked, or until a deadline. If the thread is
-   * interrupted, it closes the socket, as a virtual thread does with sockets of the JDK.
+   * interrupted, this method closes the socket, as sockets of the JDK do for virtual threads.
    *
    * @param deadline in nanoseconds of the run's clock; 0 or {@link #NO_DEADLINE} for none
    */
@@ -106,7 +106,7 @@ final class SimulatedSocket extends SocketBase {
     ((SimulatedSocket) accepted).copyConnection(backlog.remove());
   }
 
-  /** Makes this socket the server's end of a connection, instead of the given socket. */
+  /** Copies the server's end of a connection to this socket, which replaces the given socket. */
   private void copyConnection(SimulatedSocket serverEnd) {
     address = serverEnd.address;
     port = serverEnd.port;

@@ -17,11 +17,11 @@ final class SimulatedThread {
   Actor<?> actor; // the actor whose message the thread handles; null: none
   FailureDomain domain; // of that actor; without an actor, the domain in which the thread started
   @Nullable
-  FailureDomain receiverDomain; // where a thread for the receiver of this step's last message starts, or null
+  FailureDomain receiverDomain; // of the receiver of this step's last message, or null; its new thread belongs to it
   int priority; // for SchedulingPolicy.PRIORITIES: the highest runs first
   int yieldCount; // yields in a row without other progress
   int initializerDepth; // static initializers that run; above 0, the thread never gives way at yield points
-  boolean isReady; // woken, also if a fault or a pause holds it back; further wake-ups have no effect
+  boolean isReady; // woken, even if a fault or a pause delays the thread; further wake-ups have no effect
 
   SimulatedThread(Runnable continuation, Thread thread, long number, FailureDomain domain) {
     this.continuation = continuation;

@@ -152,8 +152,8 @@ public final class Simulation {
   }
 
   /**
-   * Checks a condition after each further step of any thread. If it is false, the run fails. A
-   * later condition with an equal description replaces it.
+   * Checks a condition after each further step of any thread. If the condition is false, the run
+   * fails. A later call with an equal description replaces the condition.
    *
    * @param description the text for the failure
    * @param condition may read all state, but must not wait or change state
@@ -164,8 +164,8 @@ public final class Simulation {
   }
 
   /**
-   * Waits until a condition is true. Throws an AssertionError if it is false at the end of the
-   * limit.
+   * Waits until a condition is true. Throws an AssertionError if the condition is false when the
+   * limit expires.
    *
    * @param description the text for the failure
    * @param limit the longest wait, by the run's clock

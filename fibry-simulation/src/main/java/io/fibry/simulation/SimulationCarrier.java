@@ -100,7 +100,7 @@ final class SimulationCarrier {
   }
 
   /**
-   * Returns whether a step waits. Between two steps no simulated thread runs, and the carrier
+   * Returns whether the running step waits. Returns false between two steps, because the carrier
    * itself never counts as waiting.
    */
   private boolean isWaiting(@Nullable SimulatedThread fiber) {
@@ -117,7 +117,9 @@ final class SimulationCarrier {
     }
   }
 
-  /** Gives a run to the carrier; returns whether the thread was interrupted meanwhile. */
+  /**
+   * Gives a run to the carrier. Returns whether the calling thread was interrupted while it waited.
+   */
   private boolean putUninterruptibly(Runnable run) {
     for (boolean isInterrupted = false;;) {
       try {
@@ -136,10 +138,10 @@ final class SimulationCarrier {
     stack.setStackTrace(holder(fiber).getStackTrace());
     var reason = verdict == StepWatchdog.StepVerdict.COMPUTES
         ? " has used " + maxStepSeconds + " s of processor time in one step"
-        : " has waited for " + maxStepSeconds + " s where its thread cannot be taken from it; on Java 21 also in"
+        : " has waited for " + maxStepSeconds + " s without leaving its carrier; on Java 21 this also happens in"
             + " synchronized code";
     run.fail(new RunFailure(RunFailure.FailureKind.CARRIER_HELD,
-        "held: " + fiber + reason + ". A debugger needs more: -Dfibry.simulation.patience=3600", stack));
+        "held: " + fiber + reason + ". For a debugger, raise this limit: -Dfibry.simulation.patience=3600", stack));
     isLost = true;
     current = null;
   }

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * runs until it waits, yields or ends. One step runs at a time, on the thread that called play.
  *
  * <p>No field needs a lock, because simulated threads use the fields only during their steps.
- * Others add to {@code externalSteps}, end the run by {@link #fail}, and read volatile fields.
+ * Other threads only add to {@code externalSteps}, end the run by {@link #fail}, and read volatile
+ * fields.
  */
 final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLimiter {
   private static final long MAX_TIME_AFTER_PROGRAM = 3_600_000_000_000L; // ns by the run's clock; see onProgramEnd
@@ -281,7 +282,10 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     return true;
   }
 
-  /** In a traced run, waits for a wake-up from outside, to report it; returns whether it came. */
+  /**
+   * In a traced run, waits until a thread outside of the run wakes one of its threads, to report
+   * this wake-up. Returns whether it came.
+   */
   private boolean awaitExternalStep() {
     if (trace == null || livingThreads.list().isEmpty()) return false;
     long limit = externalWaitNanos;
@@ -328,7 +332,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     if (!fiber.thread.isAlive()) livingThreads.remove(fiber);
     else if (VirtualThreadInternals.isWaitingForMonitor(fiber.thread)) waitingForMonitors.add(fiber);
     if (!waitingForMonitors.isEmpty()) wakeFromMonitors();
-    if (endedAtYieldPoint && !hasProgress) return; // not idle: the thread is in the middle of its work
+    if (endedAtYieldPoint && !hasProgress) return; // not idle: the thread gave way in the middle of its work
     fiber.yieldCount = hasProgress || !fiber.isReady ? 0 : fiber.yieldCount + 1;
     if (fiber.yieldCount == SPINS_UNTIL_YIELD) {
       fiber.yieldCount = 0;

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One direction of a connection, with the bytes that were written and not read yet. Used by one
+ * One direction of a connection, with the bytes that were written but not yet read. Used by one
  * simulated thread at a time.
  */
 final class SocketPipe {
@@ -80,8 +80,7 @@ final class SocketPipe {
   }
 
   /**
-   * {@return the number of bytes that were read, at least 1 unless none were asked for; -1 at the
-   * end}
+   * {@return the number of bytes that were read: 0 only if {@code length} is 0, and -1 at the end}
    */
   int read(SimulatedSocket socket, byte[] bytes, int offset, int length) throws IOException {
     if (length == 0) return 0;

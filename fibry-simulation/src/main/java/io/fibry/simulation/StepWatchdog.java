@@ -6,13 +6,13 @@ import java.util.concurrent.TimeUnit;
  * Finds out whether a step holds its carrier for too long, or only gets little processor time. The
  * thread that waits for the run calls {@link #check} once a second.
  *
- * <p>A step that computes holds the carrier if it has used as many seconds of processor time as the
- * patience, however long that takes on a busy machine. A step that waits without leaving the
- * carrier holds the carrier if as many checks in a row find it waiting. Some threads count as
- * running although they wait: in native code, or while another thread initializes a class. Such a
- * thread uses no processor time, and holds the carrier after six times as many checks in a row.
- * Fewer checks would not do, because on a busy machine a running thread may get no processor time
- * for seconds.
+ * <p>The limit is the patience, a number of seconds. A step that computes holds the carrier after
+ * so many seconds of processor time, however long these take on a busy machine. A step that waits
+ * without leaving the carrier holds it after as many checks in a row at which it waited. Some
+ * threads count as running although they wait: in native code, or while another thread initializes
+ * a class. Such a thread uses no processor time, and holds the carrier after six times as many
+ * checks in a row. Fewer checks are not enough, because on a busy machine a running thread may get
+ * no processor time for seconds.
  */
 final class StepWatchdog {
 
@@ -27,7 +27,7 @@ final class StepWatchdog {
   private long startProcessorTime; // ns; of the carrier, at the first check of the step
   private long lastProcessorTime; // ns; of the carrier, at the last check
   private int waitingChecks; // checks in a row at which the thread waited
-  private int idleChecks; // checks in a row at which it waited, or had used no processor time
+  private int idleChecks; // checks in a row at which the thread waited, or had used no further processor time
 
   StepWatchdog(int patience) {
     this.patience = patience;

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Chooses the thread whose step runs next, in one run. Used by the carrier and simulated threads.
  */
 interface ThreadChooser {
-  int MAX_ODDS_EXPONENT = 10; // a thread gives way at one of 2 to one of 1,024 yield points
+  int MAX_ODDS_EXPONENT = 10; // a thread gives way at one of 2 to one of 1,024 yield points, depending on the seed
 
   /**
    * Returns the index of the chosen thread.

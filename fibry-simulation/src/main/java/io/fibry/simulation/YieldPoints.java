@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class YieldPoints {
   /**
-   * The present run, or null if there is none, or if it has no yield points. Written by the thread
+   * The current run, or null if there is none, or if it has no yield points. Written by the thread
    * that called the simulation.
    */
   static volatile @Nullable SimulationRun run;
@@ -44,7 +44,7 @@ public final class YieldPoints {
   }
 
   /**
-   * Returns the present run, or null if this thread does not belong to it. The carrier does not
+   * Returns the current run, or null if this thread does not belong to it. The carrier does not
    * belong to the run, because the carrier must not wait.
    */
   private static @Nullable SimulationRun currentRun() {

@@ -85,7 +85,7 @@ class AttachJvmTest {
   void classLoadedBeforeAgentIsReported() throws Exception {
     var printed = Jvm.run(1, List.of(), Jvm.CLASS_PATH, TooEarly.class);
 
-    assertTrue(printed.contains("was loaded before the agent was there"), printed);
+    assertTrue(printed.contains("was loaded before the agent started"), printed);
   }
 
   private static void assertSimulates(String printed) {

@@ -51,7 +51,7 @@ class DecisionsTest {
   void invalidReplayTextIsRefused(String text) {
     var refusal = assertThrows(IllegalArgumentException.class, () -> RunReplay.parse(text));
 
-    assertTrue(refusal.getMessage().startsWith("'" + text + "' is not a run of a simulation; give what a failure"),
+    assertTrue(refusal.getMessage().startsWith("'" + text + "' is not a run of a simulation; give the text that"),
         refusal.getMessage());
   }
 }

@@ -332,7 +332,7 @@ class FailuresTest {
     });
     OPEN.countDown();
 
-    assertText(" has waited for 2 s where its thread cannot be taken from it", failure);
+    assertText(" has waited for 2 s without leaving its carrier", failure);
   }
 
   @Test

@@ -86,7 +86,7 @@ public final class Agent {
     for (Class<?> type : jvm.getAllLoadedClasses()) {
       if (type.getName().startsWith(TAP_PACKAGE) && type.getClassLoader() != null)
         throw new UnsupportedOperationException(
-            "cannot simulate: " + type + " was loaded before the agent was there; start the JVM with -javaagent");
+            "cannot simulate: " + type + " was loaded before the agent started; start the JVM with -javaagent");
     }
   }
 

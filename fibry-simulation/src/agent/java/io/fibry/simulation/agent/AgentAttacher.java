@@ -12,8 +12,8 @@ import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 
 /**
- * Attaches the agent to this JVM if it was not started with the agent. A helper process does that.
- * Thread-safe.
+ * Attaches the agent to this JVM if the JVM was started without it. A helper process makes the
+ * attach call. Thread-safe.
  */
 public final class AgentAttacher {
   private static final int TIMEOUT_SECONDS = 60;
@@ -23,9 +23,10 @@ public final class AgentAttacher {
   /**
    * Attaches the agent, unless it is attached already.
    *
-   * @throws IllegalStateException if it cannot be attached; the text names another way to start the
-   * agent
-   * @throws UnsupportedOperationException if this JDK lacks what a simulation needs
+   * @throws IllegalStateException if the agent cannot be attached; the text names another way to
+   * start the agent
+   * @throws UnsupportedOperationException if the agent was attached but its start failed; the text
+   * gives the reason
    */
   public static synchronized void ensure() {
     if (System.getProperty(Agent.STATE_PROPERTY) == null) attach();
@@ -45,7 +46,7 @@ public final class AgentAttacher {
         helper.destroyForcibly();
         throw failed("the helper process did not end in " + TIMEOUT_SECONDS + " s", null);
       }
-      var output = String.join(" ", helper.inputReader().lines().toList()); // few lines, which a pipe can hold
+      var output = String.join(" ", helper.inputReader().lines().toList()); // a pipe can hold these few lines
       if (helper.exitValue() != 0) throw failed(output, null);
     } catch (IOException | URISyntaxException failure) {
       throw failed(failure.toString(), failure);

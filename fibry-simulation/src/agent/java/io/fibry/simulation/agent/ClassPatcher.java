@@ -119,7 +119,7 @@ final class ClassPatcher {
       if (replacement == null) continue;
       changedBytes[position] = (byte) INVOKESTATIC;
       writeU2(changedBytes, position + 1, replacement);
-      // Fills the two bytes by which INVOKEINTERFACE is longer with NOPs.
+      // INVOKEINTERFACE is two bytes longer than INVOKESTATIC: NOPs fill these two bytes.
       if (opcode == INVOKEINTERFACE) writeU2(changedBytes, position + 3, 0);
     }
   }

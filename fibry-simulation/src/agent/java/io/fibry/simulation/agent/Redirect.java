@@ -15,8 +15,8 @@ import java.util.stream.Stream;
  * parenthesis
  * @param targetClass the name of the class with the static method, with slashes
  * @param targetMethod the static method's name
- * @param targetDescriptor the static method's descriptor; its first argument is the instance, if
- * there is one
+ * @param targetDescriptor the static method's descriptor; if the row redirects an instance method,
+ * the first argument is the instance
  * @param classFilter the classes whose calls are redirected
  */
 record Redirect(JdkVersions jdkVersions, String owner, String name, String descriptor, String targetClass,
@@ -58,7 +58,7 @@ record Redirect(JdkVersions jdkVersions, String owner, String name, String descr
             .equals(descriptor);
   }
 
-  /** Returns the text of an exception, for a JDK in which {@link #existsInJdk} is false. */
+  /** Returns a text for an exception: the method or field that this JDK lacks. */
   @Override
   public String toString() {
     return owner.substring(owner.lastIndexOf('/') + 1) + " has no "

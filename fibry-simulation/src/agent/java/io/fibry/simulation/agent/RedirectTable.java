@@ -155,8 +155,8 @@ final class RedirectTable {
 
   private Redirect findForThreadSubclass(String owner, String name, String descriptor, ThreadTypes threadTypes) {
     var row = rows.get(key(THREAD, name, descriptor));
-    // only for instance methods: the target of a static method, such as onSpinWait, has the same
-    // descriptor
+    // Only instance methods of Thread are redirected in subclasses. The row of a static method,
+    // such as onSpinWait, has a target with the same descriptor.
     return row != null && !row.targetDescriptor().equals(descriptor) && threadTypes.isThread(owner) ? row : null;
   }
 

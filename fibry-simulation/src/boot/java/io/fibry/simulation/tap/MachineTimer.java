@@ -7,7 +7,10 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A machine's timer as the type that Java 21 needs. The JDK calls only {@link #cancel}. */
+/**
+ * Adapts a timer of the machine to the type that Java 21 expects. The JDK calls only
+ * {@link #cancel}.
+ */
 record MachineTimer(Future<?> timer) implements ScheduledFuture<Object> {
 
   @Override

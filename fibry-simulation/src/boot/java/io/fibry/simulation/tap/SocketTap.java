@@ -49,6 +49,6 @@ public final class SocketTap {
 
   private static void refuseIfSimulated(String kind) {
     if (MachineLookup.machine() != null) throw MachineLookup.unsupported("opens " + kind,
-        "which is real, and waits for what no seed decides; use java.net.Socket, or keep it out of the simulation");
+        "which is real, so no seed decides when it is ready; use java.net.Socket, or keep it out of the simulation");
   }
 }
