@@ -16,10 +16,10 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * A process that a test starts. Its output, standard error included, is read at once, so it never
- * blocks on a full pipe. A wait for the process fails if neither its output nor its processor time
- * has grown for {@link Patience#LONG}. So a hanging child fails the test, but a slow child does
- * not. The process ends with {@link #close}, at the latest with this JVM.
+ * A process that a test starts. Its output, standard error included, is read continuously, so the
+ * process never blocks on a full pipe. A wait for the process fails if neither its output nor its
+ * processor time has grown for {@link Patience#LONG}. So a hanging child fails the test, but a slow
+ * child does not. The process ends with {@link #close}, at the latest with this JVM.
  */
 public final class Child implements AutoCloseable {
   private static final Set<String> INHERITED = Set.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
@@ -104,7 +104,10 @@ public final class Child implements AutoCloseable {
     awaitLine(wanted::equals);
   }
 
-  /** Waits for a line that passes the test, after the line of the previous call; returns it. */
+  /**
+   * Waits for a line that follows the line of the previous call and passes the test. Returns this
+   * line.
+   */
   public String awaitLine(Predicate<String> wanted) {
     awaitProgress("the wanted line did not come", () -> position(wanted) >= 0 || !reader.isAlive());
     int position = position(wanted);
@@ -156,7 +159,10 @@ public final class Child implements AutoCloseable {
     return String.join("\n", output.subList(lineCount, output.size()));
   }
 
-  /** Returns the output lines plus the processor time (ms, with descendants): it shows progress. */
+  /**
+   * Returns the number of output lines plus the processor time in ms, descendants included. The sum
+   * grows while the process makes progress.
+   */
   private long progressMeasure() {
     synchronized (lines) {
       return lines.size() + processorTime();

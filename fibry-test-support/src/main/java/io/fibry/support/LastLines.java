@@ -12,8 +12,8 @@ import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
 /**
- * Adds the lines that a failed test has printed or logged last to the failure. The build writes all
- * other output of tests to files beside the test reports.
+ * Adds to the failure of a test the lines that the test printed or logged last. The build writes
+ * all other output of tests to files beside the test reports.
  */
 public final class LastLines
     implements BeforeEachCallback, TestExecutionExceptionHandler, LifecycleMethodExecutionExceptionHandler {

@@ -8,7 +8,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Collects the lines that are logged until it is closed; slf4j-simple writes to System.err. */
+/**
+ * Collects the lines that are logged until this object is closed. The logger, slf4j-simple, writes
+ * these lines to System.err.
+ */
 public final class Logged implements AutoCloseable {
   private static final Pattern ENTRY = Pattern.compile("(?m)^(?=\\[)"); // an entry begins with the name of its thread
 
@@ -39,8 +42,8 @@ public final class Logged implements AutoCloseable {
   }
 
   /**
-   * Returns the lines of the calling thread that contain this text, because other threads may log
-   * at the same time.
+   * Returns the lines that contain this text and that the calling thread has logged. Other threads
+   * may log at the same time.
    */
   public List<String> linesOfThisThread(String part) {
     String thread = "[" + Thread.currentThread().getName() + "] ";

@@ -8,14 +8,14 @@ import java.util.concurrent.locks.LockSupport;
  * means the same amount of work on every machine.
  *
  * <p>A daemon thread does a known piece of work twice a second, and compares its duration with
- * {@link #WORK}. If it took five times as long, because other processes have the processors or
- * because the processor is slow, a second of the machine counts as 0.2 s here. The piece is longer
- * than a time slice of the operating system: a shorter piece would end before others get their
- * turn. If the machine is suspended for a minute, that counts as one second.
+ * {@link #WORK}. If the work takes five times as long, because other processes have the processors
+ * or because the processor is slow, a second of the machine counts as 0.2 s here. The piece is
+ * longer than a time slice of the operating system: a shorter piece would end before other
+ * processes get their turn. If the machine is suspended for a minute, that counts as one second.
  *
  * <p>The thread works only while the clock is read. It allocates nothing, so it also works where a
- * test fills the memory. With {@code -Dfibry.pace=wall} this is {@link System#nanoTime}. Simulated
- * tests need that, because their threads and their time belong to the simulation.
+ * test fills the memory. With {@code -Dfibry.pace=wall} this clock is {@link System#nanoTime}.
+ * Simulated tests need this setting, because their threads and their time belong to the simulation.
  */
 public final class Pace {
   /** The duration in ns of the known work on the machine for which the limits were chosen. */

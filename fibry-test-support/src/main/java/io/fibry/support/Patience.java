@@ -149,7 +149,7 @@ public final class Patience {
     };
   }
 
-  /** Waits until this thread is parked or blocked. */
+  /** Waits until the given thread is parked or blocked. */
   public static void awaitParked(Thread thread) {
     eventually(thread + " did not wait", () -> isParked(thread));
   }

@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Assumptions;
  * {@code getMessage}. Line breaks in such a text could forge log lines, and a scope may forbid that
  * the contents of messages are logged. {@code MessageTexts}, {@code Lines}, {@code shown} and
  * {@code asked} prevent both, so their arguments are not checked. User types are {@code Object},
- * type variables, exceptions, and JDK types that are not known to be plain; the static type counts.
+ * type variables, exceptions, and JDK types that are not known to be plain. The static type of an
+ * expression decides.
  */
 public final class RawTexts {
   private RawTexts() {}

@@ -11,7 +11,8 @@ import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 /**
  * Limits each test to {@code -Dfibry.test.minutes}, 5 by default, at the speed of this machine
  * ({@link Pace}). A test runs on its own thread, because an interrupt does not end a busy loop.
- * After the limit the thread is interrupted, and the test fails in any case.
+ * After the limit the thread is interrupted, and the test fails even if its code then ends
+ * normally.
  */
 public final class TestLimit implements InvocationInterceptor {
   private static final Duration LIMIT = Duration.ofMinutes(Integer.getInteger("fibry.test.minutes", 5));

@@ -32,7 +32,7 @@ public final class GoldenFiles {
 
   /**
    * Reads all samples of a folder. If the folder is new, the schema has changed or a sample is
-   * missing, the method adds samples of the present types. It then fails once, so that a developer
+   * missing, the method adds samples of the current types. It then fails once, so that a developer
    * checks the new files.
    *
    * @param codec of the stored values
@@ -65,12 +65,12 @@ public final class GoldenFiles {
       codec.decode(Files.readAllBytes(sample), unknownFields::add);
     } catch (CodecException unreadable) {
       throw new AssertionError("stored bytes like " + sample + " can no longer be read: " + unreadable.getMessage()
-          + "\nTell the " + codec + " what the old form means, with evolution.readOld(..), or take the change back.",
+          + "\nDescribe the old form to the " + codec + " with evolution.readOld(..), or revert the change.",
           unreadable);
     }
     if (!unknownFields.isEmpty()) throw new AssertionError("stored bytes like " + sample + " have " + unknownFields
-        + ", which the types no longer have: an actor whose state has them would not store it again."
-        + "\nTell the " + codec + " that they are removed, with evolution.ignoreRemoved(..), or take the change back.");
+        + ", which the types no longer have: an actor would lose them when it stores its state again."
+        + "\nDeclare them as removed to the " + codec + " with evolution.ignoreRemoved(..), or revert the change.");
   }
 
   /** Returns the codec's samples that the codec can decode, and that the folder lacks. */
@@ -104,7 +104,7 @@ public final class GoldenFiles {
     for (var sample : missingSamples.entrySet())
       addedFiles.add(write(codec, folder, sample.getKey(), sample.getValue()));
     codec.samples().forEach((name, bytes) -> refusal(codec, bytes)
-        .ifPresent(reason -> addedFiles.add(name + " is missing, because it was refused: " + reason)));
+        .ifPresent(reason -> addedFiles.add(name + " is missing, because the codec cannot decode it: " + reason)));
     Files.writeString(folder.resolve(SCHEMA), codec.schema());
     String change = oldSchema.isEmpty() ? "no samples yet"
         : oldSchema.equals(codec.schema()) ? "some samples that were missing" : "changed; old bytes can be read";

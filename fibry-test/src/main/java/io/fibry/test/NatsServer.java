@@ -84,7 +84,8 @@ public final class NatsServer implements AutoCloseable {
    *
    * @param folder for its data and its log
    * @return the running server
-   * @throws IllegalStateException if this machine has no nats-server, or it does not start
+   * @throws IllegalStateException if this machine has no nats-server, or if the server does not
+   * start
    */
   public static NatsServer start(Path folder) {
     return start(folder, "");
@@ -96,7 +97,8 @@ public final class NatsServer implements AutoCloseable {
    * @param folder for its data and its log
    * @param extraConfiguration additional lines of configuration
    * @return the running server
-   * @throws IllegalStateException if this machine has no nats-server, or it does not start
+   * @throws IllegalStateException if this machine has no nats-server, or if the server does not
+   * start
    */
   public static NatsServer start(Path folder, String extraConfiguration) {
     return start(folder, extraConfiguration, () -> freePorts(2));
@@ -142,7 +144,10 @@ public final class NatsServer implements AutoCloseable {
     }
   }
 
-  /** Starts, at most 20 times, until no other program has taken a port meanwhile. */
+  /**
+   * Starts servers, up to 20 times, until no other program takes one of their ports before they
+   * listen.
+   */
   private static <T> T retryIfPortTaken(Supplier<T> start) {
     for (int attempt = 1;; attempt++) try {
       return start.get();
@@ -216,8 +221,8 @@ public final class NatsServer implements AutoCloseable {
   }
 
   /**
-   * Waits until the server has written the file with its ports, and sends its INFO line. It writes
-   * the file when it listens, so another program at its port is not mistaken for the server.
+   * Waits until the server has written the file with its ports, and sends its INFO line. The server
+   * writes the file when it listens, so another program at the port is not mistaken for the server.
    */
   private void awaitUp() {
     var portsFile = folder.resolve("nats-server_" + process.pid() + ".ports");
@@ -322,13 +327,13 @@ public final class NatsServer implements AutoCloseable {
     awaitStopped();
   }
 
-  /** Waits until all threads are stopped: on a busy machine they still run after the signal. */
+  /** Waits until all threads are stopped: on a busy machine they may still run after the signal. */
   private void awaitStopped() {
     long begin = System.nanoTime();
     while (isRunning()) {
       if (!process.isAlive()) throw new IllegalStateException(this + " cannot be paused, because it has ended");
       if (System.nanoTime() - begin > START_TIMEOUT.toNanos()) throw new IllegalStateException(
-          this + " still runs " + START_TIMEOUT.toSeconds() + " s after it was told to pause");
+          this + " still runs " + START_TIMEOUT.toSeconds() + " s after SIGSTOP");
       LockSupport.parkNanos(100_000);
     }
   }

@@ -160,7 +160,7 @@ public final class Probe<M> {
    *
    * @param message the expected message
    * @return the message that came
-   * @throws AssertionError if another message comes, or none in time
+   * @throws AssertionError if another message comes, or if no message comes in time
    */
   public M expect(M message) {
     return expect(message.toString(), message::equals);
@@ -172,7 +172,7 @@ public final class Probe<M> {
    * @param wanted describes the expected message
    * @param fits tests the message
    * @return the message that came
-   * @throws AssertionError if another message comes, or none in time
+   * @throws AssertionError if another message comes, or if no message comes in time
    */
   public M expect(String wanted, Predicate<? super M> fits) {
     var message = next(limit(), wanted);

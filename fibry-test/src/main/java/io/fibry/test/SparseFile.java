@@ -29,7 +29,7 @@ final class SparseFile {
     return new SparseFile(writtenSectors, size);
   }
 
-  /** Returns a copy of this size: its end is cut off, or filled with zeros. */
+  /** Returns a copy of the given size: its end is cut off, or filled with zeros. */
   SparseFile resize(long size) {
     var copy = new SparseFile(writtenSectors, size);
     if (size < this.size) {

@@ -103,7 +103,7 @@ public final class TestScope implements ActorScope {
     boolean quiet = scope.awaitQuiescence(limit);
     for (int steps = 0; isDueUntil(end); steps++) {
       if (steps == MAX_STEPS) throw new AssertionError("scope '" + name() + "' still sets timers after " + MAX_STEPS
-          + " steps within " + format(duration) + ", so that never ends:\n" + scope.dump());
+          + " steps within " + format(duration) + ", so this advance would never end:\n" + scope.dump());
       clock.advance(clock.untilNext().orElse(Duration.ZERO));
       quiet = quiet && scope.awaitQuiescence(limit); // after one time-out no step waits again
     }
@@ -206,7 +206,11 @@ public final class TestScope implements ActorScope {
     }
   }
 
-  /** Moves the clock after the limit in real time, because the test's thread waits in close. */
+  /**
+   * If the scope has not ended after the limit in real time, moves the clock, so that the limit of
+   * {@code closeWithin} expires on this clock, too. The test's thread waits in {@code closeWithin},
+   * and cannot move the clock.
+   */
   private void driveClock(CountDownLatch ended, Duration limit, Runnable atLimit) {
     try {
       if (ended.await(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS)) return;
