@@ -12,8 +12,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * A thread uses an entity while the sweeper passivates it. A user that entered (1) hands over its
- * message before the pill, and the sweeper sees that message. Both use plain fields. A user that
- * finds the entity gone (0) uses its next incarnation. Results: the use, the passivation.
+ * message before the pill, and the sweeper sees that message. Both threads use plain fields. A user
+ * that finds the entity passivated (0) would use its next incarnation. Results: whether the entity
+ * was used (1), whether it was passivated (1).
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "used, and therefore not passivated")

@@ -15,7 +15,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
  * that stay in the queue.
  */
 @JCStressTest
-@Outcome(id = "0", expect = ACCEPTABLE, desc = "the cancelled timer is gone")
+@Outcome(id = "0", expect = ACCEPTABLE, desc = "the cancelled timer was removed")
 @Outcome(expect = FORBIDDEN, desc = "the cancelled timer stays until it is due")
 @State
 public class CancelAgainstSettle {

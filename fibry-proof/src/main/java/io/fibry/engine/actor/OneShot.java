@@ -12,9 +12,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Two threads run the same activation, which must work only once. One of them also sends a message.
- * Results: handled messages, the same number by a second counter, handlers that saw different
- * counters.
+ * Two threads run the same activation, but only one of the two runs may handle messages. One of the
+ * threads also sends a message. Results: handled messages, the same number by a second counter,
+ * handlers that saw different counters.
  */
 @JCStressTest
 @Outcome(id = "2, 2, 0", expect = ACCEPTABLE, desc = "both messages handled, once each, one at a time")

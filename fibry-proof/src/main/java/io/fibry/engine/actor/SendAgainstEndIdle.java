@@ -12,8 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * A send races with {@code close} of an idle actor, whose caller takes the right to run. An
- * accepted message (1) is handled or becomes a dead letter once; a refused message (0) is never
+ * A send races with {@code close} of an idle actor: the thread that closes takes the right to run.
+ * An accepted message (1) is handled or becomes a dead letter once; a refused message (0) is never
  * handled. The actor ends. Results: accepted, handled, dead letters, ended.
  */
 @JCStressTest

@@ -13,9 +13,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * A fiber leaves a killed actor to run another one, while the killer interrupts it. Result: whether
- * the interrupt came after the fiber had left (1). This finds a missing fence, a missing monitor,
- * or a thread that the drain still refers to.
+ * A fiber leaves a killed actor to run another actor, while the killer interrupts the fiber.
+ * Result: whether the interrupt came after the fiber had left (1). This test detects a missing
+ * fence, a missing monitor, and a drain that still refers to the thread that left it.
  */
 @JCStressTest
 @Outcome(id = "0", expect = ACCEPTABLE, desc = "no interrupt, or before the fiber left")

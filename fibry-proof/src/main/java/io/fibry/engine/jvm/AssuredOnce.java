@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A fiber runs a task while its starter cancels it; afterwards a helper tries to run it. Results:
- * how often the task ran, whether the starter cancelled it (1).
+ * A fiber runs a task while the starter cancels the task. Afterwards a helper tries to run the
+ * task. Results: how often the task ran, whether the starter cancelled it (1).
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "the task ran once")

@@ -12,7 +12,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
  * Two fibers that share a slot put a drain each into it, and run the drains that they find.
- * Results: how often each drain was taken, how often a taker did not see the write before.
+ * Results: how often each drain was taken, how often a taker did not see the write before the put.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 0", expect = ACCEPTABLE, desc = "each drain was taken once")

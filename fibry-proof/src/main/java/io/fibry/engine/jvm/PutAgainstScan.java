@@ -11,9 +11,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A fiber puts two drains into a slot, and runs the drains that it finds. The monitor takes a drain
- * that it has seen. Results: how often each drain was taken, how often a taker did not see the
- * write before.
+ * A fiber puts two drains into a slot, and runs the drains that it finds. The monitor scans the
+ * slot, and takes the drain that it finds there. Results: how often each drain was taken, how often
+ * a taker did not see the write before the put.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 0", expect = ACCEPTABLE, desc = "each drain was taken once")

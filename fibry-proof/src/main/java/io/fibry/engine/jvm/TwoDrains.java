@@ -10,7 +10,7 @@ abstract class TwoDrains {
 
   /**
    * Writes the results: how often each drain was taken, and how often a taker did not see the write
-   * before.
+   * before the put.
    */
   final void count(III_Result result) {
     CountingDrain.take(slots.take());

@@ -38,6 +38,6 @@ public class CycleClosedByTwo {
     var handler = new FakeActor.FakeHandler(waiter);
     handler.enter();
     waiter.publish(handler);
-    return WaitCycle.findFor(Wait.begin(target, "request", request)) == null ? 0 : 1; // not closed, so it never ends
+    return WaitCycle.findFor(Wait.begin(target, "request", request)) == null ? 0 : 1; // the wait is never closed
   }
 }

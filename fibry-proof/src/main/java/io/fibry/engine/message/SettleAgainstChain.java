@@ -12,10 +12,11 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * A drain completes a request while its asker chains a callback to it. The callback must not run on
- * the drain's thread. A callback behind {@code allOf} does run there. Here it delays the drain
- * between setting the result and its last check for callbacks: there, a simpler chain would run a
- * new callback on the drain's thread. Result: the thread of the callback.
+ * A drain completes a request while its asker chains a callback to it. This callback must not run
+ * on the drain's thread. Another callback, which waits behind {@code allOf}, does run there. It
+ * delays the drain after the drain has set the result, and before it checks for callbacks a last
+ * time. In this window, a simpler chaining would run the asker's callback on the drain's thread.
+ * Result: the thread of the asker's callback.
  */
 @JCStressTest
 @Outcome(id = "asker", expect = ACCEPTABLE, desc = "the request was completed before the chaining")

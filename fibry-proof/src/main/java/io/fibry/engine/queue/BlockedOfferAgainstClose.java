@@ -14,9 +14,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A sender waits for capacity in a full queue. Meanwhile another thread polls the entry, and then
- * the queue stops accepting entries. Results: whether the sender's entry was accepted (1), the
- * first polled entry, and the number of remaining entries.
+ * A sender waits for capacity in a full queue. Meanwhile another thread polls the queue's only
+ * entry, and then the queue stops accepting entries. Results: whether the sender's entry was
+ * accepted (1), the first polled entry, and the number of remaining entries.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "the entry was accepted")

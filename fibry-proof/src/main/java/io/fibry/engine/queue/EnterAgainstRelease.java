@@ -14,9 +14,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A message enters an empty bounded queue while the holder of the right to run releases it, and
- * then sends a message itself. Results: how many of the two have the right to run, and the number
- * of waiting entries.
+ * A sender enters a message into an empty bounded queue. Meanwhile the holder of the right to run
+ * releases the right, and then sends a message itself. Results: how many of the two threads have
+ * the right to run, and the number of waiting entries.
  */
 @JCStressTest
 @Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "one thread will handle both messages")
