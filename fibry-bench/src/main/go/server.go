@@ -37,7 +37,7 @@ func serve(connection net.Conn, keep bool) {
 	}
 }
 
-// head reads up to a blank line, byte by byte; false if the stream ends before.
+// head reads up to a blank line, byte by byte. It returns false if the stream ends first.
 func head(in *bufio.Reader) bool {
 	line := 0
 	for {

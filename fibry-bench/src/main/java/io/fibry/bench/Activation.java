@@ -11,7 +11,9 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** The cost of a message, sent to an idle actor and handled; each of 1,000 actors gets one. */
+/**
+ * The cost of a message to an idle actor, sent and handled. Each of 1,000 actors gets one message.
+ */
 public class Activation extends JmhBenchmark {
   private static final int ACTORS = 1_000;
 

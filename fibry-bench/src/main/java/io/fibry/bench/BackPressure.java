@@ -9,7 +9,7 @@ import org.openjdk.jmh.annotations.Setup;
 
 /**
  * The cost of a message, sent and handled, when the mailbox is bounded and the sender waits while
- * it is full. Pekko is missing, because its bounded mailboxes drop messages.
+ * the mailbox is full. Pekko is missing, because its bounded mailboxes drop messages.
  */
 public class BackPressure extends ReceiverQuestion<Peer.BoundedMailboxes> {
   private static final int MESSAGES = 50_000;

@@ -101,7 +101,7 @@ public final class BenchmarkServer {
     void handle(Socket socket) throws IOException;
   }
 
-  /** Starts a server by hand: a virtual thread per connection. Returns its port. */
+  /** Starts a hand-written server with a virtual thread for each connection. Returns its port. */
   private static int acceptLoop(Conversation conversation) throws IOException {
     var server = new ServerSocket(0, 128, InetAddress.getLoopbackAddress());
     Thread.startVirtualThread(() -> {

@@ -25,8 +25,8 @@ public final class ChildJvm {
   private ChildJvm() {}
 
   /**
-   * Starts a process, which is killed when this JVM ends: a child that hangs would otherwise keep
-   * the standard error open, which it shares with this JVM.
+   * Starts a process, which is killed when this JVM ends. Otherwise a child that hangs would keep
+   * open the standard error that it shares with this JVM.
    */
   public static Process start(List<String> command) throws IOException {
     var process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();

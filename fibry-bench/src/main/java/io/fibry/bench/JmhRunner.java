@@ -21,10 +21,10 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Runs questions, which are classes with JMH benchmarks:
- * {@code JmhRunner folder all|question [options of JMH]}. Runs {@code -f} rounds, in each of which
- * every side has one fork, so that a change of the machine's speed affects all sides. Writes a JSON
- * file for each question. A question that fails leaves no file, and the exit code is 1.
+ * Runs questions, which are classes with JMH benchmarks: {@code JmhRunner folder all|question
+ * [options of JMH]}. In each of the {@code -f} rounds, every side has one fork, so that a change of
+ * the machine's speed affects all sides. Writes a JSON file for each question. A question that
+ * fails leaves no file, and the exit code is 1.
  */
 public final class JmhRunner {
   private static final String ALL = "all";

@@ -18,7 +18,7 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * The cost of a small task for one of four workers, from sending to completion. All bounded sides
- * give the same guarantee: four tasks run at once, 1,024 may wait, and then senders wait.
+ * give the same guarantee: four tasks run at once, 1,024 tasks may wait, and further senders wait.
  */
 public class PoolTasks extends JmhBenchmark {
   private static final int TASKS = 20_000;

@@ -25,7 +25,10 @@ final class Askers {
     long run(int asker, long deadline) throws Exception;
   }
 
-  /** Returns the number of askers where a measurement has many: property {@code size}, or 1,024. */
+  /**
+   * Returns the number of askers for measurements with many askers: property {@code size}, or
+   * 1,024.
+   */
   static int manyAskers() {
     return Integer.getInteger("size", 1_024);
   }

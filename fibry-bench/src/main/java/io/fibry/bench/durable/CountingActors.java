@@ -55,8 +55,8 @@ final class CountingActors {
     }
 
     /**
-     * Sends messages until {@code deadline}, a time of {@link System#nanoTime}. Returns how many it
-     * sent, when all are handled and stored.
+     * Sends messages until {@code deadline}, a time of {@link System#nanoTime}. Then waits until
+     * all are handled and stored, and returns how many it sent.
      */
     long send(long deadline) {
       long sentBefore = sent;

@@ -14,8 +14,9 @@ import java.util.stream.Collectors;
 
 /**
  * Measures whether a request to an actor in memory takes longer when fibry-durable is on the class
- * path. It should not, because no class of fibry-durable is loaded; each measuring process is
- * checked for that. All threads share one carrier, so that the results hardly vary.
+ * path. It should not, because such a request loads no class of fibry-durable. Each measuring
+ * process is checked for loaded classes of fibry-durable. All threads share one carrier, so that
+ * the results hardly vary.
  */
 final class PlainRequests {
   private static final String WITH = "fibry, fibry-durable is on the class path";

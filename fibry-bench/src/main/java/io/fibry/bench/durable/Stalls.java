@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 /**
- * While many actors are asked, another virtual thread sleeps for a millisecond again and again.
- * Measures how late it wakes up at worst. A thread that waits for the disk must not occupy a
+ * Measures how late a virtual thread wakes up at worst. The thread sleeps for a millisecond again
+ * and again, while many actors are asked. A thread that waits for the disk must not occupy a
  * carrier.
  */
 final class Stalls {

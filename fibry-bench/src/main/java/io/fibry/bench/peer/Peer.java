@@ -34,7 +34,7 @@ public interface Peer extends AutoCloseable {
 
   interface BoundedMailboxes extends Peer {
 
-    /** Makes an actor with a bounded mailbox; a sender waits while it is full. */
+    /** Makes an actor with a bounded mailbox; a sender waits while the mailbox is full. */
     <M> Receiver<M> bounded(int capacity, Consumer<M> handler);
   }
 

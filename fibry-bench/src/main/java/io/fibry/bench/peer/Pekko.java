@@ -20,7 +20,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
  * Pekko typed. {@link #plain} has the default configuration, with which Pekko's documentation
- * recommends to begin. Its fork-join dispatcher has at least eight threads, which handle up to five
+ * recommends starting. Its fork-join dispatcher has at least eight threads, which handle up to five
  * messages of an actor in a row. {@link #tuned} has a thread per processor, and up to 256 messages
  * in a row, as Fibry has. The guardian spawns all actors. The bounded mailboxes of Pekko drop
  * messages, so this adapter does not offer them.

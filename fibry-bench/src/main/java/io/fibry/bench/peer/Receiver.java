@@ -16,7 +16,7 @@ public interface Receiver<M> {
 
   /**
    * Returns the object that a user would hold: the actor without this adapter, or the adapter
-   * itself if users would write one like it.
+   * itself if users would write such a class.
    */
   default Object bare() {
     return this;

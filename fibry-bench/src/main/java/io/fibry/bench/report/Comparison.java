@@ -46,7 +46,7 @@ record Comparison(Pattern question, String title, List<Side> sides, List<String>
   Side side(String name) {
     return sides.stream().filter(side -> side.name().equals(name)).findFirst()
         .orElseThrow(() -> new IllegalStateException("'" + name + "' is no declared side of " + question
-            + "; say in Comparisons whose it is, and what"));
+            + "; declare it in Comparisons"));
   }
 
   boolean isBase(ResultRow row) {
@@ -66,7 +66,7 @@ record Comparison(Pattern question, String title, List<Side> sides, List<String>
     if (candidates.size() == 1) return candidates.getFirst();
     throw new IllegalStateException(
         "of the bases " + bases + " of " + question + ", " + candidates.size() + " have figures in "
-            + row.unit() + (row.size() > 0 ? " for size " + row.size() : "") + ", and '" + row.side()
-            + "' is compared with exactly one; measure it too, or change Comparisons");
+            + row.unit() + (row.size() > 0 ? " for size " + row.size() : "") + ", but '" + row.side()
+            + "' needs exactly one such base; measure the base too, or change Comparisons");
   }
 }

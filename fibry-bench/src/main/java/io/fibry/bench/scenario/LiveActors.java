@@ -28,7 +28,7 @@ public final class LiveActors {
       if (args[0].equals("keep")) keep(Integer.parseInt(args[1]));
       else ChildJvm.tell(fill(args[0]));
       System.out.flush();
-      Runtime.getRuntime().halt(0); // because threads are parked, and an exit may be logged, which needs memory
+      Runtime.getRuntime().halt(0); // threads are parked; an ordinary exit may be logged, which needs memory
     }
     int size = Experiment.size(10_000_000);
     var experiment = new Experiment("live",
@@ -90,8 +90,8 @@ public final class LiveActors {
   }
 
   /**
-   * Fills nine tenths of the heap, and returns the number of live actors or threads. A block of
-   * them is small compared with the tenth that stays free.
+   * Fills nine tenths of the heap, and returns the number of live actors or threads. Makes these in
+   * blocks, each of which is small compared with the tenth that stays free.
    */
   private static int fill(String kind) throws InterruptedException {
     var blocks = new ArrayList<Object[]>();

@@ -24,10 +24,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 
 /**
- * Measures the rate of timely answers of a service, when clients send more requests than it can
- * handle. The service has four connections to a database. A request makes three queries of 5 to 15
- * ms, and its client gives up after 500 ms. The load rises and falls. The database is H2 in memory,
- * and each query is delayed as if it crossed a network.
+ * Measures the rate of timely answers of a service whose clients send more requests than the
+ * service can handle. The service has four connections to a database. A request makes three queries
+ * of 5 to 15 ms, and its client gives up after 500 ms. The load rises and falls. The database is H2
+ * in memory, and each query is delayed as if it crossed a network.
  */
 public final class SqlOverload {
   private static final String URL = "jdbc:h2:mem:shop;DB_CLOSE_DELAY=-1";

@@ -86,7 +86,7 @@ class ComparisonsTest {
     var failure = failureMessage(
         () -> result("jmh-PipelineStages", row("pipeline", 1), row("fibryToo", 1)).checkSides());
 
-    assertEquals("'fibryToo' is no declared side of jmh-PipelineStages; say in Comparisons whose it is, and what",
+    assertEquals("'fibryToo' is no declared side of jmh-PipelineStages; declare it in Comparisons",
         failure);
   }
 
@@ -94,8 +94,8 @@ class ComparisonsTest {
   void sideWithoutMeasuredBaseIsError() {
     var failure = failureMessage(() -> result("jmh-PipelineStages", row("executors", 1)).check());
 
-    assertEquals("of the bases [pipeline] of jmh-PipelineStages, 0 have figures in ns/op, and 'executors' is compared "
-        + "with exactly one; measure it too, or change Comparisons", failure);
+    assertEquals("of the bases [pipeline] of jmh-PipelineStages, 0 have figures in ns/op, but 'executors' needs "
+        + "exactly one such base; measure the base too, or change Comparisons", failure);
   }
 
   @Test
