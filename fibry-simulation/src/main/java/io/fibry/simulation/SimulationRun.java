@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * One run: the scheduler, clock and random numbers of its threads. A step is the code that a thread
  * runs until it waits, yields or ends. One step runs at a time, on the thread that called play.
  *
- * <p>No field needs a lock, because simulated threads use the fields only during their steps.
- * Other threads only add to {@code externalSteps}, end the run by {@link #fail}, and read volatile
+ * <p>No field needs a lock, because simulated threads use the fields only during their steps. Other
+ * threads only add to {@code externalSteps}, end the run by {@link #fail}, and read volatile
  * fields.
  */
 final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLimiter {
