@@ -21,7 +21,7 @@ class Bank {
   static final Durable<Message> ACCOUNT =
       Durable.kind("account", Message.class).events(Event.class, 0L, Bank::apply).handler(Bank::handle);
 
-  /** Applies an event. It also runs when an account is loaded, so it must do nothing else. */
+  /** Applies an event. This also happens when an account is loaded, so it must do nothing else. */
   static Long apply(Long cents, Event event) {
     return switch (event) {
       case Deposited d -> cents + d.cents();
@@ -44,7 +44,7 @@ class Bank {
     try (var folder = Folder.of(args);
         var store = FolderStore.open(folder.path());
         var bank = ActorSystem.openScope("bank");
-        var accounts = ACCOUNT.entities(bank.anonymous(), store, Duration.ofMinutes(5))) { // idle ones leave the memory
+        var accounts = ACCOUNT.entities(bank.anonymous(), store, Duration.ofMinutes(5))) { // passivates idle accounts
       for (var name : new String[] {"ada", "grace"}) {
         var account = accounts.actor(name);
         long balance = account.ask(new Deposit(500));

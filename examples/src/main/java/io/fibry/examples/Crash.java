@@ -8,7 +8,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 
-/** Shows which messages and states survive a crash, by a store in memory. */
+/** Shows, with a store in memory, which messages and states survive a crash. */
 class Crash {
   private static final BlockingQueue<String> CARTS = new LinkedBlockingQueue<>();
   private static final Semaphore LAMP_BEGUN = new Semaphore(0);
@@ -35,7 +35,7 @@ class Crash {
       LAMP_BEGUN.acquire(); // the book is stored, the lamp is being handled, and the pen waits
       survivor = store.crash(); // the content that a disk would have
       ada.kill();
-      ada.waitForExit(); // so that the scope need not end it
+      ada.waitForExit(); // so that the scope need not end the actor
     }
     POWER.release();
     return continueWith(cart, survivor);

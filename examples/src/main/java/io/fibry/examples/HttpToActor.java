@@ -30,7 +30,7 @@ class HttpToActor {
         .text("/order", exchange -> "order " + shop.ask(exchange.bodyAsText()))
         .stream("/news", exchange -> {
           var browser = exchange.eventActor();
-          news.subscribe(browser); // until the browser leaves
+          news.subscribe(browser); // until the browser disconnects
           hasSubscribed.countDown();
           browser.waitForExit();
         });

@@ -9,7 +9,7 @@ import io.fibry.simulation.SimulationFailure;
 import java.time.Duration;
 import java.util.ArrayList;
 
-/** Two tills each read a stock, and write it less one: a simulation finds the lost sale. */
+/** Two tills each read a stock and write back one hat less: a simulation finds the lost sale. */
 class LostUpdate {
   sealed interface Message {}
   record Left() implements Message {}

@@ -22,7 +22,7 @@ class WaysToEnd {
     var handled = new ArrayList<Integer>();
     var actor = ActorSystem.anonymous().newActor((Integer message) -> {
       hasBegun.countDown();
-      gate.await(); // kill interrupts it here
+      gate.await(); // kill interrupts the handler here
       handled.add(message);
     });
     actor.sendMessages(List.of(1, 2, 3));

@@ -48,7 +48,7 @@ class Workflow {
         if (!status.equals("new")) return;
         orders.actor("o1").sendMessage(new Place("a book", 1_500)); // on disk when this returns true
         CHARGED.await();
-        orders.kill(); // as a crash, while the handler sleeps
+        orders.kill(); // like a crash, while the handler sleeps
       }
       var later = Clock.offset(Clock.systemUTC(), Duration.ofHours(2));
       try (var store = FolderStore.open(folder.path(), options -> options.withClock(later));

@@ -19,7 +19,10 @@ public final class CreationWork {
     };
   }
 
-  /** Starts {@code sample} virtual threads until all wait, and scales the time to the count. */
+  /**
+   * Starts {@code sample} virtual threads, until all are about to wait. Scales the time to the
+   * count.
+   */
   public static Side.Work threads(int sample) {
     return count -> {
       var threads = new WaitingThreads(sample);
