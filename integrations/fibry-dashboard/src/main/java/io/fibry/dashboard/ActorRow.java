@@ -15,7 +15,8 @@ import java.util.stream.IntStream;
  *
  * @param stats the statistics of the actor
  * @param scope the index of its scope in the list of scopes
- * @param perSecond messages handled per second since the previous snapshot; NaN without one
+ * @param perSecond messages handled per second since the previous snapshot; NaN without a previous
+ * snapshot
  */
 record ActorRow(ActorStats stats, int scope, double perSecond) {
   static final int MAX_ROWS = 500;
@@ -27,8 +28,8 @@ record ActorRow(ActorStats stats, int scope, double perSecond) {
   private static final Pattern WORKERS_AT_WORK = Pattern.compile("\\d+ of \\d+ at work");
 
   /**
-   * Returns at most {@link #MAX_ROWS} rows, in the given order. They include the rows with the
-   * highest values of each measure, and then the first of the other rows.
+   * Returns at most {@link #MAX_ROWS} rows, in the given order. The result has the rows with the
+   * highest values of each measure. The first of the other rows fill the remaining places.
    */
   static List<ActorRow> choose(List<ActorRow> rows) {
     if (rows.size() <= MAX_ROWS) return rows;
@@ -50,7 +51,7 @@ record ActorRow(ActorStats stats, int scope, double perSecond) {
   }
 
   /**
-   * Describes the present activity without the text of a message. No part of a sentence is cut out,
+   * Describes the current activity without the text of a message. No part of a sentence is cut out,
    * because a message could imitate the library's words around it. Sentences that are known to
    * contain no message are returned, and all others are replaced.
    */

@@ -20,10 +20,11 @@ import java.util.function.UnaryOperator;
  * same data as JSON. Thread-safe.
  * {@snippet class="io.fibry.dashboard.JavadocSnippetsTest" region="dashboard"}
  *
- * <p>It only reads. It listens on loopback and shows no content of messages, by default. Its actors
- * are in a scope of their own, so the scope on the page neither counts them nor waits for them.
- * Only a dashboard of the root scope also shows its own actors. While a browser shows the page, the
- * dashboard takes a snapshot of the scope once a second; otherwise it takes one only on request.
+ * <p>A dashboard only reads. It listens on loopback and shows no content of messages, by default.
+ * Its actors are in a scope of their own, so the scope on the page neither counts them nor waits
+ * for them. Only a dashboard of the root scope also shows its own actors. While a browser shows the
+ * page, the dashboard takes a snapshot of the scope once a second; otherwise it takes one only on
+ * request.
  *
  * <p>When the scope closes, the page reports it; the dashboard stays open until its own
  * {@link #close}.
@@ -62,10 +63,11 @@ public final class Dashboard implements AutoCloseable {
    *
    * @param scope the scope to show
    * @param port the port to listen on; 0 for any free port
-   * @param options changes what it shows, and to whom
+   * @param options changes the address, the access and the contents
    * @return the dashboard, listening
    * @throws UncheckedIOException if the port is taken
-   * @throws IllegalArgumentException if other machines can reach it, and it has no password
+   * @throws IllegalArgumentException if other machines can reach the dashboard, and it has no
+   * password
    */
   public static Dashboard open(ActorScope scope, int port, UnaryOperator<DashboardOptions> options) {
     return open(scope, port, options, Scheduler.system());

@@ -83,7 +83,7 @@ final class ScopeSnapshot {
 
   /**
    * Returns how many messages the actor had handled at the previous snapshot. The result is at most
-   * the present count, because the earlier count may belong to an ended actor of the same name.
+   * the current count, because the earlier count may belong to an ended actor of the same name.
    */
   private static long handledBefore(Optional<ScopeSnapshot> previous, ActorStats stats) {
     var totals = previous.map(snapshot -> snapshot.scopes.get(stats.scopes())).orElse(null);

@@ -69,7 +69,7 @@ final class JacksonAnnotations {
       if (annotation.annotationType().isAnnotationPresent(JacksonAnnotation.class)
           && annotation.annotationType() != JsonProperty.class)
         throw new IllegalArgumentException("@" + annotation.annotationType().getSimpleName() + " at " + element
-            + " has no effect here, where only @JsonProperty has one; take it away, or let a mapper write the type: "
+            + " has no effect here, where only @JsonProperty has one; remove it, or let a mapper write the type: "
             + "JacksonCodec.of(type, forms, mapped -> mapped.map(..))");
   }
 }

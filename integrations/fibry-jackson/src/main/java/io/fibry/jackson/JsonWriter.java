@@ -40,7 +40,7 @@ final class JsonWriter implements ItemWriter {
   private final LimitedOutputStream out = new LimitedOutputStream();
   private final JsonGenerator generator =
       JsonFormat.FACTORY.createGenerator(ObjectWriteContext.empty(), out, JsonEncoding.UTF8);
-  // by depth: whether a map is open there, not an array or the outermost value
+  // by depth: true if a map is open there, false for an array or the outermost value
   private final boolean[] isMap = new boolean[Format.MAX_DEPTH + 1];
   private int depth;
   private boolean isAtKey; // the next item is the key of a map
@@ -129,7 +129,7 @@ final class JsonWriter implements ItemWriter {
   public void whole(Class<?> type, Object value) {
     var mappedType = mapperTypes.find(type).orElseThrow();
     String text = mappedType.write(value);
-    mappedType.read(text); // throws if the mapper cannot read its own text, which then is not stored
+    mappedType.read(text); // throws if the mapper cannot read its own text, so that such a text is not stored
     try (var parser = JsonFormat.FACTORY.createParser(ObjectReadContext.empty(), text)) {
       parser.nextToken();
       generator.copyCurrentStructureExact(parser);

@@ -52,7 +52,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
   static <V> MappedType of(Class<V> type, V example, JsonMapper mapper) {
     Objects.requireNonNull(example, "example");
     if (type.getTypeParameters().length > 0) throw new IllegalArgumentException(
-        type.getName() + " has type parameters; make a type that has none, with one of these in it");
+        type.getName() + " has type parameters; wrap it in a type without type parameters");
     if (mapper.deserializationConfig().getDefaultTyper(mapper.constructType(type)) != null)
       throw new IllegalArgumentException("the mapper of " + type.getName()
           + " has default typing, so bytes would choose classes; take one without activateDefaultTyping(..)");

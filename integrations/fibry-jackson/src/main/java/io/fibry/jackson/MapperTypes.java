@@ -34,8 +34,8 @@ public final class MapperTypes {
    *
    * @param <V> the type
    * @param type a class without type parameters; it may be a record, or a type of the JDK
-   * @param example a value of the type with all fields filled. This method writes and reads it,
-   *     also without each of its fields. Tests of codecs use it as a sample
+   * @param example a value of the type with all fields filled. This method writes and reads the
+   * example, also without each of its fields. Tests of codecs use it as a sample
    * @param mapper the mapper; a copy with stricter settings is used
    * @return a changed copy
    * @throws IllegalArgumentException if the mapper reads the example as another value, accepts a

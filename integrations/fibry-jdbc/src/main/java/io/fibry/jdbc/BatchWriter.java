@@ -55,8 +55,9 @@ final class BatchWriter {
 
   /** Adds an entry, whose future gets the outcome. Waits until the pending bytes permit it. */
   void add(PendingWrite<?> entry) throws InterruptedException {
-    // tryAcquire first, because acquire throws if interrupted, even if the thread need not wait;
-    // not while threads wait, because tryAcquire would overtake them
+    // tryAcquire comes first, because acquire throws for an interrupted thread, even if the thread
+    // need not wait. While other threads wait, tryAcquire is not called, because it would overtake
+    // them.
     if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(entry.size())) byteBudget.acquire(entry.size());
     boolean isAdded = false;
     try {
@@ -112,7 +113,7 @@ final class BatchWriter {
     try {
       onCommit.accept(batch);
     } catch (Throwable listenerFailure) { // such as an OutOfMemoryError
-      log("histories were not notified of stored turns; they find them when they poll", listenerFailure);
+      log("histories were not notified of stored turns; they find these turns when they poll", listenerFailure);
     }
   }
 
@@ -144,7 +145,7 @@ final class BatchWriter {
       return new StoreBusyException(storeName + " lost the connection during a commit: " + Lines.message(failure),
           failure);
     if (failure instanceof SQLException sqlFailure && DISK_FULL_STATE.equals(sqlFailure.getSQLState()))
-      return new StoreFullException(storeName + " is out of disk space; it stores again when there is some", failure);
+      return new StoreFullException(storeName + " is out of disk space; it stores again when space is free", failure);
     return new StoreWriteException(storeName + " could not write: " + Lines.message(failure), failure);
   }
 

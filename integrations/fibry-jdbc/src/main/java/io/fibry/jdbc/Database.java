@@ -134,7 +134,7 @@ final class Database {
     }
   }
 
-  /** Returns a connection to its source. Ignores failures, as the work may be committed. */
+  /** Returns a connection to its source. Ignores failures, because the work may be committed. */
   private static void release(Connection connection, boolean restoreAutoCommit, int previousTimeout) {
     if (restoreAutoCommit) quietly(() -> connection.setAutoCommit(true));
     quietly(() -> connection.setNetworkTimeout(Runnable::run, previousTimeout));

@@ -7,7 +7,10 @@ import java.util.List;
  * write.
  */
 final class H2Dialect {
-  /** Each statement commits by itself. The last shows other processes that all tables exist. */
+  /**
+   * Each statement commits by itself. The last statement shows other processes that all tables
+   * exist.
+   */
   private static final List<String> SCHEMA = List.of("""
       create table if not exists fibry_actor (kind varchar, actor varchar, life bigint not null, last bigint not null,
         primary key (kind, actor))""", """

@@ -4,8 +4,8 @@ import java.util.List;
 
 /**
  * The SQL of Postgres. The position of a turn is the number of the transaction that stored it, and
- * a number of a sequence. No more turns can appear before the oldest running transaction, so up to
- * that transaction the positions are the order of the history.
+ * a number of a sequence. No turn can appear any more before the oldest running transaction. So up
+ * to that transaction, the order of the positions is the order of the history.
  */
 final class PostgresDialect {
   static final int MIN_VERSION = 15; // the first version with `merge`

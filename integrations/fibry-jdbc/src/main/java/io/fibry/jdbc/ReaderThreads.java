@@ -55,7 +55,7 @@ final class ReaderThreads implements AutoCloseable {
           subject + " could not be read from " + storeName + ": " + Lines.message(failure.getCause()),
           failure.getCause());
     } finally {
-      task.cancel(false); // so that no thread begins it, because the caller waits no longer
+      task.cancel(false); // the caller no longer waits, so no thread should begin the task
     }
   }
 

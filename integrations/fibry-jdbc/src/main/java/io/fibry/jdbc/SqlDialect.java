@@ -6,8 +6,9 @@ import java.util.List;
 
 /**
  * The SQL of a database. Statements that are equal in all databases are constants, the others are
- * components. Below, the parameters of a statement stand in parentheses. Each parameter of a list
- * that begins with the word "columns" is an array, with an element for each row.
+ * components. In the descriptions below, the parameters of a statement are in parentheses. If a
+ * list of parameters begins with the word "columns", each parameter is an array with an element for
+ * each row.
  *
  * @param schema the statements that create the tables
  * @param setIdleLimit limits how long this transaction may be idle (milliseconds). It is the first
@@ -22,7 +23,7 @@ import java.util.List;
  * @param insertSnapshots stores the snapshots whose turns are stored (columns kind, actor, life,
  * number, body)
  * @param isBehind a condition for turns {@code t}: they are behind a position (tx, place), and no
- * turn can be stored any more that would be before them
+ * turn can be stored before them any more
  * @param isForeign a condition for turns {@code t}: they were stored in another database cluster
  * @param isAhead a condition (tx): this database cluster has not used this transaction number yet
  * @param maxBodyBytes max bytes of a body
@@ -31,7 +32,10 @@ record SqlDialect(List<String> schema, String setIdleLimit, String beginLife, St
     String insertMessages, String insertSnapshots,
     String isBehind, String isForeign, String isAhead, int maxBodyBytes) {
 
-  /** Reads the tables' version. "For update" makes it fail if the database cannot be written. */
+  /**
+   * Reads the tables' version. With "for update", the query fails if the database cannot be
+   * written.
+   */
   static final String VERSION = "select version from fibry_format for update";
 
   // ---- writing
@@ -109,7 +113,10 @@ record SqlDialect(List<String> schema, String setIdleLimit, String beginLife, St
         from fibry_turn t where t.kind = ? and %s order by t.tx, t.place limit 256""".formatted(isBehind);
   }
 
-  /** Reads as {@link #history}, but with the number of the actor's snapshot instead of the body. */
+  /**
+   * Reads the columns of {@link #history}, with the number of the actor's snapshot instead of the
+   * body.
+   */
   String turnAges() {
     return """
         select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, s.number, t.whole

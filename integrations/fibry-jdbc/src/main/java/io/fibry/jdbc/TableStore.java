@@ -195,7 +195,7 @@ final class TableStore extends JdbcStore {
     return readerPool.read("the history of kind '" + kind + "'", checked(() -> database.read(connection -> {
       if (StoreTransactions.isLost(connection, dialect, kind, position, lastTurn)) throw new StoreDamagedException(this
           + " has lost turns that the history of kind '" + kind + "' has shown, up to position " + position
-          + ": it is in an earlier state, as after a failover to a copy that was behind. Let views begin anew");
+          + ": it is in an earlier state, as after a failover to a copy that was behind. Let views begin again");
       return StoreTransactions.history(connection, dialect, kind, position);
     })));
   }
@@ -209,7 +209,7 @@ final class TableStore extends JdbcStore {
         checked(() -> database.read(connection -> StoreTransactions.hasForeignRows(connection, dialect, kind)))))
       throw new StoreDamagedException(this + " has turns of kind '" + kind
           + "' from another cluster, so their order in the history is unknown: run \"update fibry_turn set tx = '0'\""
-          + " while no store is open, and let views begin anew");
+          + " while no store is open, and let views begin again");
   }
 
   void removeHistory(TableHistory history) {

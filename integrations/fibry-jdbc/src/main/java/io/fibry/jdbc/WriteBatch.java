@@ -173,7 +173,7 @@ final class WriteBatch {
   private void storePuts() throws SQLException {
     if (puts.isEmpty()) return;
     var rows = new StatementRows(TEXT, TEXT, TEXT, NUMBER, BYTES, NUMBER);
-    // numbers of the limited messages of the batch so far, by actor and due time
+    // the number of limited messages in this batch so far, by actor and due time
     var earlierCounts = new HashMap<Store.ActorId, TreeMap<Long, Integer>>();
     puts.forEach((key, put) -> {
       long due = StoreTransactions.millis(put.message.due());

@@ -115,7 +115,8 @@ class PostgresTest extends DatabaseFixture {
     var failure = assertThrows(StoreDamagedException.class, history::take);
 
     assertTrue(failure.getMessage().endsWith(" has turns of kind 'account' from another cluster, so their order in the "
-        + "history is unknown: run \"update fibry_turn set tx = '0'\" while no store is open, and let views begin anew"),
+        + "history is unknown: run \"update fibry_turn set tx = '0'\" while no store is open, and let views "
+        + "begin again"),
         failure.getMessage());
     execute("update fibry_turn set tx = '0'");
     assertEquals(1, store.history("account", "").take().size());

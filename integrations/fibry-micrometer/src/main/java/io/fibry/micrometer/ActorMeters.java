@@ -70,7 +70,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
     this.scope = scope;
     this.actors = new TreeSet<>(actors);
     if (this.actors.isEmpty())
-      throw new IllegalArgumentException("meters of no actor would tell nothing; give the names of some");
+      throw new IllegalArgumentException("meters of no actor have no values; give at least one name");
     this.tags = Tags.of("scope", scope.name()).and(tags);
     this.stats = new CachedSample<>(scope::actors);
   }

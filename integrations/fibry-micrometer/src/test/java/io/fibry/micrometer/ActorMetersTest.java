@@ -87,7 +87,7 @@ class ActorMetersTest {
     try (var scope = TestScope.fibers()) {
       var failure = assertThrows(IllegalArgumentException.class, () -> new ActorMeters(scope));
 
-      assertEquals("meters of no actor would tell nothing; give the names of some", failure.getMessage());
+      assertEquals("meters of no actor have no values; give at least one name", failure.getMessage());
       assertEquals("meters of [a, b] in scope 'test'", new ActorMeters(scope, "b", "a").toString());
     }
   }

@@ -22,7 +22,7 @@ record AppClient(String app, String node, Role role) {
 
   /**
    * {@return whether programs of the app get answers at this subject} Other subjects get no answer,
-   * because it could act as a call of the server with the permissions of this program.
+   * because an answer there could act as a call of the server with the permissions of this program.
    */
   boolean isReplySubject(String subject) {
     String prefix = "fb." + app;

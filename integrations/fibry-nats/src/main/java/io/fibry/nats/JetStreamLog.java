@@ -205,7 +205,7 @@ class JetStreamLog {
       return Instant.ofEpochMilli(Long.parseLong(message.getHeaders().getFirst(DUE_HEADER)));
     } catch (RuntimeException malformed) {
       throw new StoreDamagedException("message " + message.getSeq() + " of stream " + message.getStream()
-          + " does not say when it is due; take it away by the tools of NATS");
+          + " does not say when it is due; delete it with the tools of NATS");
     }
   }
 
@@ -296,8 +296,8 @@ class JetStreamLog {
 
   /**
    * Returns the number of messages of each subject that matches the filter and has messages. A
-   * former leader may answer before it knows that it was replaced. If the stream of this server
-   * ends before the last message that this program knows of, the read is repeated.
+   * former leader may answer before it knows that it was replaced. If its stream ends before the
+   * last message that this program knows of, the read is repeated.
    */
   Map<String, Long> countBySubject(String filter) {
     long acknowledged = lastAcknowledged.get();
@@ -305,7 +305,7 @@ class JetStreamLog {
       var state = management.getStreamInfo(streamName, StreamInfoOptions.filterSubjects(filter)).getStreamState();
       if (state.getLastSequence() < acknowledged)
         throw new IOException("the stream of the server that answered ends at message " + state.getLastSequence()
-            + ", not at " + acknowledged + " or later: it was the leader before");
+            + ", not at " + acknowledged + " or later: it is a former leader");
       return state.getSubjectMap();
     });
   }
@@ -405,8 +405,8 @@ class JetStreamLog {
 
   /**
    * Repeats an attempt while its outcome is a retryable failure and the deadline has not expired.
-   * Checks the deadline after each pause, too: if the machine was suspended meanwhile, the server
-   * may have forgotten the id of the first attempt.
+   * Checks the deadline after each pause, too: if the machine was suspended during the pause, the
+   * server may have forgotten the id of the first attempt.
    */
   WriteOutcome retryUntilSettled(WriteAttempt attempt, WriteOutcome firstOutcome, AttemptDeadline deadline) {
     boolean mayBeStored = false;

@@ -309,7 +309,7 @@ public final class NatsNetwork implements ClusterNetwork {
     var server = connection.getServerInfo();
     if (!server.isSameOrNewerThanVersion(MIN_VERSION)) throw new IllegalStateException("the server of NATS at "
         + ConnectionErrors.address(connection) + " is of version " + server.getVersion() + "; take " + MIN_VERSION
-        + " or newer, since older ones do not check all that it must");
+        + " or newer, because older ones lack checks that Fibry needs");
     if (!server.isJetStreamAvailable()) throw new IllegalStateException(
         "the server of NATS at " + ConnectionErrors.address(connection) + " has no JetStream; start it with -js");
   }

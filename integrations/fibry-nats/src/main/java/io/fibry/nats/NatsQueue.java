@@ -106,7 +106,7 @@ final class NatsQueue implements ClusterTransport.Queue {
     if (outcome instanceof WriteOutcome.RetryableFailure failure)
       throw new TransportException(Failure.UNKNOWN,
           "it is unknown whether work was removed from " + subject + ": " + failure.reason());
-    return outcome instanceof WriteOutcome.WriteSuccess; // otherwise it was removed meanwhile
+    return outcome instanceof WriteOutcome.WriteSuccess; // otherwise another program has removed it
   }
 
   private <T> T read(Supplier<T> operation) {

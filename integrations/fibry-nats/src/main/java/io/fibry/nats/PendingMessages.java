@@ -34,9 +34,9 @@ final class PendingMessages {
   }
 
   /**
-   * The messages that a read hides: by id, the number of the stream up to which they were handled.
-   * A purge removes an id from the second map. The first is a copy from before the read, because
-   * the read may still return the purged message.
+   * The messages that a read hides. For each id, a map has the number in the stream up to which
+   * messages were handled. A purge removes an id from the second map. The first map is a copy from
+   * before the read, because the read may still return a message that was purged during the read.
    */
   private record HiddenMessages(Map<String, Long> handledBefore, Map<String, Long> handledNow) {
     boolean has(MessageInfo message) {
@@ -51,7 +51,7 @@ final class PendingMessages {
   private final Store.ActorId id;
   // the known messages, by id; other stores may have removed some
   private final Map<String, MessagePosition> positions = new ConcurrentHashMap<>();
-  // the number of the stream up to which messages were handled and not purged yet, by id
+  // by id: the number in the stream up to which messages were handled and not purged yet
   private final Map<String, Long> handledSeqs = new ConcurrentHashMap<>();
   private final Map<String, CompletableFuture<Void>> removals = new ConcurrentHashMap<>(); // running purges, by id
   private volatile boolean isAlive; // a life has begun here, so no other store should handle messages

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * Deletes dead messages of a store for nodes that may not purge its stream. The NATS server checks
  * the subject of a call, not its body, which names the messages. So a node that may purge could
  * delete the whole stream. A node therefore sends the body of its call to the programs with the
- * role {@link NatsNetwork.Role#KEEPER}. One keeper compares it with the stream, and calls the
+ * role {@link NatsNetwork.Role#KEEPER}. One keeper compares the body with the stream, and calls the
  * server if no store reads the named messages any more.
  *
  * <p>A turn is dead if its actor is loaded from a later turn. A pending message is dead if the last

@@ -18,16 +18,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Deletes turns that are older than the retention of their kind, and covered by a snapshot. It
- * checks the oldest turns of a kind when the retention is set, and after a snapshot if the last
- * check is long enough ago. Thread-safe.
+ * checks the oldest turns of a kind when the retention is set, and after snapshots, but at most 16
+ * times within the retention, and at most every five seconds. Thread-safe.
  *
  * <p>It also purges turns that a later full-state turn has replaced. It does so at once if no view
  * of the kind still needs these turns. Otherwise it waits until all views have passed the
  * full-state turn. Therefore it scans for full-state turns up to the offset of the slowest view,
  * whenever a view begins or stores a new offset. The first scan in a process starts at the
  * beginning of the stream, so it finds turns that an earlier process left. Later scans continue
- * from there. One thread at a time scans a kind. Another process may scan, too, and purges the same
- * turns.
+ * where the previous scan ended. One thread at a time scans a kind. Another process may scan, too,
+ * and purges the same turns.
  */
 final class StreamHistoryCleaner {
   private static final int CHECKS_PER_RETENTION = 16; // max checks of a kind within its retention

@@ -359,7 +359,8 @@ final class StreamStore extends NatsStore {
   @Override
   public void close() {
     if (writers.values().stream().anyMatch(writer -> writer.isRunBy(Thread.currentThread())))
-      throw new IllegalStateException("a store cannot be closed by what an answer runs; close it on another thread");
+      throw new IllegalStateException(
+          "a store cannot be closed by a callback of its own writes; close it on another thread");
     boolean isFirst = !closed;
     closed = true;
     byteBudget.acquireUninterruptibly(options.maxPendingBytes()); // waits until no task is pending

@@ -83,7 +83,10 @@ final class WorkConsumer implements Subscription {
     return workConsumer;
   }
 
-  /** Stops taking work, and releases work that still comes. The actor ends after its last work. */
+  /**
+   * Stops taking work, and releases work that arrives afterwards. The actor ends after its last
+   * work.
+   */
   @Override
   public void close() {
     if (closed) return;

@@ -72,7 +72,7 @@ class JoinTest {
       String text = assertThrows(IllegalStateException.class, () -> join(oldServer.network())).getMessage();
 
       assertTrue(
-          text.endsWith(" is of version 2.9.10; take 2.12.1 or newer, since older ones do not check all that it must"),
+          text.endsWith(" is of version 2.9.10; take 2.12.1 or newer, because older ones lack checks that Fibry needs"),
           text);
     }
   }

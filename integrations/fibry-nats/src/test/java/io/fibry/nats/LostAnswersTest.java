@@ -197,7 +197,7 @@ class LostAnswersTest extends StreamFixture {
     var messageFailure = message.handle((result, failure) -> assertThrows(IllegalStateException.class, store::close));
     gate.complete(null);
 
-    assertEquals("a store cannot be closed by what an answer runs; close it on another thread",
+    assertEquals("a store cannot be closed by a callback of its own writes; close it on another thread",
         turnFailure.join().getMessage());
     assertEquals(turnFailure.join().getMessage(), messageFailure.join().getMessage());
   }

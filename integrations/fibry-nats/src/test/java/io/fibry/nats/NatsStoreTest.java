@@ -140,7 +140,7 @@ class NatsStoreTest extends StreamFixture {
 
     var failure = assertThrows(StoreReadException.class, () -> shortLimitStore.store().forEachActor(actor -> {}));
 
-    assertTrue(failure.getMessage().contains("it was the leader before"), failure.getMessage());
+    assertTrue(failure.getMessage().contains("it is a former leader"), failure.getMessage());
   }
 
   /** Such a message is new, because it has another number in the stream. */
@@ -272,7 +272,7 @@ class NatsStoreTest extends StreamFixture {
         + "_log is no turn of account 'ada': "), turnFailure.getMessage());
     var messageFailure = assertThrows(StoreDamagedException.class, () -> store.load(GRACE));
     assertEquals("message 2 of stream FB_" + app
-        + "_log does not say when it is due; take it away by the tools of NATS", messageFailure.getMessage());
+        + "_log does not say when it is due; delete it with the tools of NATS", messageFailure.getMessage());
   }
 
   // ---- limits

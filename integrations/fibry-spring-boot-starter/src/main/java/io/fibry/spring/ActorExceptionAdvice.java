@@ -18,7 +18,7 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 /**
  * Responds with 503 and {@code Retry-After} if an actor refused a request, and with 504 if its
  * reply is late. Hides the texts of exceptions, because they contain names and messages. An advice
- * of the application comes after this advice unless it has an order.
+ * of the application comes after this advice, unless the application's advice has an order.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE - 1)

@@ -81,7 +81,7 @@ final class FailoverRun implements AutoCloseable {
         () -> front.members().stream().filter(member -> member.hosts().contains("purse")).count() == NODES);
     awaitAll();
     System.out
-        .println(PURSES + " purses with " + Purses.INITIAL_CENTS + " cents each are at home on " + NODES + " nodes");
+        .println(PURSES + " purses with " + Purses.INITIAL_CENTS + " cents each are hosted by " + NODES + " nodes");
     var longestSilence = Duration.ZERO;
     int killed = 0;
     long deadline = System.nanoTime() + duration.toNanos();
@@ -153,7 +153,7 @@ final class FailoverRun implements AutoCloseable {
 
   /**
    * Waits until a condition holds. Fails if it does not hold for 60 seconds in which the nodes used
-   * no processor time: a busy machine delays them.
+   * no processor time, because a busy machine only delays the nodes.
    */
   private void await(String description, BooleanSupplier condition) throws InterruptedException {
     long deadline = System.nanoTime() + PATIENCE.toNanos();

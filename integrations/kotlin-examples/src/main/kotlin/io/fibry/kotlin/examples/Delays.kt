@@ -27,7 +27,7 @@ fun main() {
       Row("Default after IO", Dispatchers.Default.limitedParallelism(AT_ONCE), tasks),
     ),
   ) { delay(1_000) }.print { table ->
-    "delay holds no thread, so no coroutine waits for a free one; starting and resuming make the difference. " +
+    "delay holds no thread, so no coroutine waits for a free thread; starting and resuming make the difference. " +
       "Default took ${table.times("Default")} as long as FIBER, Unconfined ${table.times("Unconfined")}, " +
       "a pool of 64 ${table.times("64 threads")}: if code only suspends, choose by other criteria. " +
       "IO took ${table.times("IO")}: it starts threads although nothing blocks. They linger for a minute in the " +
