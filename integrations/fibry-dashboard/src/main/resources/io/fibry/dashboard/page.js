@@ -1,7 +1,7 @@
 'use strict';
-// Names of actors and texts of messages come from anywhere: all of them are set as text, never as HTML.
+// Names of actors and texts of messages are not trusted: all of them are set as text, never as HTML.
 
-const HISTORY = 180; // looks, one a second
+const HISTORY = 180; // snapshots in a curve, one a second
 const byId = id => document.getElementById(id);
 const whole = new Intl.NumberFormat('en');
 const tenths = new Intl.NumberFormat('en', {minimumFractionDigits: 1, maximumFractionDigits: 1});
@@ -15,13 +15,13 @@ function made(kind, className = '', text = '') {
   return element;
 }
 
-/** Touches the page only where something changed. */
+/** Changes the element only if its text or class differs. */
 function set(element, text, className) {
   if (element.textContent !== text) element.textContent = text;
   if (className !== undefined && element.className !== className) element.className = className;
 }
 
-// ---- theme: the system's, or that of ?theme=light or ?theme=dark
+// ---- theme: from the system, or from ?theme=light or ?theme=dark
 
 function showTheme(theme) {
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
@@ -38,7 +38,7 @@ byId('theme').addEventListener('change', event => {
 });
 showTheme(new URLSearchParams(location.search).get('theme'));
 
-// ---- totals, each with its last minutes
+// ---- totals, each with a curve of its last minutes
 
 const sum = counts => Object.values(counts).reduce((all, one) => all + one, 0);
 const cards = [
@@ -106,10 +106,10 @@ const columns = [
   {title: 'Per second', key: row => row.perSecond ?? 0, cell: row => dim(rate(row.perSecond), !row.perSecond)},
   {title: 'Failed', key: row => row.failed, cell: row => dim(row.failed ? '▲ ' + number(row.failed) : '0', row.failed === 0, ' bad')},
 ];
-let sorted = null; // a column; null: as the tree
+let sorted = null; // the column that sorts the rows; null: none, rows are shown as a tree
 let falling = true;
 let figures = null;
-let filtered = null; // rows
+let filtered = null; // the rows that match the filter; null: no filter
 
 columns.forEach((column, place) => {
   column.head = made('th', place < 3 ? '' : 'number');
@@ -129,7 +129,7 @@ columns.forEach((column, place) => {
 
 const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 
-/** What stands in the lines: scopes, each before its actors; or, sorted by a column, actors alone. */
+/** Returns the lines of the table: scopes, each before its actors; if a column sorts, actors alone. */
 function lines(rows) {
   if (sorted) return rows.toSorted((a, b) => compare(sorted.key(a), sorted.key(b)) * (falling ? -1 : 1));
   const of = Map.groupBy(rows, row => row.scope);
@@ -164,7 +164,7 @@ function showLine(tr, line) {
       : column.title === 'Does' ? [number(scope.actors) + (scope.actors === 1 ? ' actor' : ' actors'), '']
       : i < 3 ? ['', ''] : column.cell(scope);
     set(tr.cells[i + 1], text, className);
-    const title = i < 2 ? text : ''; // it may be cut
+    const title = i < 2 ? text : ''; // the cell may show only a part of the text
     if (tr.cells[i + 1].title !== title) tr.cells[i + 1].title = title;
   });
 }
@@ -186,7 +186,7 @@ function showRows() {
   }
 }
 
-/** The server filters: it knows all actors. */
+/** Lets the server filter, because the page does not have all actors. */
 async function filter() {
   const text = byId('filter').value.trim();
   if (text === '') {
@@ -194,9 +194,9 @@ async function filter() {
     return showRows();
   }
   const answer = await fetch('figures?filter=' + encodeURIComponent(text)).catch(() => null);
-  if (!answer?.ok) return; // the stream tells that the connection is lost
+  if (!answer?.ok) return; // the stream's onerror shows that the connection is lost
   const found = await answer.json();
-  if (text !== byId('filter').value.trim()) return; // a later one is under way
+  if (text !== byId('filter').value.trim()) return; // the filter has changed, so a later request is pending
   filtered = found.rows.filter(row => row.scope < figures.scopes.length);
   showRows();
 }
@@ -222,7 +222,7 @@ function showReasons(counts) {
 
 function showList(list, items, none, text) {
   const said = JSON.stringify(items);
-  if (list.dataset.said === said) return; // so that a selection stays
+  if (list.dataset.said === said) return; // so that selected text stays selected
   list.dataset.said = said;
   list.replaceChildren(...(items.length ? items.map(item => {
     const [what, detail] = text(item);
@@ -244,7 +244,7 @@ function show(data) {
   set(byId('status'), data.closed ? '■ this scope has closed' : '● live', data.closed ? 'quiet' : 'live');
   cards.forEach(card => showCard(card, data));
   showReasons(data.unhandled);
-  showList(byId('rings'), data.rings, 'none that a dead letter tells of', ring => [ring.names.join(' → ')]);
+  showList(byId('rings'), data.rings, 'none in the dead letters', ring => [ring.names.join(' → ')]);
   showList(byId('letters'), data.deadLetters, 'none', letter =>
     [letter.actor, [letter.reason.replace('_', ' '), letter.message, letter.cause].filter(Boolean).join(' · ')]);
   if (byId('filter').value.trim() === '') showRows();
@@ -256,7 +256,7 @@ function listen() {
   events.onmessage = event => show(JSON.parse(event.data));
   events.onerror = () => {
     set(byId('status'), '▲ connection lost, trying again', 'bad');
-    if (events.readyState === EventSource.CLOSED) setTimeout(listen, 3000); // refused: it does not try by itself
+    if (events.readyState === EventSource.CLOSED) setTimeout(listen, 3000); // refused: the browser does not reconnect by itself
   };
 }
 listen();
