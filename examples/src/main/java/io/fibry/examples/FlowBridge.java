@@ -14,7 +14,7 @@ class FlowBridge {
       lines.submit("hello");
       lines.submit("world");
     }
-    printer.waitForExit(); // the end of the stream sends it a poison pill
+    printer.waitForExit(); // the end of the stream sends the printer a poison pill
 
     Generator<Integer> squares = Generator.of(ActorSystem.anonymous(), 10, out -> {
       for (int i = 1; i <= 3; i++) out.yield(i * i);

@@ -44,7 +44,7 @@ class Mails {
     }
   }
 
-  /** Runs a view without a name, which begins with the first event, until it has the balances. */
+  /** Runs a view without a name, from the first event on, until its sums equal the balances. */
   private static TreeMap<String, Long> sums(Store store, TreeMap<String, Long> balances) throws InterruptedException {
     var sums = new TreeMap<String, Long>();
     var payments = new LinkedBlockingQueue<EventView.StoredEvent<Paid>>();

@@ -15,7 +15,7 @@ class WatchedFolder {
     var file = Files.writeString(folder.resolve("hat.txt"), "a hat");
     System.out.println("changed: " + changedFiles.take().getFileName());
 
-    watcher.kill(); // it may be about to report the same file again
+    watcher.kill(); // the actor may be about to report the same file again
     watcher.waitForExit();
     Files.delete(file);
     Files.delete(folder);

@@ -41,9 +41,9 @@ public final class ChildJvm {
   }
 
   /**
-   * Runs a class in a child and returns the lines that it printed by {@link #tell}; throws if its
-   * exit code is not 0. Prints its other lines. {@code wrapper} is a command that starts the JVM,
-   * such as {@code taskset}; if it is empty, the JVM is started directly.
+   * Runs a class in a child JVM, and returns the lines that the child printed by {@link #tell}.
+   * Prints the child's other lines. Throws if the exit code is not 0. {@code wrapper} is a command
+   * that starts the JVM, such as {@code taskset}; if it is empty, the JVM is started directly.
    */
   public static List<String> run(List<String> wrapper, List<String> flags, Class<?> main, Object... args)
       throws IOException, InterruptedException {

@@ -28,7 +28,8 @@ public final class ServerLoad {
   private static final List<String> CLOSING_WARM_UP = List.of("ab", "-q", "-k", "-n", "10000", "-c", "100");
   private static final List<String> KEEPING = List.of("wrk", "-t1", "-c100", "-d4s");
   private static final List<String> KEEPING_WARM_UP = List.of("wrk", "-t1", "-c100", "-d2s");
-  // must be below the limit of descriptors, because each connection takes one in both processes
+  // must be below the limit of descriptors, because each connection takes a descriptor in both
+  // processes
   private static final int IDLE_CONNECTIONS = Integer.getInteger("idle", 9_000);
   private static final int IDLE_TLS_CONNECTIONS = Math.min(IDLE_CONNECTIONS, 1_000);
 

@@ -3,7 +3,7 @@ package io.fibry.engine.jvm;
 /** A drain that counts how often it was taken out of its slot. */
 final class CountingDrain implements WokenDrain {
   private boolean written; // set by the waker before it puts the drain into a slot
-  // Both written by the thread that took the drain
+  // takenCount and unseenCount: written by the thread that took the drain
   int takenCount;
   int unseenCount; // how often that thread did not see `written`
 

@@ -12,7 +12,7 @@ import java.util.concurrent.Executor;
  */
 public final class MachineLookup {
   /**
-   * Whether this JDK is 25 or later. Otherwise it is 21, because versions between them are not
+   * Whether this JDK is 25 or later. Otherwise it is 21, because versions between 21 and 25 are not
    * supported.
    */
   static final boolean IS_JAVA_25_OR_LATER = Runtime.version().feature() >= 25;

@@ -32,7 +32,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
   JdbcStore() {}
 
   /**
-   * Opens a store. If its tables are missing, it creates them in the default schema of these
+   * Opens a store. If the tables are missing, this method creates them in the default schema of the
    * connections, and logs that. A user of the database without the right to create tables needs the
    * tables of {@link #schema}, and the rights to select, insert, update and delete.
    *

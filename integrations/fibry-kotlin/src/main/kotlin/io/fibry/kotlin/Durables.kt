@@ -55,7 +55,7 @@ public fun <S : Any, M : Any> Durable.StateStep<S, M>.handle(
 /** Reads the events of a kind, as [Durable.view] does. */
 public inline fun <reified E : Any> eventView(kind: String): EventView<E> = Durable.view(kind, E::class.javaObjectType)
 
-/** Loads an actor per key at its first message, and passivates it after [idle] without one. */
+/** Loads an actor per key at its first message. Passivates it after [idle] without a message. */
 public fun <M : Any> Durable<M>.entities(
   builder: ActorBuilder<in M>,
   store: Store,

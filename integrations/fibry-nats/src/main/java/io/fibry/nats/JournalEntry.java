@@ -8,7 +8,8 @@ import io.nats.client.api.MessageInfo;
 import java.util.List;
 
 /**
- * The content of a message in an actor's turns subject: some turns, or only that a life has begun.
+ * The content of a message in the subject of an actor's turns: some turns, or only the fact that a
+ * life has begun.
  *
  * @param by a unique name of this entry: the id of the store that wrote it, a dot, and a number
  * @param life the life of the actor

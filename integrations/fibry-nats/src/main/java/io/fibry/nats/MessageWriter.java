@@ -56,7 +56,7 @@ final class MessageWriter {
 
   /**
    * Returns the tasks whose limits permit their messages. Because other stores may have sent or
-   * handled messages, the present ids are loaded before a task is refused.
+   * handled messages, the current ids are loaded before a task is refused.
    */
   private Set<StoreTask.EnqueueTask> admit(List<StoreTask.EnqueueTask> tasks) {
     if (tasks.stream().allMatch(task -> task.maxPending() == Integer.MAX_VALUE)) return Set.copyOf(tasks);

@@ -19,12 +19,12 @@ import java.util.stream.Stream;
 
 /**
  * The pending messages of an actor. Each id has a subject of its own, so that a later message with
- * the same id replaces an earlier one. A turn names the messages that it has handled. They are
- * purged afterwards, and hidden until then. Each read asks the server, because other stores send
- * messages, too. Thread-safe.
+ * the same id replaces an earlier one. A turn names the messages that it has handled. These
+ * messages are purged afterwards, and hidden until then. Each read asks the server, because other
+ * stores send messages, too. Thread-safe.
  */
 final class PendingMessages {
-  private static final int SMALL_COUNT = 256; // above it, messages are read one by one, and purged in rounds
+  private static final int SMALL_COUNT = 256; // above this count, messages are read one by one, and purged in rounds
 
   /** The number of a message in the stream, and its due time. */
   record MessagePosition(long seq, Instant due) {

@@ -9,12 +9,12 @@ import java.util.stream.Stream;
  * The subjects that programs of an app may publish and subscribe to, by their role.
  *
  * <p>The server checks the subject of a message, and not its body. So a program that may call the
- * purge of a stream can delete all of it. A program that may publish to a stream with roll-ups can
- * delete all of it, too. Therefore the stream of a store permits no roll-ups. A keeper publishes an
- * answer to the subject that the request names. {@link ProgramMessaging} and {@link PurgeService}
- * therefore check that subject, because the answer could act as a purge call. A node may not
- * publish to the inboxes of {@link #SERVER_REPLIES}, so it cannot forge answers of JetStream. An
- * asker may not call JetStream, see {@link TableDirectory}.
+ * purge of a stream can delete the whole stream. A program that may publish to a stream with
+ * roll-ups can delete the whole stream, too. Therefore the stream of a store permits no roll-ups. A
+ * keeper publishes an answer to the subject that the request names. {@link ProgramMessaging} and
+ * {@link PurgeService} therefore check that subject, because the answer could act as a purge call.
+ * A node may not publish to the inboxes of {@link #SERVER_REPLIES}, so it cannot forge answers of
+ * JetStream. An asker may not call JetStream, see {@link TableDirectory}.
  *
  * @param publish subjects to which the program may publish
  * @param notPublish exceptions to {@code publish}

@@ -316,8 +316,8 @@ final class TurnWriter {
   }
 
   /**
-   * Begins a life whose first turn follows turn {@code lastNumber}; if that is empty, the last
-   * stored turn. Returns the last entry before the life.
+   * Begins a life. Its first turn follows the turn {@code lastNumber} or, if that is empty, the
+   * last stored turn. Returns the last entry before the life.
    */
   private Optional<LastEntry> beginLife(Optional<Long> lastNumber) {
     isRefused = true;

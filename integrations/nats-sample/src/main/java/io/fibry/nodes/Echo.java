@@ -39,7 +39,7 @@ final class Echo {
     node.expose("echo", Message.class, ActorSystem.anonymous().newActor(Echo::handle));
     host(node);
     node.host(COUNTER, ActorSystem.anonymous(), Duration.ofMinutes(5));
-    Thread.currentThread().join(); // until it is killed
+    Thread.currentThread().join(); // until this process is killed
   }
 
   static Cluster join(String urls, int servers, String name) {

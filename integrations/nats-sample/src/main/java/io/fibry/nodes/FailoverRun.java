@@ -97,7 +97,7 @@ final class FailoverRun implements AutoCloseable {
           longestSilence = silence.compareTo(longestSilence) > 0 ? silence : longestSilence;
           System.out.printf("a node was killed after %,d transfers; all purses answered again after %.1f s%n",
               paid.get(), silence.toMillis() / 1e3);
-          start(); // purses move to it without failed requests
+          start(); // purses move to the new node without failed requests
         }
       } finally {
         isEnded.set(true); // the payers end, even after a failure

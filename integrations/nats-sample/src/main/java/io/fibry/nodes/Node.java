@@ -16,7 +16,7 @@ final class Node {
     var node = join(args[0], args[1]);
     node.host(Purses.PURSE, ActorSystem.anonymous(), Duration.ofMinutes(5));
     Runtime.getRuntime().addShutdownHook(new Thread(node::close));
-    Thread.currentThread().join(); // until it is killed
+    Thread.currentThread().join(); // until this process is killed
   }
 
   static Cluster join(String name, String servers) {
