@@ -46,7 +46,7 @@ public final class CrashDisk implements StorageDirectory {
    */
   private record NameChange(String name, FileContent content, String from) {
     void apply(TreeMap<String, FileContent> names) {
-      if (from != null && names.remove(from) != content) return; // an earlier change was lost
+      if (from != null && names.remove(from) != content) return; // the change that put this content at `from` was lost
       if (content == null) names.remove(name);
       else names.put(name, content);
     }

@@ -29,7 +29,7 @@ final class BatchWriter {
   private final Semaphore byteBudget; // one permit per byte
   private final BatchQueue inbox = new BatchQueue();
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-jdbc").unstarted(this::run);
-  private boolean isFailing; // whether the last commit failed; used by the thread only
+  private boolean isFailing; // whether the last commit failed; used by the writing thread only
 
   /** @param maxPendingBytes max bytes of entries that are being stored; further senders wait */
   BatchWriter(Database database, SqlDialect dialect, String storeName, int maxPendingBytes,

@@ -47,7 +47,7 @@ public final class TracePropagator implements TextContextPropagator<@Nullable Ca
   @Override
   public AutoCloseable restore(@Nullable CapturedTrace captured) {
     return switch (captured) {
-      case null -> () -> {}; // never passed: it means that nothing was captured
+      case null -> () -> {}; // never called with null: then nothing was captured
       case CapturedTrace.LocalTrace local -> tracer.currentTraceContext().maybeScope(local.context())::close;
       case CapturedTrace.RemoteTrace remote -> receive(remote.span());
     };

@@ -39,7 +39,7 @@ final class StreamHistoryCleaner {
 
   private final StreamStore store;
   private final Map<String, StreamRetention> retentions = new ConcurrentHashMap<>(); // by kind
-  private final Set<String> activeKinds = ConcurrentHashMap.newKeySet(); // whose old turns a thread deletes
+  private final Set<String> activeKinds = ConcurrentHashMap.newKeySet(); // kinds whose old turns a thread deletes
   private final Map<String, HistorySweep> sweeps = new ConcurrentHashMap<>(); // by kind
 
   StreamHistoryCleaner(StreamStore store) {
