@@ -17,7 +17,7 @@ final class SimulatedThread {
   Actor<?> actor; // the actor whose message the thread handles; null: none
   FailureDomain domain; // of that actor; without an actor, the domain in which the thread started
   @Nullable
-  FailureDomain receiverDomain; // of threads started for the receiver of this step's last message; null: none
+  FailureDomain receiverDomain; // of threads started for the receiver of this step's last message, or null
   int priority; // for SchedulingPolicy.PRIORITIES: the highest runs first
   int yieldCount; // yields in a row without other progress
   int initializerDepth; // static initializers that run; above 0, the thread never gives way at yield points

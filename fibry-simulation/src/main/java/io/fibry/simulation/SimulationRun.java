@@ -57,7 +57,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   // the failure domain of the thread that is being started; null for the domain of its starter
   private @Nullable FailureDomain startingDomain;
   private long hash = 0x9E3779B97F4A7C15L; // of the order of steps and timers so far
-  private int spins; // spins of all threads
+  private int spins; // spins of all threads so far
   boolean isOvertaking; // another thread had been ready for longer than the thread that runs
   private boolean endedAtYieldPoint; // the last step ended at a point of YieldPoints
   private boolean hasProgress; // the step made another thread ready, or set a timer

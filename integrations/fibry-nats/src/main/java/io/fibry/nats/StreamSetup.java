@@ -18,8 +18,8 @@ import java.util.TreeSet;
 /** Creates streams. Checks the settings of a stream that exists, and never changes them. */
 final class StreamSetup {
   static final Duration DEDUPLICATION_WINDOW = Duration.ofMinutes(2);
-  private static final int NOT_FOUND = 10059; // error codes of the server
-  private static final int NAME_IN_USE = 10058; // another program created it meanwhile, with other settings
+  private static final int NOT_FOUND = 10059; // error code of the server: no such stream
+  private static final int NAME_IN_USE = 10058; // error code: a stream of this name exists, with other settings
 
   private static final Set<String> HARMLESS_FIELDS =
       Set.of("name", "description", "metadata", "placement", "compression");
