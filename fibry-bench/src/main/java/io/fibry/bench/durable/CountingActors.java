@@ -55,8 +55,8 @@ final class CountingActors {
     }
 
     /**
-     * Sends messages until {@code deadline}, a time of {@link System#nanoTime}. Then waits until
-     * all are handled and stored, and returns how many it sent.
+     * Sends messages until {@code deadline}, a time of {@link System#nanoTime}, and waits until all
+     * messages are handled and stored. Returns how many messages it sent.
      */
     long send(long deadline) {
       long sentBefore = sent;
