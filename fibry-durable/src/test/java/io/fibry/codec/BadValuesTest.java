@@ -58,7 +58,7 @@ class BadValuesTest {
 
   // ---- values
 
-  @SuppressWarnings("unchecked") // like code without type arguments
+  @SuppressWarnings("unchecked") // the test passes a value as a caller with a raw type could
   private static <T> void encode(Class<T> type, Object value) {
     Codec.of(type).encode((T) value);
   }
@@ -75,7 +75,7 @@ class BadValuesTest {
   }
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // like code without type arguments
+  @SuppressWarnings({"unchecked", "rawtypes"}) // the test passes a value as a caller with a raw type could
   void itemOfWrongTypeIsReportedWithItsPath() {
     var names = new Names((List) List.of(7));
 
@@ -86,7 +86,7 @@ class BadValuesTest {
   record Days(List<DayOfWeek> days) {}
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // like code without type arguments
+  @SuppressWarnings({"unchecked", "rawtypes"}) // the test passes a value as a caller with a raw type could
   void constantOfWrongEnumIsReportedWithItsPath() {
     var days = new Days((List) List.of(Month.MAY));
 

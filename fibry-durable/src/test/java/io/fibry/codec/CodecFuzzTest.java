@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
  */
 class CodecFuzzTest {
   private static final int ROUNDS = Soak.ON ? 50_000 : 2_000;
-  private static final int MAX_BYTES = Soak.ON ? Integer.MAX_VALUE : 1_500; // if all prefixes are tested
+  private static final int MAX_BYTES = Soak.ON ? Integer.MAX_VALUE : 1_500; // of a value whose prefixes are all decoded
 
   private final long seed = Long.getLong("fibry.seed", new Random().nextLong());
   private final Random random = new Random(seed);

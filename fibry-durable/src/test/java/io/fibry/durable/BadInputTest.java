@@ -119,7 +119,7 @@ class BadInputTest extends StoreFixture {
     assertEquals("hits 'a\\nb\\u0000\\u2028c'", new Store.ActorId("hits", "a\nb\0\u2028c").toString());
   }
 
-  // ---- second actors, and closed stores
+  // ---- second actors for one key, and closed stores
 
   @Test
   void keyHasOneActorPerStore() {
@@ -299,7 +299,10 @@ class BadInputTest extends StoreFixture {
         refusal(() -> KIND.events(Seen.class, new ArrayList<String>(), (list, seen) -> list)));
   }
 
-  /** A codec that does not do what the contract of {@link Codec} asks for. */
+  /**
+   * A codec that breaks the contract of {@link Codec}. Its methods return null if the test wants
+   * that, and {@code decode} throws if the text is empty.
+   */
   private record WrongCodec(byte[] encoded, String decoded) implements Codec<String> {
     @Override
     public byte[] encode(String value) {
@@ -385,7 +388,7 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // like code without type arguments
+  @SuppressWarnings({"unchecked", "rawtypes"}) // the test sends a message as a caller with a raw type could
   void messageOfWrongTypeIsRefused() {
     var ada = (Actor) STORING_HITS.newActor(scope.named("ada"), store);
 

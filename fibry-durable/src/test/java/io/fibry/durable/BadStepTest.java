@@ -223,7 +223,7 @@ class BadStepTest extends TurnFixture {
   }
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // like code without type arguments
+  @SuppressWarnings({"unchecked", "rawtypes"}) // the test passes a step as a caller with a raw type could
   void stepWithResultOfWrongTypeFailsEachTime() {
     Callable effect = () -> 7;
 

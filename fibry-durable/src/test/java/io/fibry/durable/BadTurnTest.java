@@ -234,7 +234,7 @@ class BadTurnTest extends TurnFixture {
   }
 
   @Test
-  @SuppressWarnings("unchecked") // like code that casts
+  @SuppressWarnings("unchecked") // the test casts the context, as a handler could
   void kindThatStoresStateCannotPersistEvents() {
     var ada =
         KIND.state(0L).handler((n, ask, context) -> ((EventContext<Long, Noted, Ask>) context).persist(new Noted("x")))

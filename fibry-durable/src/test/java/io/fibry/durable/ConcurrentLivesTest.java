@@ -19,8 +19,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that each stored message is handled once if an actor has two lives at once. One of them may
- * run on a node that was declared dead.
+ * Tests that each stored message is handled once although an actor has two lives at the same time.
+ * This can happen if one life runs on a node that was wrongly declared dead.
  */
 class ConcurrentLivesTest {
   sealed interface Message {}
@@ -49,7 +49,7 @@ class ConcurrentLivesTest {
   private final MemoryStore store = MemoryStore.open();
   private final ActorScope scope = ActorSystem.openScope("two-lives-test");
   private final ActorScope otherScope = ActorSystem.openScope("others");
-  private final AtomicBoolean otherLifeIsNext = new AtomicBoolean(true); // another life handles the next message
+  private final AtomicBoolean otherLifeIsNext = new AtomicBoolean(true); // true: another life handles the next message
 
   @AfterEach
   void close() {

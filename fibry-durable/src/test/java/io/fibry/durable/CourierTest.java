@@ -152,7 +152,7 @@ class CourierTest {
     ada.kill();
   }
 
-  /** A courier may still wait for capacity in the mailbox when the next courier reads. */
+  /** The first courier waits for capacity in the mailbox while the next courier reads. */
   @Test
   void requestsKeepOrderAcrossConsecutiveCouriers() {
     var released = new CopyOnWriteArrayList<String>();
@@ -160,7 +160,7 @@ class CourierTest {
     var capacity = new CountDownLatch(1);
     try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
         BlockBuilder.of(scope.anonymous()), key -> true)) {
-      delivery.start(key -> null); // the actor has no waiting messages
+      delivery.start(key -> null); // no actor is needed, because the store has no messages for it
       delivery.onMessageStored("ada", Instant.MIN);
       Patience.acquire(readsBegun);
       orderBarrier(delivery).thenRun(() -> {
@@ -170,7 +170,7 @@ class CourierTest {
       orderBarrier(delivery).thenRun(() -> released.add("second"));
       readsFail = true;
       mayRead.release();
-      Patience.await(firstIsReleased); // otherwise the next courier would release all three
+      Patience.await(firstIsReleased); // otherwise the next courier would release all three requests
       awaitNextRead();
       orderBarrier(delivery).thenRun(() -> released.add("third"));
 

@@ -23,7 +23,10 @@ final class Desk {
   /** Passes an item to another desk. */
   record Pass(String to, String item) implements Message {}
 
-  /** Is passed back and forth this many times; then its receiver adds the item {@code end}. */
+  /**
+   * Two desks send the ball to each other this many times; the last receiver adds the item
+   * {@code end}.
+   */
   record Ball(String from, int times) implements Message {}
 
   /** Passes an item to another desk, and then fails. */
@@ -67,7 +70,10 @@ final class Desk {
   /** Waits in a step until the test opens the gate. */
   record HoldInStep(String idempotencyKey, String gate) implements Message, Idempotent, Request<HoldInStep, String> {}
 
-  /** Sets a repeating reminder for a tick without period; such a tick runs a step. */
+  /**
+   * A tick with a period sets a repeating reminder, whose message is a tick with a period of zero.
+   * The handler of such a tick runs a step, and adds its result as an item.
+   */
   record Tick(Duration period) implements Message {}
 
   /** Sleeps for this time, then adds an item. */
@@ -86,8 +92,9 @@ final class Desk {
   volatile Thread sleeper; // the thread that began the last sleep
   final Semaphore begun = new Semaphore(0); // counts handlers that wait for a gate
 
-  final List<String> effects = Collections.synchronizedList(new ArrayList<>()); // keys or names of run steps
-  Durable<Message> others; // the kind of the desks that items are passed to
+  // idempotency keys or names of the steps that ran
+  final List<String> effects = Collections.synchronizedList(new ArrayList<>());
+  Durable<Message> others; // the kind of the desks to which this desk sends items and balls
 
   State handle(State state, Message message, DurableContext<Message> context) throws Exception {
     switch (message) {

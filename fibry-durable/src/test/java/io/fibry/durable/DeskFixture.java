@@ -51,8 +51,8 @@ abstract class DeskFixture extends StoreFixture {
   }
 
   /**
-   * Ends a sleep of a handler that a failed test has left, because a scope cannot close while its
-   * actors sleep.
+   * Wakes a handler that sleeps because its test failed too early to wake it. A scope cannot close
+   * while its actors sleep.
    */
   @AfterEach
   void wakeSleeper() {

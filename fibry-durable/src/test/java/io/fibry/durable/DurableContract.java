@@ -279,13 +279,13 @@ abstract class DurableContract extends StoreFixture {
 
     ada.kill();
     eventually(() -> {
-      clock.advance(Duration.ofMinutes(1)); // longer than the grace of the kill
+      clock.advance(Duration.ofMinutes(1)); // more than the kill grace
       return exit.isDone();
     });
 
     try (var replacement = Bank.ACCOUNT.newActor(scope.openScope("again").named("ada"), store)) {
       assertEquals(500, replacement.ask(new Balance()));
-      exitGate.release(); // the resources of the killed actor are closed now
+      exitGate.release(); // the killed actor ends closing its resource; the replacement must keep the key
       assertThrows(IllegalStateException.class,
           () -> Bank.ACCOUNT.newActor(scope.openScope("third").named("ada"), store));
     }

@@ -23,7 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Tests that views receive the events of ended actors before these are removed. */
+/** Tests that a store keeps the events of ended actors until all views have received them. */
 @SuppressWarnings("try") // a view is closed at the end of its block
 abstract class EndedActorsContract extends StoreFixture {
   private static final int ORDERS = 400;
@@ -104,7 +104,10 @@ abstract class EndedActorsContract extends StoreFixture {
     }
   }
 
-  /** Makes a store remove turns at once that it would remove later. */
+  /**
+   * Makes the store remove the turns that it may remove. Only a store that delays their removal
+   * overrides this method.
+   */
   void removePassed() {}
 
   private void assertTurnCount(int turns) {
@@ -120,8 +123,8 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   /**
-   * Pays the orders from begin to end - 1. It waits for each answer if there are few orders,
-   * because a store may keep turns that it wrote together with the end.
+   * Pays the orders from begin to end - 1. If there are few orders, the method waits for each
+   * answer, because a store may keep turns that it wrote together with an actor's last turn.
    */
   private void pay(int begin, int end) {
     try (var orders = orders()) {
@@ -263,7 +266,7 @@ abstract class EndedActorsContract extends StoreFixture {
         stored -> addReceived(stored.key(), text(stored)));
     pay(0, 1);
     eventually(() -> List.of("v false").equals(views()));
-    VIEW.named("v").forget(store); // like another process
+    VIEW.named("v").forget(store); // directly at the store, as another process would do it
     flaky.failNext("append", FlakyStore.WriteFault.LOST_BEFORE);
     pay(1, 2);
 

@@ -318,7 +318,7 @@ abstract class EventViewsContract extends StoreFixture {
         blocked.completeExceptionally(failure);
       }
     });
-    Patience.awaitParked(thread); // its wait may be a loop of timed waits
+    Patience.awaitParked(thread); // in take(), which may wait in a loop of timed waits
 
     history.close();
 

@@ -126,8 +126,8 @@ class JavadocSnippetsTest {
   @Test
   void accountIsReloadedFromReopenedStore(@TempDir Path folder) {
     assertEquals(true, pay(folder));
-    assertEquals(true, pay(folder)); // 200 of the first call, and 500
-    assertEquals(true, pay(folder)); // 400 of the earlier calls, and 500
+    assertEquals(true, pay(folder)); // 200 cents are left from the first call, and 500 are deposited
+    assertEquals(true, pay(folder)); // 400 cents are left from the earlier calls, and 500 are deposited
     assertEquals(true, pay(folder));
   }
 }

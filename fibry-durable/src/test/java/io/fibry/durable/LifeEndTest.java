@@ -75,7 +75,7 @@ class LifeEndTest {
   @Test
   void copiedActorEndsItsLife() {
     var view = new Store.ActorId(Store.VIEWS, "account:totals");
-    var grace = new Store.ActorId("account", "grace"); // a message waits for her
+    var grace = new Store.ActorId("account", "grace"); // has a pending message, and no turn
     for (var id : List.of(ADA, view)) recorder.memory.append(turn(id, recorder.memory.load(id).life(), "0"));
     recorder.memory.enqueue(new Store.PendingMessage(grace, "m:1", Instant.EPOCH, new byte[0]), 1);
     var target = new RecordingStore();

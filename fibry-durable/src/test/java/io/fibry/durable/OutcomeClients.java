@@ -67,16 +67,16 @@ final class OutcomeClients {
 
   void check(List<String> stored, List<String> parked, boolean isStored, String seed) {
     clients.forEach(Patience::value);
-    System.out.println(answered.size() + " answered, " + repeats + " sent again, "
-        + unanswered.get(Outcome.WILL_BE_DONE).size() + " that will be done, "
-        + unanswered.get(Outcome.UNKNOWN).size() + " unknown, " + parked.size() + " parked");
+    System.out.println(answered.size() + " requests answered, " + repeats + " sent again, "
+        + unanswered.get(Outcome.WILL_BE_DONE).size() + " with outcome WILL_BE_DONE, "
+        + unanswered.get(Outcome.UNKNOWN).size() + " with outcome UNKNOWN, " + parked.size() + " parked");
     var distinct = new HashSet<String>();
-    for (var item : stored) assertTrue(distinct.add(item), () -> item + " was done twice; " + seed);
-    assertEquals(Set.of(), without(answered, stored), "lost though it was answered; " + seed);
+    for (var item : stored) assertTrue(distinct.add(item), () -> item + " is stored twice; " + seed);
+    assertEquals(Set.of(), without(answered, stored), "these items were answered, but are not stored; " + seed);
     var lostItems = without(unanswered.get(Outcome.WILL_BE_DONE), stored);
     lostItems.removeAll(parked);
-    assertEquals(Set.of(), lostItems, "lost though it would be done; " + seed);
-    assertTrue(repeats.get() > 0, () -> "nothing was sent again; " + seed);
+    assertEquals(Set.of(), lostItems, "these items had the outcome WILL_BE_DONE, but are not stored; " + seed);
+    assertTrue(repeats.get() > 0, () -> "no request was sent again; " + seed);
     assertEquals(isStored, !unanswered.get(Outcome.WILL_BE_DONE).isEmpty(), seed);
   }
 

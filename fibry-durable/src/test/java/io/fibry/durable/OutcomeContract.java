@@ -103,7 +103,7 @@ abstract class OutcomeContract extends StoreFixture {
   private List<String> storedItems() {
     var items = new CompletableFuture<List<String>>();
     try (var list = list(0).state(NO_ITEMS).handler((state, put, context) -> {
-      if (put.item().equals("look")) items.complete(state.items()); // the handler may get other messages, too
+      if (put.item().equals("look")) items.complete(state.items()); // other messages may be pending for this actor
       context.reply(put, 0);
       return state;
     }).entities(scope.anonymous(), store, IDLE)) {
@@ -298,7 +298,10 @@ abstract class OutcomeContract extends StoreFixture {
     checkItems(WriteFault.LOST_BEHIND.name());
   }
 
-  /** A wait cycle is detected where a handler waits for the future, and the asker can cancel it. */
+  /**
+   * A handler that waits for a stored request to its own actor gets an AskCycleException. An asker
+   * can cancel the future of a stored request.
+   */
   @Test
   void futureOfStoredRequestDetectsCycleAndCanBeCancelled() {
     var failures = new ArrayBlockingQueue<Throwable>(1);
@@ -323,7 +326,7 @@ abstract class OutcomeContract extends StoreFixture {
 
   // ---- many faults
 
-  /** Returns the number of requests that each of four clients sends in an ordinary build. */
+  /** Returns how many requests each of the four clients sends in a build without soak tests. */
   int each() {
     return 40;
   }

@@ -32,7 +32,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
     super(maker);
   }
 
-  /** Returns a kind that charges for each item in a step, and then fails if handlers shall fail. */
+  /** Returns a kind whose handler runs a step for each item, and then throws if handlerFails. */
   private Durable<Message> shop() {
     return Durable.kind("shop", Message.class).storeMessages(100).state(Desk.EMPTY)
         .handler((state, message, context) -> {
@@ -165,7 +165,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
     assertTrue(has(ada, "a"));
   }
 
-  // ---- more messages are parked than an actor remembers
+  // ---- more messages are parked than the actor remembers (2)
 
   sealed interface Bill {}
 

@@ -28,12 +28,12 @@ class RemindersAndStepsInMemoryTest extends RemindersAndStepsContract {
 
     clock.advance(Duration.ofMinutes(1));
 
-    // no ask, because its time limit would expire
+    // the test polls the store, because an ask would reach its limit when the clock jumps
     eventually(() -> plainStore.pending(new Store.ActorId("desk", "ada"), Instant.MAX, 9).isEmpty());
     assertEquals("a b", ada.ask(new Items()));
   }
 
-  /** Returns a store whose clock jumps once, before it returns that no message is due. */
+  /** Returns a store that advances the clock once, before it reports that no message is due. */
   private Store storeWhoseClockJumps(Duration jump) {
     var hasJumped = new AtomicBoolean();
     return Intercepted.of(Store.class, store, (method, arguments, call) -> {

@@ -64,7 +64,7 @@ abstract class StoredMessagesContract extends DeskFixture {
       hold(firstAda);
       for (var item : List.of("a", "b")) assertTrue(firstAda.sendMessage(new Add(item)));
       Patience.acquire(desk.begun);
-      desk.gates.values().forEach(CountDownLatch::countDown); // of this life and of the next
+      desk.gates.values().forEach(CountDownLatch::countDown); // for the handlers of this life and of the next life
       crashAndReopen(firstAda);
 
       var nextAda = keeping().newActor(scope.named("ada" + i), store);
@@ -238,8 +238,8 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   /**
-   * Returns the number of messages that each of three senders sends in an ordinary build, while
-   * their actor ends many times.
+   * Returns how many messages each of three senders sends in a build without soak tests. Meanwhile
+   * the actor that gets the messages ends many times.
    */
   int rounds() {
     return 40;

@@ -58,7 +58,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
     var answer = ada.sendMessageReturn(new Buy("x", "a"));
 
     failReads(true);
-    answer.cancel(true); // so the courier reads it from the store
+    answer.cancel(true); // so a courier must read the message from the store
     eventually(() -> refusedReads.get() > 0);
     failReads(false);
     gate.countDown();

@@ -48,7 +48,7 @@ public final class TestTurns {
     }
   }
 
-  /** Lets three stores compete for one actor; each turn must be stored by one of them. */
+  /** Lets three stores compete for one actor. Exactly one store must store each turn number. */
   public static void fight(Supplier<Store> stores) {
     Map<Long, Byte> writers = new ConcurrentHashMap<>(); // store number by turn number
     var threads = new ArrayList<Thread>();

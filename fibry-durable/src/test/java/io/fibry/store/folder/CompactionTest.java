@@ -171,8 +171,8 @@ class CompactionTest {
   }
 
   /**
-   * Writes turns until the disk has fewer bytes than this number of files. A compaction that has
-   * fallen behind catches up, because writes wake it.
+   * Writes turns until the disk has fewer bytes than this number of files has. Each write wakes the
+   * compaction, so a compaction that has fallen behind catches up.
    */
   private static long replaceUntilSmall(Store store, StorageDirectory disk, int files) throws Exception {
     var loaded = store.load(STATE);

@@ -8,7 +8,7 @@ import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
-/** A disk whose operations fail or wait if the test wants it. */
+/** A disk on which a test can make an operation fail or wait. */
 final class FaultyDisk {
   private final StorageDirectory files;
   // written by the test, read by the store's threads; an empty name means no operation

@@ -15,7 +15,7 @@ import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that a full disk is compacted at once if it has turns that later turns replaced. */
+/** Tests that a store compacts a full disk at once if later turns have replaced some turns. */
 class FullOfReplacedTurnsTest {
   private static final int SEGMENT = 16_384;
   private static final int TURN_BYTES = 9_000; // bytes; a segment has space for one turn

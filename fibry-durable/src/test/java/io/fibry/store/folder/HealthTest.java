@@ -138,7 +138,7 @@ class HealthTest {
       append(store, ADA, ada, 1, 9_000).get();
       faulty.awaitFile("00000002.log");
       faulty.fail("create");
-      append(store, ADA, ada, 2, 9_000).get(); // begins the last file
+      append(store, ADA, ada, 2, 9_000).get(); // begins the second file; a third file cannot be created
       Patience.eventually(() -> store.health().isFull());
 
       var messageFailure = refusal(store.enqueue(message(ADA, "m", Instant.EPOCH), 10).toCompletableFuture());
@@ -154,7 +154,7 @@ class HealthTest {
       assertEquals(3, store.health().turns());
 
       faulty.heal();
-      Patience.eventually(() -> !store.health().isFull()); // although there is nothing to store
+      Patience.eventually(() -> !store.health().isFull()); // although no write is pending
 
       append(store, GRACE, store.load(GRACE).life(), 1, 9_000).get();
       assertEquals(1, logged.lines(folder + " could not create 00000003.log").size());

@@ -156,7 +156,7 @@ class InactiveActorsTest {
       try (var reopened = open(disk)) {
         checkAll(reopened, actors);
       }
-      for (var actor : actors) actor.life = 0; // a store counts lives from its opening
+      for (var actor : actors) actor.life = 0; // a reopened store may give old life numbers again
     }
   }
 

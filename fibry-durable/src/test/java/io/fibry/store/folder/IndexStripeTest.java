@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Tests a stripe of the index, a table of numbers, against a model, a map of objects. */
+/** Compares a stripe of the index (a table of numbers) with a model of it (a map of objects). */
 class IndexStripeTest {
   private static final int ACTORS = 300;
   private static final int STEPS = 200_000;
@@ -92,8 +92,8 @@ class IndexStripeTest {
   }
 
   /**
-   * Moves all records from a random position on. A new position may be the old position of a record
-   * of any actor.
+   * Moves all records at and after a random position. The new position of a record may be the old
+   * position of another record.
    */
   private void move() {
     var positions = model.values().stream().flatMap(List::stream).sorted().toList();
