@@ -120,7 +120,7 @@ abstract class DurableEntityPlacementContract {
     }
   }
 
-  /** Each answer is the sum of all deposits so far, so it shows lost and repeated deposits. */
+  /** Each answer must be the sum of all deposits so far; a lost or repeated deposit changes it. */
   private static Callable<Long> depositUntilStopped(Entities<String, Account> accounts, int asker, AtomicBoolean stop) {
     return () -> {
       long deposited = 0;
@@ -156,7 +156,7 @@ abstract class DurableEntityPlacementContract {
     while (true) try {
       return request.call();
     } catch (RequestException unanswered) {
-      // send the same message again
+      // the loop sends the same message again
     } catch (Exception unexpected) {
       throw new AssertionError(unexpected);
     }

@@ -109,7 +109,10 @@ abstract class EntityPlacementContract {
         () -> node.members().stream().filter(member -> member.hosts().contains("account")).count() == hosts);
   }
 
-  /** Waits until the node has a quarter of the partitions. Asking all keys would be slower. */
+  /**
+   * Waits until the node has more than a quarter of the partitions. Asking all keys would be
+   * slower.
+   */
   private static void awaitPartitions(Cluster node) {
     Patience.eventually(() -> node.health().partitions().getOrDefault("account", 0) > PARTITIONS / 4);
   }
@@ -270,7 +273,7 @@ abstract class EntityPlacementContract {
       assertEquals("a", actor.ask(new Where(), Duration.ofSeconds(1)));
       return;
     } catch (RequestException lostInCrash) {
-      // ask again
+      // the loop asks again
     }
   }
 

@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests a node in whose table another program has written entries that look like partitions. */
+/** Tests a node while another program writes entries that look like partitions into its table. */
 class ForeignEntryTest {
   record Count() implements Request<Count, Integer> {}
 

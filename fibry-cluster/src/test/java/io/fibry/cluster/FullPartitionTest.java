@@ -29,7 +29,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests a partition without capacity for more messages, because an entity takes long to make. */
+/**
+ * Tests a partition without capacity for more messages. Its messages wait because the factory of
+ * their entity does not return.
+ */
 class FullPartitionTest {
   record Count(int number) implements Request<Count, Integer> {}
 
@@ -44,7 +47,7 @@ class FullPartitionTest {
   private final CountDownLatch birthBegun = new CountDownLatch(1);
   private final CountDownLatch mayBeBorn = new CountDownLatch(1);
   private final LinkedBlockingQueue<WireMessage> answers = new LinkedBlockingQueue<>();
-  private Consumer<WireMessage> reader; // of the messages to the partition
+  private Consumer<WireMessage> reader; // the gate's reader of messages to the partition
 
   @AfterEach
   void close() {
@@ -81,7 +84,10 @@ class FullPartitionTest {
     }
   }
 
-  /** Returns a gate that gets messages by {@code reader}, and answers to {@code answers}. */
+  /**
+   * Returns an open gate. A test sends messages to it by {@code reader}, and finds its answers in
+   * {@code answers}.
+   */
   @SuppressWarnings("unchecked") // the third argument is the reader of the subscription
   private PartitionGate<Count> openAfterTransfer() {
     var interceptedTransport = Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
@@ -125,7 +131,10 @@ class FullPartitionTest {
     return Protocol.decodeAnswer(new Count(0), wire.body());
   }
 
-  /** The request arrives at both owners. The next owner has no capacity until it gets it again. */
+  /**
+   * The request arrives at both owners. The next owner has no capacity for its own copy, but must
+   * not refuse it, because the previous owner may forward the other copy.
+   */
   @Test
   void requestThatPreviousOwnerMayForwardIsNotRefused() {
     var gate = openAfterTransfer();
@@ -139,7 +148,10 @@ class FullPartitionTest {
     assertEquals(7_000, nextAnswer());
   }
 
-  /** The next owner gets the request from its asker first, and again without capacity for it. */
+  /**
+   * The next owner holds request 1 of the asker when the previous owner forwards its own copy. It
+   * has no capacity for the forwarded copy.
+   */
   @Test
   void forwardedCopyOfRequestIsNotRefused() {
     var gate = openAfterTransfer();

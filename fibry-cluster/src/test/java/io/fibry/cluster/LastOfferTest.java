@@ -22,7 +22,7 @@ class LastOfferTest {
 
   private final TestNetwork network = TestNetwork.inMemory();
   private final ActorScope scope = ActorSystem.openScope("last-offer-test");
-  private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>(); // of the watching node
+  private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>(); // of the watching node's actors
   private final ActorScope watchingScope =
       ActorSystem.openScope("slow", options -> options.withStrategy(Strategy.of(tasks::add)));
   private final Cluster a = join("a");
@@ -64,9 +64,9 @@ class LastOfferTest {
         null, membership, "watcher", null, null));
     runTasks();
 
-    b.expose("other", Ping.class, till()); // a slow reader holds this change, and then gets the newest state
+    b.expose("other", Ping.class, till()); // while a slow reader handles this change, it misses later ones
     Patience.eventually(() -> membership.members().stream().anyMatch(member -> member.offers().contains("other")));
-    tillOfA.close(); // node a comes first, by its name
+    tillOfA.close(); // node a precedes node b by its name, but its actor is not the last to end
     Patience.eventually(() -> countOffers(membership) == 1);
     tillOfB.kill();
     Patience.eventually(() -> countOffers(membership) == 0);

@@ -67,7 +67,7 @@ abstract class LostRequestsContract {
   @AfterEach
   void close() {
     gate.countDown();
-    nodes.reversed().forEach(Cluster::close); // the last node need not wait for other nodes
+    nodes.reversed().forEach(Cluster::close); // the node that joined first closes last, and waits for no other node
     scope.close();
   }
 
@@ -190,7 +190,7 @@ abstract class LostRequestsContract {
     for (var answer : answers) assertEquals(7, Patience.value(answer));
   }
 
-  /** The mailboxes are full, so requests wait at their node. */
+  /** The mailboxes are full, so most requests wait at the owner's node, outside the mailboxes. */
   @Test
   void requestsWaitingForCapacityAreNotLost() {
     var owner = join("home");
@@ -202,7 +202,8 @@ abstract class LostRequestsContract {
     var answers = new ArrayList<CompletableFuture<Integer>>();
     for (var actor : List.of(asker.actor("slow", Job.class), asker.entities("slow-entity", Job.class).actor("k")))
       for (int i = 0; i < 10; i++) answers.add(actor.sendMessageReturn(new Job(i), LIMIT));
-    Patience.eventually(() -> scope.report().queued() == answers.size() - 4); // two are handled, two wait to be queued
+    // two requests are being handled, and two wait for capacity in a mailbox
+    Patience.eventually(() -> scope.report().queued() == answers.size() - 4);
     passTimeWhileBusy();
 
     for (int i = 0; i < 12; i++) {
@@ -244,14 +245,14 @@ abstract class LostRequestsContract {
         name -> network.transport(name).get(new Subjects(app).nodeKeyPrefix() + name).orElseThrow().version()));
   }
 
-  /** The request waits for its next attempt, because its key has no owner at the moment. */
+  /** The test cancels a request that waits for its next attempt, because its key has no owner. */
   @Test
   void cancelledRequestIsNotResent() {
     var owner = join("home");
     host(owner);
     var subjects = new Subjects(app);
     var worker = asker().entities("worker", Job.class).actor("k");
-    network.transport("home").close(); // the other nodes do not know it yet
+    network.transport("home").close(); // the asker does not know yet that this node is disconnected
     nodes.remove(owner);
     var receivedRequests = new AtomicInteger();
     var cancellation = new CountDownLatch(1);
@@ -304,7 +305,7 @@ abstract class LostRequestsContract {
         passTime();
       }
       assertEquals(0, countDone(answers));
-      for (int i = 0; asker.members().contains(olderNode); i++) { // sends no more heartbeats
+      for (int i = 0; asker.members().contains(olderNode); i++) { // the older node sends no more heartbeats
         assertTrue(i < 20, "the older node is still a member");
         passTime();
       }

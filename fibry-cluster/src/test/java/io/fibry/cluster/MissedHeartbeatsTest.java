@@ -19,8 +19,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests a node that misses the last heartbeats of another node, whose entry the server then drops.
- * The lease of that other node may be valid for longer than the first node has measured.
+ * Tests node b, which misses the last heartbeats of node a, whose entry the server then drops. The
+ * lease of node a may thus be valid for longer than node b has measured.
  */
 class MissedHeartbeatsTest {
   record Where() implements Request<Where, String> {}
@@ -32,8 +32,8 @@ class MissedHeartbeatsTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final MemoryNetwork network = MemoryNetwork.create(clock);
   private final ActorScope scope = ActorSystem.openScope("stuck-watch", options -> options.withScheduler(clock));
-  private volatile boolean watchIsStuck; // node b gets no changes of the table
-  private volatile boolean tableIsCut; // node a cannot use the table
+  private volatile boolean watchIsStuck; // true: node b gets no changes of the table
+  private volatile boolean tableIsCut; // true: node a cannot use the table
 
   @AfterEach
   void close() {

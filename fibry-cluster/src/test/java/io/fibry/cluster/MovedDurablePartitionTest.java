@@ -68,8 +68,8 @@ class MovedDurablePartitionTest {
     transport.close();
   }
 
-  /** Returns entities whose couriers may read pending messages when the entities must end. */
-  @SuppressWarnings("unchecked") // the class has no type arguments
+  /** Returns entities whose couriers may read pending messages once the entities get a poison pill. */
+  @SuppressWarnings("unchecked") // Entities.class has no type arguments
   private Entities<String, Add> lists() {
     return withHooks(Entities.class,
         SharedStoreAccess.of(LIST).entities(scope.anonymous(), store, ONE_MINUTE, key -> true),
@@ -78,7 +78,7 @@ class MovedDurablePartitionTest {
         });
   }
 
-  /** The request is stored, and waits because an earlier message may be pending. */
+  /** The request is stored, and waits until the courier has checked for earlier messages. */
   @Test
   void storedRequestIsAnsweredBeforePartitionHandover() {
     var gate = PartitionGate.hold(

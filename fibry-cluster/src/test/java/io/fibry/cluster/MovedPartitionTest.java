@@ -31,8 +31,8 @@ class MovedPartitionTest {
   private final ClusterTransport transport = MemoryNetwork.create().connect("bank", "a");
   private final List<PartitionGate.TransferMessage> transfers = new CopyOnWriteArrayList<>();
   private final List<Pay> handledPays = new CopyOnWriteArrayList<>();
-  private volatile boolean isAlive = true; // in the view of other nodes
-  private volatile long epoch; // by which this node owns the partition
+  private volatile boolean isAlive = true; // false: other nodes may have declared this node dead
+  private volatile long epoch; // the epoch with which this node owns the partition
   private final PartitionGate<Pay> gate = PartitionGate.hold(
       new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), transport, null, null, null, "a",
           ONE_MINUTE, null),
@@ -151,7 +151,10 @@ class MovedPartitionTest {
     Patience.eventually(() -> handledPays.equals(List.of(new Pay(1))));
   }
 
-  /** The next node may have got the partition again from a node that has handled the message. */
+  /**
+   * A node in between may have owned the partition and handled the message, so this node could
+   * repeat the message by passing it on.
+   */
   @Test
   void nodeDeclaredDeadPassesNoMessagesOn() {
     giveAway();

@@ -49,7 +49,7 @@ class NodeLeaseTest {
   private volatile Fault fault = Fault.NONE; // affects the calls by which node a uses the table
   private final CountDownLatch slowCall = new CountDownLatch(1); // counted down when a slow call begins
   private final CountDownLatch gate = new CountDownLatch(1);
-  private volatile boolean notificationsAreLost; // changes of the table, which node b would receive
+  private volatile boolean notificationsAreLost; // true: watching nodes get no changes of the table
   private volatile Duration clockError = Duration.ZERO; // of the wall clock of node a
   private final Cluster a = Cluster.join("bank", (app, node) -> withFaults(network.connect(app, node)),
       options -> options.withNode("a").withLease(LEASE).withPartitions(8).withScope(scope)
@@ -99,7 +99,8 @@ class NodeLeaseTest {
   /** Sends a request and waits for its effects. Returns the answer, or empty if none has come. */
   private static Optional<String> answer(Actor<Where> actor) {
     var answer = actor.sendMessageReturn(new Where());
-    assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG)); // the network's readers are outside the scope
+    // waits for all scopes, because the network's readers do not belong to the test's scope
+    assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
     if (!answer.isDone()) return Optional.empty();
     if (!answer.isCompletedExceptionally()) return Optional.of(answer.join());
     assertInstanceOf(UnavailableException.class, Patience.failure(answer));
@@ -156,7 +157,7 @@ class NodeLeaseTest {
   void closingNodeLeavesWithinLimitWhenNetworkHangs() throws InterruptedException {
     fault = Fault.SLOW;
     clock.advance(LEASE.dividedBy(5)); // causes a heartbeat
-    slowCall.await(); // the leave must be queued behind the heartbeat: a handled message does not expire
+    slowCall.await(); // the heartbeat is being handled, so the leave waits behind it, where it can expire
     var closing = CompletableFuture.runAsync(a::close);
     Patience.eventually(() -> {
       clock.advance(LEASE);
@@ -231,7 +232,7 @@ class NodeLeaseTest {
     assertEquals(life, a.self().id());
     fault = Fault.CUT;
     passTime(LEASE);
-    assertEquals(Optional.empty(), answer(place)); // the monotonic clock is enough
+    assertEquals(Optional.empty(), answer(place)); // the monotonic clock alone shows that the lease has expired
   }
 
   @Test

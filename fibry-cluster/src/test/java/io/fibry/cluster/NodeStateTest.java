@@ -120,7 +120,7 @@ class NodeStateTest {
 
     clock.advance(LEASE.multipliedBy(2));
     tracker.removeOld();
-    assertTrue(tracker.mayHaveValidLease("a-1")); // like a life without a known heartbeat
+    assertTrue(tracker.mayHaveValidLease("a-1")); // a forgotten life is treated as a life without known heartbeats
   }
 
   @Test

@@ -18,9 +18,9 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a cycle of actors on several nodes that wait for each other is detected. */
+/** Tests that a wait cycle of actors on several nodes is detected. */
 abstract class NodeWaitCycleContract {
-  /** Its receiver asks the first actor of the path, with the rest of the path. */
+  /** The receiver asks the first actor of the path, and sends it the rest of the path. */
   record Walk(List<String> path) implements Request<Walk, String> {
     Walk(String... path) {
       this(List.of(path));

@@ -27,14 +27,17 @@ class PartitionsWithoutStoreTest {
       });
 
   private final ActorScope scope = ActorSystem.openScope("unreadable-store-test");
-  private final AtomicInteger reads = new AtomicInteger(); // of the pending messages of a kind
+  private final AtomicInteger reads = new AtomicInteger(); // number of reads of the kind's pending messages
 
   @AfterEach
   void close() {
     scope.close();
   }
 
-  /** Returns a store. Its reads fail, beginning with one number and ending before the other. */
+  /**
+   * Returns a store whose reads of pending messages fail, from read number {@code firstFailing}
+   * until before read number {@code firstReadable}.
+   */
   private Store storeWithFailingReads(int firstFailing, int firstReadable) {
     var store = MemoryStore.open();
     return Intercepted.of(Store.class, store, (method, arguments, call) -> {
@@ -50,7 +53,7 @@ class PartitionsWithoutStoreTest {
   void partitionsBeginWhenStoreIsReadable() {
     try (var node = Cluster.join("away", TestNetwork.inMemory(),
         options -> options.withScope(scope).withPartitions(4).withSettleTime(Duration.ofMillis(100)))) {
-      var store = storeWithFailingReads(2, 8); // the first read is a check
+      var store = storeWithFailingReads(2, 8); // the first read succeeds: host(..) checks its arguments by it
       var counters = node.host(COUNTER, store, scope.anonymous(), Duration.ofMinutes(1));
 
       for (int i = 0; i < 20; i++) assertEquals(1, counters.actor("k" + i).ask(new Count()));

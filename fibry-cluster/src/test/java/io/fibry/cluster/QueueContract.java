@@ -279,7 +279,7 @@ abstract class QueueContract {
 
     consumer.kill();
 
-    mails(b).consume(2, this::send); // with the usual number of attempts
+    mails(b).consume(2, this::send); // with the default maximum of attempts
     Patience.eventually(() -> starts("slow") == 2);
     gate.release();
     awaitSent("slow");

@@ -228,7 +228,7 @@ abstract class RemoteActorContract {
     assertTrue(leftByDefault > 0 && leftByDefault <= 29_900, leftByDefault + " ms are left");
   }
 
-  /** The remote node's report on the late request may itself arrive after the limit. */
+  /** The text says "promised" only if the remote node's report arrives before the limit. */
   @Test
   void timeoutDescribesStateOfRemoteRequest() {
     a.expose("till", Till.class, till());

@@ -34,8 +34,8 @@ class RemoteActorInMemoryTest extends RemoteActorContract {
       var answer = new CompletableFuture<Object>();
       Patience.startFiber(() -> node.actor("till", Promise.class).ask(new Promise()), answer);
       Patience.value(promiseMade);
-      assertTrue(scope.awaitQuiescence(Patience.LONG)); // no time has passed so far
-      clock.advance(limit.minusMillis(100)); // the handling node times out first
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
+      clock.advance(limit.minusMillis(100)); // the handling node times out 100 ms before the asker
 
       var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
       assertEquals(limit.minusMillis(100), failure.limit(), failure.getMessage());

@@ -175,7 +175,7 @@ abstract class RemoteExitContract {
         var c = Cluster.join(app, network, options -> options.withNode("c").withScope(timedScope))) {
       var result = new CompletableFuture<Boolean>();
       var till = c.actor("till", Ping.class);
-      till.onExit(); // later calls ask no server
+      till.onExit(); // asks a server; later calls for this actor do not
       var limit = Duration.ofSeconds(1); // less than a lease, after which the other node would be considered dead
       var waiter = Thread.startVirtualThread(() -> result.complete(till.waitForExit(limit)));
       Patience.eventually(() -> waiter.getState() == Thread.State.WAITING);
@@ -191,7 +191,7 @@ abstract class RemoteExitContract {
     return node.members().stream().filter(member -> member.offers().contains("till")).count();
   }
 
-  /** A callback of an exit may run before the node has done all its own work for this exit. */
+  /** A callback exposes the name again, perhaps before node b has done all work for the exit. */
   @Test
   void reexposedNameHasNotEnded() {
     var firstTill = till();

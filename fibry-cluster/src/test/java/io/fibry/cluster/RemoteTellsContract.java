@@ -31,8 +31,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that a message without an answer to another node is handled, or becomes a dead letter at
- * its sender.
+ * Tests that a one-way message to another node is handled, or becomes a dead letter at its
+ * sender's node.
  */
 abstract class RemoteTellsContract {
   sealed interface Clerk {}

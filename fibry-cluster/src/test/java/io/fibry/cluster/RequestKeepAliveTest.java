@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Tests the claims by which nodes confirm to askers that they have their requests. */
+/** Tests the claims, by which a node confirms to each asker that it has the asker's requests. */
 class RequestKeepAliveTest {
   record Job() implements Request<Job, Integer> {}
 
@@ -75,7 +75,7 @@ class RequestKeepAliveTest {
     assertEquals(0, registry.unansweredCount());
   }
 
-  /** The actor's mailbox is full, so the delivery takes longer than the cancellation. */
+  /** The cancellation arrives while the delivery waits for capacity in the actor's mailbox. */
   @Test
   void requestCancelledDuringItsDeliveryIsCancelledAfterwards() {
     var registry = new RequestRegistry();
@@ -111,7 +111,7 @@ class RequestKeepAliveTest {
     assertEquals(new LostRequestsContract.OldVersion.State(member, Map.of("clerk", "Stopped")), oldState);
   }
 
-  /** Claims continue despite ids of foreign programs and bytes that are no claim. */
+  /** Claims continue although foreign programs send odd ids, and bytes that are no claim. */
   @Test
   void eachAskerGetsClaimsForAllItsRequests() {
     var clock = new ManualScheduler();

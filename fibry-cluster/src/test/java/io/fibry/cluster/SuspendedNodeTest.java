@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests a node whose virtual machine is suspended until other nodes own its keys. When it resumes,
- * both its clocks show the old time, so the node considers its lease valid. It learns of the next
- * owner from the requests of askers that this owner has answered.
+ * both its clocks show the old time, so the node considers its lease valid. The node learns of the
+ * next owner from requests of askers that this owner has answered.
  */
 class SuspendedNodeTest {
   record Where() implements Request<Where, String> {}
@@ -45,10 +45,10 @@ class SuspendedNodeTest {
   private final ActorScope scope = ActorSystem.openScope("running", options -> options.withScheduler(clock));
   private final ActorScope scopeOfA = ActorSystem.openScope("suspended", options -> options.withScheduler(clockOfA));
   private final List<String> handled = new CopyOnWriteArrayList<>(); // names of the nodes that handled a request
-  private final Queue<Runnable> messages = new ConcurrentLinkedQueue<>(); // sent to node a, and not yet read
+  private final Queue<Runnable> messages = new ConcurrentLinkedQueue<>(); // to node a, and not yet read by it
   private final Queue<Runnable> tableChanges = new ConcurrentLinkedQueue<>(); // not yet read by node a
   private final CompletableFuture<String> answerOfB = new CompletableFuture<>();
-  private volatile boolean buffered; // messages to the suspended node a wait, instead of being lost
+  private volatile boolean buffered; // true: messages to the suspended node a are kept; false: they are lost
   private volatile boolean suspended; // node a is suspended
 
   @AfterEach
@@ -138,7 +138,10 @@ class SuspendedNodeTest {
     for (var delivery = socket.poll(); delivery != null; delivery = socket.poll()) delivery.run();
   }
 
-  /** Both nodes get the requests. Node a begins only some before it learns of the next owner. */
+  /**
+   * Both nodes get the requests. Node a begins to handle some of them before it learns of the next
+   * owner.
+   */
   @Test
   void resumedNodeDoesNotDeclareMovedRequestNotDone() {
     var a = join("a", (app, node) -> transportOfA(network.connect(app, node)), scopeOfA, clockOfA);

@@ -7,14 +7,14 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A network whose nodes live until a test ends them, because even on a busy machine no lease of one
- * minute expires. Thread-safe.
+ * A network whose nodes live until a test ends them: even on a busy machine, their lease of one
+ * minute does not expire. Thread-safe.
  */
 final class TestNetwork implements ClusterNetwork {
   static final Duration LEASE = Duration.ofMinutes(1);
 
   private final ClusterNetwork network;
-  private final Map<String, ClusterTransport> transports = new ConcurrentHashMap<>(); // the last one, by node
+  private final Map<String, ClusterTransport> transports = new ConcurrentHashMap<>(); // last connection of each node
 
   TestNetwork(ClusterNetwork network) {
     this.network = network;

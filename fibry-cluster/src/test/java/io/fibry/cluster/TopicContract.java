@@ -162,7 +162,7 @@ abstract class TopicContract {
     gate.countDown();
 
     Patience.eventually(() -> received.contains(3_000));
-    Patience.eventually(() -> received.size() + deadLetters.size() == 3_001); // the last letter may be late
+    Patience.eventually(() -> received.size() + deadLetters.size() == 3_001); // the last dead letter may come late
     assertTrue(deadLetters.stream().allMatch(item -> item.reason() == DeadLetter.Reason.DROPPED));
     assertEquals(receivedNumbers().stream().sorted().toList(), receivedNumbers());
   }

@@ -43,7 +43,7 @@ class UnreadableTest {
     }
   }
 
-  /** Simulates a rolling upgrade. */
+  /** In a rolling upgrade, a newer node sends messages that an older node cannot read. */
   @Test
   void messagesOfNewerNodeAreLoggedInFewLinesWithSubject() {
     var network = MemoryNetwork.create();

@@ -20,7 +20,7 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests a node that takes over a partition, and ends before the previous owner knows it. */
+/** Tests a node that takes over a partition, and ends before the previous owner learns of that. */
 class VanishedOwnerTest {
   record Count() implements Request<Count, Integer> {}
 

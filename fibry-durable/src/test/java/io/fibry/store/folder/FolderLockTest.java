@@ -65,7 +65,7 @@ class FolderLockTest {
     var store = FolderStore.open(folder);
     long life = store.load(ADA).life();
     append(store, life, 1);
-    Files.readAllBytes(folder.resolve("store.lock")); // closing the file after this read releases the lock
+    Files.readAllBytes(folder.resolve("store.lock")); // on POSIX, the close after this read releases the lock
 
     append(store, life, 2); // no other process has taken the folder
     try (var taker = Child.java(List.of(), Taker.class, folder.toString())) {
