@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests a living node whose entry is dropped by a server, as if the server's wall clock were set
- * forward. The leases last one minute, so none of them expires during a test.
+ * forward. The leases last one minute, so they do not expire during a test.
  */
 abstract class DroppedEntryContract {
   record Where() implements Request<Where, String> {}

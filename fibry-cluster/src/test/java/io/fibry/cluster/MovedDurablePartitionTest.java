@@ -68,7 +68,7 @@ class MovedDurablePartitionTest {
     transport.close();
   }
 
-  /** Returns entities whose couriers may read pending messages once the entities get a poison pill. */
+  /** Returns entities whose couriers may read pending messages after a poison pill was sent. */
   @SuppressWarnings("unchecked") // Entities.class has no type arguments
   private Entities<String, Add> lists() {
     return withHooks(Entities.class,

@@ -48,7 +48,7 @@ class SuspendedNodeTest {
   private final Queue<Runnable> messages = new ConcurrentLinkedQueue<>(); // to node a, and not yet read by it
   private final Queue<Runnable> tableChanges = new ConcurrentLinkedQueue<>(); // not yet read by node a
   private final CompletableFuture<String> answerOfB = new CompletableFuture<>();
-  private volatile boolean buffered; // true: messages to the suspended node a are kept; false: they are lost
+  private volatile boolean buffered; // true: messages to the suspended node a are kept, not lost
   private volatile boolean suspended; // node a is suspended
 
   @AfterEach
