@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Test;
  */
 class JcstressTest {
   /**
-   * The expected result, because jcstress also exits with 0 if it found no race, or could run none.
+   * The expected output. The exit code is not enough, because it is also 0 if jcstress found no
+   * race, or could run none.
    */
   private static final Pattern PASSED =
       Pattern.compile("Results: ([1-9]\\d*) planned; \\1 passed, 0 failed, 0 soft errs, 0 hard errs");

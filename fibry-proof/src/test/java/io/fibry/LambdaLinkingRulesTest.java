@@ -17,15 +17,15 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Tests that code that gives threads to actors, ends waits or ends actors has no lambda that is
- * linked when it is first needed. The JDK links a lambda in Java code. If there is no memory for
- * that, the JDK may record the failure, and the lambda fails for ever. A failed retry would then
- * never be repeated.
+ * Tests that code which gives threads to actors, ends waits or ends actors has no lambda that is
+ * linked when it is first needed. The JDK links a lambda by Java code, which needs memory. If there
+ * is none, the JDK may record the failure, and then the lambda always fails. A retry that needs
+ * such a lambda would never succeed.
  */
 class LambdaLinkingRulesTest {
   /**
-   * Methods that may have lambdas: waits of a user, texts, and code that can continue if a lambda
-   * fails.
+   * Methods that may have such lambdas: methods that users call, methods that create texts, and
+   * methods that can continue if a lambda fails.
    */
   private static final Set<String> ALLOWED = Set.of(
       "cell/ActorBehavior$10.handle", // an answer that is a future

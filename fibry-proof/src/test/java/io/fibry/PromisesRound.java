@@ -12,8 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Checks single promises that the simulations of accounts do not cover, each while it is hard to
- * keep: while other threads end, cancel, restart or replace.
+ * Checks promises that the simulations of message accounts do not cover. Each promise is hard to
+ * keep while it is checked: threads end or restart the actor, cancel requests or replace timers.
  */
 final class PromisesRound {
   private static final Duration EXIT_LIMIT = Duration.ofMinutes(1);
@@ -208,8 +208,8 @@ final class PromisesRound {
   }
 
   /**
-   * Three clients ask after a pause each. Returns the count of asks that fail because the actor has
-   * ended.
+   * Starts three clients, each of which pauses and then asks. Returns the count of asks that fail
+   * because the actor has ended.
    */
   private int[] countStoppedAsks(Actor<Work> actor, Pause pause) {
     var failedAsks = new int[1];

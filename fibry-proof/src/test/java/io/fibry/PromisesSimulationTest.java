@@ -3,7 +3,7 @@ package io.fibry;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Simulates promises that the accounts of the other rounds do not show. */
+/** Simulates promises that the other rounds, which compare message accounts, do not check. */
 @Tag("simulated")
 class PromisesSimulationTest {
 

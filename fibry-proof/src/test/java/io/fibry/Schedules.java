@@ -28,9 +28,9 @@ import org.jetbrains.lincheck.jvm.agent.LincheckInstrumentation;
  */
 public final class Schedules {
   private static final int MAX_RECURSION = 64; // the guarded queue recurses 24 levels deep on purpose
-  private static final int MAX_LOOPS = 200; // the wait for a link takes up to 96 turns before it parks
-  // Limit of an invocation in ms: model checking detects hangs by its bounds, and by threads that
-  // all wait
+  private static final int MAX_LOOPS = 200; // the wait for a link loops up to 96 times before it parks
+  // Limit of an invocation in ms. It may be long, because model checking detects a hang when a
+  // bound is exceeded, or when all threads wait
   private static final long INVOCATION_LIMIT = TimeUnit.DAYS.toMillis(1);
 
   // The counters of Scope are classes of the JDK
@@ -49,8 +49,8 @@ public final class Schedules {
   private Schedules() {}
 
   /**
-   * Returns the number of schedules to try: a sixth in a build, and many times the number in a
-   * soak.
+   * Returns the number of schedules to try: a sixth of the given number in a build, and many times
+   * that number in a soak.
    */
   private static int scaledCount(int schedules) {
     return Soak.ON ? 140 * schedules : (schedules + 5) / 6;
@@ -92,7 +92,7 @@ public final class Schedules {
 
   /**
    * Runs code that starts threads. This replaces Lincheck's public method, whose recursion bound is
-   * too low for the guarded queue, and which takes a slow invocation for a hung one.
+   * too low for the guarded queue, and which reports a slow invocation as a hang.
    */
   public static void modelCheck(int schedules, Runnable code) {
     startThreads();
@@ -126,8 +126,8 @@ public final class Schedules {
   }
 
   /**
-   * Removes the instrumentation, because real threads need other instructions, which Lincheck adds
-   * and removes.
+   * Removes the instrumentation for model checking. Runs on real threads need other
+   * instrumentation, which Lincheck itself adds and removes.
    */
   private static void removeInstrumentation() {
     var agent = LincheckInstrumentation.INSTANCE;

@@ -71,7 +71,7 @@ class SchedulesTest {
     });
   }
 
-  /** Finds the deadlock without a clock: no invocation has a time limit. */
+  /** The deadlock is found without a clock: the limit of an invocation is a day. */
   @Test
   void deadlockIsFound() {
     assertFound(ManagedDeadlockFailure.class, () -> {

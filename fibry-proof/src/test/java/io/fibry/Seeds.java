@@ -12,8 +12,8 @@ import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 
 /**
- * Runs a program with many seeds. A build runs a sixth of the requested number, on each machine,
- * which takes seconds of processor time; a soak runs as many as possible in an hour. Each build
+ * Runs a program with many seeds. A build runs a sixth of the requested number of seeds, which
+ * takes seconds of processor time. A soak runs as many seeds as possible in an hour. Each build
  * begins with another seed, and a failure prints how to repeat its run.
  */
 public final class Seeds {
@@ -47,15 +47,15 @@ public final class Seeds {
     return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
   }
 
-  /** Injects faults under which rounds of the library may be late, but never wrong. */
+  /** Injects faults that may delay the results of a round, but must not make them wrong. */
   public static void disturb(Simulation simulation) {
     delay(simulation);
     simulation.faults().withFailedThreadStarts(0.02).withSmallMailboxes(0.5);
   }
 
   /**
-   * Injects delays only, for rounds that create actors meanwhile, which would fail without a
-   * thread.
+   * Injects delays only. Used by rounds that create actors after the call, because a failed thread
+   * start could make a creation fail.
    */
   public static void delay(Simulation simulation) {
     simulation.faults().withStalls(0.02, Duration.ofMillis(50)).withDelays(0.02, Duration.ofMillis(5));

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that of three threads that want the lock no thread waits for ever, even if one is
- * interrupted.
+ * Tests that each thread that wants the lock gets it in the end, and has it alone, even if a thread
+ * is interrupted.
  */
 @Tag("lincheck")
 class StackSafeLockTest {

@@ -39,12 +39,12 @@ final class ClusterRound {
   private static final int SENDS = 150;
   private static final int PAUSE = 200; // max ms between two sends
   private static final Duration LIMIT = Duration.ofSeconds(4); // of a request
-  // A thread may be delayed so long, also in the middle of a turn
+  // Max delay of a thread, also in the middle of a turn
   private static final Duration THREAD_DELAY = Duration.ofSeconds(6);
   private static final Duration LEASE = Duration.ofSeconds(3);
   // Shorter leases would fill a quiet round with heartbeats
   private static final Duration LONG_LEASE = Duration.ofSeconds(30);
-  // Until pauses and leases have ended, and partitions have moved
+  // Wait after the network heals: until pauses and leases have ended, and partitions have moved
   private static final Duration HEALING_TIME = Duration.ofSeconds(12);
   // How long owners recognize duplicates by their ids
   private static final Duration DUPLICATE_LIMIT = Duration.ofSeconds(11);
@@ -236,7 +236,7 @@ final class ClusterRound {
 
   private void tell(long id, String description, Actor<Message> actor) {
     history.sent(id, description);
-    history.ended(id, End.DONE); // unless it becomes a dead letter
+    history.ended(id, End.DONE); // replaced if the message becomes a dead letter
     if (!actor.sendMessage(new Tell(id))) history.deadLetter(id, End.UNKNOWN);
   }
 

@@ -30,15 +30,16 @@ final class History {
   /** An answer of a durable actor; the count says how many messages the actor had handled. */
   private record Answer(String key, long start, long ended, long count) {}
 
-  static final String NAMED = "named"; // all nodes share its messages
+  static final String NAMED = "named"; // each node exposes such an actor, so its messages go to any node
 
   private final Map<Long, String> descriptions = new ConcurrentHashMap<>(); // by id
   private final Map<Long, End> ends = new ConcurrentHashMap<>();
   // Messages in mailboxes of nodes that crashed or moved their actors
   private final Set<Long> endedWithNode = ConcurrentHashMap.newKeySet();
-  private final Map<Long, Integer> handled = new ConcurrentHashMap<>(); // by actors without a store
+  // How often actors without a store handled a message, by id
+  private final Map<Long, Integer> handled = new ConcurrentHashMap<>();
   private final Map<String, Map<Long, Long>> positions = new ConcurrentHashMap<>(); // positions of answered ids, by key
-  private final Map<String, Queue<Long>> handledIds = new ConcurrentHashMap<>(); // in their order, by key
+  private final Map<String, Queue<Long>> handledIds = new ConcurrentHashMap<>(); // in the order of handling, by key
   private final Map<String, String> owners = new ConcurrentHashMap<>(); // the node of each active ledger, by key
   private final Set<String> duplicates = ConcurrentHashMap.newKeySet(); // ledgers that were active on two nodes at once
   private final ConcurrentLinkedQueue<Answer> answers = new ConcurrentLinkedQueue<>();
@@ -166,7 +167,7 @@ final class History {
           : "its message is stored, but its turn is missing");
   }
 
-  /** Checks that a request that is sent after an answer gets no smaller count. */
+  /** Checks that a request that was sent after an answer of its actor got no smaller count. */
   void checkOrder() {
     var byKey = new TreeMap<String, List<Answer>>();
     answers.forEach(answer -> byKey.computeIfAbsent(answer.key, absent -> new ArrayList<>()).add(answer));

@@ -17,8 +17,8 @@ import java.util.SplittableRandom;
 /**
  * Sends requests whose handlers take longer than a lease, and whose limits are far longer. Nodes
  * join and leave meanwhile, so that keys move. In two thirds of the rounds nodes also crash or are
- * cut off, and messages are lost. No request waits for its limit; in the other rounds no request is
- * lost either.
+ * cut off, and messages are lost. No request may wait for its limit. In the rounds without these
+ * faults, no request may be lost either.
  */
 final class LostRequestsRound {
   record Work(long id, long millis) implements Request<Work, Long> {}
@@ -33,7 +33,7 @@ final class LostRequestsRound {
   // Delay of a claim or an answer on a slow network
   private static final Duration NETWORK_DELAY = Duration.ofSeconds(1);
   private static final Duration LIMIT = Duration.ofHours(1);
-  // Long, because requests to one key wait for each other
+  // Long, because the requests to one key are handled one after the other
   private static final Duration MAX_WAIT = Duration.ofMinutes(2);
 
   private final class Host {
@@ -174,8 +174,8 @@ final class LostRequestsRound {
   }
 
   /**
-   * Returns whether a request may fail so. A host that gives its keys away has ten seconds for
-   * waiting requests, and then ends its actors.
+   * Returns whether a request may fail with this exception. A host that gives its keys away handles
+   * waiting requests for at most ten seconds, and then ends its actors.
    */
   private boolean mayFail(Throwable failure) {
     return failure instanceof ActorStoppedException || failure instanceof RemoteFailureException

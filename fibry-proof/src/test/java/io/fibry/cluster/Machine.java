@@ -51,7 +51,7 @@ final class Machine {
     return totalPause;
   }
 
-  /** Cuts the machine off from the network; the longest of several cuts counts. */
+  /** Cuts the machine off from the network, until the last of all cuts is over. */
   void cut(Duration time) {
     cutUntil = Math.max(cutUntil, System.nanoTime() + time.toNanos());
   }
@@ -65,7 +65,7 @@ final class Machine {
     return isCrashed;
   }
 
-  /** Returns whether the machine is cut off; messages that it has just sent are lost, too. */
+  /** Returns whether the machine is cut off. Its messages that are in flight are then lost, too. */
   boolean isCut() {
     return isCrashed || cutUntil - System.nanoTime() > 0;
   }
@@ -75,7 +75,7 @@ final class Machine {
     newsTime = Math.max(newsTime, System.nanoTime() + time.toNanos());
   }
 
-  /** {@return the time until news of the table arrive here, in nanoseconds} */
+  /** {@return the time in nanoseconds until news of the table can arrive here} */
   long timeUntilNews() {
     return Math.max(newsTime, cutUntil) - System.nanoTime();
   }

@@ -38,7 +38,7 @@ final class PausedOwnersRound {
   private static final int QUICK_PAUSE = 6; // max ms between two requests of a quick asker
   private static final int SLOW_PAUSE = 600;
   private static final int TURN_TIME = 15; // max ms that a turn takes
-  private static final Duration NEWS_DELAY = Duration.ofSeconds(1); // a lease must work without news of the table
+  private static final Duration NEWS_DELAY = Duration.ofSeconds(1); // leases must work without timely news of the table
   private static final Duration LEASE = Duration.ofSeconds(4);
   private static final Duration QUICK_TIME = Duration.ofMillis(20); // askers are quick before and after a pause
   private static final Duration STEP = Duration.ofMillis(50);
@@ -193,7 +193,8 @@ final class PausedOwnersRound {
     Thread.sleep(random.nextInt(500));
     boolean isShort = random.nextInt(4) == 0;
     boolean isCut = random.nextBoolean();
-    isQuick = !isCut; // if cut: no turn in flight, because a refused turn makes the owner read the store again
+    // An owner that is cut off gets no turns: a refused turn would make it read the store again
+    isQuick = !isCut;
     Thread.sleep(QUICK_TIME);
     long start = System.nanoTime();
     long end = start + LEASE.plusMillis(random.nextInt(-1_000, 1_000)).toNanos();
@@ -227,7 +228,7 @@ final class PausedOwnersRound {
     Thread.sleep(time);
   }
 
-  /** Returns whether requests for all keys were answered that were sent after the given time. */
+  /** Returns whether, for each key, a request that was sent after the given time was answered. */
   private boolean areAllAnswered(long since) {
     return lastAnswered.size() == OWNERS && lastAnswered.values().stream().allMatch(time -> time > since);
   }
@@ -253,7 +254,7 @@ final class PausedOwnersRound {
     }
   }
 
-  /** Sleeps before it persists, so that pauses begin in the middle of it. */
+  /** Sleeps before it persists, so that a pause may begin in the middle of a turn. */
   private long add(Map<String, Long> cache, long id, EventContext<Ledger, Added, Message> context)
       throws InterruptedException {
     Thread.sleep(random.nextInt(TURN_TIME));
@@ -329,7 +330,7 @@ final class PausedOwnersRound {
     }
   }
 
-  /** Repeats a read that fails, because an owner whose turn was refused may report that once. */
+  /** Repeats a read that fails, because an owner may report a refused turn to one later request. */
   private List<Long> read(String key) throws InterruptedException {
     for (long end = System.nanoTime() + MAX_WAIT.toNanos();;) try {
       return ledgers.actor(key).ask(new All(), ASK_LIMIT).ids();

@@ -37,8 +37,8 @@ class PausedOwnersSimulationTest {
   }
 
   /**
-   * Checks that a round finds the planted fault. After that the runs do nothing, so most seeds take
-   * no time.
+   * Checks that a round finds the planted fault. The runs after the first find do nothing, so most
+   * seeds take no time.
    */
   private static void assertFinds(Planted fault, String text) {
     var errors = new ArrayList<String>();

@@ -19,13 +19,14 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A machine's connection to a {@link RemoteNetwork}, for threads of a simulation. Code for the
- * servers runs on their machine, so that no crash leaves a monitor of the servers locked.
+ * A machine's connection to a {@link RemoteNetwork}, for threads of a simulation. The code of the
+ * servers runs on the servers' machine, so that a crash of this machine leaves no monitor of the
+ * servers locked.
  */
 final class RemoteMachineTransport implements ClusterTransport {
   static final Duration ANSWER_LIMIT = Duration.ofSeconds(2); // how long a call waits for an answer
 
-  /** @param due when it arrives */
+  /** @param due the time at which the answer arrives */
   private record Answer<T>(T value, long due) {}
 
   private final RemoteNetwork network;
@@ -141,7 +142,7 @@ final class RemoteMachineTransport implements ClusterTransport {
   @Override
   public Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
     var lines = servers.lines(machine.scope());
-    var hasEnded = new AtomicBoolean(); // the servers may not know it yet
+    var hasEnded = new AtomicBoolean(); // if true, messages that the servers still deliver are ignored
     Routes.Reader serverReader = (server, wire) -> toMachine(lines.get(server)).accept(() -> {
       if (!hasEnded.get()) reader.accept(wire);
     });
@@ -161,7 +162,7 @@ final class RemoteMachineTransport implements ClusterTransport {
         return true;
       });
     } catch (TransportException cut) {
-      // it ends with the connection
+      // the subscription ends with the connection
     }
   }
 
@@ -187,7 +188,7 @@ final class RemoteMachineTransport implements ClusterTransport {
     return call("get " + key, () -> servers.get(key));
   }
 
-  /** Watches entries of the table. News are late while the machine is cut off, and never lost. */
+  /** Watches entries of the table. While the machine is cut off, news wait, but are never lost. */
   @Override
   public Subscription watch(String prefix, Consumer<Entry> reader) {
     var line = new DelayedLine(machine.scope());

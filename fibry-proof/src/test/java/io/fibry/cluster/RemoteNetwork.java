@@ -38,7 +38,7 @@ final class RemoteNetwork implements ClusterNetwork {
   private final boolean storeIsApart;
   private final List<MemoryNetwork> networks = new ArrayList<>(List.of(MemoryNetwork.create())); // by server
   private final Map<String, Machine> machines = new LinkedHashMap<>(); // by node
-  private final Map<String, List<RemoteQueue.Taking>> takings = new HashMap<>(); // by the subject of the queue
+  private final Map<String, List<RemoteQueue.Taking>> takings = new HashMap<>(); // subscriptions, by subject of a queue
   private final ReentrantLock serverLock = new ReentrantLock();
   private final Map<String, NodeState> nodeStates = new HashMap<>(); // the node states that watches have read, by key
   private Odds odds = Odds.NONE;
@@ -59,8 +59,8 @@ final class RemoteNetwork implements ClusterNetwork {
    * between servers.
    *
    * @param count how many servers are added
-   * @param maxDelay after this time in milliseconds a server knows the subscriptions at another
-   * server
+   * @param maxDelay the time in milliseconds after which a server knows a new subscription at
+   * another server
    */
   void addServers(int count, int maxDelay) {
     for (int i = 0; i < count; i++) networks.add(MemoryNetwork.create());
@@ -157,7 +157,7 @@ final class RemoteNetwork implements ClusterNetwork {
     return thousandths > 0 && random.nextInt(1_000) < thousandths;
   }
 
-  /** Returns whether a node that is cut off knows it. */
+  /** Returns whether a node that is cut off knows that its connection is cut. */
   boolean isCutKnown() {
     return random.nextBoolean();
   }

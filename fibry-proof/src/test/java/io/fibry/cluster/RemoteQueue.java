@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 
 /**
  * A queue of a {@link RemoteNetwork}, as a machine sees it; for threads of a simulation. If the
- * machine of an item sends no heartbeat for a while, the servers give the item to others. A silent
- * machine gets no new items.
+ * machine of an item sends no heartbeat for a while, the servers give the item to another machine.
+ * A silent machine gets no new items.
  */
 final class RemoteQueue implements ClusterTransport.Queue {
   // After this time without a heartbeat the servers release a machine's items

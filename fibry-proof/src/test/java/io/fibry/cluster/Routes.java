@@ -16,9 +16,9 @@ import java.util.stream.Stream;
 
 /**
  * The connection of a machine to one of several servers, as code on the machine of the servers sees
- * it; for threads of a simulation. The other servers know its subscriptions, and their ends, only
- * after a delay. Until then messages to it do not arrive, or arrive and are lost. All servers have
- * the same table, store and queues.
+ * it; for threads of a simulation. The other servers learn only after a delay that the machine has
+ * begun or ended a subscription. Until then, their messages do not reach a new subscription, or are
+ * lost at an ended subscription. All servers have the same table, store and queues.
  */
 final class Routes {
   /** Receives messages, with the server that delivers them. */
@@ -26,13 +26,13 @@ final class Routes {
     void accept(int server, WireMessage message);
   }
 
-  // Separates the subject for an answer from the server whose machine waits for it
+  // Separates the subject for an answer from the number of the server at which the asker waits
   private static final String SERVER_MARK = "@";
 
   private final RemoteNetwork network;
   private final List<ClusterTransport> transports; // by server
   private final int ownServer;
-  private final List<DelayedLine> routes; // lines by which other servers learn of subscriptions, by server
+  private final List<DelayedLine> routes; // by server: the line by which it learns of subscriptions at other servers
 
   Routes(RemoteNetwork network, List<ClusterTransport> transports, int ownServer) {
     this.network = network;

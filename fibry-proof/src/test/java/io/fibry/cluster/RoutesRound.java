@@ -69,7 +69,7 @@ final class RoutesRound {
   private long lastId; // the id of the last message
   private boolean isOver;
 
-  /** @param maxDelay after this time a server knows the subscriptions at another server */
+  /** @param maxDelay the time after which a server knows a new subscription at another server */
   RoutesRound(Simulation simulation, Duration maxDelay) {
     this.simulation = simulation;
     this.random = simulation.random().split();

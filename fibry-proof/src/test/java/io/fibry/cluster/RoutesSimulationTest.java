@@ -28,8 +28,8 @@ class RoutesSimulationTest {
   }
 
   /**
-   * Checks that the round finds lost messages if servers know subscriptions later than nodes stop
-   * forwarding. After that the runs do nothing.
+   * Checks that the round finds lost messages if servers learn of subscriptions only after nodes
+   * have stopped forwarding. The runs after the first find do nothing.
    */
   @Test
   void messagesAreLostIfServersLearnTooLate() {

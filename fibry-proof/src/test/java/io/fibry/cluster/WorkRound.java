@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
 /**
  * Three nodes share the work of a queue, and a fourth node puts work into it. The nodes crash, are
  * paused, are cut off, leave and join. Afterwards all stored work is done, or was parked because it
- * fails each time. Work is done again only if its node was disturbed. In every other round all
- * workers crash at the end, and a joining node does the remaining work in the order of its age.
+ * fails each time. Work is done twice only if its node was disturbed. In every other round all
+ * workers crash at the end, and a joining node does the remaining work, the oldest first.
  */
 final class WorkRound {
   sealed interface Work {
@@ -34,7 +34,7 @@ final class WorkRound {
   /** A piece of work that fails each time. */
   record FailingJob(long id) implements Work {}
 
-  /** A piece of work that is put again until it is stored. */
+  /** A piece of work that the round puts again until it is stored. */
   record Bill(String idempotencyKey, long id) implements Work, Idempotent {}
 
   private record Attempt(Worker worker, long start) {
@@ -53,7 +53,7 @@ final class WorkRound {
   private static final int HEALING_TIME = 20_000; // max ms until the network heals
   private static final int LATE_PUTS = 5; // puts after all workers have crashed
   private static final int MAX_PARALLEL = 3;
-  private static final int FEW_ATTEMPTS = 2; // nodes that end may use them up
+  private static final int FEW_ATTEMPTS = 2; // may be used up by nodes that end during an attempt
   private static final int MANY_ATTEMPTS = 8; // more than the disturbances of a round
   private static final int WORK_TIME = 2_000; // max ms that an attempt takes
   private static final Duration LONG_WORK_TIME = RemoteQueue.HEARTBEAT_LIMIT.plusSeconds(5);
@@ -104,7 +104,7 @@ final class WorkRound {
     }
 
     void leave() {
-      disturb(Duration.ZERO); // long work is interrupted
+      disturb(Duration.ZERO); // because leaving interrupts long work
       machine.node().start("leave", () -> {
         while (cluster == null) Thread.sleep(100);
         cluster.close();
@@ -265,7 +265,8 @@ final class WorkRound {
   }
 
   /**
-   * Returns whether the queue is known to be empty. A late thread may delay the answer too long.
+   * Returns whether the queue is known to be empty. The size is unknown if a late thread delays the
+   * answer too long.
    */
   private boolean isEmpty() {
     try {

@@ -5,8 +5,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Simulates work queues whose nodes crash, are paused and are cut off. The faults that this finds
- * are in {@code docs/benchmarks/simulation.md}.
+ * Simulates work queues whose nodes crash, are paused and are cut off. The planted faults that this
+ * simulation finds are listed in {@code docs/benchmarks/simulation.md}.
  */
 @Tag("simulated")
 class WorkSimulationTest {

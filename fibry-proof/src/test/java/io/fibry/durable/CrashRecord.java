@@ -8,8 +8,8 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
- * Records the outcomes of requests of a {@link CrashRound}, and checks the consequences that must
- * follow. An operation is identified by its text.
+ * Records the outcomes of requests of a {@link CrashRound}, and checks that the stored states agree
+ * with them. An operation is identified by its text.
  */
 final class CrashRecord {
   // Operations that were answered or are confirmed as stored
@@ -50,7 +50,7 @@ final class CrashRecord {
     answeredOps.add(op);
   }
 
-  /** Called when a step has returned, because its result is stored then. */
+  /** Called when a step has returned, because by then its result is stored. */
   void stored(String op, int result) {
     var previous = results.putIfAbsent(op, result);
     if (previous == null || previous == result) return;

@@ -126,7 +126,7 @@ public final class CrashRound {
       try {
         run(bootedNode, isLast);
       } catch (StoreException | UncheckedIOException | NotStoredException failed) {
-        if (isLast || !diskFails) throw failed; // with a failing disk this is expected
+        if (isLast || !diskFails) throw failed; // otherwise the failing disk is the expected cause
       }
       return null;
     });
@@ -177,7 +177,7 @@ public final class CrashRound {
       }
       case 4 -> {
         record.setsReminder(op);
-        // If the outcome is unknown, the request may be stored, and set a reminder later
+        // If the outcome is unknown, the request may be stored, and may set the reminder later
         boolean isSet = request(actors, key, new Remind(op, 1 + number));
         if (isSet && number % 3 == 0) forget(actors, key, op);
       }

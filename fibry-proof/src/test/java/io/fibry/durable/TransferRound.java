@@ -138,7 +138,7 @@ final class TransferRound {
 
   private void check(Store store, Entities<String, Message> accounts) throws InterruptedException {
     awaitNoPending(store);
-    // Parked because killed actors began it too often
+    // These messages are parked because killed actors began them too often
     for (var message : kind.parked(store)) kind.retry(store, message);
     awaitNoPending(store);
     long sum = 0;

@@ -25,9 +25,9 @@ import org.testng.ITestListener;
 import org.testng.ITestResult;
 import org.testng.TestNG;
 
-/** Runs the TestNG tests of Reactive Streams; only those marked as untestable may be skipped. */
+/** Runs the TestNG tests of Reactive Streams; only tests marked as untestable may be skipped. */
 class ReactiveStreamsTest {
-  // ms until an expected signal: longer than the limit of the test, which prints the threads
+  // Max ms until an expected signal: longer than the limit of this test, which prints the threads
   private static final int SIGNAL_LIMIT = 86_400_000;
   private static final int SILENCE = 50; // ms without an unexpected signal
   private static final int POLL = 5; // ms between two checks for a failure
@@ -103,8 +103,8 @@ class ReactiveStreamsTest {
     }
 
     /**
-     * Waits longer than the kit's test, which gives one garbage collection, and the queue of
-     * references, only 100 ms.
+     * Waits longer than the kit's test, which waits only 100 ms for one garbage collection and for
+     * the queue of references.
      */
     @Override
     @org.testng.annotations.Test
@@ -122,7 +122,7 @@ class ReactiveStreamsTest {
       Reference.reachabilityFence(publisher);
     }
 
-    // Replaces the kit's tests of rule 3.9: they wait only one poll of 5 ms for the error.
+    // These replace the kit's tests of rule 3.9, which wait for the error only one poll of 5 ms.
     @Override
     @org.testng.annotations.Test
     public void required_spec309_requestZeroMustSignalIllegalArgumentException() {

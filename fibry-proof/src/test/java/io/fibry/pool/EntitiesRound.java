@@ -138,7 +138,7 @@ final class EntitiesRound {
             : senderRandom.nextLong(3 * IDLE.toNanos()));
       try {
         sendOne(entities.actor(senderRandom.nextInt(KEYS)), sender, i, senderRandom);
-        // Rejected: the entity could not be created without a thread
+        // RejectedExecutionException: no thread was available, so the entity could not be created
       } catch (ActorStoppedException | RejectedExecutionException stopped) {
         refused++;
         if (stopped instanceof ActorStoppedException && !endsEntities) faults.add("ended: " + stopped);
@@ -184,7 +184,7 @@ final class EntitiesRound {
 
   private void check() {
     int handled = 0;
-    // Timer messages: if no entity can be created, their dead letters do not belong to the scope
+    // Timer messages whose dead letters the scope may not count, because no entity could be created
     int missing = needsThread ? timerCount : 0;
     for (var ledger : ledgers) {
       handled += ledger.handled;

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that two users of an entity race with a sweep or a retirement. {@link
+ * Tests one or two users of an entity while another thread sweeps or retires it. {@link
  * UseAgainstPassivation} tests one user under a weaker memory model.
  */
 @Tag("lincheck")
@@ -36,7 +36,7 @@ class EntityTest {
       return true;
     }
 
-    /** Sweeps like the timer wheel, at a tick at which a user that left at tick 0 is idle. */
+    /** Sweeps like the timer wheel, at a tick at which an entity left at tick 0 is idle. */
     boolean sweep() {
       long useState = entity.useState();
       if (Entity.isGone(useState) || Entity.isUsed(useState) || Entity.tick(useState) > 0

@@ -19,11 +19,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Repeats the ramp of {@code OverloadTest} in simulated time. Three services get the same requests
- * at half their capacity, at their capacity, at three times their capacity, and at less again. A
- * request takes three steps of 5 to 15 ms, each with one of four resources; its client stops
- * waiting after half a second. Two services refuse requests that are too many. The third has a
- * thread for each request.
+ * Repeats the ramp of {@code OverloadTest} in simulated time. Three services get the same load: at
+ * first half their capacity, then their capacity, then three times their capacity, and at last 0.8
+ * of it. A request takes three steps of 5 to 15 ms, each with one of four resources; its client
+ * stops waiting after half a second. Two services refuse requests when too many wait. The third
+ * starts a thread for each request.
  */
 final class OverloadRound {
   private static final int RESOURCES = 4;
@@ -198,7 +198,7 @@ final class OverloadRound {
     var recovery = load(0.8, Duration.ofSeconds(2)).from(Duration.ofSeconds(1));
     simulation.assertEventually("all clients have ended", Duration.ofMinutes(1), () -> waitingClients == 0);
     for (var trial : List.of(boundedPool, timelyPool)) checkGuarded(trial, low, high, recovery);
-    // At most 15 requests are before a request, and each of four workers handles four of these 16
+    // Each of the four workers ends its current request, and then handles four of 16 queued ones
     long maxTime = (MAX_QUEUED / RESOURCES + 1) * STEPS * MAX_STEP;
     assertTrue(boundedPool.maxTime(high, 0) <= maxTime, () -> "an answer took " + boundedPool.maxTime(high, 0) + " ns");
     assertTrue(timelyPool.maxTime(high, 5) <= LIMIT.toNanos() / 2,

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("yield-points")
 class YieldPointRepeatTest {
   private static final Options WITH_YIELD_POINTS = Options.DEFAULT.withYieldPoints();
-  private static final int STEP_ESTIMATE = 100; // an estimate that does not depend on a run
+  private static final int STEP_ESTIMATE = 100; // fixed, so that it does not depend on earlier runs
   private static final int SEEDS = Soak.ON ? 100 : 1;
   private static final int REPEATS = Soak.ON ? 100 : 8;
 

@@ -5,8 +5,8 @@ import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
 
 /**
- * Inserts yield points into the classes of the library as they are loaded. Classes of tests get no
- * yield points, because their counters are no part of the race; nor does the simulator.
+ * Inserts yield points into the classes of the library as they are loaded. Classes of the simulator
+ * and of tests get no yield points. The counters of tests do not belong to the tested race.
  */
 public final class YieldPointAgent implements ClassFileTransformer {
   private static final String PROPERTY = "fibry.yieldPoints";

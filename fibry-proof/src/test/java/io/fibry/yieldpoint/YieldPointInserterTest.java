@@ -72,7 +72,7 @@ class YieldPointInserterTest {
     }
   }
 
-  /** Each read and each write holds the monitor, but both together do not. */
+  /** Each read and each write holds the monitor, but the monitor is free between the two. */
   public static final class LockedCount extends Race {
     private int count;
 

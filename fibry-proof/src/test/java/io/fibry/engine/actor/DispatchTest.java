@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests strategies that throw, that accept an activation and then throw, or that run an activation
- * twice. Every message is still handled once, by one thread at a time. The tests call {@code
- * rescue} where the engine would use a timer.
+ * twice. Every message must nevertheless be handled once, by one thread at a time. The tests call
+ * {@code rescue} where the engine would use a timer.
  */
 @Tag("lincheck")
 class DispatchTest {
@@ -96,7 +96,7 @@ class DispatchTest {
 
       witness.send(0);
       var sender = Schedules.start(() -> witness.send(1));
-      strategy.firstActivation.get().run(); // runs late, and has no effect: its right to run is stranded
+      strategy.firstActivation.get().run(); // has no effect, because the refusal has stranded the right to run
       witness.cell.rescue();
       Schedules.join(sender);
 

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that each way to end races with sends and requests. Every message has one outcome: a
- * refused message is never handled. The hooks run once, after the last handler, and all see the
- * same reason.
+ * Tests each way to end an actor while other threads send messages and requests. Every message has
+ * one outcome: a refused message is never handled. The hooks run once, after the last handler, and
+ * all see the same reason.
  */
 @Tag("lincheck")
 class TerminationTest {
@@ -181,7 +181,7 @@ class TerminationTest {
         case ExitReason.Failed failed -> false;
       };
       if (!isExpected) witness.fault("no thread asked for the exit reason " + reason);
-      // A kill may replace the reason that requests got
+      // A kill may replace the reason with which requests have failed
       if (!killAsked) witness.requestsFailedBecause(reason);
     }
   }

@@ -6,12 +6,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that senders at the edge of their stack race with other senders. A message that gets no
- * thread is withdrawn, and its sender is notified. If another message came behind it, the next
- * sender finds both.
+ * Tests a sender whose stack is too small to start a drain, while other threads send. The sender
+ * withdraws its message, and gets an error. If another message was added behind it, the message
+ * stays, and the next sender handles both.
  *
- * <p>The test fails for these faults. A refused message stays in the queue. The right to run is
- * given back under another message, or is lost although it cannot be given back.
+ * <p>The test fails if a refused message stays in the queue, if the right to run is given up
+ * although another message waits, or if the right is not kept for the next sender.
  */
 @Tag("lincheck")
 class StackEdgeTest {
@@ -59,8 +59,8 @@ class StackEdgeTest {
   private record Message(int number, boolean isAtEdge) {}
 
   /**
-   * A queue whose senders handle the messages that they find. The first sender leaves this to
-   * {@code drain}.
+   * A queue whose senders run its drain at once, except for the first sender, for which the test
+   * calls {@code drain}.
    */
   private static final class Queue extends PlainQueue {
     private final int[] handled = new int[Senders.MESSAGES]; // written by the holder of the right to run

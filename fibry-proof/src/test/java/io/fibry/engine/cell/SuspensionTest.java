@@ -16,8 +16,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that backoffs and requested restarts race with ends, senders and the timer. The suspended
- * right to run is resumed once, an end needs no timer, and every state is closed once.
+ * Tests backoffs and requested restarts while other threads end the actor, send, or fire its timer.
+ * The suspended right to run is resumed once, an end needs no timer, and every state is closed
+ * once.
  *
  * <p>The tests fail if {@code suspend} does not check the phase a second time, if {@code
  * stopAccepting} does not call {@code wake}, or if {@code wake} does not clear the field. See also
@@ -33,7 +34,7 @@ class SuspensionTest {
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-      // A longer delay is the grace of a kill
+      // A longer delay is the kill grace, whose timer never fires
       if (delay.compareTo(Duration.ofMinutes(1)) < 0) dueTask = task;
       return () -> true;
     }

@@ -7,9 +7,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests two fibers that share a slot and put drains into it. One fiber continues, and one blocks.
- * The monitor scans the slot, then falls asleep. Each drain leaves the slot once, or is in the slot
- * while the monitor is awake.
+ * Tests two fibers that share a slot and put drains into it. One fiber then continues with a drain,
+ * and the other blocks. The monitor thread scans the slot, and then falls asleep. Each drain must
+ * be taken once, or be in the slot while the monitor is awake.
  */
 @Tag("lincheck")
 class HandOverSlotsTest {

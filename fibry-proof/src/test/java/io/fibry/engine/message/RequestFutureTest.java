@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that a request has one outcome: the drain begins it, or it is withdrawn before. A jcstress
- * race tests on which thread callbacks run, because Lincheck has no virtual threads.
+ * Tests that a request has one outcome: either the drain begins it, or it is withdrawn before that.
+ * A jcstress race tests on which thread callbacks run, because Lincheck has no virtual threads.
  */
 @Tag("lincheck")
 class RequestFutureTest {
@@ -55,7 +55,7 @@ class RequestFutureTest {
       request.expire();
     }
 
-    /** Returns whether the asker, which has been woken before, gets a time-out. */
+    /** Returns whether the asker, which was woken before this call, gets a time-out. */
     boolean isExpired() {
       try {
         assertEquals(1, request.await("request", Deadline.NONE, null));
@@ -83,8 +83,8 @@ class RequestFutureTest {
       assertTrue(race.request.isDone());
       assertEquals(race.request.isCancelled(), race.wasCancelled);
       if (!race.wasCancelled) assertEquals(race.wasCompleted ? 2 : 1, race.request.join());
-      assertFalse(race.wasCancelled && race.wasCompleted, "two outcomes");
-      assertEquals(race.wasBegun ? 0 : 1, race.withdrawnCount(), "begun, or counted as unhandled");
+      assertFalse(race.wasCancelled && race.wasCompleted, "the request was cancelled and completed");
+      assertEquals(race.wasBegun ? 0 : 1, race.withdrawnCount(), "a request that was not begun is withdrawn");
       assertNull(race.request.message(), "the request keeps the message");
     });
   }
@@ -167,7 +167,7 @@ class RequestFutureTest {
       messages[1] = race.request.begin();
       Schedules.join(first, chaining);
 
-      assertTrue(messages[0] == null ^ messages[1] == null, "begun once");
+      assertTrue(messages[0] == null ^ messages[1] == null, "one of two threads begins the request");
     });
   }
 
@@ -200,7 +200,7 @@ class RequestFutureTest {
 
       assertTrue(race.wasCancelled);
       if (!isStashed) assertFalse(isBegunAgain);
-      assertEquals(isStashed && !isBegunAgain ? 1 : 0, race.withdrawnCount(), "cancelled while it was stashed, or not");
+      assertEquals(isStashed && !isBegunAgain ? 1 : 0, race.withdrawnCount(), "withdrawn only in the stash");
       assertNull(race.request.message(), "the request keeps the message");
     });
   }
@@ -215,9 +215,9 @@ class RequestFutureTest {
       assertDoesNotThrow(() -> gate.await());
     });
     var drain = Schedules.start(race::drain);
-    Patience.await(callbackStarted); // the result is set; the last check for callbacks comes later
+    Patience.await(callbackStarted); // the drain has set the result, and has not checked for callbacks a last time
 
-    // The JDK calls this method if it has seen no result yet
+    // The JDK calls this method when a caller that saw no result adds a callback
     var asker = Schedules.start(race.request::newIncompleteFuture);
     try {
       Patience.awaitEnd(asker); // although a callback behind allOf waits at the gate

@@ -19,14 +19,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that handlers publish their wait, then search for a cycle. If several waits close a cycle
- * together, at least one handler finds it; a cycle that was never complete is never found.
+ * Tests handlers that publish their wait, and then search for a cycle. If several waits close a
+ * cycle together, at least one handler must find it. A cycle that was never complete must not be
+ * found.
  *
- * <p>The tests fail for four changes of {@link Wait}. A search before the publication fails {@code
- * cycleOfTwo..} and {@code cycleOfThree..}. A wait that is published only in the innermost
- * activation fails {@code cycleThroughNestedHandler..}. The others are a cycle that is read only
- * once, and an edge that outlives its answer or promise ({@code actorThatWaitsAnswers..}, {@code
- * actorThatPromises..}).
+ * <p>The tests fail for four changes of {@link Wait}. The tests {@code cycleOfTwo..} and {@code
+ * cycleOfThree..} fail if a handler searches before it publishes. The test {@code
+ * cycleThroughNestedHandler..} fails if a wait is published only in the innermost activation. The
+ * tests {@code actorThatWaitsAnswers..} and {@code actorThatPromises..} fail if a cycle is read
+ * only once, or if an edge outlives its answer or promise.
  */
 @Tag("lincheck")
 class WaitCycleTest {
@@ -46,7 +47,7 @@ class WaitCycleTest {
       request.begin();
     }
 
-    /** Adds a handler inside of the member's own, as the strategy CALLER does. */
+    /** Adds a handler that runs inside the member's own handler, as with the strategy CALLER. */
     Member nested() {
       innermost = new FakeActor.FakeHandler(new FakeActor()).inside(handler);
       return this;
@@ -59,7 +60,10 @@ class WaitCycleTest {
     }
   }
 
-  /** If the sender woke itself, it would search again at once, for as long as the cycle exists. */
+  /**
+   * The sender waits for a member of a cycle to which it does not belong. If it woke itself, it
+   * would search again and again, as long as the cycle exists.
+   */
   @Test
   void senderThatWaitsBehindCycleDoesNotWakeItself() {
     var members = List.of(new Member(), new Member(), new Member());

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class BlockedSenderTest {
   private static final int SCHEDULES = 100;
 
-  /** Sends one element, and waits for capacity if it must: first it spins, then it parks. */
+  /** Sends one element. If it must wait for capacity, it first spins and then parks. */
   private static final class Sender implements Runnable {
     private final GuardedQueue<String> queue;
     private final QueueEntry<String> entry;
@@ -160,7 +160,7 @@ class BlockedSenderTest {
       var blockThread = Schedules.start(blockSender);
       var singleThread = Schedules.start(singleSender);
       blockThread.interrupt();
-      // No thread takes an element: only the sender of the block stops waiting
+      // No thread takes an element; "c" is accepted because the sender of the block stops waiting
       Schedules.join(blockThread, singleThread);
 
       assertTrue(singleSender.isAccepted);

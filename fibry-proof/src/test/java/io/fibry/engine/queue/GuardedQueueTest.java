@@ -16,9 +16,9 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests the queue of bounded mailboxes by itself. It never holds more elements than its bound, and
- * one thread has the right to run. Every element is either taken, removed, dropped or refused.
- * Every second element of a sender is a task, which is never dropped. The others are message
- * entries if the queue supports these.
+ * at most one thread has the right to run. Every element is either taken, removed, dropped or
+ * refused. Every second element of a sender is a task, which is never dropped. The other elements
+ * are message entries if the queue supports these.
  */
 @Tag("lincheck")
 class GuardedQueueTest {
@@ -96,7 +96,7 @@ class GuardedQueueTest {
     }
 
     private void drain() {
-      if (isRunning) fault("two have the right to run");
+      if (isRunning) fault("two threads have the right to run");
       isRunning = true;
       do {
         for (var element = queue.poll(); element != null; element = queue.poll()) take(element);

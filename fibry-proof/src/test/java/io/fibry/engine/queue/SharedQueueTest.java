@@ -21,10 +21,10 @@ import org.junit.jupiter.api.Test;
  * and messages of one sender are handled in order. Workers never use more permits than exist. No
  * element waits while no thread serves the queue.
  *
- * <p>The tests fail for these changes of {@link SharedQueue}, which were tried. A worker becomes
- * idle without a check for messages, or checks for messages before it declares itself free. A
- * finished message does not free its key or its permits. An offer does not report an idle worker.
- * The removal of an entry does not advance the next entry of its key.
+ * <p>Changes of {@link SharedQueue} were tried. The tests fail if a worker becomes idle without a
+ * check for messages, or checks for messages before it declares itself free. They fail if a
+ * finished message does not free its key or its permits. They also fail if an offer does not report
+ * an idle worker, or if the removal of an entry does not advance the next entry of its key.
  */
 @Tag("lincheck")
 class SharedQueueTest {
@@ -38,7 +38,7 @@ class SharedQueueTest {
     Schedules.modelCheck(WeightedQueue.class, 3, 1, 4, 24);
   }
 
-  /** Checks offers that bypass the queue's monitor, because the only worker is busy. */
+  /** Checks offers that bypass the queue's monitor, as offers do while the only worker is busy. */
   @Test
   void freeWorkerFindsNewMessages() {
     Schedules.modelCheck(OneWorker.class, 2, 2, 1, 200);

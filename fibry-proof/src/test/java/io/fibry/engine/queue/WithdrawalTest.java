@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
  * actor a thread. The sender withdraws the message. If other messages entered behind it, the next
  * sender finds them.
  *
- * <p>The test fails for these faults. The right to run is kept although no message waits, or given
- * back although a message waits. A withdrawn message is handled.
+ * <p>The test fails if the right to run is kept although no message waits, if it is given up
+ * although a message waits, or if a withdrawn message is handled.
  */
 @Tag("lincheck")
 class WithdrawalTest {

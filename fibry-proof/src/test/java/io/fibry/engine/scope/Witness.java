@@ -14,8 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * An actor that records how its messages are handled. Messages are numbers, ascending for each
- * sender. The fields are plain, so that a second thread with the right to run is noticed, and so
+ * An actor that records how its messages are handled. The messages of each sender are ascending
+ * numbers. The fields are plain, so that a second thread with the right to run is noticed, and so
  * that the model checker may switch threads at each access.
  */
 public final class Witness {

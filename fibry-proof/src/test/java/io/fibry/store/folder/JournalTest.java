@@ -180,7 +180,8 @@ class JournalTest {
     var journal = open(disk, 1, new ArrayList<>());
     var writes = new AtomicInteger();
     disk.beforeOperation(operation -> {
-      if (operation.equals("write") && writes.incrementAndGet() % 3 == 2) // the third write undoes the second
+      // After each entry, the write of the mark fails, and a third write undoes the mark
+      if (operation.equals("write") && writes.incrementAndGet() % 3 == 2)
         throw new UncheckedIOException(new IOException("planned by the test"));
     });
 

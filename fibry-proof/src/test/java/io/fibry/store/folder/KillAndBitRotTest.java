@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests a process that is killed or loses its power at a random moment; in some rounds a bit of its
- * log changes afterwards. An acknowledged commit is found, or the log refuses to open. Only the
- * last acknowledged commit may be missing, if no frame was written behind it. In this case the
- * opening and the check report it.
+ * log changes afterwards. Every acknowledged commit is found, or the log refuses to open. Only the
+ * last acknowledged commit may be missing without a refusal, if no frame was written behind it. In
+ * this case the opening and the check report the loss.
  */
 class KillAndBitRotTest {
   private static final Store.ActorId ADA = new Store.ActorId("account", "ada");

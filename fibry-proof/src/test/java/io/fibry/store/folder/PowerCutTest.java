@@ -29,7 +29,7 @@ class PowerCutTest {
   private final List<String> appendedRecords = new ArrayList<>();
   private int acknowledgedCount; // number of appended records that are acknowledged
   private long images;
-  // The first failure; thrown at the end, because the log would take it for a failure of its disk
+  // The first failure; thrown at the end, because the log would treat it as a failure of its disk
   private Throwable failure;
 
   @Test
