@@ -139,7 +139,7 @@ class BankKillTest {
     }
   }
 
-  /** Stores the balance of a line. Messages of the JVM have none, and the last line may be cut. */
+  /** Stores the balance of a line. Lines of the JVM have none; the last line may be cut off. */
   private void recordBalance(String line) {
     var parts = line.split(" ");
     if (parts.length == 2 && NAMES.contains(parts[0]))

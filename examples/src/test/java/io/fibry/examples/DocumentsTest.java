@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Tests that every Java block in the README and in docs compiles, runs, and prints the texts of its
- * "prints .." comments. Blocks may use all published classes that need no third party.
+ * "prints .." comments. Blocks may use all published classes that need no third-party library.
  */
 class DocumentsTest {
   static final Path README = Path.of("../README.md");

@@ -66,7 +66,7 @@ class ExamplesTest {
     return ExpectedOutput.FIRST_RUN.keySet();
   }
 
-  /** If limits affect the text, checks only its form; SimulatedExamplesTest checks all of it. */
+  /** If limits affect the text, checks only its form. SimulatedExamplesTest checks such texts. */
   @ParameterizedTest
   @MethodSource("examples")
   void examplePrintsExpectedText(String example) throws Exception {
@@ -147,7 +147,7 @@ class ExamplesTest {
     return Double.parseDouble(text.replace(",", ""));
   }
 
-  /** The cycle may begin with either actor. */
+  /** The printed cycle may begin with either actor. */
   @Test
   void deadlockShowsCycle() {
     var printedText = stage.run("Deadlock");

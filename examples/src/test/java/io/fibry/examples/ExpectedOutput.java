@@ -179,7 +179,7 @@ final class ExpectedOutput {
   static final Set<String> WITH_LIMITS =
       Set.of("Batches", "OrderPipeline", "Overload", "ScatterGather", "Shutdown", "SqlRamp");
 
-  /** The lines that an example prints in its second run, which finds the data of the first. */
+  /** The lines that an example prints in its second run, which reads the data of the first run. */
   static final Map<String, String> SECOND_RUN = Map.of(
       "Hits", "hit 4\nhit 5\nhit 6",
       "Bank", "ada has 1000, 600 paid: true\ngrace has 1000, 600 paid: true",

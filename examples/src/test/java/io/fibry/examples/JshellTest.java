@@ -72,7 +72,7 @@ class JshellTest {
   private void run(String input) throws Exception {
     assumeTrue(ModuleLayer.boot().findModule("jdk.jshell").isPresent(), "no jshell in this Java runtime");
     var arguments = arguments().stream().map(argument -> argument.isEmpty() ? Programs.library() : argument);
-    var tool = JavaShellToolBuilder.builder().persistence(new HashMap<>()); // not the user's preferences
+    var tool = JavaShellToolBuilder.builder().persistence(new HashMap<>()); // ignores the user's preferences
     tool.in(new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)), null);
     tool.err(stream(errors), System.err);
     tool.out(stream(errors), stream(errors), stream(output));

@@ -68,7 +68,7 @@ final class Programs {
   /** Returns the errors of the Eclipse compiler, or an empty text. Needs no JDK. */
   static String ecj(Path out, Path... sources) {
     var output = new StringWriter();
-    // a JRE does not know other releases
+    // on a JRE, the compiler knows only the JRE's own release
     var release = Runtime.version().feature() == 21 ? List.of("-21") : List.of("--release", "21");
     var options = new ArrayList<>(release);
     options.addAll(List.of("-nowarn", "-proc:none", "-encoding", "UTF-8", "-cp", library(), "-d", out.toString()));
@@ -91,7 +91,7 @@ final class Programs {
     thread.start();
     try {
       Patience.value(mainEnd);
-      // an actor may still print
+      // an actor may print after the main method has ended
       Patience.progress("the printed lines are not the expected lines", printedBytes::size,
           () -> areExpected.test(lines(printedBytes)));
     } catch (AssertionError failure) {

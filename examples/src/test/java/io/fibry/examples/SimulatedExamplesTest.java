@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Runs the examples whose bugs only a simulation finds, and in simulated time the examples whose
- * results depend on the speed of the machine.
+ * Runs the examples whose bugs only a simulation finds. It also runs, in simulated time, the
+ * examples whose results depend on the speed of the machine.
  */
 class SimulatedExamplesTest {
   /**

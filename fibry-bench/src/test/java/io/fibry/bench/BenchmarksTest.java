@@ -23,7 +23,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Tests that each benchmark runs with each of its parameters, for one tiny iteration in this JVM.
- * Unless it is a soak, there is one number of senders, and one size of mailboxes.
+ * Except in a soak, only one number of senders and one mailbox size are used.
  */
 class BenchmarksTest {
   @TempDir

@@ -38,7 +38,7 @@ class AttachJvmTest {
     }
   }
 
-  /** Uses a class of the package tap before the agent is attached. */
+  /** Uses a class of the package {@code tap} before it attaches the agent, which then fails. */
   static final class TooEarly {
     public static void main(String[] args) {
       System.out.println(SimulatedMachine.class.getClassLoader() == null);

@@ -228,8 +228,9 @@ class FailuresTest {
   }
 
   /**
-   * Runs without a trace end as deadlocks here. The failed run is repeated with a trace for the
-   * failure's text. This run waits for threads from outside, and such a thread wakes main.
+   * A run without a trace ends as a deadlock in this test. The simulation then repeats it with a
+   * trace, for the failure's text. Only the traced run waits for threads from outside, and such a
+   * thread wakes main.
    */
   @Test
   @Promise("29.7")
@@ -266,8 +267,8 @@ class FailuresTest {
   }
 
   /**
-   * Asserts that the failure names the thread from outside. The queue of its tasks is lock-free,
-   * because an abandoned thread of an earlier run could hold a lock forever.
+   * Asserts that the failure mentions the thread from outside. The queue of this thread's tasks is
+   * lock-free, because an abandoned thread of an earlier run could hold a lock forever.
    */
   private static void assertOutsideWakeFails(OutsideWake outsideWake) {
     var tasks = new ConcurrentLinkedQueue<Runnable>();
@@ -297,7 +298,7 @@ class FailuresTest {
 
   private static final CountDownLatch OPEN = new CountDownLatch(1);
 
-  /** A class whose initializer waits, and so pins the waiting thread to its carrier. */
+  /** A class whose initializer waits, which pins the waiting thread to its carrier. */
   private static final class BlockingInitializer {
     static {
       try {

@@ -44,7 +44,7 @@ class ModulesJvmTest {
   @TempDir
   private Path folder;
 
-  /** The agent needs the JDK's module java.instrument, which {@code -javaagent} adds. */
+  /** Without {@code -javaagent}, a flag must add the JDK's module java.instrument for the agent. */
   @Test
   @Promise("29.19")
   void simulationRunsAsModule() throws Exception {
@@ -63,7 +63,7 @@ class ModulesJvmTest {
     assertSimulates(jar, "", List.of("--add-reads", "shop=ALL-UNNAMED"), List.of());
   }
 
-  /** Runs the program twice: the agent attaches itself with the flags, or -javaagent names it. */
+  /** Runs the program with flags with which the agent attaches itself, and then with -javaagent. */
   private void assertSimulates(Path jar, String requires, List<String> readFlags, List<String> attachFlags)
       throws Exception {
     var module = Files.createDirectory(folder.resolve("module"));

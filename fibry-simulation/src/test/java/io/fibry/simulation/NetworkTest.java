@@ -175,7 +175,7 @@ class NetworkTest {
           long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
           assertTrue(seconds >= 5 && seconds <= 60, seconds + " s");
         } catch (SocketException reset) {
-          // A reset is as good as the end of the stream.
+          // The server may close the connection by a reset instead of an end of the stream.
         }
       }
     });

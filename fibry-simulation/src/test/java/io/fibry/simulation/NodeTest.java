@@ -117,7 +117,7 @@ class NodeTest {
       var outsideActor = sim.scope().named("outside").newActor((String message) -> {});
       var actor = node.openScope("scope").named("actor").newActorWithReturn((String message) -> {
         outsideActor.sendMessage("hello");
-        outsideActor.sendMessage("hello again"); // this actor already has a thread
+        outsideActor.sendMessage("hello again"); // the outside actor already has a thread
         return message;
       });
       node.start("program", () -> actor.sendMessageReturn("a").thenRun(() -> {
@@ -238,7 +238,7 @@ class NodeTest {
     });
   }
 
-  /** The crashed node's actors never end, and its thread never continues. */
+  /** The store is garbage although the crashed node's actors and threads never end. */
   @Test
   void storeOfCrashedNodeIsGarbageCollected() {
     record Count() implements Request<Count, Integer> {}
@@ -260,7 +260,7 @@ class NodeTest {
       node.crash();
     });
     crash.run();
-    stores.clear(); // with an agent, the JVM refers to threads that loaded classes until they end
+    stores.clear(); // with an agent, the JVM keeps each thread that loaded a class until that thread ends
     crash.run();
 
     Patience.eventually("a store is still referenced", () -> { // the carrier may refer to the last run for a moment

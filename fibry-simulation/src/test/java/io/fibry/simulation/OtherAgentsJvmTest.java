@@ -47,8 +47,9 @@ class OtherAgentsJvmTest {
   }
 
   /**
-   * Returns lists of agents in the order of their flags. Agents that a list omits attach themselves
-   * later. The first two lists suffice to load ours before and after each other agent.
+   * Returns lists of agents in the order of their flags; "ours" is the agent of fibry-simulation.
+   * Agents that a list omits attach themselves later. The first two lists suffice to load "ours"
+   * before and after each of the other agents.
    */
   static Stream<String> agents() {
     var lists = Stream.of("ours jacoco", "jacoco mockito", "jacoco", "jacoco mockito ours", "ours mockito jacoco");

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
 
-/** Programs as users write them. Each runs without a bug, or with the bug of its comment. */
+/** Programs as users write them. Each runs without a bug, or with the bug named in its comment. */
 enum Programs {
   /** The bug: a clerk adds the money to one account before taking it from the other. */
   BANK {
@@ -149,7 +149,7 @@ enum Programs {
     }
   },
 
-  /** The bug: months have 31 days. */
+  /** The bug: the landlord assumes that each month has 31 days. */
   YEAR {
     @Override
     void run(Simulation sim, boolean bug) throws Exception {
@@ -177,7 +177,7 @@ enum Programs {
     }
   },
 
-  /** The bug: each philosopher first takes the left fork, so they may wait for each other. */
+  /** The bug: each philosopher takes the left fork first, so all may wait for each other. */
   PHILOSOPHERS {
     @Override
     void run(Simulation sim, boolean bug) throws Exception {

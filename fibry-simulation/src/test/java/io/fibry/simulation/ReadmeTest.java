@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Tests that {@link SnippetsTest} has the code of README.md, which names all public methods. */
+/** Tests that {@link SnippetsTest} has README.md's code, and README.md names all public methods. */
 class ReadmeTest {
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
 

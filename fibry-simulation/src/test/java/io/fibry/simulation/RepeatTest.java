@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests that a seed gives the same run each time, on all machines, on Java 21 and 25. */
 class RepeatTest {
-  private static final int STEPS = 100; // the expected steps of a run; constant, because they influence the run
+  private static final int STEPS = 100; // the expected steps of a run; constant, because their number affects the run
   private static final int REPEATS = Soak.ON ? 1_000 : 200;
   private static final int SEEDS = Soak.ON ? 300 : 60;
   private static final int RUNS = Soak.ON ? 10_000 : 2_000;

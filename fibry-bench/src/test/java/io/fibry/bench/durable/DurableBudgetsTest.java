@@ -74,7 +74,7 @@ class DurableBudgetsTest {
     assertEquals("missing is not on the class path; run it by mvn -q -Pstores", failure.getMessage());
   }
 
-  /** Checks no values, which may be negative: the JVM may free more heap than so few keys take. */
+  /** Values may be negative, because the JVM may free more heap than so few keys take. */
   @Test
   void questionIsMeasuredInItsOwnProcess(@TempDir Path results) throws Exception {
     System.setProperty("size", "1000");

@@ -30,7 +30,7 @@ class PeersTest {
   }
 
   static Stream<String> boundedPeers() {
-    // a sender that runs the handler itself would wait at the gate
+    // with "caller", the sender itself runs the handler, and would wait at the gate
     return peersOf(Peer.BoundedMailboxes.class).filter(name -> !name.equals("caller"));
   }
 
@@ -107,7 +107,7 @@ class PeersTest {
 
       Patience.acquire(sentMessages, 4);
       assertFalse(sentMessages.tryAcquire(3, 50, TimeUnit.MILLISECONDS),
-          "more than four messages waited, besides the handled message and one in between");
+          "more than six messages were accepted: four in the mailbox, one handled, one between the two");
       gate.release(10);
       Patience.acquire(sentMessages, 6);
       actor.end();
