@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Tests that no answered count is lost when a process is killed while many actors count. */
 class KillTest {
   private static final int COUNTERS = 20;
-  private static final int ANSWERS = Soak.ON ? 3_000 : 1_000; // a kill follows 500 answers plus a random part below this
+  private static final int ANSWERS = Soak.ON ? 3_000 : 1_000; // a kill follows 500 answers plus up to this number
   private static final Duration IDLE = Duration.ofMinutes(5);
 
   /** Increments the counter; the answer is its new value. */

@@ -32,9 +32,9 @@ import java.util.stream.Stream;
 
 /**
  * Durable lists of ids, and a checker of them. Askers add ids and read the length of the lists
- * while a test causes faults. They note when they asked, and when they got which answer. At the end
- * {@link #violations} compares the notes with the lists. Half of the lists are inboxes: actors that
- * store messages before they handle them.
+ * while a test causes faults. Each asker notes when it asked, and when it got which answer. At the
+ * end {@link #violations} compares the notes with the lists. Half of the lists are inboxes: actors
+ * that store messages before they handle them.
  */
 public final class Ledgers implements AutoCloseable {
   public sealed interface Message {}
@@ -208,12 +208,12 @@ public final class Ledgers implements AutoCloseable {
         () -> lastAnswered.getOrDefault(node, Map.of()).values().stream().anyMatch(time -> time >= now));
   }
 
-  /** Waits until all ledgers have answered requests that were sent since that time. */
+  /** Waits until each ledger has answered a request that was sent since that time. */
   public void awaitAllLedgers(long begin) {
     awaitAllLedgersWithout("no node", begin);
   }
 
-  /** Waits until other nodes have answered requests to all ledgers, sent since that time. */
+  /** Waits until other nodes have answered a request to each ledger that was sent since that time. */
   public void awaitAllLedgersWithout(String node, long begin) {
     await("all ledgers without " + node, () -> IntStream.range(0, LEDGERS).allMatch(i -> lastAnswered.entrySet()
         .stream().anyMatch(entry -> !entry.getKey().equals(node) && entry.getValue().getOrDefault(i, 0L) >= begin)));

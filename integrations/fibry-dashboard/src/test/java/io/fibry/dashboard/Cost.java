@@ -74,7 +74,7 @@ final class Cost {
     var times = new long[MEASURED_ROUNDS];
     long bytes = 0;
     for (int round = 0; round < ROUNDS; round++) {
-      pause(Duration.ofMillis(120)); // after 100 ms, busy actors are examined again
+      pause(Duration.ofMillis(120)); // busy actors are examined again only after 100 ms
       long allocated = threads.getCurrentThreadAllocatedBytes();
       long begin = System.nanoTime();
       code.run();

@@ -42,7 +42,10 @@ class DashboardTest {
     return Web.get(dashboard.port(), "/figures");
   }
 
-  /** Lets one actor handle a secret while a second one waits, and another fail with a third. */
+  /**
+   * Sends three secrets. One actor handles the first while the second is in its mailbox, and
+   * another actor fails at the third.
+   */
   private void sendSecrets() throws Exception {
     var entered = new CountDownLatch(1);
     var busy = scope.named("busy").newActor((Secret secret) -> {
@@ -218,7 +221,7 @@ class DashboardTest {
         assertEquals(firstViewer.event(text -> true), secondViewer.event(text -> true));
         assertEquals(2, snapshots.get());
       }
-      Patience.eventually(() -> { // the ends of the connections are noticed, and no timer is set
+      Patience.eventually(() -> { // until the dashboard has noticed the ends of the connections, and sets no timer
         advance(clock, Duration.ofSeconds(1));
         return clock.untilNext().isEmpty();
       });

@@ -21,7 +21,7 @@ class JavadocSnippetsTest {
     scope.close();
   }
 
-  /** Has no certificate, so a server can listen, but no browser could connect. */
+  /** Returns a context without a certificate. A server can listen, but no browser could connect. */
   private static SSLContext context() throws Exception {
     var keyStore = KeyStore.getInstance("PKCS12");
     keyStore.load(null, null);

@@ -23,7 +23,7 @@ final class Pictures {
       shop.open();
       chromium.setSize(1200, 800);
       chromium.open(dashboard.uri());
-      // a call must take less than a minute
+      // several calls, because each call must take less than a minute
       for (int elapsedSeconds = 1; elapsedSeconds <= seconds; elapsedSeconds += 20)
         chromium.until("cards[0].history.length >= " + Math.min(elapsedSeconds, 180));
       for (var theme : List.of("light", "dark")) {

@@ -30,7 +30,7 @@ class MappedTypesTest {
       .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).enable(SerializationFeature.INDENT_OUTPUT)
       .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
-  /** A class like that of a library: no record, with getters. */
+  /** A class as libraries have them: with getters, and not a record. */
   static final class Money {
     private final String currencyCode;
     private final BigDecimal amount;

@@ -16,7 +16,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 /** A proxy for Postgres that can cancel BEGIN statements, as `pg_cancel_backend` does. */
 final class BeginCanceller implements AutoCloseable {
-  private static final int ENCRYPTION_REQUEST = 80_877_103; // code in a message before the first one
+  private static final int ENCRYPTION_REQUEST = 80_877_103; // code of a request that may precede the startup message
   private static final byte[] BEGIN = "BEGIN\0".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] FAILING_STATEMENT =
       "do 'begin raise exception ''canceled'' using errcode = ''57014''; end'\0".getBytes(StandardCharsets.US_ASCII);
@@ -91,7 +91,7 @@ final class BeginCanceller implements AutoCloseable {
     }
   }
 
-  /** Forwards a message of the start, which has no type. Returns true if another one follows. */
+  /** Forwards a startup message, which has no type byte. Returns true if another one follows. */
   private static boolean forwardStartup(DataInputStream input, DataOutputStream output, int length) throws IOException {
     var body = input.readNBytes(length - 4);
     output.writeInt(length);

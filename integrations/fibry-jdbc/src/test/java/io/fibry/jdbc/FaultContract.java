@@ -55,7 +55,7 @@ import org.junit.jupiter.api.Test;
 abstract class FaultContract extends DatabaseFixture {
   private static final Duration IDLE = Duration.ofMinutes(5);
 
-  /** Adds one to a counter, unless it only reads. The answer is the count afterwards. */
+  /** Adds one to a counter, unless {@code readOnly} is set. The answer is the count afterwards. */
   record Count(boolean readOnly) implements Request<Count, Long> {}
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L)
@@ -223,7 +223,7 @@ abstract class FaultContract extends DatabaseFixture {
     var refused = assertThrows(NotStoredException.class, () -> counter.ask(new Count(false)));
     assertEquals(Outcome.NOT_DONE, refused.outcome());
     assertInstanceOf(StoreReadException.class, assertThrows(RuntimeException.class,
-        () -> counter.ask(new Count(false)))); // the actor must read its state again
+        () -> counter.ask(new Count(false)))); // the actor must read its state again, and cannot
     faults.down(false);
 
     assertEquals(2, counter.ask(new Count(false)));
@@ -246,7 +246,7 @@ abstract class FaultContract extends DatabaseFixture {
     Patience.await(handlerStarted);
     faults.down(true);
 
-    gate.countDown(); // neither turn can be stored
+    gate.countDown(); // the handlers continue, but their turns cannot be stored
     eventually(() -> handled.size() >= 1);
     assertFalse(lists.actor("ada").sendMessage("c"));
     faults.down(false);
@@ -274,7 +274,7 @@ abstract class FaultContract extends DatabaseFixture {
     var failures = new AtomicInteger();
     var view = Durable.view("list", Added.class).named("seen").newActor(scope.anonymous(), store, fact -> {
       boolean mustFail = fact.event().text().equals("b") && failures.getAndIncrement() == 0;
-      if (mustFail) faults.down(true); // before the test sees it: the offset of the view cannot be stored
+      if (mustFail) faults.down(true); // before the test sees "b", so the view cannot store its offset after "b"
       received.add(fact.event().text());
     });
     var list = kind.newActor(scope.named("ada"), store);
@@ -379,7 +379,7 @@ abstract class FaultContract extends DatabaseFixture {
     }
   }
 
-  /** Repeats the action, because a busy machine may need more than 250 ms for a connection. */
+  /** Repeats the action, because a busy machine may exceed the short limit of a test's pool. */
   static <T> T patiently(Callable<T> action) {
     var result = new AtomicReference<T>();
     eventually(() -> {

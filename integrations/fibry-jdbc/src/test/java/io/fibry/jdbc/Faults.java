@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 
-/** Wraps the connections of a data source, so that they fail when a test wants it. */
+/** Wraps the connections of a data source, so that a test can make their calls fail. */
 public final class Faults {
   /** Runs a call of a connection, or fails. */
   public interface Fault {

@@ -59,7 +59,7 @@ class GroupCommit {
       System.out.printf("medians: %,.0f turns/s, %.1f times one connection, %.1f times ten%n", median(results[0]),
           median(results[1]), median(results[2]));
       assertTrue(median(results[1]) >= 15 && median(results[2]) >= 3,
-          "the budget is 15 times one connection, 3 times ten");
+          "the store must be 15 times as fast as one connection, and 3 times as fast as ten");
     }
   }
 

@@ -22,14 +22,14 @@ import org.tukaani.xz.XZInputStream;
 
 /**
  * A Postgres server with its own folder. Postgres refuses to run as root. If the test runs as root,
- * the server runs as the user nobody. If Postgres cannot run at all, tests are skipped with the
- * reason; with {@code -Dfibry.postgres=required} they fail.
+ * the server runs as the user {@code nobody}. If Postgres cannot run at all, tests are skipped with
+ * the reason; with {@code -Dfibry.postgres=required} they fail.
  */
 public final class PostgresServer implements AutoCloseable {
   private static final String PROGRAMS = "/postgres-linux-x86_64.txz";
   private static final String NOBODY = "65534";
   private static final int LOWEST_PORT = 20_000;
-  private static final int PORT_COUNT = 12_000; // all are below the ports that systems give to clients
+  private static final int PORT_COUNT = 12_000; // these ports are below the ports that systems give to clients
 
   private static final AtomicInteger SCHEMAS = new AtomicInteger();
 

@@ -43,7 +43,7 @@ class PostgresTest extends DatabaseFixture {
 
   // ---- transactions
 
-  /** The driver sends BEGIN and a statement together. Without BEGIN, Postgres autocommits. */
+  /** The driver sends BEGIN and a statement together. If BEGIN fails, Postgres would autocommit. */
   @Test
   void cancelledBeginStoresNothing() throws Exception {
     try (var canceller = new BeginCanceller((PGSimpleDataSource) database)) {
@@ -71,13 +71,13 @@ class PostgresTest extends DatabaseFixture {
     var store = open();
     long life = store.load(ADA).life();
     try (var connection = database.getConnection(); var statement = connection.createStatement()) {
-      connection.setAutoCommit(false); // acts as another process that is slow
+      connection.setAutoCommit(false); // acts as another, slow process
       statement.execute("insert into fibry_turn (kind, actor, number, millis, whole, body) "
           + "values ('account', 'grace', 1, 0, false, '')");
       append(store, turn(ADA, life, 1));
       try (var history = store.history("account", "")) {
         var keys = new ArrayList<String>();
-        var reads = new CountDownLatch(2); // when the second begins, the first has ended
+        var reads = new CountDownLatch(2); // when the second read begins, the first read has ended
         countReads(reads);
         var reader = Thread.ofVirtual().start(() -> {
           try {

@@ -27,7 +27,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** Tests processes that use the same database and are killed. */
 class ProcessesTest extends DatabaseFixture {
   private static final int COUNTERS = 10;
-  private static final int EXTRA_ANSWERS = Soak.ON ? 1_000 : 300; // maximum, beyond 200 answers, before a kill
+  private static final int EXTRA_ANSWERS = Soak.ON ? 1_000 : 300; // a kill follows 200 answers plus at most this number
   private static final Duration IDLE_LIMIT = Duration.ofMinutes(5);
 
   /** Adds one to a counter. The answer is the new count. */
@@ -112,11 +112,11 @@ class ProcessesTest extends DatabaseFixture {
     /** Kills the process, and returns its remaining answers. */
     List<String> kill() {
       process.kill();
-      process.exitCode(); // then all its output has arrived
+      process.exitCode(); // returns after all output has arrived
       var allLines = process.lines();
       var lines = allLines.subList(linesRead, allLines.size()).stream()
           .filter(line -> line.matches("c\\d+ \\d+")).toList();
-      return lines.isEmpty() ? lines : lines.subList(0, lines.size() - 1); // the last one may be cut off
+      return lines.isEmpty() ? lines : lines.subList(0, lines.size() - 1); // the last line may be cut off
     }
 
     @Override

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Tests that no text of a user gets into a log or an exception without being made safe. */
+/** Tests that logs and exceptions contain texts of users only in escaped form. */
 class RawTextsRulesTest {
   /** The places that use a text unchanged, each with the reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(

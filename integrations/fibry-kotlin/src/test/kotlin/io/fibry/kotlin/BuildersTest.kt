@@ -43,8 +43,8 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /**
- * Every step of a builder, and every block, without a type argument or cast that Kotlin could not
- * infer: this file compiles. A lambda's parameter says which messages there are.
+ * Tests that every step of a builder, and every block, needs no type argument or cast in Kotlin. It
+ * is enough that this file compiles. The parameter of a lambda determines the type of messages.
  */
 class BuildersTest {
   private sealed interface Account
@@ -74,7 +74,7 @@ class BuildersTest {
 
   private val scope: ActorScope = ActorSystem.openScope("builders")
   private val builder = scope.anonymous()
-  private val hour = Duration.ofHours(1) // is not over before a test is
+  private val hour = Duration.ofHours(1) // longer than any test
   private val bounded = Mailbox.bounded(100, Overflow.BLOCK)
   private val seen = ConcurrentLinkedQueue<Any>()
 
@@ -195,7 +195,7 @@ class BuildersTest {
     assertEquals(listOf(listOf(1, 2), mapOf(3 to 2L), mapOf(0 to 6)), seen.toList())
   }
 
-  /** Only the expected type, or a type argument, can say what an empty block is for. */
+  /** A block without a lambda gets its type from the expected type, or from a type argument. */
   @Test
   fun pubsub() {
     val topic: Topic<Int> = Topic.open(builder.mailbox(bounded))

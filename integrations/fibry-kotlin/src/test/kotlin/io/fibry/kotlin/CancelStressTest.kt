@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /**
- * Cancels coroutines that await answers at any moment: before they ask, while they wait for room,
- * in the mailbox, while they are handled, when they are answered.
+ * Cancels coroutines that await answers, at any moment: before they ask, while they wait for
+ * capacity, and while their request is in the mailbox, is handled or is answered.
  */
 class CancelStressTest {
   private val seed = System.getProperty("fibry.seed")?.toLong() ?: System.nanoTime()

@@ -49,7 +49,7 @@ class ChannelsTest {
       handled += n
     })
 
-  /** An actor that handles one message while another fills its mailbox. */
+  /** Returns an actor that handles one message while another message fills its mailbox. */
   private suspend fun full(overflow: Overflow): Actor<Int> {
     val actor = narrow(overflow)
     actor.sendMessage(1)
@@ -159,7 +159,7 @@ class ChannelsTest {
   @Test
   fun channelBuffersSingleMessageAndSelectPrefersFreeChannel() = coroutineTest {
     val busy = full(Overflow.BLOCK).asSendChannel()
-    busy.send(3) // the channel takes it, and waits for room
+    busy.send(3) // the channel accepts the message, and waits for capacity in the mailbox
     val other = ConcurrentLinkedQueue<Int>()
     val free = scope.anonymous().newActor(Handler<Int> { n -> other += n })
 
@@ -187,7 +187,7 @@ class ChannelsTest {
     assertTrue(scope.deadLetters().any { it.message() == 1 })
   }
 
-  /** An actor ends while many send: exactly the messages sent are handled or dead letters. */
+  /** An actor ends while many send. Exactly the sent messages are handled or dead letters. */
   @Test
   fun eachSentMessageHasOneOutcomeHoweverTheActorEnds() {
     val seed = System.getProperty("fibry.seed")?.toLong() ?: System.nanoTime()

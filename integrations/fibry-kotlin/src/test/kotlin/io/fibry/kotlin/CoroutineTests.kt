@@ -12,19 +12,19 @@ import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.yield
 import org.junit.jupiter.api.Assertions.fail
 
-/** For calls whose limit must not be reached. */
+/** A limit that a call must not reach, even on a busy machine. */
 internal val LONG = Patience.LONG.toKotlinDuration()
 
 /** Runs coroutines on the test's thread, which no coroutine may block: the others need it. */
 internal fun coroutineTest(body: suspend CoroutineScope.() -> Unit): Unit = runBlocking { body() }
 
-/** Lets other coroutines run until [fact] is true; the limit is that of [Patience]. */
+/** Lets other coroutines run until [fact] is true, for at most the limit of [Patience]. */
 internal suspend fun eventually(fact: () -> Boolean) {
   repeat(1_000) { if (fact()) return else yield() }
   val begun = Pace.nanoTime()
   while (!fact()) {
-    if (Pace.nanoTime() - begun > Patience.LONG.toNanos()) fail<Unit>("it never came true; ${Evidence.describe()}")
-    delay(1.milliseconds) // others need the processor
+    if (Pace.nanoTime() - begun > Patience.LONG.toNanos()) fail<Unit>("the fact never came true; ${Evidence.describe()}")
+    delay(1.milliseconds) // other threads need the processor
   }
 }
 

@@ -182,7 +182,7 @@ class DispatchersTest {
     assertTrue(cleanedUpOn.startsWith("DefaultDispatcher-worker"), cleanedUpOn)
   }
 
-  /** The dispatcher does not hear of shutdownNow, but its caller gets the pieces. */
+  /** The dispatcher is not notified of shutdownNow, which returns the tasks to its caller. */
   @Test
   fun tasksReturnedByShutdownNowMayStillRun() = coroutineTest {
     val pool = Executors.newSingleThreadExecutor()

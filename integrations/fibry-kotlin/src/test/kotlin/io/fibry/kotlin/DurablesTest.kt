@@ -92,7 +92,7 @@ class DurablesTest {
 
   private fun open(store: String): Store = if (store == "folder") FolderStore.open(folder) else MemoryStore.open()
 
-  /** The store when the program runs again. */
+  /** Opens the store again, as the next run of the program does. */
   private fun reopen(store: Store): Store = if (store is MemoryStore) store.crash() else FolderStore.open(folder)
 
   private fun Durable<Message>.ada(store: Store): Actor<Message> = newActor(scope.named("ada"), store)
@@ -162,7 +162,7 @@ class DurablesTest {
     }
   }
 
-  /** It is stored before it is handled, so it is handled though its asker has gone. */
+  /** A request that is stored before it is handled is handled although its asker was cancelled. */
   @ParameterizedTest
   @ValueSource(strings = ["folder", "memory"])
   fun cancelledStoredRequestIsHandled(where: String) = coroutineTest {

@@ -43,9 +43,9 @@ class FlowsTest {
   private val go = CompletableDeferred<Unit>()
 
   /**
-   * Collects what is published; at each number but zero it waits for [go]. Returns after the first
-   * zero has arrived, so nothing is missed afterwards. A fiber publishes the zeros, since
-   * publishing may wait for the collector's thread.
+   * Collects the published numbers, and waits for [go] at each number except zero. Returns after
+   * the first zero has arrived, so the collector misses no later number. A fiber publishes the
+   * zeros, because publishing may wait for the collector's thread.
    */
   private suspend fun CoroutineScope.collecting(mailbox: Mailbox<Any>): Job {
     val collecting = launch {
@@ -96,7 +96,7 @@ class FlowsTest {
     eventually { 1_000 in seen }
     collecting.cancelAndJoin()
 
-    // The first, perhaps one that was being delivered, and the last
+    // The first number, perhaps a number that was being delivered, and the last number
     assertTrue(numbers().size <= 3, numbers().toString())
   }
 
@@ -108,7 +108,7 @@ class FlowsTest {
     val publishing = publishing(1_000, published::set)
     eventually { published.get() > 60 }
     repeat(1_000) { yield() }
-    assertTrue(published.get() <= 68, "$published: one is being collected, 64 and one more are under way, two wait")
+    assertTrue(published.get() <= 68, "$published: one is being collected, 64 and one more are in flight, two wait")
     go.complete(Unit)
     publishing.join()
     eventually { numbers().size == 1_000 }
@@ -177,7 +177,7 @@ class FlowsTest {
     assertEquals(100, seen.last())
   }
 
-  /** That holds even on CALLER, where the setter's thread runs the subscriber. */
+  /** No setter is blocked even with CALLER, where the setter's thread runs the subscriber. */
   @Test
   fun slowCollectorBlocksNoSetter() = coroutineTest {
     val level = ObservableValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 1)

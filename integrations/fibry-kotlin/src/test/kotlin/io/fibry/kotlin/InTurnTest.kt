@@ -34,7 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.ValueSource
 
 /**
- * Pieces of coroutines wait in the mailbox of an actor. No piece is lost if the actor ends first.
+ * Tests coroutines whose continuations wait in the mailbox of an actor. No continuation is lost if
+ * the actor ends before it has run.
  */
 class InTurnTest {
   private val scope: ActorScope = ActorSystem.openScope("in turn")
@@ -50,7 +51,8 @@ class InTurnTest {
     scope.anonymous().mailbox(mailbox).newActor(Handler<Int> { gate.pass() })
 
   /**
-   * Starts a coroutine that is dispatched to [dispatcher], and notes the thread it continues on.
+   * Starts a coroutine that is dispatched to [dispatcher], and notes the thread on which it
+   * continues.
    */
   private fun CoroutineScope.comesTo(dispatcher: CoroutineDispatcher, goesOn: ConcurrentLinkedQueue<String>): Job =
     launch(dispatcher, CoroutineStart.UNDISPATCHED) {
@@ -109,7 +111,7 @@ class InTurnTest {
     val actor = actor()
     actor.sendMessage(1)
     eventually { gate.isEntered }
-    if (end == "pill") actor.sendPoisonPill() // the actor takes messages until it meets the pill
+    if (end == "pill") actor.sendPoisonPill() // the actor accepts messages until it reaches the pill
     val job = comesTo(actor.inTurn(), goesOn)
     val closing = async(Dispatchers.FIBER) {
       when (end) {
@@ -164,7 +166,7 @@ class InTurnTest {
     eventually { gate.isEntered }
     dispatcher.close()
 
-    val behind = comesTo(dispatcher, goesOn) // accepted, since the thread has not met its pill
+    val behind = comesTo(dispatcher, goesOn) // accepted, because the thread has not reached its pill
     gate.open()
     behind.join()
 
@@ -191,7 +193,7 @@ class InTurnTest {
     assertCancelledOnIO(job, goesOn)
   }
 
-  /** The actor ends at any moment. Every coroutine ends, cancelled or not, and cleans up once. */
+  /** The actor ends at a random moment. Every coroutine ends, and cleans up once. */
   @Test
   fun everyCoroutineEndsHoweverTheActorDoes() {
     val seed = System.getProperty("fibry.seed")?.toLong() ?: System.nanoTime()

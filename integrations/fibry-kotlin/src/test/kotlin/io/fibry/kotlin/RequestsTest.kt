@@ -99,7 +99,7 @@ class RequestsTest {
     assertInstanceOf(ActorStoppedException::class.java, outcome { ended.await(1) })
   }
 
-  /** The handler has time to end: cut off, it would not answer by itself. */
+  /** The kill grace is long, so that the handler itself answers before it would be cut off. */
   @Test
   fun requestsToAKilledActorFail() = coroutineTest {
     ActorSystem.openScope("killed") { it.withKillGrace(Patience.LONG) }.use { scope ->

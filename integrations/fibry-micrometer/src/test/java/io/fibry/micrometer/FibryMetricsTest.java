@@ -101,7 +101,7 @@ class FibryMetricsTest {
     }
   }
 
-  /** No variable refers to the scope. The gauge would, so a filter prevents it. */
+  /** The scope must be garbage. A gauge would refer to it, so a filter prevents the gauge. */
   @Test
   void countsOutliveScopeAndBinder() {
     registry.config().meterFilter(MeterFilter.denyNameStartsWith("fibry.messages.waiting"));

@@ -21,12 +21,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tests how a program that can only ask follows the nodes. The test moves the clock. */
+/** Tests how a program that can only ask learns of joins and ends. The test moves the clock. */
 @ExtendWith(ServerEvidence.class)
 class AskOnlyProgramTest {
   record Job() implements Request<Job, Integer> {}
 
-  private static final Duration LEASE = Duration.ofMinutes(10); // the clock of the server expires no node
+  private static final Duration LEASE = Duration.ofMinutes(10); // long, because the server's clock must expire no node
   private static final Duration PERIOD = LEASE.dividedBy(5); // of keep-alives
 
   private final String app = Servers.app();

@@ -12,7 +12,7 @@ class QueueOverNatsTest extends QueueContract {
     super(Servers.app(), new TestNetwork(Servers.network()));
   }
 
-  /** Lets the server deliver work again that is not acknowledged within a second. */
+  /** Makes the server redeliver work that is not acknowledged within a second. */
   @Override
   void redeliverUnfinishedWork(String queue) throws Exception {
     var client = Nats.connect(Servers.shared().url());
@@ -27,7 +27,7 @@ class QueueOverNatsTest extends QueueContract {
     }
   }
 
-  /** The server waits 15 seconds for a message of the node that has ended. */
+  /** The server redelivers work if it has got no message of the crashed node for 15 seconds. */
   @Soak(counterpart = "QueueInMemoryTest.workOfCrashedNodeIsDoneByAnotherNode")
   @Override
   @Test

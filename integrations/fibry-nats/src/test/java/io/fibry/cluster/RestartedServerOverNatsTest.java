@@ -31,7 +31,7 @@ class RestartedServerOverNatsTest {
   record Job(int number) implements Request<Job, Integer> {}
   record Ping() implements Request<Ping, Integer> {}
 
-  private static final Duration LEASE = Duration.ofMinutes(10); // the clock of the server expires no node
+  private static final Duration LEASE = Duration.ofMinutes(10); // long, because the server's clock must expire no node
   private static final Duration LIMIT = Duration.ofHours(10);
   private static final int REQUESTS = 90;
 

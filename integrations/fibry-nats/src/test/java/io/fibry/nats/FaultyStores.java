@@ -141,7 +141,7 @@ public final class FaultyStores {
       if (messages == null) return super.page(filter, firstNumber, Math.min(maxMessages, pageLimit));
       var page = messages.stream().filter(message -> message.getSeq() >= firstNumber)
           .limit(Math.min(maxMessages, pageLimit)).toList();
-      // like a server that is behind
+      // imitates a server that is behind
       return page.isEmpty() ? nextMessage(filter, firstNumber).stream().toList() : page;
     }
   }
@@ -231,7 +231,7 @@ public final class FaultyStores {
       log.pageLimit = messages;
     }
 
-    /** Runs the task before a page, whose number counts from now on. */
+    /** Runs the task before the page with this number is read. The next page has the number 1. */
     void runBeforePage(int number, Runnable task) {
       for (int i = 1; i < number; i++) log.beforePages.add(() -> {});
       log.beforePages.add(task);

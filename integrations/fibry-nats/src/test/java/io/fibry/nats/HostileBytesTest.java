@@ -23,7 +23,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** Tests nodes of an app to whose subjects a client publishes messages that no node would send. */
+/** Tests nodes while a client publishes messages to their subjects that no node would send. */
 class HostileBytesTest {
   record Count() implements Request<Count, Integer> {}
 

@@ -46,7 +46,7 @@ class JoinTest {
           for (int nextByte = in.read(); nextByte >= 0; nextByte = in.read())
             if (nextByte == 'P') out.write("PONG\r\n".getBytes(StandardCharsets.US_ASCII));
         } catch (IOException failure) {
-          // accept the next client
+          // the loop accepts the next client
         }
       });
     }
@@ -114,7 +114,7 @@ class JoinTest {
     var folder = Servers.folder();
     var certificate = Certificates.of("server", "EC");
     Certificates.write(certificate, folder.resolve("cert.pem"), folder.resolve("key.pem"));
-    // by default, the server ends a handshake after two seconds, which a busy machine may need
+    // the default limit of a handshake, two seconds, is too short for a busy machine
     String tls = "tls { cert_file: '%s/cert.pem', key_file: '%s/key.pem', timeout: 600 }\n".formatted(folder, folder);
     try (var server = NatsServer.start(folder, tls)) {
       var network = NatsNetwork.connectTo(server.url());

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Tests a keeper that starts after a view of a node has passed turns. */
+/** Tests a keeper that starts after a node's view has passed turns that may thus be deleted. */
 class LateHistoryCleanerTest {
   private static final Store.ActorId X = new Store.ActorId("counter", "x");
   private static final Store.ActorId VIEW = new ViewOffset("counter", "v", "").actor();

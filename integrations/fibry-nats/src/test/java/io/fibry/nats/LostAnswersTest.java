@@ -73,7 +73,7 @@ class LostAnswersTest extends StreamFixture {
     faulty.loseAnswers(1);
     faulty.runBeforeWrite(() -> otherStore.load(ADA));
 
-    append(store, turn(ADA, life, 2)); // it is stored despite the new life
+    append(store, turn(ADA, life, 2)); // succeeds: the turn was stored before the new life began
 
     assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 3))));
     assertEquals(2, store.load(ADA).lastTurn());
@@ -154,7 +154,7 @@ class LostAnswersTest extends StreamFixture {
     assertEquals(List.of("one"), pendingIds(ADA));
   }
 
-  /** The store that wrote later turns may have purged the earlier ones. */
+  /** Another store that wrote later turns may have purged the earlier turn. */
   @Test
   void turnRemovedBeforeLookupHasUnknownOutcome() {
     var otherStore = open().store();

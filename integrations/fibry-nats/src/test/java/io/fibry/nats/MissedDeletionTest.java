@@ -25,7 +25,7 @@ class MissedDeletionTest {
   private final String app = Servers.app();
   private final List<Entry> notifications = new CopyOnWriteArrayList<>();
 
-  /** Deletions are remembered for a second, and only a reconnected node lists all keys. */
+  /** The server forgets a deletion after a second; nodes list all keys only after a reconnect. */
   private ClusterTransport connect(String node, String url) {
     return NatsNetwork.connectTo(url).withOptions(options -> options.pingInterval(SECOND)).connect(app, node,
         new NatsTable.TableTimings(SECOND, Duration.ofDays(1)));

@@ -143,7 +143,7 @@ class NatsStoreTest extends StreamFixture {
     assertTrue(failure.getMessage().contains("it is a former leader"), failure.getMessage());
   }
 
-  /** Such a message is new, because it has another number in the stream. */
+  /** A message with the id of a handled message is new if its number in the stream is different. */
   @Test
   void messageReusingHandledIdIsPending() {
     long life = store.load(ADA).life();
@@ -201,7 +201,10 @@ class NatsStoreTest extends StreamFixture {
     assertEquals(12, open().store().load(ADA).lastTurn());
   }
 
-  /** No actor could be loaded from an older snapshot if the turns after it are deleted. */
+  /**
+   * The turns after the older snapshot may be deleted. If the older snapshot replaced the newer
+   * one, the actor could not be loaded.
+   */
   @Test
   void snapshotOfStaleLifeReplacesNoSnapshot() {
     long life = store.load(ADA).life();
@@ -214,7 +217,7 @@ class NatsStoreTest extends StreamFixture {
 
     store.snapshot(turn(ADA, life, 1, true, (byte) 11));
 
-    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 2)))); // follows the snapshot
+    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 2)))); // written after the snapshot
     assertArrayEquals(new byte[] {22}, store.load(ADA).bodies().getFirst());
   }
 

@@ -28,10 +28,10 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * A stream in memory with a leader and two replicas; a seed decides how far they are behind it. The
- * leader stores messages, and reads single ones. A page is read from any of the three, as with
- * {@code DIRECT.GET}. Pages are short, so that much changes between two of them. During an
- * election, some writes get no answer, although they may be stored. Thread-safe.
+ * A stream in memory with a leader and two replicas; a seed decides how far the replicas are behind
+ * the leader. The leader stores messages, and reads single messages. A page is read from any of the
+ * three, as with {@code DIRECT.GET}. Pages are short, so that much changes between two of them.
+ * During an election, some writes get no answer, although they may be stored. Thread-safe.
  */
 public final class ReplicatedStream {
   private static final int REPLICAS = 3; // the first one is the leader

@@ -120,7 +120,7 @@ class ServerFaultsTest {
     }
   }
 
-  /** The server still runs, but does not know the subscriptions of the former connection. */
+  /** The server runs on, but does not know the subscriptions of the former connection. */
   @Test
   void clientWhoseConnectionEndsConnectsAgain() throws IOException {
     var received = new LinkedBlockingQueue<String>();
@@ -174,7 +174,7 @@ class ServerFaultsTest {
   }
 
   /**
-   * On a busy machine, a server that has only got the signal still runs for a moment, and answers.
+   * On a busy machine, a server runs for a moment after it was sent the signal, and may answer.
    */
   @Soak(counterpart = "ServerFaultsTest.pausedServerHasOnlyStoppedThreads")
   @EnabledOnOs(value = OS.LINUX, disabledReason = "only Linux shows the states of threads in files")

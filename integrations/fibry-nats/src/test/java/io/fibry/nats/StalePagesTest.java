@@ -26,7 +26,7 @@ class StalePagesTest extends StreamFixture {
   private final long life = store.load(ADA).life();
   private final long lifeOfGrace = store.load(GRACE).life();
 
-  /** Each turn is a message of the stream, after two messages that begin the lives. */
+  /** Each turn is one message of the stream. Two earlier messages begin the lives of the actors. */
   @BeforeEach
   void writeTurns() {
     append(store, turn(GRACE, lifeOfGrace, 1));

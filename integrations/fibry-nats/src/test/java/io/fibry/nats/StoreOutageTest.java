@@ -30,7 +30,7 @@ class StoreOutageTest {
     try (var store = faultyStore.store();
         var accounts = Transfers.ACCOUNT.entities(scope.anonymous(), store, IDLE);
         var transfers = new Transfers(accounts)) {
-      for (int i = 0; i < 2; i++) { // the second time with the state after the first
+      for (int i = 0; i < 2; i++) { // the second outage begins with the state after the first outage
         transfers.awaitMore(50);
         faultyStore.setDown(true);
         transfers.awaitFailures(8); // as many as there are askers

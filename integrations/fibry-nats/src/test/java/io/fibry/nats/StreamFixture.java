@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 
-/** Has a store in a stream of its own, in which tests cause faults, and a client of the server. */
+/** Provides a store with its own stream, the faults of the store, and a client of its server. */
 abstract class StreamFixture {
   final String app = Servers.app();
   final NatsNetwork network = Servers.network();

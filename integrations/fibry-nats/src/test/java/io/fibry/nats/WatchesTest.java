@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class WatchesTest implements TableReconciler.WatchedTable {
-  private static final Duration FOR_EVER = Duration.ofDays(1); // so that it lists the keys only when it is woken
+  private static final Duration FOR_EVER = Duration.ofDays(1); // so that only a wake-up by the test lists the keys
 
   private final List<String> notifications = new CopyOnWriteArrayList<>();
   private final AtomicInteger listCount = new AtomicInteger();

@@ -15,7 +15,7 @@ import org.springframework.util.ClassUtils;
 class BootVersionTest {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/spring");
 
-  /** With another version, the other tests of this module would not test their version. */
+  /** On another version, the other tests of this module would not test what they are meant to. */
   @Test
   void testsRunOnBootVersionOfTheirModule() {
     assertEquals(System.getProperty("boot.version"), SpringBootVersion.getVersion());
@@ -29,7 +29,7 @@ class BootVersionTest {
     assertEquals(lines("Boot3" + pair), lines("Boot4" + pair));
   }
 
-  /** Returns the lines with the packages of version 3. They are sorted, because imports are. */
+  /** Returns the lines with the packages of version 3, sorted, because the imports are sorted. */
   private static List<String> lines(String type) throws Exception {
     return Files.readString(SOURCES.resolve(type + ".java")).replace("Boot4", "Boot3").replace("Boot 4", "Boot 3")
         .replace("boot.health.autoconfigure.contributor.", "boot.actuate.autoconfigure.health.")

@@ -92,7 +92,7 @@ class SeveralContextsTest {
       }
     }
 
-    // an ended actor stays in the dump until its thread has left it
+    // an ended actor may stay in the dump for a moment
     Patience.eventually(() -> !ActorSystem.root().dump().contains("scope 'passing'") && countScopes() <= scopesBefore);
   }
 
@@ -101,7 +101,7 @@ class SeveralContextsTest {
     return ActorSystem.root().dump().lines().filter(line -> line.strip().startsWith("scope '")).count();
   }
 
-  /** Runs only since Spring 7, because older versions pause no contexts. */
+  /** Runs only with Spring 7 or newer, because older versions cannot pause contexts. */
   @Test
   @EnabledIf("io.fibry.spring.Boot#pausesContexts")
   void restartedContextKeepsItsActors() throws Exception {

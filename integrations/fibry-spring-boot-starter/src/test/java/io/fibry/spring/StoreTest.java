@@ -170,7 +170,7 @@ class StoreTest {
     assertEquals(101, count());
   }
 
-  /** A bean that holds an actor but is none itself, so Spring may destroy it at any time. */
+  /** A bean that holds an actor but is not an actor, so Spring may destroy it at any time. */
   record ActorHolder(Actor<Count> actor) {}
 
   @Configuration(proxyBeanMethods = false)

@@ -61,7 +61,7 @@ class TracingTest {
       .withBean(ClusterNetwork.class, () -> network)
       .withPropertyValues("fibry.name=shop", "fibry.cluster.partitions=4", "fibry.cluster.lease=1m");
 
-  /** Returns a runner with its own tracer and registry, as of another process. */
+  /** Returns a runner with its own tracer and registry, as if it ran in another process. */
   private ApplicationContextRunner runner(String node) {
     var tracer = new SimpleTracer();
     var registry = ObservationRegistry.create();
