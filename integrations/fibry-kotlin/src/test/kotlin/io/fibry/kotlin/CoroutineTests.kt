@@ -23,7 +23,7 @@ internal suspend fun eventually(fact: () -> Boolean) {
   repeat(1_000) { if (fact()) return else yield() }
   val begun = Pace.nanoTime()
   while (!fact()) {
-    if (Pace.nanoTime() - begun > Patience.LONG.toNanos()) fail<Unit>("the fact never came true; ${Evidence.describe()}")
+    if (Pace.nanoTime() - begun > Patience.LONG.toNanos()) fail<Unit>("the fact never held; ${Evidence.describe()}")
     delay(1.milliseconds) // other threads need the processor
   }
 }
