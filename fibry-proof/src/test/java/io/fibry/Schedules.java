@@ -33,7 +33,7 @@ public final class Schedules {
   // bound is exceeded, or when all threads wait
   private static final long INVOCATION_LIMIT = TimeUnit.DAYS.toMillis(1);
 
-  // The counters of Scope are classes of the JDK
+  // Scope is ignored, because its counters are classes of the JDK
   private static final ManagedStrategyGuarantee IGNORED_SCOPE =
       ManagedStrategyGuaranteeKt.forClasses(Scope.class.getName()).allMethods().ignore();
   private static final ManagedStrategyGuarantee IGNORED_WITNESS =
@@ -44,7 +44,7 @@ public final class Schedules {
   private static final ManagedStrategyGuarantee IGNORED_FIBER_START =
       ManagedStrategyGuaranteeKt.forClasses(EngineThreads.class.getName()).methods("startFiber").ignore();
 
-  private static Runnable sharedCode; // a static field; see start
+  private static Runnable sharedCode; // static for the reason that start(..) gives
 
   private Schedules() {}
 

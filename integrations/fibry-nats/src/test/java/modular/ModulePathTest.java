@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the modules of the library open the types that it encodes to its codecs. */
+/** Tests that the library's modules open, to the codecs, the types that the library encodes. */
 class ModulePathTest {
   private static final List<String> TEST_PARTS =
       List.of("test-classes", "fibry-test", "junit", "opentest4j", "apiguardian");

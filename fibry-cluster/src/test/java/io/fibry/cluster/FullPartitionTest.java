@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 class FullPartitionTest {
   record Count(int number) implements Request<Count, Integer> {}
 
-  private static final int CAPACITY = 4_096; // messages that wait in the partition
+  private static final int CAPACITY = 4_096; // max number of messages that wait in a partition
   private static final Duration ONE_HOUR = Duration.ofHours(1);
   private static final Duration ID_RETENTION = Duration.ofSeconds(10);
   private static final Protocol<Count> PROTOCOL = Protocol.of(Count.class);
@@ -149,8 +149,8 @@ class FullPartitionTest {
   }
 
   /**
-   * The next owner holds request 1 of the asker when the previous owner forwards its own copy. It
-   * has no capacity for the forwarded copy.
+   * The next owner already has the asker's copy of request 1, and no capacity for the copy that the
+   * previous owner forwards.
    */
   @Test
   void forwardedCopyOfRequestIsNotRefused() {

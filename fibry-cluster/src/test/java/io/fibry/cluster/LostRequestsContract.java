@@ -57,7 +57,7 @@ abstract class LostRequestsContract {
   private final ConcurrentLinkedQueue<CompletableFuture<Integer>> promises = new ConcurrentLinkedQueue<>();
   private final CountDownLatch gate = new CountDownLatch(1);
   private final AtomicInteger claims = new AtomicInteger(); // number of claims that the asker received
-  private final Set<String> claimedIds = ConcurrentHashMap.newKeySet(); // by these claims
+  private final Set<String> claimedIds = ConcurrentHashMap.newKeySet(); // ids of requests in these claims
 
   LostRequestsContract(String app, TestNetwork network) {
     this.app = app;
@@ -239,7 +239,7 @@ abstract class LostRequestsContract {
         .allMatch(node -> node.getValue() > heartbeats.get(node.getKey())));
   }
 
-  /** {@return the versions of the entries of all nodes} */
+  /** {@return the versions of the entries of all nodes; each heartbeat increases a version} */
   private Map<String, Long> heartbeats() {
     return nodes.stream().map(node -> node.self().name()).collect(Collectors.toMap(name -> name,
         name -> network.transport(name).get(new Subjects(app).nodeKeyPrefix() + name).orElseThrow().version()));

@@ -272,7 +272,7 @@ class NodeLeaseTest {
   }
 
   /**
-   * Drops the entry of a node. A server does so if its clock is set forward, because it then
+   * Drops the entry of a node, as a server does after its clock was set forward, because it then
    * considers all leases expired.
    */
   private void serverDropsEntryOf(String node) {

@@ -53,7 +53,7 @@ class PartitionsWithoutStoreTest {
   void partitionsBeginWhenStoreIsReadable() {
     try (var node = Cluster.join("away", TestNetwork.inMemory(),
         options -> options.withScope(scope).withPartitions(4).withSettleTime(Duration.ofMillis(100)))) {
-      var store = storeWithFailingReads(2, 8); // the first read succeeds: host(..) checks its arguments by it
+      var store = storeWithFailingReads(2, 8); // host(..) makes the first read when it checks its arguments
       var counters = node.host(COUNTER, store, scope.anonymous(), Duration.ofMinutes(1));
 
       for (int i = 0; i < 20; i++) assertEquals(1, counters.actor("k" + i).ask(new Count()));

@@ -313,7 +313,7 @@ abstract class RemoteActorContract {
 
     Patience.eventually(() -> {
       System.gc();
-      return offers.stream().limit(9).allMatch(offer -> offer.refersTo(null)); // the node refers to the tenth
+      return offers.stream().limit(9).allMatch(offer -> offer.refersTo(null)); // the node may refer to the tenth
     });
   }
 

@@ -12,7 +12,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** Tests that invalid types, values and names are refused, and the texts of the exceptions. */
+/** Tests that invalid types, values and names are refused, with the expected exception texts. */
 class BadValuesTest {
   sealed interface Event {}
 

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests how invalid kinds, keys, actors and views are refused, and the texts of the exceptions. */
+/** Tests that invalid kinds, keys, actors and views are refused, with the expected texts. */
 class BadInputTest extends StoreFixture {
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 

@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that invalid steps, reminders and messages of a turn are refused, and the texts of the
- * exceptions.
+ * Tests that invalid steps, reminders and messages of a turn are refused, with the expected
+ * exception texts.
  */
 class BadStepTest extends TurnFixture {
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);

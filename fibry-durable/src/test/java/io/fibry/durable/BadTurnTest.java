@@ -35,7 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that forbidden calls and results of a handler fail, and the texts of the exceptions. */
+/** Tests that forbidden calls and results of a handler fail, with the expected exception texts. */
 class BadTurnTest extends TurnFixture {
   private static final Durable<Ask> OTHER = KIND.state(0L).handler((n, ask) -> n);
   private static final Store.ActorId ADA = new Store.ActorId("notes", "ada");

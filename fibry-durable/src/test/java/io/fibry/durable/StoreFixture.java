@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A scope and a store, whose clock the test advances. A subclass may choose another clock. */
+/** A scope and a store with a clock that the test advances. A subclass may choose another clock. */
 abstract class StoreFixture {
   static final Duration IDLE = Duration.ofDays(100_000);
   private static final Instant START = Instant.parse("2026-02-28T23:59:00Z");
@@ -83,7 +83,7 @@ abstract class StoreFixture {
     store = newStore;
   }
 
-  /** Waits until the condition is true, and runs timers that were due when they were set. */
+  /** Waits until the condition is true, and meanwhile runs timers that are due by the clock. */
   void eventually(BooleanSupplier condition) {
     Patience.eventually(() -> {
       clock.advance(Duration.ZERO);

@@ -8,8 +8,8 @@ import io.fibry.Request;
  */
 sealed interface CrashMessage {
   /**
-   * Adds an operation. The answer to each message that adds an operation is its position in the
-   * state.
+   * Adds an operation. Each message that adds an operation is answered with the position of the
+   * operation in the state.
    */
   record Add(String op) implements CrashMessage, Request<Add, Integer> {}
 

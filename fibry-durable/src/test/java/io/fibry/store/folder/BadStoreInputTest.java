@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that stores refuse invalid arguments, and the texts of the exceptions. */
+/** Tests that stores refuse invalid arguments, with the expected exception texts. */
 class BadStoreInputTest {
   private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests compactions that run on the test's thread. While a compaction rests, the test writes turns,
- * sets the clock, causes faults or closes the store.
+ * Tests compactions that run on the test's thread. In a rest, in which the throttle pauses a
+ * compaction, the test writes turns, sets the clock, causes faults or closes the store.
  */
 class CompactionRestTest {
   private static final int SEGMENT = 4 << 20;

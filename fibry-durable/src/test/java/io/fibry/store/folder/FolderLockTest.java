@@ -67,7 +67,7 @@ class FolderLockTest {
     append(store, life, 1);
     Files.readAllBytes(folder.resolve("store.lock")); // on POSIX, the close after this read releases the lock
 
-    append(store, life, 2); // no other process has taken the folder
+    append(store, life, 2); // succeeds, because no other process has taken the folder
     try (var taker = Child.java(List.of(), Taker.class, folder.toString())) {
       taker.awaitLine("stored after 2");
 

@@ -228,7 +228,7 @@ class InactiveActorsTest {
     return lists;
   }
 
-  /** An actor and its expected content. One thread at a time runs its lives; all may send. */
+  /** An actor and its expected content. One thread at a time runs its lives; all may send to it. */
   private final class ExpectedActor {
     private final Store.ActorId id;
     private final ReentrantLock lifeLock = new ReentrantLock();

@@ -58,7 +58,7 @@ class IndexStripeTest {
         smallest.knownActors().compact().stream().map(location -> location.fingerprint().high()).toList());
   }
 
-  /** Returns a fingerprint. Many are neighbors in the table, and some lie across its end. */
+  /** Returns a fingerprint. Many fingerprints are neighbors in the table, also around its end. */
   private static ActorFingerprint fingerprint(int actor) {
     return new ActorFingerprint(actor, (long) (actor % 7) << 61 | actor);
   }

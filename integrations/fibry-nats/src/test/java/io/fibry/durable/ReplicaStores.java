@@ -4,7 +4,7 @@ import io.fibry.nats.ReplicatedStream;
 import io.fibry.store.Store;
 import java.time.InstantSource;
 
-/** Opens stores in memory whose replicas are behind; a crash cuts the last store off. */
+/** Opens stores in memory whose replicas lag behind; a crash cuts the last store off. */
 final class ReplicaStores implements TestStores {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final ReplicatedStream replicas = new ReplicatedStream(seed);

@@ -67,7 +67,7 @@ class PartitionTest {
     }
   }
 
-  /** Returns an asker that checks that each answer is one more than the last, and counts them. */
+  /** Returns an asker that counts its answers, and checks that each is one more than the last. */
   private Callable<Long> newAsker(Entities<String, Add> counters, int asker) {
     return () -> {
       long lastAnswer = 0;

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class PausedOwnersTest {
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 20);
   private static final List<String> NAMES = List.of("a", "b");
-  private static final int MAX_EXTRA_MILLIS = 2_000; // of a pause, after others have taken over
+  private static final int MAX_EXTRA_MILLIS = 2_000; // of a pause, after other nodes have taken over
 
   private final List<NatsServer> servers = new ArrayList<>();
   private final List<NodeProcess> nodes = new ArrayList<>();

@@ -15,7 +15,7 @@ import org.springframework.util.ClassUtils;
 class BootVersionTest {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/spring");
 
-  /** On another version, the other tests of this module would not test what they are meant to. */
+  /** On another version, the other tests of this module would test the wrong version. */
   @Test
   void testsRunOnBootVersionOfTheirModule() {
     assertEquals(System.getProperty("boot.version"), SpringBootVersion.getVersion());
