@@ -246,7 +246,7 @@ abstract class StoreContract {
     for (int round = 0; round < 20; round++) {
       var actor = new Store.ActorId("account", "a" + round);
       var stop = new AtomicBoolean();
-      var loader = Thread.ofPlatform().start(() -> { // a platform thread, because a loop that never waits would keep a carrier
+      var loader = Thread.ofPlatform().start(() -> { // a platform thread, because a busy loop would keep a carrier
         while (!stop.get()) store.load(actor);
       });
       int acceptedCount = 0;
