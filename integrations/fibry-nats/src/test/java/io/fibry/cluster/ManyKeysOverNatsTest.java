@@ -149,7 +149,7 @@ class ManyKeysOverNatsTest {
     startAndKill("place");
   }
 
-  /** Each visit is stored, so visits after the kill take as long as before it. */
+  /** Each visit is stored, so visits after the kill take as long as visits before the kill. */
   @Test
   void allDurableKeysAnswerAfterKill() {
     startAndKill("page");

@@ -91,7 +91,7 @@ class StoreFaultsTest {
         var transfers = new Transfers(accounts)) {
       transfers.awaitMore(100);
       servers.getFirst().pause();
-      transfers.awaitFailures(8); // as many as there are askers
+      transfers.awaitFailures(8); // one for each asker
       servers.getFirst().resume();
       transfers.awaitMore(100);
       transfers.check();

@@ -33,7 +33,7 @@ class StoreOutageTest {
       for (int i = 0; i < 2; i++) { // the second outage begins with the state after the first outage
         transfers.awaitMore(50);
         faultyStore.setDown(true);
-        transfers.awaitFailures(8); // as many as there are askers
+        transfers.awaitFailures(8); // one for each asker
         faultyStore.setDown(false);
       }
       transfers.awaitMore(50);
