@@ -54,9 +54,7 @@ class ProseRulesTest {
       Map.entry("code of fibry-simulation", 2),
       Map.entry("documents of integrations/fibry-dashboard", 1),
       Map.entry("tests of fibry-core", 1),
-      Map.entry("tests of fibry-simulation", 1),
-      Map.entry("tests of integrations/fibry-kotlin", 1),
-      Map.entry("tests of integrations/fibry-nats", 3));
+      Map.entry("tests of fibry-simulation", 1));
 
   @Test
   void ruleBreakingSentencesMatchListedCounts() {
