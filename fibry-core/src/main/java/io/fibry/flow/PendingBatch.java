@@ -64,7 +64,7 @@ final class PendingBatch<M, B> {
   /** Adds a message. If this method throws, the message is in no batch. */
   void add(M message, Actor<Object> gatherer) {
     this.gatherer = gatherer;
-    if (batch != null && (count >= size || clock.nanoTime() - dueTime >= 0)) handOver();
+    if (batch != null && (count >= size || clock.nanoTime() - dueTime >= 0)) handOverOrRetry();
     var target = batch != null ? batch : kind.newBatch().get();
     kind.add().accept(target, message);
     if (batch == null) begin(target);
@@ -77,15 +77,26 @@ final class PendingBatch<M, B> {
     batch = newBatch;
   }
 
+  /** Hands the batch over, or sets the timer again. The current message does not fail. */
+  private void tryHandOver() {
+    try {
+      handOverOrRetry();
+    } catch (RequestException cycle) {
+      // the timer is set
+    }
+  }
+
   /**
    * Hands the batch over. If the batch handler waits for the gatherer, a wait for capacity would be
-   * a cycle. The timer then tries again after {@code wait}, and the current message does not fail.
+   * a cycle, so this method throws. The timer then tries again after {@code wait}.
    */
-  private void tryHandOver() {
+  private void handOverOrRetry() {
     try {
       handOver();
     } catch (RequestException cycle) {
+      timer.cancel();
       timer = gatherer.sendMessageLater(new BatchExpiry(this, batch), wait);
+      throw cycle;
     }
   }
 
@@ -94,8 +105,8 @@ final class PendingBatch<M, B> {
    * batch that the writer refuses is a dead letter.
    */
   private void handOver() {
-    timer.cancel();
     writer.sendMessage(kind.seal().apply(batch));
+    timer.cancel();
     batch = null;
     count = 0;
   }

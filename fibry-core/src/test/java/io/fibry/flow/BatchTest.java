@@ -7,12 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorScope;
+import io.fibry.ActorStats;
 import io.fibry.ActorSystem;
 import io.fibry.Clock;
 import io.fibry.DeadLetter.Reason;
+import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Promise;
 import io.fibry.RecordedLetters;
+import io.fibry.Request;
+import io.fibry.RequestException;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -24,7 +28,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -306,6 +312,45 @@ class BatchTest {
     assertEquals(32, sentCount.get());
     gate.open();
     Patience.awaitEnd(sender);
+  }
+
+  record Question() implements Request<Question, String> {}
+
+  /**
+   * The handler waits for an answer of the gatherer, which holds a full batch and cannot hand it
+   * over to the waiting handler. The question fails because of this cycle. The timer of the full
+   * batch must still be set afterwards, because no other message follows.
+   */
+  @Test
+  void fullBatchInCycleIsHandedOverByItsTimer() {
+    var gate = new Gate();
+    var allSent = new CountDownLatch(1);
+    var self = new CompletableFuture<Actor<Object>>();
+    Actor<Object> log = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, SECOND,
+        message -> {
+          if (message.equals("b1")) gate.passUninterruptibly();
+          return message;
+        }, (a, b) -> a, merged -> {
+          if (merged.containsKey("a1")) {
+            Patience.await(allSent);
+            assertThrows(RequestException.class, () -> self.get().ask(new Question(), Patience.LONG));
+          }
+          received.addAll(merged.keySet());
+        });
+    self.complete(log);
+    for (var message : List.of("a1", "a2", "b1", "b2", "c1", "c2")) log.sendMessage(message);
+    Patience.await(gate.entered);
+    allSent.countDown();
+    Patience.eventually("the handler does not ask",
+        () -> scope.actors().stream().mapToLong(ActorStats::queued).sum() == 4); // b2, c1, c2 and the question
+
+    gate.open();
+    awaitQuiet();
+    assertEquals(List.of("a1", "a2", "b1", "b2"), received);
+    clock.advance(SECOND);
+    awaitQuiet();
+
+    assertEquals(List.of("a1", "a2", "b1", "b2", "c1", "c2"), received);
   }
 
   @Test
