@@ -186,9 +186,10 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
     if (!storesMessages()) return target.ask(unchecked(request), awaitOrder(request, limit));
+    long startNanos = delivery.blockBuilder.scheduler().nanoTime();
     var call = storeRequest(request, limit);
     try {
-      return target.ask(call, awaitOrder(call, limit));
+      return target.ask(call, awaitOrder(call, remaining(limit, startNanos)));
     } catch (Throwable failure) {
       if (isInterrupted(failure)) throw interruption(call, failure);
       if (isUnanswered(call, failure)) throw RequestStoredException.of(id(), delivery, request, failure);
@@ -209,8 +210,10 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
     if (!storesMessages())
       return sendInOrder(request, limit, time -> target.sendMessageReturn(unchecked(request), time));
+    long startNanos = delivery.blockBuilder.scheduler().nanoTime();
     var call = storeRequest(request, limit);
-    return sendReserved(call, () -> sendInOrder(call, limit, time -> target.sendMessageReturn(call, time)));
+    return sendReserved(call, () -> sendInOrder(call, remaining(limit, startNanos),
+        time -> target.sendMessageReturn(call, time)));
   }
 
   /** Sends a stored request, and ends its reservation when it is answered. */

@@ -27,7 +27,6 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   /** An answer of this turn, which is sent when the turn is stored. */
   private record TurnAnswer(CompletableFuture<Object> promise, CompletableFuture<?> value) {}
 
-
   private final DurableRuntime<S, E, M> runtime;
   private final M message;
   private final Optional<StoredMessage<Object>> storedMessage; // the handled message; empty if it is not stored

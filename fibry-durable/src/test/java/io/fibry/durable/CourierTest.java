@@ -136,12 +136,10 @@ class CourierTest {
     Patience.acquire(readsBegun);
     var askFailure = new CompletableFuture<RequestException>();
     var future = ada.sendMessageReturn(new Add("b"), LIMIT);
-    Patience.startFiber(() -> askFailure.complete(assertThrows(RequestException.class, () -> ada.ask(new Add("a")))));
-
-    Patience.eventually(() -> {
-      clock.advance(LIMIT);
-      return askFailure.isDone();
-    });
+    var asker = Patience
+        .startFiber(() -> askFailure.complete(assertThrows(RequestException.class, () -> ada.ask(new Add("a")))));
+    Patience.awaitParked(asker); // both requests are stored
+    advanceUntilDone(askFailure);
 
     for (var failure : List.of(askFailure.join(), Patience.failure(future))) {
       var timeout = assertInstanceOf(AskTimeoutException.class, isStored ? failure.getCause() : failure);
@@ -150,6 +148,39 @@ class CourierTest {
       assertEquals(isStored, failure instanceof RequestStoredException);
     }
     ada.kill();
+  }
+
+  private void advanceUntilDone(CompletableFuture<?> result) {
+    Patience.eventually(() -> {
+      clock.advance(LIMIT);
+      return result.isDone();
+    });
+  }
+
+  /** The store confirms the request when half of the limit has passed. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void timeOfStoringCountsAgainstLimit(boolean isAsk) {
+    var slowStore = Intercepted.of(Store.class, memory, (method, arguments, call) -> {
+      if (method.getName().equals("enqueue")) clock.advance(LIMIT.dividedBy(2));
+      return call.pass();
+    });
+    var ada = KIND.storeMessages(9).state("").handler((items, add, context) -> {
+      context.replyWhen(add, new CompletableFuture<>());
+      return items;
+    }).newActor(scope.named("ada"), slowStore);
+    var askFailure = new CompletableFuture<Throwable>();
+    var asker = Patience.startFiber(() -> {
+      if (isAsk) askFailure.complete(assertThrows(RequestException.class, () -> ada.ask(new Add("a"), LIMIT)));
+      else ada.sendMessageReturn(new Add("a"), LIMIT).whenComplete((answer, failure) -> askFailure.complete(failure));
+    });
+    if (isAsk) Patience.awaitParked(asker); // the request is stored
+    else Patience.awaitEnd(asker);
+    advanceUntilDone(askFailure);
+
+    ada.kill();
+    var timeout = assertInstanceOf(AskTimeoutException.class, askFailure.join().getCause());
+    assertEquals(LIMIT.dividedBy(2), timeout.limit());
   }
 
   /** The first courier waits for capacity in the mailbox while the next courier reads. */

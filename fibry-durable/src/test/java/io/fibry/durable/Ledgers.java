@@ -90,7 +90,8 @@ public final class Ledgers implements AutoCloseable {
   // Texts of failures, by id: the failure says that the id is not added, or that it will be
   private final Map<Long, String> refusals = new ConcurrentHashMap<>();
   private final Map<Long, String> promises = new ConcurrentHashMap<>();
-  private final Map<String, Map<Integer, Long>> lastAnswered = new ConcurrentHashMap<>(); // send time, by node and ledger
+  // Send times of the last answered requests, by node and ledger
+  private final Map<String, Map<Integer, Long>> lastAnswered = new ConcurrentHashMap<>();
   private final Map<String, LongAdder> failures = new ConcurrentHashMap<>(); // by class
   private final AtomicBoolean stop = new AtomicBoolean();
   private final ExecutorService fibers = Executors.newVirtualThreadPerTaskExecutor();
@@ -213,7 +214,7 @@ public final class Ledgers implements AutoCloseable {
     awaitAllLedgersWithout("no node", begin);
   }
 
-  /** Waits until other nodes have answered a request to each ledger that was sent since that time. */
+  /** Waits until each ledger has answered such a request on another node than this. */
   public void awaitAllLedgersWithout(String node, long begin) {
     await("all ledgers without " + node, () -> IntStream.range(0, LEDGERS).allMatch(i -> lastAnswered.entrySet()
         .stream().anyMatch(entry -> !entry.getKey().equals(node) && entry.getValue().getOrDefault(i, 0L) >= begin)));
