@@ -59,7 +59,7 @@ record ActorRow(ActorStats stats, int scope, double perSecond) {
     return switch (activity) {
       case "idle", "is idle" -> "idle";
       case "is suspended after a failure", "ends", "is busy", "cut off, its handler still runs" -> activity;
-      case "is between two messages", "was going on to its next message" -> "between messages";
+      case "is between two messages", "was about to begin its next message" -> "between messages";
       default -> {
         if (WORKERS_AT_WORK.matcher(activity).matches()) yield activity;
         if (activity.startsWith("waits for ")) yield "waits";

@@ -93,7 +93,7 @@ function duration(millis) {
 }
 
 const isIdle = doing => doing === 'idle' || doing.startsWith('0 of ');
-const isIll = doing => doing.startsWith('rests after') || doing.startsWith('cut off');
+const isIll = doing => doing.startsWith('is suspended') || doing.startsWith('cut off');
 const does = doing => (isIdle(doing) ? '○ ' : isIll(doing) ? '▲ ' : '● ') + doing;
 const dim = (text, isZero, more = '') => [text, 'number' + (isZero ? ' zero' : more)];
 const columns = [

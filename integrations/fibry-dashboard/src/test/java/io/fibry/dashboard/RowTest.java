@@ -4,10 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorStats;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -60,12 +67,32 @@ class RowTest {
   @CsvSource(delimiter = '|', value = {"idle | idle", "is idle | idle", "ends | ends", "is busy | is busy",
     "is suspended after a failure | is suspended after a failure", "3 of 4 at work | 3 of 4 at work",
     "cut off, its handler still runs | cut off, its handler still runs",
-    "is between two messages | between messages", "is handling idle | handles a message",
+    "is between two messages | between messages", "was about to begin its next message | between messages",
+    "is handling idle | handles a message",
     "has been handling \"3 of 4 at work\" for at least 3 s | handles a message",
     "is handling X, where it waits for the answer of 'y' to secret | handles a message",
     "waits for Password[secret] | waits", "was woken by 'x', and has not begun yet | about to begin",
     "has been given no thread yet by secret | about to begin", "something new: secret | handles a message"})
   void messageTextsAreRemovedFromRows(String activity, String shownActivity) {
     assertEquals(shownActivity, ActorRow.withoutTexts(activity));
+  }
+
+  /** Otherwise a suspended actor would look like a running actor. */
+  @Test
+  void rowAndPageKnowTextsOfEngine() throws IOException {
+    var engine = Files.readString(Path.of("../../fibry-core/src/main/java/io/fibry/engine/cell/ActorInspector.java"));
+    var row = Files.readString(Path.of("src/main/java/io/fibry/dashboard/ActorRow.java"));
+    var page = Files.readString(Path.of("src/main/resources/io/fibry/dashboard/page.js"));
+    var switchBody = row.substring(row.indexOf("switch (activity)"), row.indexOf("yield \"handles a message\""));
+    var cases = Pattern.compile("(?m)^ *case (.*) ->").matcher(switchBody).results().map(match -> match.group(1))
+        .collect(Collectors.joining());
+    var texts = Stream
+        .of(Pattern.compile("\"([^\"]+)\"").matcher(cases),
+            Pattern.compile("startsWith\\(\"(.*?)\"").matcher(switchBody),
+            Pattern.compile("doing.startsWith\\('(\\D.*?)'").matcher(page))
+        .flatMap(Matcher::results).map(match -> match.group(1)).toList();
+
+    assertEquals(13, texts.size(), texts::toString);
+    assertEquals(List.of(), texts.stream().filter(text -> !engine.contains('"' + text)).toList());
   }
 }
