@@ -19,8 +19,6 @@ import io.fibry.ActorSystem;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
-import io.fibry.durable.Histories;
-import io.fibry.durable.Ledgers;
 import io.fibry.durable.NotStoredException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBusyException;
@@ -38,7 +36,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -318,25 +315,6 @@ abstract class FaultContract extends DatabaseFixture {
         append(seenStore, turn(GRACE, graceLife, graceTurns.incrementAndGet()));
         return seenStore.turns(ADA).size() == 1;
       });
-    }
-  }
-
-  private Ledgers.Home home(String name) {
-    var homeStore = open();
-    return new Ledgers.Home(Ledgers.kind(name).entities(scope.anonymous(), homeStore, IDLE),
-        Ledgers.inboxKind(name).entities(scope.anonymous(), homeStore, IDLE));
-  }
-
-  @Test
-  void promisesHoldWhileStatementsFail() throws InterruptedException {
-    try (var ledgers = new Ledgers(List.of(home("a"), home("b")))) {
-      faults.failRandomly(new Random(ledgers.seed()), 0.05);
-      ledgers.awaitMore(1_000);
-      faults.failRandomly(new Random(), 0);
-
-      assertEquals(List.of(), ledgers.violations(home("reader")), () -> "-Dfibry.seed=" + ledgers.seed());
-      for (var kind : List.of("ledger", "inbox")) Histories.check(store, kind);
-      System.out.println(ledgers);
     }
   }
 

@@ -29,7 +29,7 @@ import org.postgresql.ds.PGSimpleDataSource;
  * often two at once. Each store reaches the database through a proxy. An actor that both stores
  * load moves between them again and again.
  */
-@Soak(counterpart = "FaultsInPostgresTest.promisesHoldWhileStatementsFail")
+@Soak(counterpart = "LedgersInPostgresTest.promisesHoldWhileStatementsFail")
 class PostgresFaultsTest {
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 30);
   private static final int MAX_FAULT_MILLIS = 6_000;

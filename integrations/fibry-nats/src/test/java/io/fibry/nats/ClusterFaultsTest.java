@@ -12,6 +12,7 @@ import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.test.NatsServer;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -83,6 +84,10 @@ class ClusterFaultsTest {
       Patience.eventually(
           () -> client.members().stream().filter(member -> member.hosts().contains("inbox")).count() == NAMES.size());
       causeFaults(client);
+    } finally {
+      var folder = Servers.folder(); // a failed test keeps it
+      for (var node : nodes.entrySet())
+        Files.writeString(folder.resolve(node.getKey() + ".log"), node.getValue().output());
     }
   }
 

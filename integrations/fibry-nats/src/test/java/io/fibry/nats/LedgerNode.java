@@ -26,7 +26,7 @@ final class LedgerNode {
     Thread.currentThread().join(); // until the process is killed
   }
 
-  /** A client that uses these servers only, so that none of its bytes avoid a proxy. */
+  /** Connects to these URLs only, so that all bytes pass the proxies. */
   static NatsNetwork network(String urls, int replicas) {
     return NatsNetwork.connectTo(urls).withReplicas(replicas).withOptions(options -> options.ignoreDiscoveredServers());
   }

@@ -1,0 +1,50 @@
+package io.fibry.jdbc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.durable.Histories;
+import io.fibry.durable.Ledgers;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Checks {@link Ledgers} in two stores that share a database whose statements fail at random. */
+abstract class LedgersContract extends DatabaseFixture {
+  private static final Duration IDLE = Duration.ofMinutes(5);
+  private static final double FAILURE_PROBABILITY = 0.05; // of each statement and commit
+  private static final int ANSWERS = 1_000;
+
+  private final ActorScope scope = ActorSystem.openScope("ledgers");
+
+  LedgersContract(Maker maker) {
+    super(maker);
+  }
+
+  @AfterEach
+  void closeScope() {
+    scope.close();
+  }
+
+  private Ledgers.Home home(String name) {
+    var store = open();
+    return new Ledgers.Home(Ledgers.kind(name).entities(scope.anonymous(), store, IDLE),
+        Ledgers.inboxKind(name).entities(scope.anonymous(), store, IDLE));
+  }
+
+  @Test
+  void promisesHoldWhileStatementsFail() throws InterruptedException {
+    try (var ledgers = new Ledgers(List.of(home("a"), home("b")))) {
+      faults.failRandomly(new Random(ledgers.seed()), FAILURE_PROBABILITY);
+      ledgers.awaitMore(ANSWERS);
+      faults.failRandomly(new Random(), 0);
+
+      assertEquals(List.of(), ledgers.violations(home("reader")), () -> "-Dfibry.seed=" + ledgers.seed());
+      for (var kind : List.of("ledger", "inbox")) Histories.check(open(), kind);
+      System.out.println(ledgers);
+    }
+  }
+}

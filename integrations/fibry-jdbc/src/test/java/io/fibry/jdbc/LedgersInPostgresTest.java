@@ -1,0 +1,7 @@
+package io.fibry.jdbc;
+
+class LedgersInPostgresTest extends LedgersContract {
+  LedgersInPostgresTest() {
+    super(DatabaseFixture::postgres);
+  }
+}
