@@ -93,6 +93,7 @@ public final class Ledgers implements AutoCloseable {
   // Send times of the last answered requests, by node and ledger
   private final Map<String, Map<Integer, Long>> lastAnswered = new ConcurrentHashMap<>();
   private final Map<String, LongAdder> failures = new ConcurrentHashMap<>(); // by class
+  private volatile String lastFailure = "";
   private final AtomicBoolean stop = new AtomicBoolean();
   private final ExecutorService fibers = Executors.newVirtualThreadPerTaskExecutor();
   private final List<Future<?>> askers = new ArrayList<>();
@@ -186,6 +187,7 @@ public final class Ledgers implements AutoCloseable {
     } catch (RuntimeException failure) {
       if (!isExpected(failure)) throw failure;
       failures.computeIfAbsent(failure.getClass().getSimpleName(), name -> new LongAdder()).increment();
+      lastFailure = failure.toString();
       var outcome = RequestException.outcomeOf(failure, request);
       if (request instanceof Add && outcome == Outcome.NOT_DONE) refusals.put(id, failure.toString());
       if (id > 0 && outcome == Outcome.WILL_BE_DONE) promises.put(id, failure.toString());
@@ -228,11 +230,15 @@ public final class Ledgers implements AutoCloseable {
 
   /** Waits until the condition holds. Fails if an asker fails, or if no answers come any more. */
   public void await(String description, BooleanSupplier condition) {
-    Patience.progress(description + ": it did not come; -Dfibry.seed=" + seed + ", " + this, answers::get, () -> {
-      for (var asker : askers) if (asker.state() == Future.State.FAILED)
-        throw new AssertionError("an asker has failed", asker.exceptionNow());
-      return condition.getAsBoolean();
-    });
+    try {
+      Patience.progress(description + " did not come", answers::get, () -> {
+        for (var asker : askers) if (asker.state() == Future.State.FAILED)
+          throw new AssertionError("an asker has failed", asker.exceptionNow());
+        return condition.getAsBoolean();
+      });
+    } catch (AssertionError failure) {
+      throw new AssertionError("-Dfibry.seed=" + seed + ", " + this + ", " + failure.getMessage(), failure);
+    }
   }
 
   // ---- checks
@@ -316,7 +322,7 @@ public final class Ledgers implements AutoCloseable {
   @Override
   public String toString() {
     return answers + " answers to " + lastId + " ids and to readers, " + refusals.size() + " refused, "
-        + promises.size() + " promised, failures " + new TreeMap<>(failures);
+        + promises.size() + " promised, failures " + new TreeMap<>(failures) + (lastFailure.isEmpty() ? "" : ", the last: " + lastFailure);
   }
 
   @Override
