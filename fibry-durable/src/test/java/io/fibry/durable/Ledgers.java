@@ -322,7 +322,8 @@ public final class Ledgers implements AutoCloseable {
   @Override
   public String toString() {
     return answers + " answers to " + lastId + " ids and to readers, " + refusals.size() + " refused, "
-        + promises.size() + " promised, failures " + new TreeMap<>(failures) + (lastFailure.isEmpty() ? "" : ", the last: " + lastFailure);
+        + promises.size() + " promised, failures " + new TreeMap<>(failures)
+        + (lastFailure.isEmpty() ? "" : ", the last: " + lastFailure);
   }
 
   @Override

@@ -37,7 +37,8 @@ import java.util.stream.Collectors;
  * have no lease. Single entries are read from the leader, because other servers may be behind.
  */
 final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
-  private static final Duration BUSY_RETRY_LIMIT = Duration.ofSeconds(5); // for a write that is refused as BUSY
+  // For a write that is refused as BUSY, or that no server receives because the stream has no leader
+  private static final Duration BUSY_RETRY_LIMIT = Duration.ofSeconds(5);
   // between the server's heartbeats; if three are missing, the client starts the watch again
   private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(1);
   private static final String OPERATION = "KV-Operation"; // header of a deletion
@@ -140,8 +141,18 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
         throw writeFailure(key, refusal);
       pause(key, attempt, refusal);
     } catch (IOException | IllegalStateException failure) {
-      throw writeFailure(key, failure);
+      if (!hasNoReceiver(failure) || System.nanoTime() - deadline > 0) throw writeFailure(key, failure);
+      pause(key, attempt, failure);
     }
+  }
+
+  /**
+   * Returns whether no server received the message, so that it is not stored. That is the case
+   * while the servers elect a leader of the stream. The client's exception says so only in its
+   * text.
+   */
+  private static boolean hasNoReceiver(Exception failure) {
+    return failure instanceof IOException && String.valueOf(failure.getMessage()).contains("503 No Responders");
   }
 
   private static void pause(String key, int attempt, Exception cause) {
@@ -157,6 +168,7 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
     var failure = switch (cause) {
       case JetStreamApiException refusal -> failureOf(WriteOutcome.of(refusal));
       case IllegalStateException closed -> Failure.DISCONNECTED;
+      case IOException unsent when hasNoReceiver(unsent) -> Failure.DISCONNECTED;
       default -> Failure.UNKNOWN; // the server may have changed the entry
     };
     return new TransportException(failure, (failure == Failure.UNKNOWN

@@ -1,6 +1,7 @@
 package io.fibry.nats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.TransportException;
@@ -104,7 +105,10 @@ class ClusterFaultsTest {
     try (var ledgers = new Ledgers(List.of(LedgerNode.home(client)))) {
       random = new Random(ledgers.seed());
       for (int i = 0; i < ROUNDS; i++) causeFaults(ledgers);
-      for (var name : NAMES) ledgers.awaitAnswerOf(name);
+      for (var name : NAMES) {
+        assertTrue(nodes.get(name).isAlive(), () -> "node " + name + " has ended: " + nodes.get(name).output());
+        ledgers.awaitAnswerOf(name);
+      }
       assertEquals(List.of(), ledgers.violations(), () -> "-Dfibry.seed=" + ledgers.seed());
       Histories.check(client.store(), "ledger");
       Histories.check(client.store(), "inbox");

@@ -60,6 +60,10 @@ public final class NodeProcess implements AutoCloseable {
     process.kill();
   }
 
+  public boolean isAlive() {
+    return process.handle().isAlive();
+  }
+
   /** Returns all that the process has printed. */
   public String output() {
     return process.output();

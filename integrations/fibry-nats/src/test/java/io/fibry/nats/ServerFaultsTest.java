@@ -30,8 +30,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -117,6 +119,21 @@ class ServerFaultsTest {
       assertEquals(version, transport.get("k.1").orElseThrow().version());
       long nextVersion = transport.update("k.1", new byte[2], version, Duration.ofMinutes(5)).orElseThrow();
       assertEquals(nextVersion, Patience.nextOf(versions));
+    }
+  }
+
+  /** No server receives writes while the table has no stream, as while servers elect a leader. */
+  @Test
+  void writeToTableWaitsForReceiver() throws Exception {
+    try (var transport = openTransport(); var client = Nats.connect(server.url())) {
+      client.jetStreamManagement().deleteStream(NatsTable.streamName("faults"));
+      var version = new CompletableFuture<OptionalLong>();
+      var writer = Patience.startFiber(() -> transport.create("k.1", new byte[1], Duration.ofMinutes(5)), version);
+      Patience.awaitParked(writer);
+
+      openTransport().close(); // makes the stream again
+
+      assertTrue(Patience.value(version).isPresent());
     }
   }
 
