@@ -2,13 +2,18 @@ package io.fibry.nats;
 
 import io.fibry.ActorSystem;
 import io.fibry.cluster.Cluster;
+import io.fibry.cluster.TransportException;
 import io.fibry.durable.Ledgers;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** A process with a node that hosts {@link Ledgers}. */
 final class LedgerNode {
   static final Duration LEASE = Duration.ofSeconds(4);
   private static final Duration IDLE_LIMIT = Duration.ofMinutes(5);
+
+  private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(100); // between two attempts to join
 
   private LedgerNode() {}
 
@@ -19,7 +24,7 @@ final class LedgerNode {
   /** Runs a node. Arguments: its app, its servers, the number of replicas, and its name. */
   public static void main(String[] args) throws InterruptedException {
     String node = args[3];
-    var cluster = join(args[0], network(args[1], Integer.parseInt(args[2])), node);
+    var cluster = joinWhenConnected(args[0], network(args[1], Integer.parseInt(args[2])), node);
     cluster.host(Ledgers.kind(node), ActorSystem.anonymous(), IDLE_LIMIT);
     cluster.host(Ledgers.inboxKind(node), ActorSystem.anonymous(), IDLE_LIMIT);
     NodeProcess.reportJoined();
@@ -29,6 +34,16 @@ final class LedgerNode {
   /** Connects to these URLs only, so that all bytes pass the proxies. */
   static NatsNetwork network(String urls, int replicas) {
     return NatsNetwork.connectTo(urls).withReplicas(replicas).withOptions(options -> options.ignoreDiscoveredServers());
+  }
+
+  /** Tries again while the network fails, as a process does that its operator starts again. */
+  private static Cluster joinWhenConnected(String app, NatsNetwork network, String node) {
+    while (true) try {
+      return join(app, network, node);
+    } catch (TransportException failure) {
+      System.out.println(node + " did not join: " + failure.getMessage());
+      LockSupport.parkNanos(PAUSE);
+    }
   }
 
   static Cluster join(String app, NatsNetwork network, String node) {
