@@ -91,12 +91,12 @@ final class PendingBatch<M, B> {
    * a cycle, so this method throws. The timer then tries again after {@code wait}.
    */
   private void handOverOrRetry() {
+    boolean isHandedOver = false;
     try {
       handOver();
-    } catch (RequestException cycle) {
-      timer.cancel();
-      timer = gatherer.sendMessageLater(new BatchExpiry(this, batch), wait);
-      throw cycle;
+      isHandedOver = true;
+    } finally {
+      if (!isHandedOver) timer = gatherer.sendMessageLater(new BatchExpiry(this, batch), wait);
     }
   }
 
@@ -105,8 +105,8 @@ final class PendingBatch<M, B> {
    * batch that the writer refuses is a dead letter.
    */
   private void handOver() {
+    timer.cancel(); // first: during a long wait for the writer, its message would take a place in the mailbox
     writer.sendMessage(kind.seal().apply(batch));
-    timer.cancel();
     batch = null;
     count = 0;
   }
