@@ -3,6 +3,7 @@ package io.fibry.support;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -74,7 +75,7 @@ public final class FaultProxy implements AutoCloseable {
    * have a gap.
    */
   public synchronized void set(Mode newMode) {
-    if (mode.drops() && !newMode.drops()) {
+    if (mode.drops() && newMode != mode) {
       mode = Mode.HOLD; // no byte passes behind a gap
       closeConnections();
     }
@@ -84,14 +85,14 @@ public final class FaultProxy implements AutoCloseable {
 
   /** Closes all connections, so that clients connect again. */
   public void closeConnections() {
-    sockets.forEach(socket -> {
+    for (var socket : sockets) { // a client may connect again meanwhile
+      sockets.remove(socket);
       try {
         socket.close();
-      } catch (IOException failure) { // the socket was closed before
-        sockets.remove(socket);
+      } catch (IOException failure) {
+        throw new UncheckedIOException(failure);
       }
-    });
-    sockets.clear();
+    }
   }
 
   private void accept() {
@@ -113,7 +114,9 @@ public final class FaultProxy implements AutoCloseable {
         var bytes = new byte[16 << 10];
         for (int length = in.read(bytes); length >= 0; length = in.read(bytes))
           if (mayPass(isFromServer)) out.write(bytes, 0, length);
-      } catch (IOException | InterruptedException failure) { // the other side has closed the connection
+      } catch (IOException | InterruptedException failure) {
+        // the other side has closed the connection
+      } finally {
         sockets.remove(source);
       }
     });

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.durable.Histories;
 import io.fibry.durable.Ledgers;
 import java.time.Duration;
 import java.util.List;
@@ -43,7 +42,7 @@ abstract class LedgersContract extends DatabaseFixture {
       faults.failRandomly(new Random(), 0);
 
       assertEquals(List.of(), ledgers.violations(home("reader")), () -> "-Dfibry.seed=" + ledgers.seed());
-      for (var kind : List.of("ledger", "inbox")) Histories.check(open(), kind);
+      Ledgers.checkHistories(open());
       System.out.println(ledgers);
     }
   }

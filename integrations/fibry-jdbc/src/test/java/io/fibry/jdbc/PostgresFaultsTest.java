@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.zaxxer.hikari.HikariDataSource;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.durable.Histories;
 import io.fibry.durable.Ledgers;
 import io.fibry.support.FaultProxy;
 import io.fibry.support.Patience;
@@ -100,7 +99,7 @@ class PostgresFaultsTest {
       for (var name : List.of("a", "b")) ledgers.awaitAnswerOf(name);
       homes.add(new Home("reader", server, database));
       assertEquals(List.of(), ledgers.violations(homes.getLast().ledgers), () -> "-Dfibry.seed=" + ledgers.seed());
-      for (var kind : List.of("ledger", "inbox")) Histories.check(homes.getLast().store, kind);
+      Ledgers.checkHistories(homes.getLast().store);
       System.out.println(counts + ": " + ledgers);
     }
   }
@@ -112,9 +111,9 @@ class PostgresFaultsTest {
       faults.put(Fault.values()[random.nextInt(Fault.values().length)], homes.get(random.nextInt(homes.size())));
     if (faults.containsKey(Fault.KILL_SERVER)) faults.remove(Fault.PAUSE_SERVER); // a dead server cannot be paused
 
+    ledgers.awaitMore(random.nextInt(500));
     long begin = System.nanoTime();
     long end = begin + TimeUnit.MILLISECONDS.toNanos(random.nextInt(MAX_FAULT_MILLIS));
-    ledgers.awaitMore(random.nextInt(500));
     for (var fault : faults.entrySet()) begin(fault.getKey(), fault.getValue());
     ledgers.await("the end of the faults " + faults.keySet(), () -> System.nanoTime() - end > 0);
     for (var fault : faults.entrySet()) end(fault.getKey(), fault.getValue());

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.TransportException;
 import io.fibry.cluster.spi.ClusterTransport;
-import io.fibry.durable.Histories;
 import io.fibry.durable.Ledgers;
 import io.fibry.support.FaultProxy;
 import io.fibry.support.Patience;
@@ -110,8 +109,7 @@ class ClusterFaultsTest {
         ledgers.awaitAnswerOf(name);
       }
       assertEquals(List.of(), ledgers.violations(), () -> "-Dfibry.seed=" + ledgers.seed());
-      Histories.check(client.store(), "ledger");
-      Histories.check(client.store(), "inbox");
+      Ledgers.checkHistories(client.store());
       System.out.println(counts + ", " + servers.size() + " servers: " + ledgers);
     }
   }
@@ -125,9 +123,9 @@ class ClusterFaultsTest {
     if (faults.containsKey(Fault.KILL_NODE)) faults.remove(Fault.PAUSE_NODE); // a dead process cannot be paused
     if (faults.containsKey(Fault.KILL_SERVER)) faults.remove(Fault.PAUSE_SERVER);
 
+    ledgers.awaitMore(random.nextInt(200));
     long begin = System.nanoTime();
     long end = begin + TimeUnit.MILLISECONDS.toNanos(random.nextInt(MAX_FAULT_MILLIS));
-    ledgers.awaitMore(random.nextInt(200));
     faults.forEach((fault, node) -> begin(fault, node, server));
     ledgers.await("the end of the faults " + faults, () -> System.nanoTime() - end > 0);
     faults.forEach((fault, node) -> end(fault, node, server));

@@ -3,7 +3,6 @@ package io.fibry.nats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.cluster.Cluster;
-import io.fibry.durable.Histories;
 import io.fibry.durable.Ledgers;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
@@ -73,8 +72,7 @@ class PausedOwnersTest {
       for (int i = 0; i < ROUNDS; i++) pause(ledgers, i % NAMES.size(), random.nextInt(MAX_EXTRA_MILLIS));
       for (var name : NAMES) ledgers.awaitAnswerOf(name);
       assertEquals(List.of(), ledgers.violations(), () -> "-Dfibry.seed=" + ledgers.seed());
-      Histories.check(client.store(), "ledger");
-      Histories.check(client.store(), "inbox");
+      Ledgers.checkHistories(client.store());
       System.out.println(ROUNDS + " pauses, " + servers.size() + " servers: " + ledgers);
     }
   }
