@@ -45,7 +45,7 @@ class AbandonedRequestsTest {
 
   @Promise("4.10")
   @Test
-  void cancelledRequestRunsGivenUpCallbackOnce() {
+  void cancelledRequestRunsOnAbandonedCallbackOnce() {
     var future = actor.sendMessageReturn(new Work());
     Patience.await(answerPromised);
     assertFalse(callbackThread.isDone());
@@ -60,7 +60,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void interruptedAskRunsGivenUpCallback() throws Exception {
+  void interruptedAskRunsOnAbandonedCallback() throws Exception {
     var failure = new CompletableFuture<Throwable>();
     var asker = Thread.ofVirtual().start(() -> failure.complete(assertThrows(CancellationException.class,
         () -> actor.ask(new Work()))));
@@ -73,7 +73,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void timedOutAskRunsGivenUpCallback() {
+  void timedOutAskRunsOnAbandonedCallback() {
     var failure = new CompletableFuture<Throwable>();
     Patience.startFiber(() -> failure.complete(assertThrows(AskTimeoutException.class,
         () -> actor.ask(new Work(), LIMIT))));
@@ -88,7 +88,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void timedOutFutureRunsGivenUpCallbackOnOwnThread() {
+  void timedOutFutureRunsOnAbandonedCallbackOnOwnThread() {
     var asker = Thread.currentThread();
 
     var future = actor.sendMessageReturn(new Work(), LIMIT);
@@ -101,7 +101,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void givenUpCallbackDoesNotRunAfterAnswer() {
+  void onAbandonedCallbackDoesNotRunAfterAnswer() {
     answer.complete("there");
 
     var future = actor.sendMessageReturn(new Work());
@@ -113,7 +113,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void givenUpCallbackRunsWhenCancelRacesWithPromise() {
+  void onAbandonedCallbackRunsWhenCancelRacesWithPromise() {
     long seed = StressHarness.seed();
     System.out.println("promised answers whose askers give up: -Dfibry.seed=" + seed);
     var random = new Random(seed);

@@ -27,7 +27,7 @@ class ActorLeakTest {
   private static final int ACTORS = Soak.ON ? 1_000_000 : 100_000;
 
   @Test
-  void manyActorsStartedAndStoppedLeaveNothing() {
+  void startedAndStoppedActorsLeaveNeitherMemoryNorThreads() {
     startAndStop(10_000);
     var threads = threads();
 
@@ -95,7 +95,7 @@ class ActorLeakTest {
   }
 
   @Test
-  void cancelledTimersLeaveNothing() {
+  void cancelledTimersLeaveNoMemory() {
     var actor = ActorSystem.anonymous().newActor((byte[] message) -> {});
     setTimers(actor, 1_000);
 
@@ -111,7 +111,7 @@ class ActorLeakTest {
   }
 
   @Test
-  void timersOfEndedActorLeaveNothing() {
+  void timersDoNotKeepEndedActorInMemory() {
     var actor = ActorSystem.anonymous().newActor((Object message) -> {});
     for (int i = 0; i < 10_000; i++) actor.sendMessageEvery("tick", Duration.ofHours(1));
     var probe = new WeakReference<>(actor);

@@ -236,7 +236,7 @@ class AnswerLimitTest {
   }
 
   @Test
-  void badInputIsRefused() {
+  void zeroLimitAndNullArgumentsAreRefused() {
     var actor = actor(scope.anonymous());
     assertEquals("a limit of 0 s leaves no time to wait; give more than zero",
         assertThrows(IllegalArgumentException.class, () -> actor.sendMessageReturn("a", Duration.ZERO)).getMessage());

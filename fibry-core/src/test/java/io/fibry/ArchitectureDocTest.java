@@ -29,7 +29,7 @@ class ArchitectureDocTest {
   }
 
   @Test
-  void everyPackageIsExplained() throws Exception {
+  void architectureDocumentNamesEachPackage() throws Exception {
     var text = Files.readString(DOC);
 
     assertEquals(List.of(),

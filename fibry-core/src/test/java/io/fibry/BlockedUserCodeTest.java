@@ -242,7 +242,7 @@ class BlockedUserCodeTest {
   }
 
   @Test
-  void requestTextIsBuiltWhenRead() {
+  void exceptionBuildsTextOfRequestWhenRead() {
     var texts = new AtomicInteger();
     var request = new Object() {
       @Override

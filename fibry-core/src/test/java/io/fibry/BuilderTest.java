@@ -200,7 +200,7 @@ class BuilderTest {
   }
 
   @Test
-  void everyHandlerShapeIsAccepted() {
+  void builderAcceptsHandlersWithOrWithoutStateAndContext() {
     var builder = scope.anonymous();
     var stateful = builder.initialState(() -> "s");
 

@@ -30,7 +30,7 @@ class CloseHooksTest {
   @SuppressWarnings("try")
   @Promise("16.18")
   @Test
-  void closeHookEndsLongConversationInTime() throws Exception {
+  void closeHookLetsConversationEndBeforeCutOff() throws Exception {
     var server = TcpAcceptor.open(scope.openScope("chat").anonymous(), 0, connection -> {
       var closing = new CountDownLatch(1);
       try (var hook = scope.onClosing(closing::countDown)) {
@@ -51,7 +51,7 @@ class CloseHooksTest {
 
   @Promise("16.18")
   @Test
-  void closeHooksRunOnceAndAtTheSameTimeInChildScopes() {
+  void closeRunsHooksOfAllScopesAtOnceAndOnlyOnce() {
     var inner = scope.openScope("inner");
     inner.onClosing(hookRuns::incrementAndGet);
     scope.onClosing(hookRuns::incrementAndGet);
@@ -91,7 +91,7 @@ class CloseHooksTest {
 
   @Promise("16.18")
   @Test
-  void hangingOrFailingCloseHookBlocksNothing() {
+  void hangingOrFailingHookDelaysNeitherCloseNorOtherHooks() {
     var gate = new Gate();
     var lastHookRun = new CountDownLatch(1);
     scope.named("doorkeeper").newActor(message -> {});
@@ -111,7 +111,7 @@ class CloseHooksTest {
   }
 
   @Test
-  void badInputIsRefused() {
+  void nullCloseHookIsRefused() {
     assertEquals("hook", assertThrows(NullPointerException.class, () -> scope.onClosing(null)).getMessage());
   }
 

@@ -34,7 +34,7 @@ class ClosesFirstTest {
   }
 
   @Test
-  void otherActorsEndInReverseCreationOrder() {
+  void actorsWithoutClosesFirstEndInReverseCreationOrder() {
     for (String name : List.of("first", "second")) scope.anonymous().newSink().closeOnExit(() -> endings.add(name));
 
     scope.close();

@@ -224,7 +224,7 @@ class ContractTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void timersSendOnceAndRepeatedly(Variant variant) {
+  void timersSendMessagesOnceOrEachPeriod(Variant variant) {
     var received = new CopyOnWriteArrayList<Object>();
     var actor = variant.builder(scope).newActor((Object m) -> received.add(m));
 

@@ -144,7 +144,7 @@ class DeadLetterTest {
 
   @Promise("3.4")
   @Test
-  void throwingListenerIsLoggedAndHarmsNoActor() {
+  void exceptionOfDeadLetterListenerIsLogged() {
     var scopeWithBadListener = Variants.scope(o -> o.withDeadLetters(letter -> {
       throw new IllegalStateException("bad listener");
     }));
@@ -189,7 +189,7 @@ class DeadLetterTest {
   }
 
   @Test
-  void messageWithThrowingToStringDoesNoHarm() {
+  void logAndDeadLetterShowThatToStringThrew() {
     var message = new Object() {
       @Override
       public String toString() {

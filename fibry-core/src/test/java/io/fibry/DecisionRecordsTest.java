@@ -38,7 +38,7 @@ class DecisionRecordsTest {
       "Order", "Deposited", "Async", "Bean", "Durable", "NaN", "Unconfined");
 
   @Test
-  void eachRecordHasNumberDateAndParts() throws IOException {
+  void eachRecordHasRequiredFormAndAtMost700Words() throws IOException {
     var violations = new ArrayList<String>();
     int number = 0;
     for (var file : records()) {

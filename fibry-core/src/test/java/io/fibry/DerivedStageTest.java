@@ -189,7 +189,7 @@ class DerivedStageTest {
   }
 
   @Test
-  void derivedStageWorksOutsideActors() throws Exception {
+  void threadOutsideActorsGetsValueOfDerivedStage() throws Exception {
     var echo = scope.anonymous().newActorWithReturn((String text) -> text);
     var stage = echo.sendMessageReturn("hello").thenApply(text -> text + "!").thenApply(text -> text + "?");
 

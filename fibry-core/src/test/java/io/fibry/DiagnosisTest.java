@@ -319,7 +319,7 @@ class DiagnosisTest {
    */
   @Promise("4.17")
   @Test
-  void hundredThousandRequestsMayTimeOutTogether() {
+  void hundredThousandTimeoutsTogetherMakeFewSnapshots() {
     var actor = Job.worker(Variants.scope(o -> o).named("stuck"));
     var gate = occupy(actor, "Slow[1]");
     var cell = (Cell) actor;

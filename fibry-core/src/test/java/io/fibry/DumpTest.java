@@ -128,7 +128,7 @@ class DumpTest {
   }
 
   @Test
-  void dumpShowsActorOfEveryVariant() {
+  void dumpShowsIdleActorOfEachStrategyAndMailbox() {
     for (var variant : Variants.all().toList()) actor(variant.builder(scope));
 
     assertEquals(Variants.all().count() + 1, lines().size());

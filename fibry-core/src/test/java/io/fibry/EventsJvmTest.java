@@ -41,7 +41,7 @@ class EventsJvmTest {
 
   @Promise("15.8")
   @Test
-  void actorsWorkWithoutFlightRecorder() throws Exception {
+  void actorAnswersInJvmWithoutFlightRecorder() throws Exception {
     try (var child = Child.java(List.of("--limit-modules", "java.base"), Program.class)) {
       assertEquals("1\nfalse", child.awaitExit(0));
     }

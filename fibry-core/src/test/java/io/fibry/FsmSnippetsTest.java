@@ -26,7 +26,7 @@ class FsmSnippetsTest {
   record Lock() implements Event {}
 
   @Test
-  void fsm() {
+  void pushOpensDoorAndRunsEnterCode() {
     // @start region="fsm"
     var machine = Fsm.of(Door.class, Event.class, new Closed())
         .on(Closed.class, Push.class, (closed, push) -> new Open(push.visitor()))

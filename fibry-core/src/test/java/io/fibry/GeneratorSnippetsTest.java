@@ -19,7 +19,7 @@ class GeneratorSnippetsTest {
   }
 
   @Test
-  void generator() {
+  void generatorYieldsFibonacciNumbersToLoopAndStream() {
     // @start region="generator"
     Generator<Long> fibonacci = Generator.of(ActorSystem.anonymous(), 100, out -> {
       for (long a = 0, b = 1;; b += a, a = b - a) out.yield(a); // waits while the reader is 100 numbers behind
@@ -38,7 +38,7 @@ class GeneratorSnippetsTest {
   }
 
   @Test
-  void mapReduce() {
+  void mapReduceSumsWordCountsOfTexts() {
     // @start region="mapReduce"
     var texts = List.of("to be", "or not", "to be");
     var words = MapReduce.start(ActorSystem.anonymous(), 8, texts, text -> text.split(" ").length, 0, Integer::sum);
@@ -50,7 +50,7 @@ class GeneratorSnippetsTest {
   }
 
   @Test
-  void flows() {
+  void actorHandlesStreamAndAskAllReturnsAnswersInOrder() {
     // @start region="flows"
     var printer = ActorSystem.anonymous().newActor((String line) -> print(line));
     try (var lines = new SubmissionPublisher<String>()) {

@@ -244,7 +244,7 @@ class HandOverTest {
   }
 
   @Test
-  void lateHandlerStartsNewFibersForAWhile() {
+  void actorThatBlocksAfterWakeUpLosesHandOverForNextWakeUps() {
     var wokenActor = scope.anonymous().newActor((CountDownLatch actorBegun) -> actorBegun.countDown());
     var lateCount = new CompletableFuture<Integer>();
     var self = new AtomicReference<Actor<String>>();

@@ -91,7 +91,7 @@ class HandlingCountTest {
 
   @Promise("19.1")
   @Test
-  void failedMessageIsCountedOnceForListener() {
+  void reportInListenerCountsFailedMessageOnce() {
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor(Gate::passOrThrow);
     for (Object message : List.of("a", new IOException("planned"), "b")) actor.sendMessage(message);
 

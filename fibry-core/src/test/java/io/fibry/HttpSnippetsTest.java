@@ -44,7 +44,7 @@ class HttpSnippetsTest {
   }
 
   @Test
-  void server() throws Exception {
+  void serverRespondsWithTextOfRoute() throws Exception {
     // @start region="server"
     var server = HttpServer.open(ActorSystem.named("web"), 0,
         HttpRoutes.none().text("/hello", exchange -> "Hello " + exchange.queryParameter("name").orElse("World")),
@@ -58,7 +58,7 @@ class HttpSnippetsTest {
   }
 
   @Test
-  void routes() throws Exception {
+  void routesRespondWithTextStreamAndFile() throws Exception {
     Files.writeString(web.resolve("index.html"), "<p>shop</p>");
     // @start region="routes"
     var orders = ActorSystem.named("orders").newActorWithReturn((String order) -> "ordered: " + order);
@@ -80,7 +80,7 @@ class HttpSnippetsTest {
   }
 
   @Test
-  void exchange() throws Exception {
+  void handlerRespondsAccordingToQueryParameter() throws Exception {
     // @start region="exchange"
     var routes = HttpRoutes.none().text("GET /teapot", exchange -> {
       if (exchange.queryParameter("milk").isPresent()) throw new HttpException(400, "no milk in here");
@@ -94,7 +94,7 @@ class HttpSnippetsTest {
   }
 
   @Test
-  void options() throws Exception {
+  void serverWithOwnLimitsResponds() throws Exception {
     // @start region="options"
     var server = Stereotypes.def().embeddedHttpServer(0, HttpRoutes.none().text("/", exchange -> "Hello"),
         o -> o.withMaxBody(10_000).withMaxExchanges(5_000).withHeaderLimit(Duration.ofMinutes(1)));
@@ -104,7 +104,7 @@ class HttpSnippetsTest {
   }
 
   @Test
-  void singleLineServer() throws Exception {
+  void serverWithSingleHandlerRespondsToAnyPath() throws Exception {
     try (var server = Stereotypes.def().embeddedHttpServer(0, exchange -> "Hello World!")) {
       assertEquals("Hello World!", get(server, "/any/path"));
     }

@@ -52,7 +52,7 @@ class InitializerRulesTest {
       + "(java.util.function.BooleanSupplier, java.lang.Object) calls LockSupport.park");
 
   @Test
-  void initializersWaitOnlyWhereAllowed() {
+  void onlyListedStaticInitializersMayWait() {
     assertEquals(ALLOWED, findWaits(ArchitectureTest.MAIN));
   }
 
@@ -73,7 +73,7 @@ class InitializerRulesTest {
   }
 
   @Test
-  void waitingInitializerIsFound() {
+  void ruleFindsInitializerThatWaits() {
     assertTrue(findWaits(new ClassFileImporter().importClasses(WaitingInitializer.class)).toString()
         .contains("CountDownLatch.await"));
   }

@@ -38,7 +38,7 @@ class IoSnippetsTest {
   }
 
   @Test
-  void downloader() throws Exception {
+  void downloaderReturnsPageToAskAndToFuture() throws Exception {
     try (var serverSocket = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
       Thread.ofVirtual().start(() -> serve(serverSocket));
       var uri =
@@ -62,7 +62,7 @@ class IoSnippetsTest {
   }
 
   @Test
-  void program() {
+  void poolOfProgramsReturnsOutputAndExitCode() {
     assumeTrue(Files.isExecutable(Path.of("/bin/echo")), "this system has no /bin/echo");
 
     // @start region="program"

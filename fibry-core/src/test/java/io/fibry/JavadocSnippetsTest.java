@@ -36,7 +36,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void actorSystem() {
+  void actorHandlesQueuedMessageBeforeItCloses() {
     // @start region="system"
     try (var greeter = ActorSystem.anonymous().newActor((String name) -> print("Hello " + name))) {
       greeter.sendMessage("World");
@@ -47,7 +47,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void actor() {
+  void actorHandlesMessagesInOrderAndRefusesThemAfterClose() {
     // @start region="actor"
     var sum = new LongAdder();
     Actor<Integer> adder = ActorSystem.anonymous().newActor(n -> sum.add(n));
@@ -64,7 +64,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void actorWithReturn() {
+  void actorWithReturnAnswersAskAndFutures() {
     // @start region="openWithReturn"
     ActorWithReturn<Integer, Integer> square = ActorSystem.anonymous().newActorWithReturn(n -> n * n);
 
@@ -77,7 +77,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void done() {
+  void askForDoneReturnsWhenTextIsSaved() {
     // @start region="done"
     record Save(String text) implements Request<Save, Done> {}
     var saved = new ArrayList<String>();
@@ -93,7 +93,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void thrownExceptions() {
+  void askThrowsCheckedExceptionDeclaredByCaller() {
     String text;
 
     // @start region="declareThrown"
@@ -111,7 +111,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void sink() {
+  void sinkRunsCodeOnItsObject() {
     // @start region="sink"
     Sink<TreeSet<String>> names = Stereotypes.fibers().sink(new TreeSet<>());
 
@@ -147,7 +147,7 @@ class JavadocSnippetsTest {
   // @end
 
   @Test
-  void requestAndContext() {
+  void askReturnsReplyOfHandlerWithContext() {
     var account = ActorSystem.anonymous().initialState(Ledger::new).newActor(Ledger::handle);
 
     long balance = balanceAfter(account, 500);
@@ -158,7 +158,7 @@ class JavadocSnippetsTest {
   record Job(String name, int urgency) {}
 
   @Test
-  void mailbox() {
+  void actorsHandleMessagesOfBoundedAndPriorityMailbox() {
     // @start region="mailbox"
     var latest = ActorSystem.anonymous().mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST))
         .newActor((String price) -> print(price));
@@ -174,7 +174,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void strategy() {
+  void actorRunsOnThreadOfItsStrategy() {
     // @start region="strategy"
     Strategy threads = activation -> Thread.ofPlatform().name("own").start(activation);
     var actor =
@@ -185,7 +185,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void scope() {
+  void closeOfScopeHandlesQueuedMessages() {
     var sold = new CopyOnWriteArrayList<String>();
 
     // @start region="scope"
@@ -200,7 +200,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void failurePolicy() {
+  void stopPolicyEndsActorAndAskerGetsException() {
     // @start region="policy"
     var parser = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog())
         .newActorWithReturn((String s) -> Integer.parseInt(s));
@@ -214,7 +214,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void redelivery() {
+  void redeliveryHandlesMessageAfterTwoFailures() {
     var tries = new AtomicInteger();
     // @start region="redelivery"
     var redelivery = FailurePolicy.resume().withBackoff(Duration.ofMillis(10), Duration.ofSeconds(1)).withRedelivery(5);
@@ -229,7 +229,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void contextPropagator() {
+  void handlerSeesThreadLocalValueOfSender() {
     var user = new ThreadLocal<String>();
     // @start region="carrier"
     class User implements ContextPropagator<String> {
@@ -259,7 +259,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void textContextPropagator() {
+  void textPropagatorRestoresTenantAndWritesItAsText() {
     var tenant = new ThreadLocal<String>();
     // @start region="textCarrier"
     class Tenant implements TextContextPropagator<String> {
@@ -295,7 +295,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void stereotypes() {
+  void runOnceTaskAddsLineToSink() {
     // @start region="stereotypes"
     var log = Stereotypes.fibers().sink(new ArrayList<String>()); // an object as an actor
     // a task as an actor
@@ -306,7 +306,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void scheduler() throws Exception {
+  void systemSchedulerRunsTaskAfterDelay() throws Exception {
     var runs = new CountDownLatch(1);
     // @start region="scheduler"
     Scheduler.Timer timer = Scheduler.system().schedule(Duration.ofMillis(10), () -> runs.countDown());
@@ -317,7 +317,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void manualClock() {
+  void taskRunsWhenManualClockReachesItsTime() {
     // @start region="clock"
     var clock = new ManualScheduler();
     var tea = new ArrayList<String>();

@@ -104,7 +104,7 @@ class JvmExitTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"-XX:ActiveProcessorCount=1", "-Djdk.virtualThreadScheduler.parallelism=1"})
-  void contractHoldsOnOneCoreAndOnOneCarrier(String flag) throws Exception {
+  void stressHarnessPassesOnOneCoreAndOnOneCarrier(String flag) throws Exception {
     String seed = "-Dfibry.seed=" + StressHarness.seed();
     try (var child = Child.java(List.of(flag, seed, "-Dfibry.soak=" + Soak.ON),
         StressHarness.class, String.valueOf(StressHarness.millis(300)))) {

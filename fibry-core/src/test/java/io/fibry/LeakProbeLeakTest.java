@@ -37,7 +37,7 @@ class LeakProbeLeakTest {
   }
 
   @Test
-  void resultOfWorkIsPartOfGrowth() {
+  void probeCountsResultOfWorkAsGrowth() {
     long growth = LeakProbe.growth(16 * TIMES + 50_000, () -> new byte[16 * TIMES]);
 
     assertEquals(16 * TIMES, growth, 100_000);

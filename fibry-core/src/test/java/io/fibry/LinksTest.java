@@ -32,7 +32,7 @@ class LinksTest {
   Path folder;
 
   @Test
-  void everyLinkHasTarget() throws Exception {
+  void everyLinkInDocumentsHasTarget() throws Exception {
     var documents = Repository.files(".md");
 
     assertTrue(documents.size() > 20, documents.toString());

@@ -172,7 +172,7 @@ class MailboxesTest {
   }
 
   @Test
-  void executeNamesReasonOfRefusal() {
+  void exceptionOfExecuteNamesReasonOfRefusal() {
     var blockingActor = fullActor(Overflow.BLOCK);
     var failure = new CompletableFuture<Throwable>();
     var sender = Patience.startFiber(() -> failure

@@ -107,7 +107,7 @@ class MaxWaitTest {
 
   @Promise("24.2")
   @Test
-  void emptyMailboxRefusesNothing() {
+  void emptyMailboxAcceptsMessageDespiteSlowHandler() {
     var actor = actor();
     Gate.occupy(actor);
 
@@ -197,7 +197,7 @@ class MaxWaitTest {
 
   @Promise("24.3")
   @Test
-  void capacityBoundsBurst() {
+  void burstBeyondCapacityIsRefused() {
     var actor = actor();
     Gate.occupy(actor);
     for (int i = 0; i < 100; i++) assertTrue(actor.sendMessage(i));
@@ -223,7 +223,7 @@ class MaxWaitTest {
 
   @Promise("24.3")
   @Test
-  void lateBlocksAndTasksAreRefusedButNotPoisonPill() {
+  void maxWaitRefusesBlocksAndTasksButNoPoisonPill() {
     var actor = actor();
     Gate.occupy(actor);
     actor.sendMessage("waits");

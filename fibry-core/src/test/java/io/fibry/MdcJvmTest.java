@@ -115,7 +115,7 @@ class MdcJvmTest {
 
   @Promise("14.8")
   @Test
-  void mdcPropagatorWorksWithoutMdc() {
+  void actorWithMdcPropagatorAnswersIfLoggerHasNoMdc() {
     assertNull(MDC.getCopyOfContextMap());
     var actor =
         Variants.scope(o -> o.withContextPropagator(ContextPropagator.mdc())).anonymous()

@@ -11,7 +11,7 @@ class MemoryStormJvmTest {
 
   @Promise("8.4")
   @Test
-  void limitsAndExitsWorkWithFullHeap() throws Exception {
+  void limitsExpireAndScopesCloseWhileHeapIsFull() throws Exception {
     var seed = Long.toString(StressHarness.seed());
     System.out.println("memory storm: -Dfibry.seed=" + seed);
     try (var jvm = Child.java(List.of("-Xmx40m", "-XX:+UseSerialGC"), MemoryStorm.class, seed,

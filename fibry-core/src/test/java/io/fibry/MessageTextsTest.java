@@ -63,7 +63,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void askExceptionsHideMessageContents() {
+  void askExceptionsShowOnlyClassWhenContentsAreHidden() {
     var actor = newBlockedActor("safe", Mailbox.bounded(1, Overflow.REJECT));
     var timedRequest = actor.sendMessageReturn(new Pin(), LIMIT);
     texts.add(Patience.failure(actor.sendMessageReturn(new Pin())).getMessage());
@@ -89,7 +89,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void dumpWatchdogAndDeadLettersHideMessageContents() {
+  void dumpLogAndLettersShowOnlyClassWhenContentsAreHidden() {
     var actor = newBlockedActor("safe", Mailbox.unbounded());
     texts.add(scope.dump());
     texts.add(clock.logged(LIMIT.multipliedBy(2)));
@@ -103,7 +103,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void failureLogHidesMessageContents() {
+  void failureLogShowsOnlyClassWhenContentsAreHidden() {
     try (var logged = new Logged()) {
       var actor = scope.named("safe").onFailure(FailurePolicy.resume()).newActor((Pin pin) -> {
         throw new IllegalStateException();
@@ -118,7 +118,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void topicLogHidesMessageContents() {
+  void topicLogShowsOnlyClassWhenContentsAreHidden() {
     var topic = Topic.<Pin>open(scope.named("news"));
     Executor directExecutor = Runnable::run;
     topic.subscribeOn(directExecutor, pin -> {

@@ -108,7 +108,7 @@ class NullArgumentsTest {
   }
 
   @Test
-  void receiveRefusesNullArgumentByName() {
+  void exceptionOfReceiveNamesNullArgument() {
     var texts = new CompletableFuture<List<String>>();
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object m, ActorContext<Object> context) -> texts.complete(Stream.<Executable>of(

@@ -51,7 +51,7 @@ class OutcomeTest {
 
   @Test
   @Promise("4.19")
-  void refusedRequestsAreNotDone() {
+  void refusedRequestHasOutcomeNotDone() {
     var worker = worker(Mailbox.bounded(1, Overflow.REJECT));
     var gate = Gate.occupy(worker);
     var queuedAnswer = worker.sendMessageReturn("waits");
@@ -66,7 +66,7 @@ class OutcomeTest {
 
   @Test
   @Promise("4.19")
-  void timedOutRequestIsNotDoneOnlyBeforeHandling() {
+  void timedOutRequestHasOutcomeNotDoneOnlyIfNotBegun() {
     var worker = worker(Mailbox.unbounded());
     var askers = new ArrayList<Thread>();
     var failures = new ConcurrentHashMap<Object, Throwable>();

@@ -11,7 +11,7 @@ class PipelineSnippetsTest {
   private final List<String> stored = new CopyOnWriteArrayList<>();
 
   @Test
-  void pipeline() {
+  void pipelineKeepsOrderOfParallelStage() {
     // @start region="pipeline"
     var orders = Pipeline.of(ActorSystem.named("orders"), (String line) -> line.split(";"))
         // runs four at once, and keeps the order

@@ -26,7 +26,7 @@ class PoolSnippetsTest {
   }
 
   @Test
-  void pools() {
+  void scalingPoolAndPoolByKeyAnswerRequests() {
     // @start region="pools"
     // rejects messages while 200 are queued
     var builder = ActorSystem.anonymous().mailbox(Mailbox.bounded(200, Overflow.REJECT));

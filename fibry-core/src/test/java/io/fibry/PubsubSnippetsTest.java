@@ -23,7 +23,7 @@ class PubsubSnippetsTest {
   }
 
   @Test
-  void topic() {
+  void topicNotifiesOnlyOpenSubscriptions() {
     // @start region="topic"
     try (Topic<Integer> prices = Topic.open(ActorSystem.anonymous())) {
       prices.subscribeToLatest(price -> print("the latest 1,024 wait: " + price));
@@ -42,7 +42,7 @@ class PubsubSnippetsTest {
   }
 
   @Test
-  void sharedValue() {
+  void subscriberGetsLatestValueOfObservable() {
     // @start region="observableValue"
     ObservableValue<Integer> level = ObservableValue.of(ActorSystem.anonymous(), 0);
     // called with the present value first; a slow subscriber gets the latest value only
@@ -59,7 +59,7 @@ class PubsubSnippetsTest {
   }
 
   @Test
-  void sharedMap() {
+  void mapSubscribersGetChangesOfTheirKeys() {
     // @start region="observableMap"
     ObservableMap<String, Integer> stock = ObservableMap.of(ActorSystem.anonymous());
     stock.subscribe(change -> print(change.key() + ": " + change.value().orElse(0)));

@@ -32,7 +32,7 @@ class RecipeSnippetsTest {
   private static void audit(int n, int reply) {}
 
   @Test
-  void batch() {
+  void closedBatchesHandleGatheredMessages() {
     var shop = ActorSystem.openScope("shop", o -> o.withScheduler(new ManualScheduler()));
     // @start region="batch"
     Actor<String> log =
@@ -53,7 +53,7 @@ class RecipeSnippetsTest {
   }
 
   @Test
-  void rateLimit() {
+  void rateLimitedActorAnswersFirstRequest() {
     // @start region="rateLimit"
     var geocoder = RateLimit.around(ActorSystem.named("geocoder"), 5, Duration.ofMinutes(1))
         .newActorWithReturn((String address) -> address.length());
@@ -66,7 +66,7 @@ class RecipeSnippetsTest {
   }
 
   @Test
-  void timeLimit() {
+  void requestBeyondTimeLimitFailsWithTimeout() {
     var clock = new ManualScheduler();
     var shop = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
     // @start region="timeLimit"
@@ -90,7 +90,7 @@ class RecipeSnippetsTest {
   }
 
   @Test
-  void circuitBreaker() {
+  void closedCircuitBreakerLetsRequestPass() {
     // @start region="circuitBreaker"
     var breaker = CircuitBreaker.of("payments", ActorSystem.anonymous(),
         o -> o.withWindow(20, 10).withFailureRate(0.5).withPause(Duration.ofSeconds(5)));
@@ -114,7 +114,7 @@ class RecipeSnippetsTest {
   }
 
   @Test
-  void hooks() throws Exception {
+  void beforeHookRunsAtEachCallOfHookedFunction() throws Exception {
     // @start region="hooks"
     var square = HookedFunction.around(ActorSystem.anonymous(), (Integer n) -> n * n)
         .before(n -> print("squaring " + n))
@@ -130,7 +130,7 @@ class RecipeSnippetsTest {
   }
 
   @Test
-  void schedule() {
+  void scheduledTasksRunUntilTheyEndTheirActor() {
     var ticks = new AtomicInteger();
     // @start region="schedule"
     var recipes = Stereotypes.fibers();

@@ -367,7 +367,7 @@ class RedeliveryTest {
   }
 
   @Test
-  void badInputIsRefused() {
+  void invalidRedeliveryPoliciesAreRefused() {
     assertEquals("a message cannot be redelivered 0 times; give more than zero, or leave withRedelivery out",
         assertThrows(IllegalArgumentException.class, () -> FailurePolicy.restart().withRedelivery(0)).getMessage());
     assertTrue(assertThrows(IllegalStateException.class, () -> FailurePolicy.stop().withRedelivery(1)).getMessage()

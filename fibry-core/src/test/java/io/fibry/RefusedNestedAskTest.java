@@ -124,7 +124,7 @@ class RefusedNestedAskTest {
 
   @Promise("17.17")
   @Test
-  void requestFailurePolicyIsApplied() {
+  void nestedRefusalIsHandledByRequestFailurePolicy() {
     var account =
         account(FailurePolicy.resume().withRequestFailurePolicy(FailurePolicy.restart().withRetries(1).withoutLog()));
     account.ask("deposit");

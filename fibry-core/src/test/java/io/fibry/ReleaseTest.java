@@ -81,7 +81,7 @@ class ReleaseTest {
   }
 
   @Test
-  void licenseIsInOneFileOnly() {
+  void noSourceFileHasLicenseHeader() {
     var filesWithHeader = Repository.files(".java", ".kt").stream()
         .filter(file -> HEADER.matcher(head(read(file))).find()).toList();
 

@@ -44,7 +44,7 @@ class RetiredWordsRulesTest {
       + "|initialis|serialis|recognis|organis|normalis|optimise|catalogue|artefact|centre)\\w*");
 
   @Test
-  void identifiersUseWordsOfProject() throws IOException {
+  void retiredWordsInIdentifiersMatchListedCounts() throws IOException {
     var retired = retired();
     var counts = new TreeMap<String, Integer>();
     var paths = new TreeMap<String, List<String>>();
@@ -73,7 +73,7 @@ class RetiredWordsRulesTest {
   }
 
   @Test
-  void spellingIsAmerican() throws IOException {
+  void filesContainNoBritishSpelling() throws IOException {
     var violations = new ArrayList<String>();
     for (var file : Repository.files(".java", ".kt", ".md", ".xml", ".html", ".yml")) {
       if (file.endsWith("RetiredWordsRulesTest.java")) continue;

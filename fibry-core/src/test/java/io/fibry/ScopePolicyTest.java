@@ -202,7 +202,7 @@ class ScopePolicyTest extends EscalationFixture {
   @Promise("17.10")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void restartAllReachesAnyActor(Variants.Variant variant) {
+  void restartAllRestartsActorsOfEachStrategyAndMailbox(Variants.Variant variant) {
     try (var scope = scope(FailurePolicy.restartAll())) {
       var a = actor(variant.builder(scope), "a");
       var b = actor(variant.builder(scope), "b");

@@ -36,7 +36,7 @@ class SemanticsDocTest {
           .flatMap(type -> type.getMethods().stream()).filter(method -> method.isAnnotatedWith(Promise.class)).toList();
 
   @Test
-  void promisesAndTestsMatch() throws Exception {
+  void promisesInDocumentMatchPromiseAnnotations() throws Exception {
     var promises = promises().keySet().stream()
         .filter(number -> !number.startsWith(DURABLE_SECTION) && !number.startsWith(SIMULATION_SECTION)).toList();
     var numbers =

@@ -88,7 +88,7 @@ class StepTextsTest {
   }
 
   @Test
-  void actorIsWaitingBetweenSteps() throws InterruptedException {
+  void actorBetweenStepsCountsAsWaiting() throws InterruptedException {
     var handlerEntered = new CountDownLatch(1);
     scope.named("worker").newActor((Feed jobs) -> {
       handlerEntered.countDown();
@@ -101,7 +101,7 @@ class StepTextsTest {
   }
 
   @Test
-  void throwingStepsDisturbNeitherWatchdogNorDump() {
+  void watchdogAndDumpShowMessageWhoseStepMethodsThrow() {
     record Broken() implements MultiStepMessage {
       @Override
       public Object currentStep() {

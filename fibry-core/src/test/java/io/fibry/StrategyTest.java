@@ -383,7 +383,7 @@ class StrategyTest {
   }
 
   @Test
-  void executorThreadKeepsNoTraceOfActor() {
+  void threadOfExecutorIsNotInHandlerAfterMessage() {
     var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("mine").factory());
     var actor = scope.named("guest").strategy(Strategy.of(executor))
         .newActorWithReturn((Object m) -> Thread.currentThread().getName());

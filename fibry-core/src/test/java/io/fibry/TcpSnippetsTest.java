@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** Runs the snippets in the Javadoc of TCP. */
 class TcpSnippetsTest {
   @Test
-  void acceptor() throws IOException {
+  void acceptorEchoesTextOfClient() throws IOException {
     // @start region="acceptor"
     try (var echo = TcpAcceptor.open(ActorSystem.named("echo"), 0,
         connection -> connection.inputStream().transferTo(connection.outputStream()),
@@ -33,7 +33,7 @@ class TcpSnippetsTest {
   }
 
   @Test
-  void connection() {
+  void topicSendsPublishedLineToClient() {
     // @start region="connection"
     Topic<String> room = Topic.open(ActorSystem.anonymous());
     var chat = TcpAcceptor.open(ActorSystem.anonymous(), 0, connection -> {
@@ -52,7 +52,7 @@ class TcpSnippetsTest {
   }
 
   @Test
-  void options() {
+  void acceptorWithOptionsSendsTextToClient() {
     // @start region="options"
     var acceptor = TcpAcceptor.open(ActorSystem.anonymous(), 0,
         connection -> connection.outputStream().write("bye\n".getBytes(StandardCharsets.UTF_8)), o -> o

@@ -101,7 +101,7 @@ class TestLimitsRulesTest {
   }
 
   @Test
-  void waitsUsePatience() throws IOException {
+  void testsWaitOnlyWithPatience() throws IOException {
     forbid(OWN_LIMIT, "wait with Patience: await, value, nextOf, awaitEnd, acquire, eventually, progress");
   }
 
@@ -111,7 +111,7 @@ class TestLimitsRulesTest {
   }
 
   @Test
-  void elapsedTimeHasNoUpperBound() throws IOException {
+  void testsAssertNoUpperBoundOfElapsedTime() throws IOException {
     forbid(ELAPSED, "count the expensive operations, or measure the time in fibry-bench");
   }
 
@@ -121,22 +121,22 @@ class TestLimitsRulesTest {
   }
 
   @Test
-  void processesAreStartedAsChild() throws IOException {
+  void testsStartProcessesOnlyAsChild() throws IOException {
     forbid(OWN_PROCESS, "start the process as io.fibry.support.Child, which always ends it");
   }
 
   @Test
-  void soakPropertyIsReadOnlyBySoak() throws IOException {
+  void onlySoakReadsSoakProperty() throws IOException {
     forbid(SOAK_PROPERTY, "use Soak.ON");
   }
 
   @Test
-  void portsAreChosenBySystem() throws IOException {
+  void testsListenOnNoFixedPort() throws IOException {
     forbid(FIXED_PORT, "listen on port 0, and get the port from the server");
   }
 
   @Test
-  void listedExceptionsAreNeeded() throws IOException {
+  void eachExemptFileBreaksSomeRule() throws IOException {
     var unneeded = new TreeSet<>(EXCEPTIONS.keySet());
     for (var file : tests())
       for (var pattern : List.of(OWN_LIMIT, JUNIT_LIMIT, ELAPSED, SLEEP, OWN_PROCESS, SOAK_PROPERTY, FIXED_PORT))

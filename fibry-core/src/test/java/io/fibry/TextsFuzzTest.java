@@ -272,7 +272,7 @@ class TextsFuzzTest {
   @Promise({"19.12", "19.13"})
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void hostileTextsForgeNoLineAndStayHidden(boolean showsContents) throws Exception {
+  void hostileTextsForgeNoLineAndAreHiddenIfConfigured(boolean showsContents) throws Exception {
     System.out.println("hostile texts: -Dfibry.seed=" + seed);
     for (int round = 0; round < ROUNDS; round++)
       for (var scenario : scenarios.entrySet()) {
@@ -296,7 +296,7 @@ class TextsFuzzTest {
   }
 
   @Test
-  void patternsFindForgedText() {
+  void patternsMatchForgedLineAndControlCharacter() {
     assertTrue(FORGED_LINE.matcher("x" + visible()).find());
     assertTrue(CONTROL_CHARACTER.matcher(visible().text).find());
   }

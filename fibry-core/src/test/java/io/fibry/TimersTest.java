@@ -237,7 +237,7 @@ class TimersTest {
   }
 
   @Test
-  void handlerMaySetTimerForItself() {
+  void handlerMaySetTimerForItsOwnActor() {
     var self = scope.anonymous().newActor((Object m, ActorContext<Object> context) -> {
       received.add(m);
       if (received.size() < 3) context.self().sendMessageLater(m, Duration.ofMinutes(1));

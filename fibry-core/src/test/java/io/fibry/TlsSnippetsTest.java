@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Runs the snippet in the Javadoc of TLS. */
 class TlsSnippetsTest {
   @Test
-  void tls(@TempDir Path folder) throws Exception {
+  void httpsServerRespondsWithCertificateFromFiles(@TempDir Path folder) throws Exception {
     Certificates.write(Certificates.of("server", "EC"), folder.resolve("fullchain.pem"), folder.resolve("privkey.pem"));
     var routes = HttpRoutes.none().text("/hello", exchange -> "hello");
     // @start region="tls"

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class UdpSnippetsTest {
 
   @Test
-  void server() throws Exception {
+  void udpServerRepliesWithDataOfPacket() throws Exception {
     // @start region="server"
     var echo = UdpServer.open(ActorSystem.named("echo"), 0, (server, packet) -> server.reply(packet, packet.data()),
         o -> o.withMaxPacket(1_000).withRate(100, Duration.ofSeconds(1)));
@@ -34,7 +34,7 @@ class UdpSnippetsTest {
   }
 
   @Test
-  void packet() {
+  void udpPacketHasDataSenderAndTruncationFlag() {
     var packet = new UdpPacket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 9), "hello".getBytes(), false);
 
     // @start region="packet"

@@ -274,7 +274,7 @@ class WatchdogTest {
   }
 
   @Test
-  void watchdogRunsOnOwnThreadWithSystemScheduler() {
+  void watchdogLogsSlowActorOnSystemScheduler() {
     try (var logged = new Logged();
         var realTimeScope = ActorSystem.openScope("real", o -> o.withWatchdog(Duration.ofMillis(4), 10))) {
       var gate = Gate.occupy(actor(realTimeScope, "slow"));

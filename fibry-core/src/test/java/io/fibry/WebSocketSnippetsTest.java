@@ -41,7 +41,7 @@ class WebSocketSnippetsTest {
   }
 
   @Test
-  void connection() {
+  void topicSendsPublishedTextToWebSocketClient() {
     // @start region="connection"
     Topic<String> room = Topic.open(ActorSystem.named("room"));
     var routes = HttpRoutes.none().webSocket("/chat", connection -> {
@@ -55,7 +55,7 @@ class WebSocketSnippetsTest {
   }
 
   @Test
-  void options() {
+  void webSocketWithOptionsRespondsToText() {
     // @start region="options"
     var routes = HttpRoutes.none().webSocket("/chat", connection -> {
       for (var text : connection.texts()) connection.textActor().sendMessage("you said: " + text);

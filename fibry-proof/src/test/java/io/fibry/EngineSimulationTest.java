@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class EngineSimulationTest {
 
   @Test
-  void accountsAlwaysAddUp() {
+  void scopeCountsMatchSentMessagesDespiteFailuresAndKills() {
     Seeds.play("chaos", 150, EngineRounds::chaos);
   }
 

@@ -25,7 +25,7 @@ class JcstressTest {
   private static final List<String> NATIVE = List.of("--enable-native-access=ALL-UNNAMED"); // silences a warning
 
   @Test
-  void everyRaceHasOnlyItsOutcomes() throws IOException {
+  void racesHaveOnlyAcceptableOutcomes() throws IOException {
     var folder = Files.createDirectories(Path.of("target", "jcstress").toAbsolutePath());
     var command = new ArrayList<String>();
     command.add(ProcessHandle.current().info().command().orElseThrow());

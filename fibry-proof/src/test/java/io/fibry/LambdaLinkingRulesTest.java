@@ -52,7 +52,7 @@ class LambdaLinkingRulesTest {
   }
 
   @Test
-  void noLambdaIsLinkedWhenItIsFirstNeeded() throws IOException {
+  void onlyListedEngineMethodsLinkLambdasOnFirstUse() throws IOException {
     var methods = new TreeSet<String>();
     for (var name : Set.of("cell", "jvm", "message")) {
       var folder = Path.of("..", "fibry-core", "target", "classes", "io", "fibry", "engine", name);
@@ -66,7 +66,7 @@ class LambdaLinkingRulesTest {
   }
 
   @Test
-  void lambdaIsFound() throws IOException {
+  void methodThatLinksLambdaIsFound() throws IOException {
     var methods = new TreeSet<String>();
 
     collect(new ClassReader(RuleBreaker.class.getName()), methods);

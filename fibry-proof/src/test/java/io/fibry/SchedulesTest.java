@@ -100,7 +100,7 @@ class SchedulesTest {
   }
 
   @Test
-  void codeWithoutARaceIsCorrect() {
+  void modelCheckOfCodeWithoutRacePasses() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var counter = new Counter();
       Schedules.join(Schedules.start(counter::add));

@@ -69,7 +69,7 @@ class SimulatedExamplesTest {
   }
 
   @Test
-  void simulationFindsBugsOfModules() {
+  void simulationFindsBugOfModularProgram() {
     assertBugIsPrinted("PaidTwice", ExamplesTest.run(List.of(), "PaidTwice"));
   }
 

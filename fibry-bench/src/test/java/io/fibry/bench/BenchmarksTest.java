@@ -60,7 +60,7 @@ class BenchmarksTest {
   }
 
   @Test
-  void scoreIsWorseBeyondTenPercentAndBothErrors() throws IOException {
+  void scoreIsWorseIfDifferenceExceedsTenPercentAndErrors() throws IOException {
     var oldFile = file("old", 100, 3);
 
     assertFalse(isWorse(oldFile, file("slightly slower", 109, 1)));
@@ -70,7 +70,7 @@ class BenchmarksTest {
   }
 
   @Test
-  void scoreMeasuredOnceHasNoError() throws IOException {
+  void missingErrorOfSingleMeasurementCountsAsZero() throws IOException {
     assertTrue(isWorse(file("old", 100, Double.NaN), file("new", 120, Double.NaN)));
   }
 

@@ -23,13 +23,13 @@ class ServerLoadTest {
       """;
 
   @Test
-  void rateIsReadFromBothTools() {
+  void rateIsReadFromOutputOfAbAndWrk() {
     assertEquals(8895.7, ServerLoad.rate(AB.formatted(0)));
     assertEquals(43272.11, ServerLoad.rate(WRK.formatted("")));
   }
 
   @Test
-  void failedRequestOfAbIsRefused() {
+  void outputOfAbWithFailedRequestsIsRefused() {
     assertRefused(AB.formatted(10));
     assertRefused(AB.formatted(0).replace("Keep", "Non-2xx responses:      7\nKeep"));
   }
@@ -37,12 +37,12 @@ class ServerLoadTest {
   @ParameterizedTest
   @ValueSource(strings = {"  Non-2xx or 3xx responses: 7\n",
     "  Socket errors: connect 0, read 3, write 0, timeout 0\n"})
-  void failedRequestOfWrkIsRefused(String line) {
+  void outputOfWrkWithFailedRequestsIsRefused(String line) {
     assertRefused(WRK.formatted(line));
   }
 
   @Test
-  void titleNamesServersThatWereLeftOut() {
+  void titleNamesServersThatWereNotMeasured() {
     var load = List.of("ab", "-q");
 
     assertEquals("a server that closes, under ab -q", ServerLoad.title("closes", load, List.of()));

@@ -119,7 +119,7 @@ abstract class ContextContract {
   }
 
   @Test
-  void propagatorWithoutTextsDoesNotCrossNodes() {
+  void contextOfPropagatorWithoutTextStaysOnItsNode() {
     exposeOrders(a);
     LocalValue.VALUE.set("here");
     try {
@@ -142,7 +142,7 @@ abstract class ContextContract {
 
   /** Messages are sent in batches, in which each message keeps its own tenant. */
   @Test
-  void eachMessageCarriesTenantOfItsSender() throws Exception {
+  void eachMessageOfBatchCarriesTenantOfItsSender() throws Exception {
     host(a, "order");
     var orders = b.entities("order", Order.class);
     int total = 4_000;
@@ -163,7 +163,7 @@ abstract class ContextContract {
   }
 
   @Test
-  void timerKeepsTenantOfItsStart() {
+  void delayedMessageCarriesTenantOfItsSender() {
     exposeOrders(a);
     var orders = b.actor("orders", Order.class);
 
@@ -226,7 +226,7 @@ abstract class ContextContract {
   }
 
   @Test
-  void tooLongContextIsLeftOut() {
+  void tooLongContextIsOmittedFromMessage() {
     exposeOrders(a);
     try (var logged = new Logged()) {
       Tenant.with("x".repeat(3_000), () -> {

@@ -196,7 +196,7 @@ abstract class DurableEntityPlacementContract {
   }
 
   @Test
-  void remoteAskerLearnsThatStoredRequestWillBeDone() {
+  void storedRequestToFullRemoteMailboxWillBeDone() {
     var handlerStarted = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
     var kind = Durable.kind("held", Account.class).storeMessages(9).state(0L)
@@ -229,7 +229,7 @@ abstract class DurableEntityPlacementContract {
   }
 
   @Test
-  void senderLearnsThatOwnerStoredNoMessage() {
+  void sendReturnsFalseWhenOwnerRefusesToStoreMessage() {
     var gate = new CountDownLatch(1);
     var kind = Durable.kind("short", Account.class).storeMessages(1).state(0L)
         .handler((Long cents, Account message, DurableContext<Account> context) -> {

@@ -139,7 +139,7 @@ abstract class EntityPlacementContract {
   }
 
   @Test
-  void keysAreSharedAndFound() {
+  void requestsReachKeysSpreadOverTwoNodes() {
     try (var a = join("a"); var b = join("b"); var c = join("c")) {
       host(a);
       host(b);
@@ -160,7 +160,7 @@ abstract class EntityPlacementContract {
   }
 
   @Test
-  void movesNeitherLoseNorRepeatRequests() throws Exception {
+  void movingKeysNeitherLoseNorRepeatRequests() throws Exception {
     try (var a = join("a"); var asker = join("asking")) {
       host(a);
       awaitHosts(asker, 1);
@@ -386,7 +386,7 @@ abstract class EntityPlacementContract {
   }
 
   @Test
-  void keyLengthIsLimited() {
+  void keyOutside1To512BytesIsRefused() {
     try (var a = join("a")) {
       var accounts = accounts(a);
 

@@ -63,7 +63,7 @@ class FullPartitionTest {
   }
 
   @Test
-  void refusalNamesPartition() {
+  void refusalByFullPartitionNamesPartition() {
     try (var node = Cluster.join("bank", TestNetwork.inMemory(),
         options -> options.withNode("a").withPartitions(1).withScope(scope))) {
       node.host("counter", Count.class, scope.anonymous(), ONE_HOUR, this::newCounter);

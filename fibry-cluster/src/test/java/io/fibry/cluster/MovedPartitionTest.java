@@ -69,7 +69,7 @@ class MovedPartitionTest {
   }
 
   @Test
-  void lateMessageIsPassedToNextOwner() {
+  void messageAfterPartitionMoveIsForwardedToNextOwner() {
     giveAway();
 
     receive(100);
@@ -78,7 +78,7 @@ class MovedPartitionTest {
   }
 
   @Test
-  void messageHandedBackByNextOwnerIsHandledLocally() {
+  void messageReceivedDuringReclaimIsHandledLocally() {
     giveAway();
     gate.reclaim();
 
@@ -92,7 +92,7 @@ class MovedPartitionTest {
   }
 
   @Test
-  void messageIsPassedOnWhenPartitionIsNotReclaimed() {
+  void messageHeldDuringReclaimIsForwardedIfReclaimFails() {
     giveAway();
     gate.reclaim();
     receive(100);
@@ -156,7 +156,7 @@ class MovedPartitionTest {
    * repeat the message by passing it on.
    */
   @Test
-  void nodeDeclaredDeadPassesNoMessagesOn() {
+  void nodeDeclaredDeadForwardsNoMessages() {
     giveAway();
     isAlive = false;
 

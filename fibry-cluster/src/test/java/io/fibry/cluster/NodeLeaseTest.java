@@ -189,7 +189,7 @@ class NodeLeaseTest {
   }
 
   @Test
-  void unacknowledgedHeartbeatCounts() {
+  void lifeContinuesWhenSomeHeartbeatAnswersAreLost() {
     hostPlaces(a);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();

@@ -112,7 +112,7 @@ abstract class NodeWaitCycleContract {
   }
 
   @Test
-  void onlyCycleMembersAreNamed() {
+  void cycleExceptionNamesOnlyCycleMembers() {
     expose(a, "first");
     expose(b, "second");
     expose(c, "third");

@@ -50,7 +50,7 @@ class PartitionsWithoutStoreTest {
   }
 
   @Test
-  void partitionsBeginWhenStoreIsReadable() {
+  void nodeOpensPartitionsWhenStoreBecomesReadable() {
     try (var node = Cluster.join("away", TestNetwork.inMemory(),
         options -> options.withScope(scope).withPartitions(4).withSettleTime(Duration.ofMillis(100)))) {
       var store = storeWithFailingReads(2, 8); // host(..) makes the first read when it checks its arguments

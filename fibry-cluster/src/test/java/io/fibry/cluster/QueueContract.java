@@ -103,7 +103,7 @@ abstract class QueueContract {
   // ---- work
 
   @Test
-  void nodesShareWorkAndEachItemIsDoneOnce() {
+  void workSharedByTwoNodesIsDoneOnce() {
     var nodeOfMail = new ConcurrentHashMap<String, String>(); // by address
     var duplicates = new LongAdder();
     var bothHaveWork = new CountDownLatch(2); // each node waits until the other has mails, too
@@ -228,7 +228,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void parkedWorkIsListedAndDiscarded() {
+  void parkedWorkIsListedUntilItIsDiscarded() {
     mails(a).consume(attempts(1).andThen(options -> options.withMaxParallel(8))::apply, this::send);
     for (int i = 0; i < 30; i++) mails(b).put(new Mail("bad" + i));
 
@@ -287,7 +287,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void leavingNodeFinishesItsWorkFirst() throws Exception {
+  void closingNodeFinishesRunningWorkBeforeItLeaves() throws Exception {
     mails(a).consume(1, this::send);
     mails(b).put(new Mail("slow"));
     Patience.eventually(() -> starts("slow") == 1);
@@ -354,7 +354,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void badInputIsRefused() {
+  void invalidQueueArgumentsAreRefused() {
     var mails = mails(a);
     assertThrows(IllegalArgumentException.class, () -> a.queue("Mails", Mail.class));
     assertThrows(IllegalArgumentException.class, () -> a.queue("mails", Thread.class));

@@ -12,7 +12,7 @@ class RawTextsRulesTest {
       Map.entry("RemoteSender.java: message", "the core shows it as a message"));
 
   @Test
-  void textsOfUsersAreMadeSafe() throws IOException {
+  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
     RawTexts.check(REASONS);
   }
 }

@@ -114,7 +114,7 @@ class RecorderTest {
   }
 
   @Test
-  void movesAreRecordedOnBothNodes() {
+  void partitionMoveIsRecordedOnBothNodes() {
     try (var a = join("a", network)) {
       host(a);
       try (var b = join("b", network)) {
@@ -137,7 +137,7 @@ class RecorderTest {
   }
 
   @Test
-  void heartbeatsAndLapseAreRecorded() {
+  void heartbeatsAndLapseOfLeaseAreRecorded() {
     var clock = new ManualScheduler();
     var isCut = new AtomicBoolean();
     var clockedNetwork = MemoryNetwork.create(clock);

@@ -151,7 +151,7 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void nodesExposingSameNameShareWork() {
+  void nodesExposingSameNameShareMessages() {
     var tillOfA = till();
     var tillOfB = till();
     a.expose("till", Till.class, tillOfA);

@@ -178,7 +178,7 @@ abstract class RemoteTellsContract {
   }
 
   @Test
-  void senderWaitsForSlowActor() throws Exception {
+  void senderWaitsForCapacityOfSlowRemoteActor() throws Exception {
     var clerk = clerk(Mailbox.bounded(10, Overflow.BLOCK));
     join("desk").expose("clerk", Clerk.class, clerk);
     var remoteClerk = sender().actor("clerk", Clerk.class);
@@ -201,7 +201,7 @@ abstract class RemoteTellsContract {
   }
 
   @Test
-  void expiredMessageIsNotHandled() {
+  void requestThatExpiresWhileWaitingIsNotHandled() {
     var clock = new ManualScheduler();
     var desk = join("a", scope.openScope("timed", options -> options.withScheduler(clock)));
     desk.expose("clerk", Clerk.class, clerk(Mailbox.bounded(1, Overflow.BLOCK)));
@@ -289,7 +289,7 @@ abstract class RemoteTellsContract {
 
   /** Messages to keys without an owner wait for the next owner. */
   @Test
-  void messageAccountsAddUpAcrossNodeCrash() {
+  void messageSentDuringNodeCrashIsHandledOrDeadLetter() {
     host(join("a"));
     var b = join("b");
     host(b);

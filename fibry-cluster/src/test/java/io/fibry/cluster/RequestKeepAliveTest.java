@@ -53,7 +53,7 @@ class RequestKeepAliveTest {
   }
 
   @Test
-  void droppedHolderClaimsNoRequests() {
+  void registryClaimsNoRequestsOfDroppedPartition() {
     var registry = new RequestRegistry();
     registry.addWaiting(inboundMessage("a.life.1", "part"));
     registry.addWaiting(inboundMessage("a.life.2", "offer"));
@@ -77,7 +77,7 @@ class RequestKeepAliveTest {
 
   /** The cancellation arrives while the delivery waits for capacity in the actor's mailbox. */
   @Test
-  void requestCancelledDuringItsDeliveryIsCancelledAfterwards() {
+  void requestCancelledDuringDeliveryHasCancelledAnswer() {
     var registry = new RequestRegistry();
     var message = inboundMessage("a.life.1", this);
     var answer = new CompletableFuture<Integer>();

@@ -93,7 +93,7 @@ abstract class TopicContract {
   }
 
   @Test
-  void closedSubscriptionAndClosedTopicGetNoNews() {
+  void newsOfClosedTopicOrToClosedSubscriptionIsNotDelivered() {
     var subscription = news(b).subscribe(Mailbox.unbounded(), item -> received.add(item.number()));
     news(a).publish(new News(1));
     Patience.eventually(() -> receivedNumbers().equals(List.of(1)));

@@ -79,7 +79,7 @@ class StackSafeLockTest {
   }
 
   @Test
-  void everyThreadEntersAloneAndEventually() {
+  void eachThreadGetsLockAndHoldsItAlone() {
     long seed = StressHarness.seed();
     System.out.println("threads at a lock: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

@@ -59,7 +59,7 @@ class BatchBuilderTest {
   }
 
   @Test
-  void bothActorsAreNamedAfterTheBuilder() {
+  void actorsOfBatchAreNamedAfterBuilder() {
     Actor<String> log =
         Batch.ofLists(scope.named("log"), 1, SECOND, batch -> received.add(Thread.currentThread().getName()));
 
@@ -106,7 +106,7 @@ class BatchBuilderTest {
   }
 
   @Test
-  void nullArgumentsAreRefusedByName() {
+  void exceptionNamesNullArgument() {
     var builder = scope.anonymous();
 
     assertNullRefused("builder", () -> Batch.ofLists(null, 1, SECOND, received::add));

@@ -239,7 +239,7 @@ class BatchEndTest {
   }
 
   @Test
-  void closeFromBatchMergeDoesNotWait() {
+  void closeFromKeyFunctionOfBatchDoesNotWait() {
     var self = new AtomicReference<Actor<String>>();
     Actor<String> log = Batch.ofMerged(scope.anonymous(), 5, ONE_DAY, message -> {
       self.get().close();
@@ -279,7 +279,7 @@ class BatchEndTest {
   }
 
   @Test
-  void tasksAndTimersWorkAsInAnyActor() {
+  void batchRunsTasksAndTakesTimerMessages() {
     Actor<String> log = Batch.ofLists(scope.anonymous(), 1, ONE_DAY, received::add);
 
     log.execute(() -> received.add("task"));

@@ -165,7 +165,7 @@ class BatchFailureTest {
   }
 
   @Test
-  void nullKeyIsNamedInFailure() {
+  void failureSaysThatKeyOfMessageIsNull() {
     Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 3, ONE_DAY,
         word -> null, (a, b) -> b, received::add);
 

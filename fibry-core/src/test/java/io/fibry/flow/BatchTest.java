@@ -68,7 +68,7 @@ class BatchTest {
   @Promise("22.10")
   @ParameterizedTest
   @MethodSource("strategies")
-  void everyMessageIsInOneBatchInItsOrder(String strategy) {
+  void eachMessageIsInOneBatchInSendOrder(String strategy) {
     var batches = new ArrayList<List<Integer>>(); // needs no lock, because only one thread at a time adds batches
     Actor<Integer> log =
         Batch.ofLists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, batches::add);
@@ -158,7 +158,7 @@ class BatchTest {
   }
 
   @Test
-  void batchesOfOneAreHandledOneByOne() {
+  void batchSizeOneMakesOneBatchPerMessage() {
     Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 1, SECOND, received::add);
 
     log.sendMessages(List.of("a", "b"));

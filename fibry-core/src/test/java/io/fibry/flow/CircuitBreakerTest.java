@@ -236,7 +236,7 @@ class CircuitBreakerTest {
 
   @Promise("24.8")
   @Test
-  void onlyChosenFailuresCount() {
+  void onlyFailuresChosenByFilterOpenBreaker() {
     var service = service(o -> o.withFailureFilter(failure -> failure instanceof IOException));
     for (int i = 0; i < 8; i++)
       assertThrows(IllegalArgumentException.class, () -> service.ask(new IllegalArgumentException("planned")));
@@ -250,7 +250,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void aProbeWhoseFailureDoesNotCountIsReplaced() {
+  void probeWhoseFailureDoesNotCountIsReplaced() {
     var service = service(o -> o.withFailureFilter(failure -> failure instanceof IOException));
     fail(service, 4);
     clock.advance(PAUSE);
@@ -264,7 +264,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void breakerWorksWhenFilterAndListenerThrow() {
+  void breakerOpensAndClosesWhenFilterAndListenerThrow() {
     var service = service(o -> o.withFailureFilter(failure -> {
       throw new IllegalStateException("planned");
     }).withListener(state -> {
@@ -294,7 +294,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void badInputIsRefused() {
+  void invalidBreakerOptionsAreRefused() {
     var messages = new ArrayList<String>();
     for (UnaryOperator<Options> options : List.<UnaryOperator<Options>>of(
         o -> o.withWindow(3, 4), o -> o.withWindow(3, 0),

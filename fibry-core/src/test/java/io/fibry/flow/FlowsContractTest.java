@@ -163,7 +163,7 @@ class FlowsContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void lateActorCausesTimeout(String strategy) {
+  void askAllTimesOutWhenActorIsLate(String strategy) {
     // on CALLER the asking thread itself would wait at the gate, and the ask could not time out
     if (Variants.STRATEGIES.get(strategy) == Strategy.CALLER) return;
     var gate = new Gate();

@@ -115,7 +115,7 @@ class GeneratorEndTest {
   }
 
   @Test
-  void theFirstFailureEndsTheOtherProducers() {
+  void firstFailureEndsOtherProducers() {
     var startLatch = new CountDownLatch(2);
     var endLatch = new CountDownLatch(2);
     try (var logged = new Logged()) {
@@ -271,7 +271,7 @@ class GeneratorEndTest {
   }
 
   @Test
-  void closeAfterTheEndDoesNothing() {
+  void closeOfFinishedIterationChangesNothing() {
     var iterator = Generator.of(scope.anonymous(), 1, out -> {}).iterator();
     var hasElement = iterator.hasNext();
     iterator.close();

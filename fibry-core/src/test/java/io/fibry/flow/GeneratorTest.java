@@ -328,7 +328,7 @@ class GeneratorTest {
   }
 
   @Test
-  void badInputIsRefused() {
+  void invalidGeneratorArgumentsAreRefused() {
     var builder = scope.anonymous();
 
     var noCapacity = assertThrows(IllegalArgumentException.class, () -> Generator.of(builder, 0, numbersBelow(1)));

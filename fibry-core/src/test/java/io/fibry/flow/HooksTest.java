@@ -80,7 +80,7 @@ class HooksTest {
   }
 
   @Test
-  void errorOfBodyIsTreatedLikeException() {
+  void stackOverflowOfBodyReachesErrorHookAndCaller() {
     var failure = new StackOverflowError();
     var failingFunction = HookedFunction.<Integer, Integer>around(scope.anonymous(), n -> {
       throw failure;
@@ -104,7 +104,7 @@ class HooksTest {
 
   @Promise("22.13")
   @Test
-  void failedHookIsLoggedAndChangesNothingElse() throws Exception {
+  void failedHookIsLoggedAndAffectsNeitherResultNorHooks() throws Exception {
     try (var logged = new Logged()) {
       var function = halvingFunction().before(n -> {
         throw new IOException("loud one");
@@ -138,7 +138,7 @@ class HooksTest {
   }
 
   @Test
-  void addingAHookReturnsACopy() throws Exception {
+  void addingHookReturnsCopyOfFunction() throws Exception {
     var function = halvingFunction();
 
     var functionWithHook = function.before(n -> calls.add("before"));
@@ -234,7 +234,7 @@ class HooksTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.flow.BatchTest#strategies")
-  void actorOfHookEndsAfterTheHook(String strategy) throws Exception {
+  void actorOfAsynchronousHookEndsAfterHook(String strategy) throws Exception {
     var function =
         HookedFunction
             .<Integer, Integer>around(scope.named("half").strategy(Variants.STRATEGIES.get(strategy)), n -> n / 2)
@@ -348,7 +348,7 @@ class HooksTest {
   }
 
   @Test
-  void nullArgumentsAreRefusedByName() {
+  void exceptionNamesNullArgument() {
     var function = halvingFunction();
 
     assertNullRefused("builder", () -> HookedFunction.around(null, n -> n));

@@ -75,7 +75,7 @@ class MapReduceTest {
   }
 
   @Test
-  void parallelItemsAreLimited() {
+  void numberOfItemsMappedAtOnceIsLimited() {
     var gate = new Gate();
     var activeCount = new AtomicInteger();
     var sum = MapReduce.start(scope.anonymous(), 3, numbersBelow(20), i -> {
@@ -255,7 +255,7 @@ class MapReduceTest {
   }
 
   @Test
-  void badInputIsRefused() {
+  void invalidMapReduceArgumentsAreRefused() {
     var builder = scope.anonymous();
     var items = numbersBelow(1);
 

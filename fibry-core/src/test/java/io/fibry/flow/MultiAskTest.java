@@ -94,7 +94,7 @@ class MultiAskTest {
   }
 
   @Test
-  void allAnswersComeInTheOrderOfTheActors() {
+  void askAllReturnsAnswersInOrderOfActors() {
     var actors = IntStream.range(0, 100).mapToObj(i -> builder().newActorWithReturn((Integer n) -> n + i)).toList();
 
     assertEquals(IntStream.range(1_000, 1_100).boxed().toList(), Flows.askAll(actors, 1_000, LONG));
@@ -107,7 +107,7 @@ class MultiAskTest {
 
   @Promise("22.8")
   @Test
-  void theFirstAnswerIsTakenAndTheOtherRequestsAreCancelled() {
+  void askFirstTakesFirstAnswerAndCancelsOtherRequests() {
     var slowActor = newSlowActor();
     slowActor.sendMessage("busy");
     Patience.await(gate.entered);
@@ -123,7 +123,7 @@ class MultiAskTest {
 
   @Promise("22.8")
   @Test
-  void theFirstFailureIsThrownAndTheOtherRequestsAreCancelled() {
+  void askAllThrowsFirstFailureAndCancelsOtherRequests() {
     var failure = new IOException("no");
     var slowActor = newSlowActor();
     slowActor.sendMessage("busy");
@@ -356,7 +356,7 @@ class MultiAskTest {
   }
 
   @Test
-  void anActorAskedTwiceAnswersTwice() {
+  void actorListedTwiceInAskAllAnswersTwice() {
     var count = new AtomicInteger();
     var counter = builder().newActorWithReturn((String question) -> count.incrementAndGet());
 
@@ -364,7 +364,7 @@ class MultiAskTest {
   }
 
   @Test
-  void badInputIsRefused() {
+  void askFirstOfNoActorsAndNullArgumentsAreRefused() {
     var actors = List.of(responder("a"));
     var withNull = new ArrayList<>(actors);
     withNull.add(null);

@@ -103,7 +103,7 @@ class PipelineTest {
 
   @Promise("22.2")
   @Test
-  void aParallelStageKeepsTheOrder() {
+  void parallelStageKeepsOrderOfMessages() {
     var input = Pipeline.of(scope.anonymous(), n -> n).then(4, PipelineTest::pass).into(results::add);
     var gates = IntStream.range(0, 4).mapToObj(i -> new Gate()).toList();
     gates.forEach(input::sendMessage);
@@ -215,7 +215,7 @@ class PipelineTest {
   }
 
   @Test
-  void sameObjectMayBeSentAgain() {
+  void objectSentAgainIsHandledEachTimeInOrder() {
     var input =
         Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(1).withoutLog()), (String n) -> n)
             .then(3, n -> n + "!").into(results::add);
@@ -244,7 +244,7 @@ class PipelineTest {
   }
 
   @Test
-  void nullAnswerIsFailure() {
+  void nullAnswerOfStageFailsMessage() {
     var input =
         Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), (Integer n) -> n == 1 ? null : n)
             .into(results::add);
@@ -300,7 +300,7 @@ class PipelineTest {
   }
 
   @Test
-  void pipelineMayBeOpenedManyTimes() {
+  void pipelineOpenedTwiceHandlesMessagesSeparately() {
     var pipeline = Pipeline.of(scope.anonymous(), (Integer n) -> n + 1);
     var otherResults = new CopyOnWriteArrayList<Integer>();
     Actor<Integer> firstInput = pipeline.into(results::add);
@@ -332,7 +332,7 @@ class PipelineTest {
   }
 
   @Test
-  void takenNameOpensNoStage() {
+  void pipelineWithTakenStageNameLeavesNoStageOpen() {
     scope.named("orders/1").newActor(n -> {});
 
     assertThrows(IllegalArgumentException.class,
@@ -344,7 +344,7 @@ class PipelineTest {
   }
 
   @Test
-  void badNumbersAreRefused() {
+  void invalidParallelismAndCapacityAreRefused() {
     var pipeline = Pipeline.of(scope.anonymous(), n -> n);
 
     assertEquals("a stage that handles 0 messages at once handles none; give at least 1",
@@ -357,7 +357,7 @@ class PipelineTest {
   }
 
   @Test
-  void pipelineRunsOnPlatformThreads() {
+  void pipelineOnPlatformThreadsHandlesEachMessageOnce() {
     var input = Pipeline.of(scope.anonymous().strategy(Strategy.THREAD), (Integer n) -> n + 1).then(3, n -> n * 2)
         .thenUnordered(2, n -> n).into(results::add);
 

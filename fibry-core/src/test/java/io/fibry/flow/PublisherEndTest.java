@@ -110,7 +110,7 @@ class PublisherEndTest {
   }
 
   @Test
-  void threadOfSubscriptionEndsWithIt() {
+  void threadOfSubscriptionEndsWhenItIsCancelled() {
     ActorSystem.setDefaultStrategy(Strategy.THREAD);
     var readerThread = new CompletableFuture<Thread>();
     var reader = read(new RecordingSubscriber() {

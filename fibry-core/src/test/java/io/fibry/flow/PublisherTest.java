@@ -213,7 +213,7 @@ class PublisherTest {
   }
 
   @Test
-  void badInputIsRefused() {
+  void exceptionNamesNullArgument() {
     assertNullRefused("sequence", () -> Flows.publisher(null));
     assertNullRefused("subscriber", () -> Flows.publisher(numbersBelow(1)).subscribe(null));
   }

@@ -33,7 +33,7 @@ class RateLimitEndTest {
   }
 
   @Test
-  void killEndsTheWait() {
+  void killEndsWaitForToken() {
     var actor = newWaitingActor(Strategy.FIBER);
 
     actor.kill();
@@ -85,7 +85,7 @@ class RateLimitEndTest {
   }
 
   @Test
-  void interruptedAskIsCancelled() {
+  void interruptedAskThatWaitsForTokenIsCancelled() {
     var actor =
         RateLimit.around(scope.anonymous(), 1, Duration.ofDays(1)).newActorWithReturn((String message) -> message);
     Patience.value(actor.sendMessageReturn("first"));

@@ -254,7 +254,7 @@ class RateLimitTest {
   }
 
   @Test
-  void limitedBuilderIsBuilderLikeAnyOther() {
+  void limitedBuilderKeepsNameStateAndStrategy() {
     var builder = RateLimit.around(scope.named("geo").strategy(Strategy.CALLER), 3, SECOND);
     var appender = builder.initialState(StringBuilder::new)
         .newActorWithReturn((StringBuilder text, String message) -> text.append(message).toString());
@@ -266,7 +266,7 @@ class RateLimitTest {
   }
 
   @Test
-  void aFailingMessageAndItsRetryTakeATokenEach() {
+  void failedMessageAndItsRetryEachTakeToken() {
     var actor =
         RateLimit.around(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(1).withoutLog()), 1, SECOND)
             .newActor((String message) -> {

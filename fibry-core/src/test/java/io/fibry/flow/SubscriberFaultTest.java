@@ -149,7 +149,7 @@ class SubscriberFaultTest {
   }
 
   @Test
-  void badInputIsRefused() {
+  void invalidSubscriberArgumentsAreRefused() {
     var actor = actor(Mailbox.unbounded());
     var subscriber = subscriber(actor, 1);
 

@@ -228,7 +228,7 @@ class SubscriberTest {
   }
 
   @Test
-  void refusedMarkIsSentAgainAfterNextMessage() {
+  void refusedRequestMarkIsSentAgainAfterNextMessage() {
     var actor = actor(Mailbox.bounded(3, Overflow.REJECT));
     var subscriber = subscriber(actor, 4);
     var gate = new Gate();

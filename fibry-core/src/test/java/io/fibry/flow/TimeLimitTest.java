@@ -207,7 +207,7 @@ class TimeLimitTest {
   }
 
   @Test
-  void badInputIsRefused() {
+  void zeroLimitAndNullArgumentsAreRefused() {
     assertEquals("a limit of 0 s leaves no time for a message; give more than zero",
         assertThrows(IllegalArgumentException.class, () -> TimeLimit.around(scope.anonymous(), Duration.ZERO))
             .getMessage());

@@ -134,7 +134,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void exceptionOnEnteringInitialStateIsFailureOfBeginning() {
+  void exceptionOnEnteringInitialStateBecomesDeadLetter() {
     var door = doors.newDoor(doors.door().onEnter(Closed.class, closed -> {
       throw new IllegalStateException("jammed");
     }));

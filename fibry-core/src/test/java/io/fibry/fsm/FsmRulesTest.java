@@ -45,7 +45,7 @@ class FsmRulesTest {
   }
 
   @Test
-  void messageHasSingleRulePerState() {
+  void secondRuleForMessageInStateIsRefused() {
     assertRefused(
         "the machine of Door cannot have two rules for one case: it has on(Door, Event) already; leave one of them out",
         () -> fullMachine.on(Door.class, Event.class, (any, event) -> new Closed()));
@@ -59,7 +59,7 @@ class FsmRulesTest {
   }
 
   @Test
-  void stateHasSingleTimeout() {
+  void secondTimeoutOfStateIsRefused() {
     var machineWithTimeout = fullMachine.onTimeout(Open.class, DoorFixture.OPEN_TIMEOUT, open -> new Closed());
 
     assertRefused(
@@ -68,7 +68,7 @@ class FsmRulesTest {
   }
 
   @Test
-  void stateHasSingleEnterAndLeaveCode() {
+  void secondEnterOrLeaveCodeOfStateIsRefused() {
     assertRefused(
         "the machine of Door cannot have two rules for one case: it has code for entering Open already; leave one of "
             + "them out",
@@ -80,7 +80,7 @@ class FsmRulesTest {
   }
 
   @Test
-  void stateTimeoutIsMoreThanZero() {
+  void stateTimeoutOfZeroOrLessIsRefused() {
     assertRefused("the machine of Door cannot leave Open after 0 s: it would never be in it; give more than zero",
         () -> fullMachine.onTimeout(Open.class, Duration.ZERO, open -> open));
     assertRefused("the machine of Door cannot leave Open after -1 s: it would never be in it; give more than zero",
@@ -103,7 +103,7 @@ class FsmRulesTest {
   }
 
   @Test
-  void nullIsRefusedByName() {
+  void exceptionNamesNullArgument() {
     assertNullRefused("states", () -> Fsm.of(null, Event.class, new Closed()));
     assertNullRefused("messages", () -> Fsm.of(Door.class, null, new Closed()));
     assertNullRefused("initial", () -> Fsm.of(Door.class, Event.class, null));

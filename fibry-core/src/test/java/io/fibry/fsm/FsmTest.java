@@ -43,7 +43,7 @@ class FsmTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void doorWorksOnAnyStrategy(String strategy) {
+  void machineHandlesMessagesAndTimeoutOnAnyStrategy(String strategy) {
     doors.close();
     doors = new DoorFixture(Variants.STRATEGIES.get(strategy));
     var door = doors.newDoor(doors.recordingDoor());
@@ -75,7 +75,7 @@ class FsmTest {
 
   @Promise("23.7")
   @Test
-  void sameStateObjectIsNeitherLeftNorEntered() {
+  void transitionToSameObjectNeitherLeavesNorEntersState() {
     var door = doors.newDoor(doors.recordingDoor());
     door.sendMessage(new Lock(1));
     doors.records.clear();
@@ -112,7 +112,7 @@ class FsmTest {
   }
 
   @Test
-  void unknownMessageChangesNothing() {
+  void messageUnknownInStateFailsAndChangesNoState() {
     var door = doors.newDoor(doors.recordingDoor());
     door.sendMessage(new Lock(1));
     doors.records.clear();

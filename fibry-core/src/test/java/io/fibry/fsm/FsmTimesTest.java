@@ -99,7 +99,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void messagesWaitingAtTimeoutComeFirst() {
+  void messagesWaitingAtTimeoutAreHandledBeforeIt() {
     var doors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
     var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> {
@@ -121,7 +121,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void earlierTimeoutIsIgnored() {
+  void expiredTimeoutOfLeftStateIsIgnored() {
     var doors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
     var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> {

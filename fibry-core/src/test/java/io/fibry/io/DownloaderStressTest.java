@@ -45,7 +45,7 @@ class DownloaderStressTest {
   }
 
   @Test
-  void anyServerResponseIsDownloadWithinLimitOrIOException() {
+  void malformedResponseGivesBoundedBodyOrIOException() {
     System.out.println("DownloaderStressTest -Dfibry.seed=" + seed);
     var random = new Random(seed);
     try (var web = new ScriptedWebServer((head, out) -> {

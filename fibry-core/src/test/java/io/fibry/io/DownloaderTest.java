@@ -117,7 +117,7 @@ class DownloaderTest {
 
   @ParameterizedTest
   @ValueSource(ints = {400, 401, 404, 410, 500, 501})
-  void errorStatusIsExceptionWithStatusAndUri(int status) {
+  void exceptionForErrorStatusHasStatusAndUri(int status) {
     try (var web = ScriptedWebServer.respondingWith("HTTP/1.1 " + status + " No", "Content-Length: 6", "", "secret")) {
       var failure = assertThrows(HttpStatusException.class, () -> downloader.ask(web.uri("/x")));
 
@@ -177,7 +177,7 @@ class DownloaderTest {
   }
 
   @Test
-  void bodyOfMaxLengthComesWhole() throws IOException {
+  void bodyOfMaxLengthIsReturnedWhole() throws IOException {
     try (var web = ScriptedWebServer.respondingWith("HTTP/1.1 200 OK", "Content-Length: 1000", "", "x".repeat(1_000))) {
       assertEquals("x".repeat(1_000), downloader.ask(web.uri("/")).text());
     }

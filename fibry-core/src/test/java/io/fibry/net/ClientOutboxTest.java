@@ -81,7 +81,7 @@ class ClientOutboxTest {
    */
   @Promise("25.8")
   @Test
-  void eachSenderCountsItsOwnBytes() throws IOException {
+  void senderDelayedInSizeFunctionBlocksNoOtherSender() throws IOException {
     connect();
     var countGate = new Gate();
     var writeGate = new Gate();

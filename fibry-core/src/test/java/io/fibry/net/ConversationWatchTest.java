@@ -176,7 +176,7 @@ class ConversationWatchTest {
 
   @Promise("19.11")
   @Test
-  void longResponsesAreNotReported() throws IOException {
+  void exchangeThatWaitsForItsClientIsNotReported() throws IOException {
     var web = web();
     try (var longClient = new Client(web.port());
         var eventClient = new Client(web.port());

@@ -158,7 +158,7 @@ class ForwarderTest {
   }
 
   @Test
-  void killEndsBothSides() {
+  void killOfForwarderClosesClientAndTarget() {
     var forwarder = forward(echo().port(), o -> o);
     try (var peer = new Peer(forwarder.port()).send("x")) {
       Patience.value(targetConnection);
@@ -216,7 +216,7 @@ class ForwarderTest {
   }
 
   @Test
-  void forwarderIsDrainedLikeAcceptor() {
+  void askExitOfForwarderLetsTargetRespond() {
     var forwarder = forward(echo().port(), o -> o.withDrainLimit(Patience.LONG));
     try (var peer = new Peer(forwarder.port())) {
       Patience.value(targetConnection);

@@ -132,7 +132,7 @@ class HttpFilesTest {
   }
 
   @Test
-  void filesAreReadOnly() throws IOException {
+  void fileRouteAllowsHeadAndRefusesPost() throws IOException {
     var head = RawClient.sendAndReadAll(server.port(), "HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     var post = RawClient.sendAndReadAll(server.port(), "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
 

@@ -75,7 +75,7 @@ class HttpFuzzTest {
 
   @Promise("27.1")
   @Test
-  void secondParserReadsRequestsLikeServer() throws IOException {
+  void serverParsesRequestsLikeSecondParser() throws IOException {
     int acceptedCount = 0;
     for (int i = 0; i < 200_000; i++) {
       var sent = mutatedRequest();

@@ -89,7 +89,7 @@ class HttpGuardTest {
 
   @ParameterizedTest
   @CsvSource({"'close, keep-alive'", "'keep-alive, close'"})
-  void closeWinsOverKeepAlive(String connection) throws IOException {
+  void connectionClosesIfRequestHasCloseAndKeepAlive(String connection) throws IOException {
     open(routes -> routes.text("/", exchange -> "x"), o -> o);
     try (var client = new RawClient(server.port())) {
       var responses = client.send("GET / HTTP/1.0\r\nConnection: " + connection + "\r\n\r\n").readToEnd();
@@ -99,7 +99,7 @@ class HttpGuardTest {
   }
 
   @Test
-  void optionsOfServerListAllMethods() throws IOException {
+  void optionsRequestForServerListsAllMethods() throws IOException {
     open(routes -> routes.text("GET /", exchange -> "x").text("POST /a", exchange -> "x")
         .text("/{rest...}", exchange -> "x"), o -> o);
 
@@ -158,7 +158,7 @@ class HttpGuardTest {
    */
   @Promise("25.3")
   @Test
-  void handlerTimeDoesNotCountAgainstClient() throws Exception {
+  void bodyLimitDoesNotCountTimeOfHandler() throws Exception {
     var body = "x".repeat(8_000_000);
     open(routes -> routes.text("POST /", exchange -> {
       int first = exchange.body().read();

@@ -95,7 +95,7 @@ class HttpLimitsTest {
 
   @Promise("27.5")
   @Test
-  void clientThatDoesNotReadIsCutOff() throws Exception {
+  void clientThatDoesNotReadIsCutOffAtWriteLimit() throws Exception {
     var failure = new CompletableFuture<Throwable>();
     var handlerBegun = new CountDownLatch(1);
     open(routes -> routes.stream("/", exchange -> {
@@ -150,7 +150,7 @@ class HttpLimitsTest {
   }
 
   @Test
-  void sendingClientCanReadRefusal() throws Exception {
+  void clientCanReadRefusalWhileItSendsBody() throws Exception {
     open(routes -> routes.text("/", HttpExchange::bodyAsText), o -> o.withMaxBody(1_000));
     for (int i = 0; i < 20; i++) {
       try (var client = new RawClient(server.port())) {
@@ -202,7 +202,7 @@ class HttpLimitsTest {
 
   @Promise("27.8")
   @Test
-  void closeCutsOffExchangesAtDrainLimit() throws Exception {
+  void poisonPillCutsOffExchangesAtDrainLimit() throws Exception {
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
       gate.pass();

@@ -120,7 +120,7 @@ class HttpRoutesTest {
 
   @Promise("27.12")
   @Test
-  void responseNamesAllowedMethods() {
+  void responseToMethodWithoutRouteNamesAllowedMethods() {
     open(routes -> shop());
 
     for (var method : List.of("PUT", "OPTIONS"))
@@ -242,7 +242,7 @@ class HttpRoutesTest {
   }
 
   @Test
-  void interceptorThatDoesNothingIsFailure() {
+  void interceptorThatNeitherRespondsNorContinuesCauses500() {
     try (var logged = new Logged()) {
       open(routes -> routes.text("/a", exchange -> "a").intercept((exchange, next) -> {}));
 
@@ -252,7 +252,7 @@ class HttpRoutesTest {
   }
 
   @Test
-  void interceptorMayRespond() {
+  void interceptorMayRespondInsteadOfHandler() {
     open(routes -> routes.text("/a", exchange -> "a").intercept((exchange, next) -> exchange.status(204)));
 
     assertEquals("204", call("GET", "/a"));
@@ -336,7 +336,7 @@ class HttpRoutesTest {
   }
 
   @Test
-  void mapsCannotBeChanged() {
+  void handlerCannotChangeMapsOfExchange() {
     open(routes -> routes.text("/", exchange -> {
       for (var map : List.<Map<String, List<String>>>of(exchange.queryParameters(), exchange.headers()))
         assertThrows(UnsupportedOperationException.class, () -> map.put("a", List.of()));

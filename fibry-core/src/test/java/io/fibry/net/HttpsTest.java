@@ -108,7 +108,7 @@ class HttpsTest {
   }
 
   @Test
-  void brokenResponseFailsAtClient() {
+  void clientFailsWhenResponseBreaksOff() {
     open();
 
     assertThrows(IOException.class, () -> send(request("/half")));

@@ -107,7 +107,7 @@ class LineActorTest {
   }
 
   @Test
-  void lineActorIsAlwaysTheSameAndEndsWithConnection() {
+  void connectionHasOneLineActorWhichEndsWithIt() {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
       var client = value(connectionFuture).lineActor();
@@ -211,7 +211,7 @@ class LineActorTest {
   }
 
   @Test
-  void emptyLinesCountAsUnsent() throws Exception {
+  void emptyLinesCountTowardUnsentLimit() throws Exception {
     var acceptor = open(o -> o.withMaxUnsent(100_000));
     try (var peer = new Peer(acceptor.port())) {
       var connection = value(connectionFuture);
@@ -245,7 +245,7 @@ class LineActorTest {
   }
 
   @Test
-  void writtenAndSentLinesStayWhole() throws Exception {
+  void linesOfStreamAndLineActorAreNotMixed() throws Exception {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
       var connection = value(connectionFuture);

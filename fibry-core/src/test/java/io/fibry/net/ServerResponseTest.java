@@ -164,7 +164,7 @@ class ServerResponseTest {
 
   @Promise("27.11")
   @Test
-  void resetContentHasNoBody() throws IOException {
+  void responseWithStatus205HasNoBody() throws IOException {
     open(routes -> routes.text("/t", exchange -> exchange.status(205).path())
         .stream("/s",
             exchange -> exchange.status(205).header("Content-Length", "3").outputStream().write("abc".getBytes()))
@@ -181,7 +181,7 @@ class ServerResponseTest {
   }
 
   @Test
-  void declaredLengthIsEnforced() throws IOException {
+  void responseBodyMustHaveDeclaredLength() throws IOException {
     open(routes -> routes
         .stream("/less", exchange -> exchange.header("Content-Length", "5").outputStream().write("abc".getBytes()))
         .stream("/more", exchange -> {
@@ -239,7 +239,7 @@ class ServerResponseTest {
   }
 
   @Test
-  void unreadBodyIsDiscarded() throws IOException {
+  void unreadRequestBodyIsDiscardedBeforeNextRequest() throws IOException {
     open(routes -> routes.text("/", exchange -> exchange.path()));
 
     assertEquals("200 200", RawClient
@@ -278,7 +278,7 @@ class ServerResponseTest {
   }
 
   @Test
-  void exchangeEndsWhenItsHandlerReturns() throws IOException {
+  void exchangeRefusesUseAfterItsHandlerReturned() throws IOException {
     var exchangeOfHandler = new AtomicReference<HttpExchange>();
     var out = new AtomicReference<OutputStream>();
     open(routes -> routes.stream("/", exchange -> {

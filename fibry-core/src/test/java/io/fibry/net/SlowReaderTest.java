@@ -91,7 +91,7 @@ class SlowReaderTest {
 
   @Promise("25.3")
   @Test
-  void bytesSentInTimeAreRead() throws IOException {
+  void bytesSentWithinLimitCanBeReadAfterLimit() throws IOException {
     client.limitAllReads(LIMIT);
     send("in time");
 

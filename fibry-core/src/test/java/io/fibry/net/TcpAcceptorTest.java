@@ -179,7 +179,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void anExecutorThatIsShutDownLeavesNoConnectionOpen() {
+  void shutDownExecutorLeavesNoConnectionOpen() {
     var executor = Executors.newSingleThreadExecutor();
     executor.shutdown();
     var acceptor = TcpAcceptor.open(net.scope.anonymous().strategy(Strategy.of(executor)), 0,
@@ -196,7 +196,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void aConversationThatNeverGetsAThreadEndsWithTheAcceptor() {
+  void conversationWithoutThreadEndsWithAcceptor() {
     var acceptor =
         TcpAcceptor.open(net.scope.anonymous().strategy(activation -> {}), 0, TcpAcceptorTest::answer, o -> o);
     try (var peer = new Peer(acceptor.port())) {
@@ -227,7 +227,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void aHandlerMayInterruptItsThread() {
+  void acceptorAnswersAfterHandlerInterruptsItsThread() {
     var acceptor = TcpAcceptor.open(net.scope.anonymous().strategy(Strategy.CALLER), 0, connection -> {
       answer(connection);
       Thread.currentThread().interrupt();

@@ -119,7 +119,7 @@ class TcpLineReaderTest {
   }
 
   @Test
-  void linesAndBytesMayBeMixed() {
+  void handlerMayReadLinesAndBytesInTurn() {
     var result =
         handle(connection -> connection.lines().iterator().next() + new String(connection.inputStream().readNBytes(3))
             + allLines(connection), o -> o, bytes("head\nabc\ntail"));
@@ -128,7 +128,7 @@ class TcpLineReaderTest {
   }
 
   @Test
-  void resetIsNoNormalEnd() {
+  void resetEndsLinesWithException() {
     var result = new CompletableFuture<Object>();
     var acceptor = net.open(connection -> {
       try {

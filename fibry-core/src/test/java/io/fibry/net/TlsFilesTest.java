@@ -117,7 +117,7 @@ class TlsFilesTest {
 
   @Promise("25.12")
   @Test
-  void filesAreCheckedBySystemClock() throws Exception {
+  void changedFilesAreReadAgainOnSystemClock() throws Exception {
     write("old", "EC");
     var files = new PemFiles(certificate, key, Optional.empty());
     var contextBefore = files.get();
@@ -206,7 +206,7 @@ class TlsFilesTest {
   }
 
   @Test
-  void nullArgumentsAreNamed() {
+  void exceptionNamesNullArgument() {
     assertEquals("certificates",
         assertThrows(NullPointerException.class, () -> Tls.ofFiles(null, key)).getMessage());
     assertEquals("context", assertThrows(NullPointerException.class, () -> Tls.of((SSLContext) null)).getMessage());

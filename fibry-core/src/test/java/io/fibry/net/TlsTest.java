@@ -155,7 +155,7 @@ class TlsTest {
 
   /** Some cipher suites need new keys after much data, and any client may request them. */
   @Test
-  void keysMayBeRenewed() throws Exception {
+  void clientMayRenewKeysDuringConnection() throws Exception {
     try (var socket = connect(open(), "TLSv1.3")) {
       var in = readerOf(socket);
       for (int i = 0; i < 5; i++) {
@@ -367,7 +367,7 @@ class TlsTest {
   }
 
   @Test
-  void protocolsCanBeDisabled() throws Exception {
+  void handshakeWithDisabledProtocolFails() throws Exception {
     var acceptor = net.open(this::echo,
         o -> o.withTls(Tls.of(CONTEXT).withParameters(p -> p.setProtocols(new String[] {"TLSv1.3"}))));
 

@@ -57,7 +57,7 @@ class UdpBadInputTest {
   }
 
   @Test
-  void badAddressesAreRefused() {
+  void invalidGroupAddressesAreRefused() {
     assertRefused(
         "127.0.0.1 is the address of no group; give one from 224.0.0.0 to 239.255.255.255, or that begins with ff",
         () -> options.withGroup(address("127.0.0.1")));
@@ -110,7 +110,7 @@ class UdpBadInputTest {
   }
 
   @Test
-  void nullIsRefusedByName() {
+  void exceptionNamesNullArgument() {
     assertEquals("builder",
         assertThrows(NullPointerException.class, () -> UdpServer.open(null, 0, (self, packet) -> {}, o -> o))
             .getMessage());

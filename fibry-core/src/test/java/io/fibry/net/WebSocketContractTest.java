@@ -182,7 +182,7 @@ class WebSocketContractTest {
   }
 
   @Test
-  void anyThreadMayCloseAndTheFirstCloseCounts() {
+  void onlyFirstCloseOfWebSocketIsSent() {
     try (var peer = open(this::readAll)) {
       var connection = Patience.value(connectionFuture);
       connection.textActor().sendMessage("last");
@@ -274,7 +274,7 @@ class WebSocketContractTest {
   }
 
   @Test
-  void textsMayBeReadAsValues() {
+  void textsAreReadAsValuesAndInvalidTextClosesWith1007() {
     try (var peer = open(connection -> {
       for (int number : connection.texts(Integer::valueOf)) connection.textActor().sendMessage("" + (number + 1));
     })) {

@@ -131,7 +131,7 @@ class WebSocketFramesTest {
   @Promise("27.15")
   @ParameterizedTest
   @MethodSource({"messages", "violations", "unknownOpcodes", "closes"})
-  void framesGetResponsesOfStandard(Case frames) {
+  void serverRespondsToFramesAsRfc6455Requires(Case frames) {
     try (var peer = new WebSocketPeer(server.port(), "/")) {
       peer.send(frames.sent);
 

@@ -205,7 +205,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void actorThatEndsDuringItsBirthIsUsedOnce() {
+  void actorEndedAtBirthRefusesMessageAndIsCreatedAgain() {
     entities.set(bank.openEntities(name -> {
       Actor<Order> endedActor = bank.newAccount(name);
       endedActor.close();

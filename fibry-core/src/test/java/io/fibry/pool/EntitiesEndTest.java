@@ -115,7 +115,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void addressWithoutLivingActorHasNothingToEndOrAwait() {
+  void endAndWaitOfAddressWithoutActorReturnAtOnce() {
     bank.ada().askExit();
     bank.ada().sendPoisonPill();
     bank.ada().kill();
@@ -187,7 +187,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void askExitEndsAllAfterTheirMessages() {
+  void askExitEndsEachActorAfterItsCurrentMessage() {
     var gate = occupyAda();
     bank.ada().sendMessage(new Pay(1));
 
@@ -200,7 +200,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void killInterruptsAll() {
+  void killOfEntitiesInterruptsAllLivingActors() {
     occupyAda();
     var promise = bank.accounts.actor("bob").sendMessageReturn(new ReplyLater(new CompletableFuture<>()));
 
@@ -212,7 +212,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void killOverrulesPill() {
+  void killAfterPoisonPillEndsEntitiesAsKilled() {
     occupyAda();
     bank.accounts.sendPoisonPill();
     assertFalse(bank.accounts.waitForExit(Duration.ofMillis(1)));
@@ -272,7 +272,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void actorCreatedDuringEndEndsToo() {
+  void actorCreatedWhileEntitiesEndIsEnded() {
     var gate = new Gate();
     entities.set(bank.openEntities(name -> {
       gate.passUninterruptibly();
@@ -311,7 +311,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void secondEndChangesNothing() {
+  void secondCloseOrKillChangesNothing() {
     bank.ada().sendMessage(new Pay(1));
 
     bank.accounts.close();

@@ -57,7 +57,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void anyUseKeepsActorAlive() {
+  void sendWithinIdleTimeKeepsActorAlive() {
     for (int i = 0; i < 20; i++) {
       bank.ada().sendMessage(new Pay(1));
       bank.clock.advance(BankFixture.IDLE.dividedBy(2));
@@ -114,7 +114,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void successorIsFoundIdleAgain() {
+  void successorOfPassivatedActorEndsWhenIdle() {
     for (int i = 1; i <= 3; i++) {
       bank.ada().sendMessage(new Pay(1));
 
@@ -146,7 +146,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void clockAdvanceWhileTimerIsSetLeavesNoActorBehind() {
+  void idleActorEndsIfClockAdvancesWhileTimerIsSet() {
     var timerCount = new AtomicInteger();
     var clock = new Clock() {
       @Override
@@ -206,7 +206,7 @@ class EntitiesIdleTest {
 
   @ParameterizedTest
   @MethodSource("timerFailures")
-  void clockThatCannotSetTimerLeavesActorsAlive(Throwable failure) {
+  void idleActorsEndAfterFailedTimerIsSetAgain(Throwable failure) {
     var remainingFailures = new AtomicInteger(1);
     var clock = new Clock() {
       @Override

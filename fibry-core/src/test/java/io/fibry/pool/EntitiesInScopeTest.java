@@ -133,7 +133,7 @@ class EntitiesInScopeTest {
   }
 
   @Test
-  void entitiesEndedByUserAndScopeLeaveNothing() {
+  void entitiesEndedByUserAndScopeLeaveNoDeadLetters() {
     for (int round = 0; round < 500; round++) {
       var scope = app.openScope("round");
       var customers = openCustomers(scope);
@@ -150,7 +150,7 @@ class EntitiesInScopeTest {
   }
 
   @Test
-  void manyEntitiesEndAtTheSameTime() {
+  void scopeCloseEndsAllEntitiesInParallel() {
     int entityCount = 100;
     var endLatch = new CountDownLatch(entityCount);
     Entities<Integer, Object> entities =
@@ -166,7 +166,7 @@ class EntitiesInScopeTest {
   }
 
   @Test
-  void closedEntitiesLeaveTheirScope() {
+  void scopeForgetsClosedEntities() {
     var customers = openCustomers(app);
     customers.actor("ada").ask(new Name());
 
@@ -177,14 +177,14 @@ class EntitiesInScopeTest {
   }
 
   @Test
-  void entitiesOfNamedBuilderHaveNames() {
+  void entityIsNamedAfterBuilderAndKey() {
     assertEquals("customer/ada", openCustomers(app).actor("ada").ask(new Name()));
     assertTrue(app.dump().contains("scope 'customer': "), app.dump());
     assertTrue(app.dump().contains("customer/ada (FIBER): "), app.dump());
   }
 
   @Test
-  void entitiesAnswerWithoutProtocol() {
+  void entitiesWithReturnAnswerPlainMessages() {
     Entities.WithReturn<Integer, String, Integer> lengths =
         Entities.openWithReturn(app.anonymous(), IDLE,
             (builder, key) -> builder.newActorWithReturn(text -> key + text.length()));
@@ -264,7 +264,7 @@ class EntitiesInScopeTest {
 
   @Promise("17.15")
   @Test
-  void rootEndsFailedEntity() {
+  void rootScopeEndsOnlyFailedEntity() {
     var failingEntities = new FailingEntities();
     var entities = Entities.open(ActorSystem.named("free").onFailure(FailurePolicy.escalate().withoutLog()), IDLE,
         failingEntities::birth);

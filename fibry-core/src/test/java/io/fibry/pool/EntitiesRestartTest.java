@@ -58,7 +58,7 @@ class EntitiesRestartTest {
 
   @Promise("23.6")
   @Test
-  void senderWaitsAndSuccessorHasSavedState() {
+  void senderWaitsForSuccessorWhichHasSavedState() {
     var sendResult = startAndAwaitParked(() -> bank.ada().sendMessage(new Pay(1)));
     assertFalse(sendResult.isDone());
 
@@ -121,7 +121,7 @@ class EntitiesRestartTest {
   }
 
   @Test
-  void interruptedAskIsCancelledAndNotHandled() {
+  void askInterruptedWhileActorIsSavedIsNotHandled() {
     var interruptFlag = new CompletableFuture<Boolean>();
     var asker = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, () -> bank.ada().ask(new Balance()));

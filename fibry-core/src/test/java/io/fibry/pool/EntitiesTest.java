@@ -135,7 +135,7 @@ class EntitiesTest {
   }
 
   @Test
-  void badInputIsRefused() {
+  void zeroIdleTimeAndNullArgumentsAreRefused() {
     var builder = bank.scope.anonymous();
     assertEquals("entities that are idle after 0 s would end before their first message; give more than zero",
         assertThrows(IllegalArgumentException.class, () -> Entities.open(builder, Duration.ZERO, bank::birth))
@@ -183,7 +183,7 @@ class EntitiesTest {
   }
 
   @Test
-  void separateEntitiesShareNothing() {
+  void separateEntitiesShareNoActorForEqualKey() {
     var otherEntities =
         bank.openEntities(name -> bank.scope.anonymous().newActor(order -> bank.events.add("other " + order)));
 

@@ -193,7 +193,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void badInputIsRefused() {
+  void zeroPeriodAndNullArgumentsAreRefused() {
     assertEquals("message",
         assertThrows(NullPointerException.class, () -> bank.ada().sendMessageLater(null, MINUTE)).getMessage());
     assertEquals("delay",

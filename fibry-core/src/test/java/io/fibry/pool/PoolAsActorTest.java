@@ -76,7 +76,7 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void dropOldestDropsOldestMessagesOfAllKeys() {
+  void dropOldestDropsOldestMessageRegardlessOfKey() {
     var pool = Pools
         .byKey(builder.mailbox(Mailbox.bounded(3, Overflow.DROP_OLDEST)), 1,
             (Object message) -> message instanceof Gate ? "gate" : message.toString().substring(0, 1))
@@ -198,7 +198,7 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void badNumbersAreRefused() {
+  void invalidPoolArgumentsAreRefused() {
     assertText("a pool of at least 0 workers cannot have 0 at most; give 1 or more", () -> Pools.fixed(builder, 0));
     assertText("a pool cannot keep -1 workers; give 0 or more", () -> Pools.scaling(builder, -1, 2));
     assertText("a pool of at least 3 workers cannot have 2 at most; give 3 or more",
@@ -237,7 +237,7 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void inlineRequestsChangeNothing() {
+  void poolHandlesInlineRequestOnThreadOfWorker() {
     var pool = Pools.fixed(builder.inlineRequests(), 2).newActorWithReturn((Object message) -> Thread.currentThread());
 
     var asker = new CompletableFuture<Thread>();

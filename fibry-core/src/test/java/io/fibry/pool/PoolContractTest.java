@@ -162,7 +162,7 @@ class PoolContractTest {
   @Promise("20.8")
   @ParameterizedTest
   @MethodSource("variants")
-  void pillLetsWaitingMessagesBeHandled(Variant variant) {
+  void poisonPillEndsPoolAfterWaitingMessages(Variant variant) {
     var handled = new AtomicInteger();
     ActorWithReturn<Object, Object> pool = variant.builder(scope).newActorWithReturn((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
@@ -279,7 +279,7 @@ class PoolContractTest {
   @Promise("20.8")
   @ParameterizedTest
   @MethodSource("variants")
-  void aCancelledRequestIsNotHandled(Variant variant) {
+  void cancelledRequestIsNotHandled(Variant variant) {
     // in these pools no message waits in the mailbox, so no request can be cancelled before it is
     // handled
     if (variant.strategy == Strategy.CALLER || variant.label.startsWith("perMessage")) return;
@@ -304,7 +304,7 @@ class PoolContractTest {
 
   @ParameterizedTest
   @MethodSource("variants")
-  void closingTheScopeEndsThePool(Variant variant) {
+  void closingScopeHandlesQueuedRequestsAndEndsPool(Variant variant) {
     var pool = echo(variant);
     var latch = new CountDownLatch(1);
     pool.execute(latch::countDown);

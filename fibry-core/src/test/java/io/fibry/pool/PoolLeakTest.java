@@ -108,7 +108,7 @@ class PoolLeakTest {
   }
 
   @Test
-  void aCancelledRequestKeepsNeitherMessageNorKey() {
+  void cancelledRequestKeepsNeitherMessageNorKey() {
     var pool = Pools.byKey(manualScope.anonymous(), 1, (Object message) -> message)
         .newActorWithReturn((Object message) -> {
           if (message instanceof Gate gate) gate.pass();

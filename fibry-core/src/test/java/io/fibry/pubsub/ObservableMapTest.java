@@ -156,7 +156,7 @@ class ObservableMapTest {
   }
 
   @Test
-  void nullIsRefusedByName() {
+  void exceptionNamesNullArgument() {
     Handler<Optional<Integer>> follower = received::add;
 
     assertEquals("builder", nullPointerMessage(() -> ObservableMap.of(null)));

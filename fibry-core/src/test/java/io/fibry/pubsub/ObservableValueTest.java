@@ -88,7 +88,7 @@ class ObservableValueTest {
   }
 
   @Test
-  void failedFunctionChangesNothing() {
+  void updateWithThrowingFunctionKeepsValue() {
     assertThrows(IllegalStateException.class, () -> value.update(current -> {
       throw new IllegalStateException("no");
     }));
@@ -257,7 +257,7 @@ class ObservableValueTest {
   }
 
   @Test
-  void nullIsRefusedByName() {
+  void exceptionNamesNullArgument() {
     assertEquals("builder", nullPointerMessage(() -> ObservableValue.of(null, 0)));
     assertEquals("initial", nullPointerMessage(() -> ObservableValue.of(scope.anonymous(), null)));
     assertEquals("value", nullPointerMessage(() -> value.set(null)));

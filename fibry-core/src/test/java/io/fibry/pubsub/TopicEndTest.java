@@ -36,7 +36,7 @@ class TopicEndTest {
   }
 
   @Test
-  void secondCloseHasNoEffect() {
+  void secondCloseOfTopicOrSubscriptionHasNoEffect() {
     var subscription = topic.subscribeToLatest(received::add);
 
     topic.close();

@@ -65,7 +65,7 @@ class TopicFaultTest {
 
   @ParameterizedTest
   @EnumSource
-  void topicsAreIndependent(SubscriberKind kind) {
+  void topicsOfSameNameInTwoScopesAreIndependent(SubscriberKind kind) {
     try (var otherScope = scope.openScope("other")) {
       Topic<Object> otherTopic = Topic.open(otherScope.named("topic"));
       subscribe(kind, topic, m -> received.add("first " + m));

@@ -162,7 +162,7 @@ class TopicTest {
   }
 
   @Test
-  void subscribersKeepLatestThousandMessages() {
+  void subscribersKeepLatest1024Messages() {
     var gate = new Gate();
     publishWhileBusy(topic, gate, 1_026);
 
@@ -250,7 +250,7 @@ class TopicTest {
   }
 
   @Test
-  void nullIsRefusedByName() {
+  void exceptionNamesNullArgument() {
     Handler<Object> handler = received::add;
     var actor = scope.anonymous().newActor(handler);
 

@@ -42,7 +42,7 @@ class BlocksTest {
   }
 
   @Test
-  void topicNotifiesSubscribers() {
+  void topicOfRecipeUsesStrategyOfBuilder() {
     var topic = recipes.<String>topic();
     topic.subscribeToLatest(news -> received.add(news + isOnThread()));
 
@@ -84,7 +84,7 @@ class BlocksTest {
   }
 
   @Test
-  void itemsAreMappedAndFolded() {
+  void mapReduceRecipeMapsAndReducesItems() {
     var sum = recipes.mapReduce(2, List.of("a", "bc"), String::length, 0, Integer::sum);
 
     assertEquals(3, Patience.value(sum));

@@ -197,7 +197,7 @@ class ScheduleTest {
   }
 
   @Test
-  void taskGetsItsOwnActor() {
+  void taskReceivesActorOfItsSchedule() {
     var argument = new AtomicReference<Exitable>();
 
     var schedule = recipes.scheduleAtFixedRate(Duration.ZERO, SECOND, argument::set);
@@ -228,7 +228,7 @@ class ScheduleTest {
   }
 
   @Test
-  void retryIsPartOfItsRun() {
+  void retryOfFailedRunDoesNotShiftNextRun() {
     Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(1))).scheduleAtFixedRate(
         Duration.ZERO,
         SECOND, () -> {
@@ -293,7 +293,7 @@ class ScheduleTest {
   }
 
   @Test
-  void cutOffRunHasNoFurtherEffect() {
+  void returnOfCutOffRunStartsNoNextRun() {
     var gate = new Gate();
     var schedule =
         Stereotypes.of(scope.anonymous().strategy(Strategy.FIBER)).scheduleWithFixedDelay(Duration.ZERO, SECOND, () -> {
@@ -377,7 +377,7 @@ class ScheduleTest {
   }
 
   @Test
-  void nullIsRefusedByItsName() {
+  void exceptionNamesNullArgument() {
     Handler.Task task = this::recordRun;
 
     refusesNull("task", () -> recipes.scheduleAtFixedRate(SECOND, SECOND, (Handler.Task) null));

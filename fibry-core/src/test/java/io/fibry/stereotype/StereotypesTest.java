@@ -60,7 +60,7 @@ class StereotypesTest {
   @Promise("13.2")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void actorAsksAnotherManyTimes(boolean onThreads) {
+  void actorGetsAnswersToThousandRequestsInTurn(boolean onThreads) {
     ActorSystem.setDefaultStrategy(onThreads ? Strategy.THREAD : Strategy.FIBER);
     var sum = new AtomicInteger();
     var squarer = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
@@ -96,7 +96,7 @@ class StereotypesTest {
   }
 
   @Test
-  void recipesUseTheirBuilder() {
+  void sinkOfRecipeUsesNameAndStrategyOfBuilder() {
     var sink = Stereotypes.of(ActorSystem.named("StereotypesTest").strategy(Strategy.CALLER)).sink("state");
 
     assertEquals("StereotypesTest", sink.name());
@@ -125,7 +125,7 @@ class StereotypesTest {
   }
 
   @Test
-  void everySinkIsNewObject() {
+  void recipeCreatesNewSinkOnEachCall() {
     assertNotSame(Stereotypes.fibers().sink(null), Stereotypes.fibers().sink(null));
   }
 
@@ -219,7 +219,7 @@ class StereotypesTest {
   // ---- recipes for blocks
 
   @Test
-  void batchesRateLimitsAndHooksUseBuilder() throws Exception {
+  void batchRateLimitAndHooksUseSettingsOfBuilder() throws Exception {
     var events = new ArrayList<Object>();
     var recipes = Stereotypes.of(ActorSystem.named("recipe").strategy(Strategy.CALLER));
     Actor<String> log = recipes.batch(2, LONG, events::add);

@@ -51,7 +51,7 @@ class UdpAndDownloadsTest {
   }
 
   @Test
-  void nullIsRefusedByName() {
+  void exceptionNamesNullArgument() {
     assertEquals("handler",
         assertThrows(NullPointerException.class, () -> Stereotypes.fibers().udpServer(0, null)).getMessage());
     assertEquals("options",

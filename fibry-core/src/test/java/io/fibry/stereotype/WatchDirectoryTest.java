@@ -86,7 +86,7 @@ class WatchDirectoryTest {
   }
 
   @Test
-  void pathsAreAbsolute() throws Exception {
+  void reportedPathIsAbsoluteWhenDirectoryIsRelative() throws Exception {
     var directory = Files.createTempDirectory(Path.of("target"), "watched");
     watch(directory);
 
@@ -283,7 +283,7 @@ class WatchDirectoryTest {
   }
 
   @Test
-  void nullIsRefusedByItsName() {
+  void exceptionNamesNullArgument() {
     var recipes = Stereotypes.of(scope.anonymous());
 
     assertEquals("directory",

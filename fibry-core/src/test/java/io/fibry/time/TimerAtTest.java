@@ -101,14 +101,14 @@ class TimerAtTest {
   }
 
   @Test
-  void taskIsRequired() {
+  void scheduleAtRefusesNullTask() {
     for (var clock : List.of(manualClock, movedClock, Scheduler.system()))
       for (long time : new long[] {clock.nanoTime(), clock.nanoTime() + nanosOf(1)})
         assertThrows(NullPointerException.class, () -> clock.scheduleAt(time, null));
   }
 
   @Test
-  void taskRunsAtItsTimeWhenUserClockMovesMeanwhile() {
+  void taskRunsAtItsTimeIfClockMovesBeforeTimerIsSet() {
     movedClock.moveBeforeNextTimer(seconds(4));
     movedClock.scheduleAt(nanosOf(10), () -> log.add("due"));
 
@@ -120,7 +120,7 @@ class TimerAtTest {
   }
 
   @Test
-  void sleepEndsAtItsTimeWhenClockMovesMeanwhile() {
+  void sleepEndsAtItsTimeIfClockMovesBeforeTimerIsSet() {
     var sleepEnd = new CompletableFuture<Void>();
     movedClock.moveBeforeNextTimer(seconds(4));
     Thread.ofVirtual().start(() -> {
@@ -146,7 +146,7 @@ class TimerAtTest {
   // ---- users of timers
 
   @Test
-  void requestExpiresAtItsLimitWhenClockMovesMeanwhile() {
+  void requestExpiresAtItsLimitIfClockMovesBeforeTimerIsSet() {
     var gate = new Gate();
     var actor = scope.anonymous().newActorWithReturn((String message) -> {
       gate.pass();
@@ -163,7 +163,7 @@ class TimerAtTest {
   }
 
   @Test
-  void askExpiresAtItsLimitWhenClockMovesMeanwhile() {
+  void askExpiresAtItsLimitIfClockMovesBeforeTimerIsSet() {
     var gate = new Gate();
     var actor = scope.anonymous().newActorWithReturn((String message) -> {
       gate.pass();
@@ -187,7 +187,7 @@ class TimerAtTest {
   }
 
   @Test
-  void messageComesAtItsTimeWhenClockMovesMeanwhile() {
+  void messageComesAtItsTimeIfClockMovesBeforeTimerIsSet() {
     var actor = scope.anonymous().newActor((String message) -> log.add(message));
     movedClock.moveBeforeNextTimer(seconds(4));
     actor.sendMessageLater("due", seconds(10));
@@ -199,7 +199,7 @@ class TimerAtTest {
   }
 
   @Test
-  void scheduleKeepsItsRhythmWhenClockMovesMeanwhile() {
+  void scheduleKeepsItsRhythmIfClockMovesBeforeTimerIsSet() {
     Stereotypes.of(scope.anonymous().strategy(Strategy.CALLER)).scheduleAtFixedRate(seconds(10), seconds(10), () -> {
       log.add("at " + movedClock.nanoTime() / nanosOf(1));
       if (log.size() == 1) movedClock.moveBeforeNextTimer(seconds(4));
@@ -213,7 +213,7 @@ class TimerAtTest {
   }
 
   @Test
-  void batchIsHandedOverAtItsTimeWhenClockMovesMeanwhile() {
+  void batchIsHandedOverAtItsTimeIfClockMovesBeforeTimerIsSet() {
     Actor<String> batch = Batch.ofLists(scope.named("batch"), 100, seconds(10), texts -> log.addAll(texts));
     movedClock.moveBeforeNextTimer(seconds(4));
     batch.sendMessage("gathered");
@@ -225,7 +225,7 @@ class TimerAtTest {
   }
 
   @Test
-  void idleEntityEndsAtItsTickWhenClockMovesMeanwhile() {
+  void idleEntityEndsAtItsTickIfClockMovesBeforeTimerIsSet() {
     Entities<String, String> entities = Entities.open(scope.named("account"), seconds(8), (builder, key) -> builder
         .initialState(() -> key).onStop((String name) -> log.add(name)).newActor((String state, String message) -> {}));
     entities.actor("ada").sendMessage("used");
@@ -243,7 +243,7 @@ class TimerAtTest {
   }
 
   @Test
-  void idleWorkerEndsAfterTenSecondsWhenClockMovesMeanwhile() {
+  void idleWorkerEndsAfterTenSecondsIfClockMovesBeforeTimerIsSet() {
     var pool = Pools.scaling(scope.named("pool"), 0, 2).initialState(() -> "worker").onStop(log::add)
         .newActor((String state, String message) -> {});
     movedClock.moveBeforeNextTimer(seconds(4));

@@ -154,7 +154,7 @@ class BadValuesTest {
   // ---- null
 
   @Test
-  void nullIsRefusedByName() {
+  void exceptionNamesNullArgument() {
     assertEquals("type", nullText(() -> Codec.of(null)));
     assertEquals("forms", nullText(() -> Codec.of(Added.class, null)));
     assertEquals("the result of forms", nullText(() -> Codec.of(Added.class, forms -> null)));

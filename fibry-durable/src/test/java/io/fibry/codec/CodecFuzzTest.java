@@ -141,7 +141,7 @@ class CodecFuzzTest {
   }
 
   @Test
-  void noPrefixIsDecoded() {
+  void truncatedBytesAreNotDecoded() {
     for (int i = 0; i < ROUNDS / 50; i++) {
       byte[] bytes = CODEC.encode(value(0));
       while (bytes.length > MAX_BYTES) bytes = CODEC.encode(value(0));

@@ -254,7 +254,7 @@ class CodecTest {
   }
 
   @Test
-  void missingNumberIsRefused() {
+  void missingNumberFieldIsRefused() {
     byte[] oldBytes = Codec.of(V3.Order.class).encode(new V3.Order("cup"));
 
     var failure = assertThrows(CodecException.class, () -> Codec.of(V1.Order.class).decode(oldBytes));
@@ -337,7 +337,7 @@ class CodecTest {
   }
 
   @Test
-  void samplesContainEachTypeAndCanBeDecoded() {
+  void samplesAreDecodableValuesOfEachType() {
     var codec = Codec.of(Box.class);
     var samples = codec.samples();
 

@@ -49,7 +49,7 @@ class UnknownFieldsTest {
   }
 
   @Test
-  void codecReportsNoRemovedFields() {
+  void fieldDeclaredRemovedIsNotReportedAsUnknown() {
     var bytes = Codec.of(Newer.Page.class).encode(new Newer.Page(List.of(CIRCLE, POINT), Map.of(), Optional.empty(),
         new Newer.Shape[0], List.of(), Map.of()));
     var codec = Codec.of(Older.Page.class,

@@ -67,7 +67,7 @@ class BadInputTest extends StoreFixture {
   // ---- names
 
   @Test
-  void kindNameErrorStatesTheRule() {
+  void refusalOfKindNameStatesAllowedCharacters() {
     assertEquals("'Two words' cannot name a kind: take 1 to 64 lower-case letters, digits and hyphens, a letter first",
         refusal(() -> Durable.kind("Two words", Hit.class)));
   }
@@ -178,7 +178,7 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void poolIsRefused() {
+  void poolAsDurableActorIsRefused() {
     var pool = Pools.fixed(scope.named("ada"), 2);
 
     assertEquals("there can be no such actor of kind 'hits': a pool handles several messages at a time; make entities",
@@ -189,7 +189,7 @@ class BadInputTest extends StoreFixture {
 
   @ParameterizedTest
   @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
-  void numbersBelowOneAreRefused(int number) {
+  void kindRefusesOptionsBelowOne(int number) {
     String suffix = " " + number + "; give 1 or more";
 
     assertEquals("kind 'hits': storeMessages" + suffix, refusal(() -> KIND.storeMessages(number)));
@@ -211,7 +211,7 @@ class BadInputTest extends StoreFixture {
   record Order(String idempotencyKey) implements Idempotent, Request<Order, Long> {}
 
   @Test
-  void answerIsRememberedForever() {
+  void answerMayBeRememberedForever() {
     var ada = Durable.kind("orders", Order.class).deduplicate(1, FOR_EVER).state(0L).handler((n, order, context) -> {
       context.reply(order, n);
       return n + 1;
@@ -331,7 +331,7 @@ class BadInputTest extends StoreFixture {
   // ---- null
 
   @Test
-  void nullIsRefusedByName() {
+  void exceptionNamesNullArgument() {
     var kind = KIND.state(0L);
     var events = KIND.events(Seen.class, 0L, (n, seen) -> n);
     var view = Durable.view("hits", Seen.class);
@@ -374,7 +374,7 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void actorRefusesNull() {
+  void durableActorRefusesNullMessageAndLimit() {
     var plainActor = HITS.newActor(scope.named("plain"), store);
     var storingActor = STORING_HITS.newActor(scope.named("kept"), store);
     for (var actor : List.of(plainActor, storingActor)) {

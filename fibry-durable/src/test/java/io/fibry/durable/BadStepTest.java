@@ -70,7 +70,7 @@ class BadStepTest extends TurnFixture {
   }
 
   @Test
-  void nullIsRefusedByName() {
+  void exceptionNamesNullArgument() {
     var ask = new Ask("x");
 
     assertEquals("name", missing(context -> context.step(null, String.class, () -> "x")));

@@ -72,7 +72,7 @@ class BadTurnTest extends TurnFixture {
   }
 
   @Test
-  void everyContextMethodIsCovered() {
+  void everyMethodOfEventContextHasTestCall() {
     var names = Arrays.stream(EventContext.class.getMethods()).map(Method::getName)
         .filter(name -> !name.equals("key")).collect(Collectors.toCollection(TreeSet::new));
 
@@ -179,7 +179,7 @@ class BadTurnTest extends TurnFixture {
   }
 
   @Test
-  void answerThatCannotBeRememberedIsRefused() {
+  void replyWhenAndReplyFailureToIdempotentRequestAreRefused() {
     var ada = orders((n, order, context) -> {
       if (order.idempotencyKey().equals("when")) context.replyWhen(order, new CompletableFuture<>());
       else context.replyFailure(order, new IllegalStateException("made up"));

@@ -160,7 +160,7 @@ class CourierTest {
   /** The store confirms the request when half of the limit has passed. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void timeOfStoringCountsAgainstLimit(boolean isAsk) {
+  void timeOfStoringRequestCountsAgainstItsLimit(boolean isAsk) {
     var slowStore = Intercepted.of(Store.class, memory, (method, arguments, call) -> {
       if (method.getName().equals("enqueue")) clock.advance(LIMIT.dividedBy(2));
       return call.pass();

@@ -30,7 +30,7 @@ class DueTimesTest {
   }
 
   @Test
-  void eachKeyComesAtItsEarliestTime() {
+  void keyIsDueAtEarliestOfItsTimes() {
     add("b", 20);
     add("a", 30);
     add("a", 10);
@@ -42,7 +42,7 @@ class DueTimesTest {
   }
 
   @Test
-  void keyMayBeAddedAgain() {
+  void keyAddedAgainAfterItsTimeIsDueAgain() {
     add("a", 10);
     dueKeysAfter(10);
     add("a", 15);
@@ -79,7 +79,7 @@ class DueTimesTest {
   }
 
   @Test
-  void keyComesAtItsTimeWhenClockMovesDuringAdd() {
+  void keyIsDueAtItsTimeWhenClockMovesDuringAdd() {
     var move = new AtomicLong(4);
     var calendar = new DueTimes(() -> readBeforeMove(move), clock, dueKeys::add);
 
@@ -123,7 +123,7 @@ class DueTimesTest {
   }
 
   @Test
-  void keyOfPastTimeComesAtOnce() {
+  void keyWithPastTimeIsDueAtOnce() {
     calendar.add("a", Instant.MIN);
 
     assertEquals(List.of("a"), dueKeys);

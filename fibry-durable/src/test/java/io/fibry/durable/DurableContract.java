@@ -78,7 +78,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void handledMessagesSurviveClose() {
+  void effectsOfMessagesSentBeforeCloseAreStored() {
     var ada = account("ada");
     for (int i = 0; i < 1_000; i++) ada.sendMessage(new Deposit(1));
     ada.close();
@@ -87,7 +87,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void keysAndKindsAreSeparate() {
+  void actorsOfDifferentKeysOrKindsShareNoState() {
     var otherKind =
         Durable.kind("other", Bank.Message.class).events(Bank.Event.class, 7L, Bank::after).handler(Bank::handle);
     account("ada").sendMessage(new Deposit(1));
@@ -98,7 +98,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void failedTurnLeavesNoTrace() throws IOException {
+  void failedTurnChangesNoState() throws IOException {
     var ada = account("ada");
     ada.sendMessage(new Deposit(1));
 
@@ -111,7 +111,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void failedTurnLeavesNoTraceInMutableState() {
+  void failedTurnChangesNoMutableState() {
     var kind = Durable.kind("changing", Bank.Message.class).initialState(LongAdder::new)
         .events(Bank.Event.class, (LongAdder sum, Bank.Event event) -> {
           sum.add(Bank.after(0L, event));
@@ -153,7 +153,7 @@ abstract class DurableContract extends StoreFixture {
       });
 
   @Test
-  void stateIsStoredAndReloaded() throws IOException {
+  void storedStateIsReloadedAfterCrash() throws IOException {
     var cart = CART.newActor(scope.named("7"), store);
     cart.ask(new Add("a book"));
     assertEquals(2, cart.ask(new Add("a pen")));
@@ -203,7 +203,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void singleLineKindStoresItsState() {
+  void kindDefinedInOneLineStoresItsState() {
     var hits = Durable.kind("hits", String.class).state(0L).handler((n, hit) -> n + 1);
     var page = hits.newActor(scope.named("home"), store);
     for (int i = 0; i < 3; i++) page.sendMessage("hit");
@@ -219,7 +219,7 @@ abstract class DurableContract extends StoreFixture {
   record Count() implements Request<Count, Long> {}
 
   @Test
-  void eraseForgetsState() throws IOException {
+  void eraseResetsStateDurably() throws IOException {
     var ada = account("ada");
     ada.sendMessage(new Deposit(5));
     ada.sendMessage(new End());
@@ -269,7 +269,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void killedActorIsReplacedByNewActor() {
+  void newActorKeepsKeyWhenKilledActorEndsLate() {
     var ada = account("ada");
     ada.sendMessage(new Deposit(500));
     assertEquals(500, ada.ask(new Balance()));
@@ -292,7 +292,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void afterCommitCallbackRunsAfterCommit() throws Exception {
+  void afterCommitCallbackOfStoredTurnRuns() throws Exception {
     var newCount = new CompletableFuture<Long>();
     var kind = Durable.kind("hits", String.class).state(0L).handler((n, hit, context) -> {
       context.afterCommit(() -> newCount.complete(n + 1));

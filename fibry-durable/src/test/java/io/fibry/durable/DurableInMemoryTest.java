@@ -21,7 +21,7 @@ class DurableInMemoryTest extends DurableContract {
   }
 
   @Test
-  void unstoredTurnFailsItsAskerAndIsForgotten() {
+  void turnThatIsNotStoredFailsRequestAndChangesNoState() {
     var ada = Bank.ACCOUNT.newActor(scope.named("ada"), store);
     ada.sendMessage(new Deposit(500));
     assertEquals(500, ada.ask(new Balance()));

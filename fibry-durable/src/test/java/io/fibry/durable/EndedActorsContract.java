@@ -212,7 +212,7 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   @Test
-  void crashLeftoversAreRemovedWhenViewBegins() throws Exception {
+  void eventsLeftByCrashAreRemovedWhenViewBegins() throws Exception {
     close(view("seen"));
     pay(0, 5);
     var view = view("seen");
@@ -225,14 +225,14 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   @Test
-  void eventsAreRemovedAtOnceWithoutNamedView() throws Exception {
+  void eventsOfEndedActorAreRemovedAtOnceWithoutNamedView() throws Exception {
     pay(0, 3);
 
     assertTurns("o03", "o13", "o23");
   }
 
   @Test
-  void forgottenViewKeepsNoEvents() throws Exception {
+  void forgottenViewRetainsNoEventsOfEndedActors() throws Exception {
     close(view("gone"));
     close(view("used"));
     eventually(() -> List.of("gone false", "used false").equals(views()));

@@ -196,7 +196,7 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void offsetOfAnotherStoreIsRefused() {
+  void invalidOffsetOfHistoryIsRefused() {
     assertThrows(IllegalArgumentException.class, () -> store.history("list", "over there"));
   }
 
@@ -232,7 +232,7 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void erasedEventsAreNotReadAgain() throws Exception {
+  void erasedEventsAreNotReadAfterCrash() throws Exception {
     add("a");
     try (var lists = lists()) {
       assertEquals(1, lists.actor("ada").ask(new End())); // turn 2 replaces all earlier events

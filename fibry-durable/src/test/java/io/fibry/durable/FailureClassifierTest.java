@@ -15,7 +15,7 @@ class FailureClassifierTest {
   }
 
   @Test
-  void causesThatFormCycleEndTheSearch() {
+  void classifierEndsWhenCausesFormCycle() {
     var first = new IllegalStateException("first");
     var second = new IllegalStateException("second", first);
     first.initCause(second);

@@ -38,7 +38,7 @@ class KeyDeliveryTest {
   }
 
   @Test
-  void requestsPassWhenHeldRequestsWereReleased() {
+  void requestIsNotHeldAfterHeldRequestsWereReleased() {
     delivery.beginReading();
     delivery.holdRequest(firstRequest);
     delivery.endReading();
@@ -67,7 +67,7 @@ class KeyDeliveryTest {
   }
 
   @Test
-  void endFollowsHeldRequests() {
+  void endOfActorIsReleasedAfterEarlierHeldRequests() {
     delivery.beginReading();
     delivery.holdRequest(firstRequest);
 
@@ -80,7 +80,7 @@ class KeyDeliveryTest {
   }
 
   @Test
-  void endDoesNotWaitForRunningCourier() {
+  void endDoesNotWaitForCourierWithoutHeldRequests() {
     delivery.beginReading();
 
     assertTrue(delivery.holdEnd().isDone());

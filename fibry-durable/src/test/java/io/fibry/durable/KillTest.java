@@ -69,13 +69,13 @@ class KillTest {
   }
 
   @Test
-  void answersSurviveKill(@TempDir Path folder) {
+  void answeredCountsSurviveKillOfProcess(@TempDir Path folder) {
     killRepeatedly(folder, 1);
   }
 
   @Test
   @Soak(counterpart = "CrashSimulationTest")
-  void answersSurviveManyKills(@TempDir Path folder) {
+  void answeredCountsSurviveManyKillsOfProcess(@TempDir Path folder) {
     killRepeatedly(folder, 60);
   }
 

@@ -14,7 +14,7 @@ class OldFormsInMemoryTest extends OldFormsContract {
   }
 
   @Test
-  void unreadableSnapshotFailsLoadWhenEventsAreGone() {
+  void unreadableSnapshotFailsLoadWhenEventsAreRemoved() {
     var olderTill = ada(before(kind().retainEvents(Duration.ZERO)));
     pay(olderTill, 2);
     clock.advance(Duration.ofSeconds(2));

@@ -47,7 +47,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
 
   /** The clock does not advance, so a ball that waited for a timer would never arrive. */
   @Test
-  void conversationOfTurnsDoesNotStall() {
+  void messagesBetweenTurnsArriveWithoutTimer() {
     try (var desks = desks()) {
       for (int i = 0; i < 3; i++) desks.actor("ada").sendMessage(new Ball("grace", Soak.ON ? 600 : 60));
 
@@ -160,7 +160,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
   }
 
   @Test
-  void forgottenMessageIsHandledAsNew() {
+  void repeatedRequestIsHandledAfterItsAnswerIsForgotten() {
     var actor = Durable.kind("few", Message.class).deduplicate(2, HOUR).state(Desk.EMPTY).handler(desk::handle)
         .newActor(scope.named("ada"), store);
     for (var id : List.of("x", "y", "z")) actor.ask(new Buy(id, id));
@@ -172,7 +172,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
   }
 
   @Test
-  void answersOfManyTurnsAreReloaded() throws IOException {
+  void rememberedAnswersOfManyTurnsAreReloaded() throws IOException {
     var firstActor = ada();
     for (int i = 0; i < MANY; i++) assertEquals(i + 1, firstActor.ask(new Buy("o" + i, "i")));
     crashAndReopen(firstActor);

@@ -270,7 +270,7 @@ abstract class OutcomeContract extends StoreFixture {
   }
 
   @Test
-  void requestWithoutStoreResponseIsUnknown() {
+  void outcomeIsUnknownWhenStoreDoesNotConfirmRequest() {
     var flaky = new FlakyStore(store, new Random(0));
     try (var lists = lists(list(99).state(NO_ITEMS).handler(OutcomeContract::withItem), flaky.asStore())) {
       for (var fault : List.of(WriteFault.LOST_BEFORE, WriteFault.LOST_BEHIND)) {

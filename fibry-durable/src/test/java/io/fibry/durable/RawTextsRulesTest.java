@@ -16,7 +16,7 @@ class RawTextsRulesTest {
       Map.entry("ScalarShapes.java: value", "the text is stored"));
 
   @Test
-  void textsOfUsersAreMadeSafe() throws IOException {
+  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
     RawTexts.check(REASONS);
   }
 }

@@ -63,7 +63,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void missedPeriodsArriveOnce() throws IOException {
+  void repeatingReminderArrivesOnceForMissedPeriods() throws IOException {
     var firstActor = ada();
     firstActor.sendMessage(new Remind("r", "a", HOUR, true));
     crashAndReopenAfter(firstActor);
@@ -79,7 +79,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void reminderIsReplacedOrCancelled() {
+  void replacedOrCancelledReminderDoesNotArrive() {
     var ada = ada();
     ada.sendMessage(new Remind("r", "a", HOUR, false));
     ada.sendMessage(new Remind("r", "b", HOUR.multipliedBy(2), false));
@@ -133,7 +133,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void impossibleRemindersAreRefused() {
+  void invalidReminderDelayOrNameIsRefused() {
     var ada = Durable.kind("strict", Message.class).state(Desk.EMPTY).handler((state, message, context) -> {
       assertThrows(IllegalArgumentException.class, () -> context.setReminder("r", new Add("a"), Duration.ZERO));
       assertThrows(IllegalArgumentException.class, () -> context.setReminder("", new Add("a"), HOUR));
@@ -151,7 +151,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   // ---- steps
 
   @Test
-  void stepRunsOnce() throws IOException {
+  void storedStepIsNotRunAgainAfterCrash() throws IOException {
     var firstAda = ada();
     assertThrows(IllegalStateException.class, () -> firstAda.ask(new Work("w", List.of("charge", "ship", "ship"), 2)));
     crashAndReopen(firstAda);
@@ -217,7 +217,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void unrepeatableMessageHasNoSteps() {
+  void sleepOfUnrepeatableMessageFailsItsTurn() {
     var ada = ada();
     ada.sendMessage(new Sleep("a", HOUR));
 

@@ -107,7 +107,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void storeThatLoadedLastWins() {
+  void appendIsRefusedAfterOtherStoreLoadedActor() {
     var firstStore = open();
     var secondStore = open();
     long firstLife = firstStore.load(ADA).life();
@@ -131,7 +131,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void messagesKeepOrderAndReplaceSameId() {
+  void messageWithRepeatedIdReplacesPendingMessage() {
     var store = open();
     for (var id : List.of("a", "b\0", "c\\0")) store.enqueue(message(ODD, id, 1), 9).toCompletableFuture().join();
     store.enqueue(message(ODD, "a", 2), 9).toCompletableFuture().join();
@@ -146,7 +146,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void messagesOfLastTurnOfCommitRemain() {
+  void laterTurnOfSameCommitReplacesAndRemovesMessages() {
     var store = open();
     long life = store.load(ADA).life();
     var turns = new ArrayList<CompletableFuture<Void>>();
@@ -164,7 +164,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void messageLimitHoldsUnderConcurrency() {
+  void messageLimitHoldsForConcurrentEnqueues() {
     var store = open();
     var enqueues = new ArrayList<CompletableFuture<Boolean>>();
     for (int i = 0; i < 100; i++) enqueues.add(store.enqueue(message(ADA, "m" + i, i), 10).toCompletableFuture());
@@ -206,7 +206,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void turnsOfAnotherStoreAreSeen() throws Exception {
+  void historyReturnsTurnsStoredByAnotherStore() throws Exception {
     var writer = open();
     try (var history = open().history("account", "")) {
       var turns = new CompletableFuture<List<Store.StoredTurn>>();

@@ -213,7 +213,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void laterMessagesDoNotCountAgainstLimit() {
+  void messagesDueLaterDoNotCountAgainstLimit() {
     var laterMessages = new ArrayList<CompletableFuture<Boolean>>();
     var presentMessages = new ArrayList<CompletableFuture<Boolean>>();
     var lastMessages = new ArrayList<CompletableFuture<Boolean>>();
@@ -256,7 +256,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void pendingMessagesAreLimited() {
+  void messageBeyondPendingLimitIsRefused() {
     var ada = desk.keeping(10).newActor(scope.named("ada"), store);
     var gate = hold(ada);
     for (int i = 1; i < 10; i++) assertTrue(ada.sendMessage(new Add("a")));

@@ -93,7 +93,7 @@ abstract class TransferContract extends StoreFixture {
   }
 
   @Test
-  void totalMoneyStaysConstant() throws Exception {
+  void totalMoneyStaysConstantAcrossKillsAndCrashes() throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("transfers: -Dfibry.seed=" + seed);
     Map<String, Long> answers = new ConcurrentHashMap<>(); // by the account and the id of the payment

@@ -236,7 +236,7 @@ abstract class UpgradeContract extends StoreFixture {
   }
 
   @Test
-  void parkedMessageKeepsItsFields() {
+  void parkedMessageKeepsFieldsUnknownToOlderCode() {
     record OldText(String text) {}
     record NewText(String text, List<String> notes) {}
     var failingKind = Durable.kind("cart", OldText.class).storeMessages(10)
@@ -261,7 +261,7 @@ abstract class UpgradeContract extends StoreFixture {
   }
 
   @Test
-  void olderCodeStoresTurnsThatKeepState() {
+  void olderCodeStoresTurnsThatDoNotChangeState() {
     var firstActor = ada(newerState(kind()));
     firstActor.ask(new Add("book"));
     closeAndAwait(firstActor);
@@ -275,7 +275,7 @@ abstract class UpgradeContract extends StoreFixture {
   }
 
   @Test
-  void refusalsAmongConcurrentTurnsLoseNothing() {
+  void concurrentTurnsOfOlderCodeEraseNoUnknownField() {
     long seed = System.nanoTime();
     var random = new Random(seed);
     var firstActor = ada(newerState(kind()));

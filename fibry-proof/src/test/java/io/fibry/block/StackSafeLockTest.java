@@ -33,7 +33,7 @@ class StackSafeLockTest {
   }
 
   @Test
-  void everyThreadEntersAloneAndEventually() {
+  void eachThreadEventuallyGetsLockAlone() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var fields = new LockedFields();
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class LostRequestsSimulationTest {
 
   @Test
-  void noRequestWaitsForItsLimit() {
+  void noRequestWaitsUntilItsLimitWhenNodesFail() {
     Seeds.play("lost requests", 40, simulation -> assertEquals(List.of(), new LostRequestsRound(simulation).play()));
   }
 }

@@ -36,7 +36,7 @@ class RemoteNetworkSimulationTest {
   }
 
   @Test
-  void newsKeepOrderWhenCutIsHealed() {
+  void tableChangesKeepOrderWhenCutIsHealed() {
     simulate(sim -> {
       var network = network(sim);
       var machine = machine(sim, network, "reader");
@@ -58,7 +58,7 @@ class RemoteNetworkSimulationTest {
   }
 
   @Test
-  void messagesKeepOrderAndStopAfterUnsubscribing() {
+  void messagesArriveInOrderUntilUnsubscribed() {
     simulate(sim -> {
       var network = network(sim);
       machine(sim, network, "reader");

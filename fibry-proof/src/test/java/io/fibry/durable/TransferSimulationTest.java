@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class TransferSimulationTest {
 
   @Test
-  void sumOfMoneyStaysTheSame() {
+  void totalMoneyStaysConstantAcrossCrashes() {
     Seeds.play("transfers", 60, simulation -> new TransferRound(simulation).play());
   }
 }

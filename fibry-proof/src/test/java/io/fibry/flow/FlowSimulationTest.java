@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class FlowSimulationTest {
 
   @Test
-  void noMessageIsForgottenOrHandledTwice() {
+  void noMessageOfBatchIsLostOrHandledTwice() {
     Seeds.play("batches", 400, simulation -> {
       var episode = new BatchStressTest.Episode(simulation.random().nextLong(), Variants.SIMULATED);
       Seeds.delay(simulation);

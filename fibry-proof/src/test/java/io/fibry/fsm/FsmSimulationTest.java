@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class FsmSimulationTest {
 
   @Test
-  void messagesAreNeitherLostNorReordered() {
+  void stateMachineNeitherLosesNorReordersMessages() {
     Seeds.play("fsm", 300, simulation -> {
       var random = simulation.random().split();
       Seeds.delay(simulation);

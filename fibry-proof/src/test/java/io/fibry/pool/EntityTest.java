@@ -49,7 +49,7 @@ class EntityTest {
   }
 
   @Test
-  void userThatEnteredHandsOverBeforePill() {
+  void userOfEntityIsRefusedOrSendsBeforePill() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       var succeeded = new boolean[3];
@@ -83,7 +83,7 @@ class EntityTest {
   }
 
   @Test
-  void retiredEntityStaysGone() {
+  void retiredEntityAcceptsNoUser() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 
@@ -98,7 +98,7 @@ class EntityTest {
   }
 
   @Test
-  void latestUseCounts() {
+  void entityRecordsTimeOfLatestUse() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 

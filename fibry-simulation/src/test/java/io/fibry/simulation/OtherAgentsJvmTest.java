@@ -59,7 +59,7 @@ class OtherAgentsJvmTest {
   @ParameterizedTest
   @MethodSource("agents")
   @Promise("29.19")
-  void otherAgentsAndOursWorkTogether(String agents, @TempDir Path folder) throws Exception {
+  void simulationRunsWithCoverageAndMockAgents(String agents, @TempDir Path folder) throws Exception {
     var coverageFile = folder.resolve("covered.exec");
     var jar = Jvm.jar(folder);
     var flags = new ArrayList<String>();

@@ -14,7 +14,7 @@ class RawTextsRulesTest {
       Map.entry("MessageTrace.java: message", "text(..) removes line breaks"));
 
   @Test
-  void userObjectTextsAreWrittenSafely() throws IOException {
+  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
     RawTexts.check(REASONS);
   }
 }

@@ -103,7 +103,7 @@ class RedirectedTest {
   }
 
   @Test
-  void spinsReachMachine() throws Exception {
+  void spinWaitOfSimulatedThreadReachesMachine() throws Exception {
     assertEquals(1L, TinyMachine.play(() -> {
       Thread.onSpinWait();
       return TinyMachine.machine().spins;
@@ -130,7 +130,7 @@ class RedirectedTest {
   }
 
   @Test
-  void jdkGeneratorsAreSeededBeforeRun() throws Exception {
+  void jdkGeneratorsRepeatTheirNumbersAfterReset() throws Exception {
     Callable<List<Object>> draw = () -> {
       RandomTap.reset(17);
       var list = new ArrayList<>(IntStream.range(0, 20).boxed().toList());

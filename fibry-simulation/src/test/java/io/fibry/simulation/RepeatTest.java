@@ -48,7 +48,7 @@ class RepeatTest {
 
   @ParameterizedTest
   @EnumSource
-  void repeatedRunsAreEqual(Programs program) {
+  void runsOfSameSeedOrReplayAreEqual(Programs program) {
     run(program.program(false), RunReplay.of(7), false);
     var first = run(program.program(false), RunReplay.of(7), false);
 

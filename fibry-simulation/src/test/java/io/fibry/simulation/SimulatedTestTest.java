@@ -77,7 +77,7 @@ class SimulatedTestTest {
 
   @Test
   @Promise("29.2")
-  void simulatedTestUsesItsOwnPolicy() {
+  void simulatedTestUsesSchedulingPolicyOfItsAnnotation() {
     assertEquals(1, run("inOneOrder", "io.fibry.simulation.Simulation").getTestsSucceededCount());
     assertEquals(311, RUNS.get());
   }

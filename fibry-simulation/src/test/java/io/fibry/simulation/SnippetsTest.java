@@ -27,7 +27,7 @@ class SnippetsTest {
 
   @Test
   @Promise("29.2")
-  void simulation() {
+  void simulationRunsShopInManyOrders() {
     // @start region="simulation"
     var summary = Simulation.run(sim -> {                 // 1,000 seeds, each another order
       var shop = Shop.open(sim.scope(), 2);               // the program knows nothing of this
@@ -62,7 +62,7 @@ class SnippetsTest {
 
   /** Is shown in README.md. */
   @Test
-  void faults() {
+  void simulationOfShopEndsDespiteFaultsAndCrash() {
     Simulation.run(options -> options.withSeeds(200).withoutDeadLetters(), sim -> {
       sim.faults().withDelays(0.1, Duration.ofSeconds(5)).withKills(0.01, actor -> actor.name().equals("store"));
       sim.network().withLatency(Duration.ofMillis(1), Duration.ofMillis(50)).withFragmentation().withDisconnects(0.01);

@@ -37,7 +37,7 @@ class RawTextsTest {
   }
 
   @Test
-  void userTextsAreFound() throws IOException {
+  void unescapedUserTextsAreFound() throws IOException {
     assertFound("message", "text = \"a\" + message;");
     assertFound("key", "text = \"a\" + 1 + (key);");
     assertFound("failure", "text = \"a\"; text += failure;");
@@ -54,7 +54,7 @@ class RawTextsTest {
   }
 
   @Test
-  void harmlessTextsAreNotFound() throws IOException {
+  void plainAndEscapedTextsAreNotFound() throws IOException {
     assertEquals(Set.of(), findingsIn("""
         text = "a" + 1 + 'c' + Color.RED + new Point(1, "") + List.of("a", "b") + null + this.shown(message);
         text = "a" + message.getClass() + Thread.currentThread() + java.time.Duration.ZERO;

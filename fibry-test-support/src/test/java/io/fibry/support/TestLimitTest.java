@@ -71,7 +71,7 @@ class TestLimitTest {
   @Disabled("launched in a JVM of its own")
   static final class Failing {
     @Test
-    void first() {
+    void printsLineAndFails() {
       System.out.println("a line of the failing test");
       throw new IllegalStateException("the only failure");
     }
@@ -100,7 +100,7 @@ class TestLimitTest {
   }
 
   @Test
-  void waitingTestIsInterruptedAndTidiesUp() {
+  void waitingTestIsInterruptedAndRunsItsAfterEach() {
     var text = outputOf(Interrupted.class);
 
     assertTrue(text.contains("Suppressed: java.lang.InterruptedException"), text);

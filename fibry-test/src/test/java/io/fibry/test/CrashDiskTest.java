@@ -62,7 +62,7 @@ class CrashDiskTest {
   }
 
   @Test
-  void unsyncedBytesSurviveInAnyPart() throws IOException {
+  void anySubsetOfUnsyncedBytesMaySurvivePowerCut() throws IOException {
     var disk = CrashDisk.empty();
     disk.create("file", 1024);
     disk.syncDirectory();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class SnippetsTest {
 
   @Test
-  void scope() {
+  void advanceOfTestScopeRunsDueReminder() {
     // @start region="scope"
     try (var scope = TestScope.fibers()) {
       var reminded = new CopyOnWriteArrayList<String>();
@@ -35,7 +35,7 @@ class SnippetsTest {
   }
 
   @Test
-  void backoff() {
+  void advanceOfTestScopeRunsAllRestarts() {
     // @start region="backoff"
     try (var scope = TestScope.fibers()) {
       var tries = new AtomicInteger();
@@ -62,7 +62,7 @@ class SnippetsTest {
   record Left(String what) implements Stock, Request<Left, Integer> {}
 
   @Test
-  void probe(TestScope scope) {
+  void probeAnswersRequestsAndRecordsMessages(TestScope scope) {
     // @start region="probe"
     Probe<Stock> stock = Probe.<Stock>of(scope, "stock").answer(Left.class, left -> 1);
     var shop = scope.named("shop").newActor((String what) -> {

@@ -109,7 +109,7 @@ class TestScopeTest {
   }
 
   @Test
-  void testScopeActsLikeOrdinaryScope() {
+  void testScopeFindsReportsAndEndsActorsLikeOrdinaryScope() {
     Actor<String> deepActor;
     try (var scope = TestScope.fibers()) {
       var clerk = scope.named("clerk").protocol(String.class).newActor((String message) -> {});
@@ -229,7 +229,7 @@ class TestScopeTest {
   }
 
   @Test
-  void closeNamesActorKilledEarlier() {
+  void closeNamesKilledActorWhoseHandlerStillRuns() {
     var scope = TestScope.open("test", o -> o.withKillGrace(Duration.ZERO));
     var clerkStart = new CompletableFuture<Void>();
     var clerk = scope.named("clerk").newActor((String message) -> {

@@ -100,7 +100,7 @@ class DurableBudgetsTest {
   }
 
   @Test
-  void medianProcessIsJudged() {
+  void budgetIsKeptIfMedianOfProcessesIsWithinBound() {
     var promise = FigureBudget.atLeast(2, 4, "appends", "ours", "theirs");
 
     var row = promise.judge(List.of(process(90, 10), process(10, 10), process(30, 10)));
@@ -123,7 +123,7 @@ class DurableBudgetsTest {
   }
 
   @Test
-  void figuresAreParsedFromTheirLine() {
+  void figuresParsedFromTheirLineAreEqual() {
     var figures = new RoundFigures("fibry, a side", "ops/s", 1_024, List.of(1.5, 2e9, 3.0));
 
     assertEquals(figures, RoundFigures.parse(figures.toLine()));

@@ -16,25 +16,25 @@ class ComingFromTest {
   private static final Path DOC = Path.of("../docs/coming-from.md");
 
   @Test
-  void pekkoProgramRuns() throws Exception {
+  void documentShowsPekkoProgramThatRuns() throws Exception {
     assertIsShown("java pekko", Path.of("src/test/java/io/fibry/bench/others/Visits.java"));
     assertEquals("1", printed(() -> Visits.main(new String[0])));
   }
 
   @Test
-  void pekkoPersistenceProgramRuns() throws Exception {
+  void documentShowsPekkoPersistenceProgramThatRuns() throws Exception {
     assertIsShown("java pekko-persistence", Path.of("src/test/java/io/fibry/bench/others/Account.java"));
     assertEquals("500", printed(() -> Account.main(new String[0])));
   }
 
   @Test
-  void temporalProgramRuns() throws Exception {
+  void documentShowsTemporalProgramThatRuns() throws Exception {
     assertIsShown("java temporal", Path.of("src/test/java/io/fibry/bench/others/Shipping.java"));
     assertEquals("book for receipt 7", printed(() -> Shipping.main(new String[0])));
   }
 
   @Test
-  void kotlinProgramRuns() throws Exception {
+  void documentShowsKotlinProgramThatRuns() throws Exception {
     assertIsShown("kotlin", Path.of("src/test/kotlin/io/fibry/bench/others/Visits.kt"));
     assertEquals("1", printed(() -> VisitsKt.main()));
   }

@@ -92,7 +92,7 @@ class PeersTest {
 
   @ParameterizedTest
   @MethodSource("boundedPeers")
-  void senderWaitsForCapacity(String name) throws InterruptedException {
+  void senderWaitsWhenBoundedMailboxIsFull(String name) throws InterruptedException {
     try (var peer = Peers.of(name, Peer.BoundedMailboxes.class)) {
       var gate = new Semaphore(0);
       Receiver<Integer> actor = peer.bounded(4, number -> gate.acquireUninterruptibly());
@@ -142,7 +142,7 @@ class PeersTest {
 
   @ParameterizedTest
   @MethodSource("answeringPeers")
-  void bothKindsOfThreadsAreAnswered(String name) {
+  void requestsOfPlatformAndVirtualThreadsAreAnswered(String name) {
     try (var peer = Peers.of(name, Peer.Requests.class)) {
       Answerer<Integer, Integer> squares = peer.answering(n -> n * n);
       var answerForFiber = new CompletableFuture<Integer>();

@@ -89,7 +89,7 @@ class ChartTest {
   }
 
   @Test
-  void everySizeIsLabeled() {
+  void growthChartLabelsItsSizeAxis() {
     assertTexts(growth(), "20,000", "2,000,000", "how many there are");
   }
 
@@ -100,7 +100,7 @@ class ChartTest {
   }
 
   @Test
-  void chartShowsEveryUnit() {
+  void chartOfTwoUnitsShowsBothUnitsAndValues() {
     var chart = chart("hooks", row("fibry, fibers", "hooks/s", 44_000, 0),
         row("fibry, fibers, most memory of the process", "MB", 416, 0));
 
@@ -141,7 +141,7 @@ class ChartTest {
   }
 
   @Test
-  void committedChartsAreSmallAndReadable() throws Exception {
+  void committedChartHasFewBytesAndShortLines() throws Exception {
     try (var charts = Files.list(CHARTS)) {
       for (var chart : charts.toList()) {
         assertTrue(Files.size(chart) < 8_000, () -> chart + " is too large");
@@ -168,13 +168,13 @@ class ChartTest {
   }
 
   @Test
-  void zeroHasPositionOnEveryAxis() {
+  void zeroIsAtStartOfAxisEvenIfAllValuesAreZero() {
     assertEquals(0, Axis.ofValues(0, 1_000).position(0));
     assertEquals(0, Axis.ofValues(0, 0).position(0));
   }
 
   @Test
-  void tickIsPlainNumber() {
+  void tickLabelIsDecimalNumberWithoutExponent() {
     assertEquals(List.of("0.01", "0.5", "1", "2,000,000"),
         List.of(Axis.label(0.01), Axis.label(0.5), Axis.label(1), Axis.label(2e6)));
   }

@@ -45,7 +45,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void sideBetterThanBaseIsListed() {
+  void sideBetterThanBaseIsListedAsLoss() {
     var losses = RatioLoss.table(List.of(pipeline()), Map.of());
 
     assertEquals("""
@@ -56,7 +56,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void betterReferenceIsListed() {
+  void referenceBetterThanBaseIsListedAsLoss() {
     var losses = RatioLoss.table(List.of(result("jmh-OneToOne-message", row("fibry, fiber", 40), row("jctools", 30))),
         Map.of());
 
@@ -64,7 +64,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void ownSideIsNotListedAsBetter() {
+  void ownSideBetterThanBaseIsNotListedAsLoss() {
     var results = List.of(result("jmh-PoolTasks-work-1000", row("byKey", 600), row("fibers", 800),
         row("executorService", 900)));
 
@@ -124,7 +124,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void unmeasuredQuestionIsOnPage() throws Exception {
+  void eachDeclaredQuestionIsMeasuredOrNamedByPage() throws Exception {
     var questions = new ArrayList<String>();
     try (var pages = Files.newDirectoryStream(PAGES, "*.md")) {
       for (var page : pages) questions.addAll(Page.blocks(page));

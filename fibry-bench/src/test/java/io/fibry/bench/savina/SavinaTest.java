@@ -32,7 +32,7 @@ class SavinaTest {
 
   @ParameterizedTest(name = "{0} {1}")
   @MethodSource("sides")
-  void everySideComputesResult(String programName, String sideName, SavinaProgram program,
+  void eachSideOfProgramComputesExpectedResult(String programName, String sideName, SavinaProgram program,
       SavinaProgram.ProgramSide side) throws Exception {
     assertTrue(program.measureNanos(side) > 0);
   }

@@ -82,7 +82,7 @@ class LayoutTest {
   }
 
   @Test
-  void everySinkIsItsOwnObject() {
+  void newSinksAreDistinctObjects() {
     var sinks = sinks(SINKS);
 
     var distinctSinks = Collections.newSetFromMap(new IdentityHashMap<>());

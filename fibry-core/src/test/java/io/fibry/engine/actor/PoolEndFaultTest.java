@@ -154,7 +154,7 @@ class PoolEndFaultTest {
   }
 
   @Test
-  void suspendedPoolEndsAtOnce() {
+  void askExitEndsSuspendedPoolAtOnce() {
     var clock = new Clock();
     var ownScope = ActorSystem.openScope("own", o -> o.withScheduler(clock).withDeadLetters(letters));
     var policy = FailurePolicy.restart().withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();

@@ -77,7 +77,7 @@ class AccountsTest {
 
   @Promise("19.1")
   @Test
-  void scopeCountsItselfAndInnerScopes() {
+  void scopeReportIncludesCountsOfInnerScopes() {
     var innerScope = scope.openScope("inner");
     send(actor(scope), 3, 1);
     send(actor(innerScope), 5, 2);
@@ -117,7 +117,7 @@ class AccountsTest {
   @Promise("19.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void waitingMessagesAreCounted(Variants.Variant variant) {
+  void waitingMessagesAreCountedAsQueued(Variants.Variant variant) {
     var actor = variant.builder(scope).newActor(Gate::passOrThrow);
     var gate = Gate.occupy(actor);
     Patience.awaitEnd(Patience.startFiber(() -> send(actor, 6, 0)));
@@ -174,7 +174,7 @@ class AccountsTest {
 
   @Promise("19.2")
   @Test
-  void messagesThatAwaitRestartAreCounted() {
+  void messagesThatAwaitRestartAreCountedAsQueued() {
     var actor = scope.anonymous()
         .onFailure(FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
         .newActor(Gate::passOrThrow);
@@ -191,7 +191,7 @@ class AccountsTest {
 
   @Promise("19.2")
   @Test
-  void messagesWithoutThreadAreCounted() {
+  void messagesOfActorWithoutThreadAreCountedAsQueued() {
     var actor = scope.named("starved").strategy(Strategy.of(task -> {})).newActor(Gate::passOrThrow);
     send(actor, 4, 0);
 
@@ -226,7 +226,7 @@ class AccountsTest {
 
   @Promise("19.3")
   @Test
-  void retriesAreCountedOnce() {
+  void retriedMessageIsCountedOnce() {
     var failuresLeft = new AtomicInteger(2);
     var actor =
         scope.anonymous().onFailure(FailurePolicy.restart().withRetries(3).withoutLog()).newActor((Object m) -> {
@@ -344,7 +344,7 @@ class AccountsTest {
 
   @Promise("19.4")
   @Test
-  void eachScopeHasItsOwnListener() {
+  void deadLettersReachOwnOrInheritedListener() {
     var ownListener = new RecordedLetters();
     send(actor(scope.openScope("own", o -> o.withDeadLetters(ownListener))), 0, 1);
     send(actor(scope.openScope("inherits")), 0, 2);
@@ -355,7 +355,7 @@ class AccountsTest {
 
   @Promise("19.4")
   @Test
-  void deadLetterCanBeSentAgain() {
+  void resentDeadLetterIsHandledUntilActorEnds() {
     var failuresLeft = new AtomicInteger(1);
     var received = new ArrayList<>();
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {

@@ -165,7 +165,7 @@ class StackEdgeFaultTest {
   @Promise("8.5")
   @ParameterizedTest
   @MethodSource("cases")
-  void receiverWorksAfterOverflowInsideSend(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
+  void receiverHandlesNextMessageAfterOverflowInsideSend(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
       throws Exception {
     try (var worker = new Worker()) {
       int[] overflowDepths = new int[2];
@@ -214,7 +214,7 @@ class StackEdgeFaultTest {
   }
 
   @Test
-  void timersRunAfterOverflows() throws Exception {
+  void systemTimerSendsItsMessage() throws Exception {
     var timerFired = new CountDownLatch(1);
 
     ActorSystem.anonymous().newActor((Integer i) -> timerFired.countDown()).sendMessageLater(1, Duration.ofMillis(1));

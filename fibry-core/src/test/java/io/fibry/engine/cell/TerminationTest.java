@@ -166,7 +166,7 @@ class TerminationTest {
   @Promise("7.8")
   @ParameterizedTest
   @MethodSource("changes")
-  void onExitIsReadOnly(Consumer<CompletableFuture<ExitReason>> change) {
+  void futureOfOnExitRefusesChangesByCallers(Consumer<CompletableFuture<ExitReason>> change) {
     var actor = scope.anonymous().newActor((Object m) -> {});
 
     var refusal = assertThrows(UnsupportedOperationException.class, () -> change.accept(actor.onExit()));
@@ -247,7 +247,7 @@ class TerminationTest {
 
   @Promise("7.4")
   @Test
-  void killInterruptsHook() {
+  void killInterruptsRunningExitHook() {
     var actor = scope.anonymous().newActor((Object m) -> {}).closeOnExit(new CountDownLatch(1)::await);
     actor.sendPoisonPill();
     Patience.eventually(() -> ((Cell) actor).extras().hooksDrain != null);

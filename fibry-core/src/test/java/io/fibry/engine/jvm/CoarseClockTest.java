@@ -25,7 +25,7 @@ class CoarseClockTest {
    * at that moment.
    */
   @Test
-  void clockAdvancesForEachReader() {
+  void readerSeesClockAdvanceWhileClockIsAboutToStop() {
     long seed = StressHarness.seed();
     System.out.println("coarse clock: -Dfibry.seed=" + seed);
     var clock = new CoarseClock(Duration.ofNanos(50_000), 2); // the clock stops after two updates

@@ -49,7 +49,7 @@ class FiberStarterTest {
   }
 
   @Test
-  void lateFetcherDoesNothing() {
+  void lateFetcherRunsNoTaskTwice() {
     var fiberStarter = newStarter(fibers::add, 0);
     for (var task : List.of("a", "b")) fiberStarter.enqueue(() -> completedTasks.add(task));
 

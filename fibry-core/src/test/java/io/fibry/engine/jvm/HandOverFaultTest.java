@@ -57,7 +57,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void drainOfFiberThatFailsStillRuns() {
+  void wokenDrainRunsAlthoughItsWakerFails() {
     var wokenDrain = new Drain(() -> {});
     Thread.ofVirtual().uncaughtExceptionHandler((thread, planned) -> {}).start(new Drain(() -> {
       HandOver.offer(wokenDrain);

@@ -32,7 +32,7 @@ class StartRetrierStressTest {
   }
 
   @RepeatedTest(5)
-  void tasksRunOnce() {
+  void taskWhoseStartFailedRunsOnce() {
     long seed = StressHarness.seed();
     System.out.println("start retrier: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -70,7 +70,7 @@ class StartRetrierStressTest {
 
   /** While memory is short, more starts fail than the retrier has slots. */
   @RepeatedTest(5)
-  void moreStartsThanSlotsRunOnce() {
+  void tasksBeyondSlotsOfRetrierRunOnce() {
     long seed = StressHarness.seed();
     System.out.println("more starts than slots: -Dfibry.seed=" + seed);
     int tasksPerThread = 2_000;

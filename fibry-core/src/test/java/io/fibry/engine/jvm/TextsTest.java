@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class TextsTest {
 
   @Test
-  void stringsAreInQuotesAndOthersAreNot() {
+  void describeQuotesOnlyCharSequences() {
     assertEquals("\"before\"", MessageTexts.describe("before"));
     assertEquals("\"say \\\"no\\\"\"", MessageTexts.describe("say \"no\""));
     assertEquals("\"built\"", MessageTexts.describe(new StringBuilder("built")));
@@ -42,7 +42,7 @@ class TextsTest {
   }
 
   @Test
-  void codeOfUserRunsOnOtherThread() {
+  void describeCallsTextMethodsOfUserOnOtherThread() {
     class UserException extends Exception {
       private static final long serialVersionUID = 1;
 
@@ -77,7 +77,7 @@ class TextsTest {
   }
 
   @Test
-  void slowToStringIsShown() {
+  void describeShowsTextOfSlowToString() {
     var slowObject = new Object() {
       @Override
       public String toString() {
@@ -91,7 +91,7 @@ class TextsTest {
   }
 
   @Test
-  void endlessToStringIsNotShown() {
+  void describeSaysThatEndlessToStringDidNotReturn() {
     var testEnded = new AtomicBoolean();
     var endlessObject = new Object() {
       @Override
@@ -108,7 +108,7 @@ class TextsTest {
   }
 
   @Test
-  void typeTextHidesContents() {
+  void typeNameShowsClassInsteadOfContents() {
     record Secret(String text) {}
 
     assertEquals("Secret", MessageTexts.typeName(new Secret("x")));

@@ -184,7 +184,7 @@ class BaggageFaultTest {
    */
   @Promise("14.6")
   @Test
-  void receiverWorksAfterOverflowInsideCapture() {
+  void acceptedMessagesAreHandledAfterOverflowInCapture() {
     var handled = new AtomicInteger();
     var scope = Variants.scope(o -> o.withContextPropagator(firstPropagator));
     var actor = scope.anonymous().newActor((Integer message) -> handled.incrementAndGet());

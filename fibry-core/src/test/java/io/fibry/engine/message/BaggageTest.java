@@ -132,7 +132,7 @@ class BaggageTest {
 
   @Promise("14.2")
   @Test
-  void allSinkVerbsCarryBaggage() {
+  void allSinkMethodsCarryBaggage() {
     var sink = Stereotypes.of(scope.anonymous()).sink(null);
 
     user.runWith("alice", () -> {

@@ -101,7 +101,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void shorterOfTwoLimitsWins() {
+  void nestedAskUsesItsOwnLimitIfShorter() {
     askWithinASecond(a, askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang), Duration.ofMillis(200))));
     Job.awaitWaits(a);
 
@@ -143,7 +143,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void handlerOfFutureRequestHasNoLimit() {
+  void handlerOfFutureRequestWithoutLimitHasNoLimit() {
     Job.start(a, askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang))));
     Job.awaitWaits(a);
 
@@ -165,7 +165,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void execAndWaitPassesNoLimitOn() {
+  void execAndWaitPassesNoLimitToSinkCode() {
     Sink<StringBuilder> sink = scope.anonymous().initialState(StringBuilder::new).newSink();
     askWithinASecond(a, Job.act("first",
         () -> sink.execAndWait(text -> askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang))).call())));
@@ -177,7 +177,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void messageSetsNoLimit() {
+  void plainMessagePassesNoLimitToReceiver() {
     askWithinASecond(a, Job.act("first", () -> {
       b.sendMessage(askLater(() -> Job.worker(scope.anonymous()).ask(Job.act("slow", DeadlineTest::hang))));
       hang();
@@ -189,7 +189,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void remainingTimeHoldsBetweenScopesWithTwoClocks() {
+  void nestedAskCountsRemainingTimeByClockOfReceiver() {
     var otherClock = new ManualScheduler();
     otherClock.advance(Duration.ofDays(1));
     var otherScopeActor = Job.worker(Variants.scope(o -> o.withScheduler(otherClock)).anonymous());
@@ -237,7 +237,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void limitOfFutureRequestIsPassedOn() {
+  void limitOfFutureRequestLimitsNestedAsk() {
     a.sendMessageReturn(askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang))), SECOND);
     Job.awaitWaits(a);
 

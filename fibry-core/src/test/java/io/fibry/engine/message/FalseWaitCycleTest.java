@@ -194,7 +194,7 @@ class FalseWaitCycleTest {
   }
 
   @Test
-  void nestedWaitLeavesNothingBehind() {
+  void outerHandlerIsNotWaitingAfterNestedWait() {
     var nestedActor = Job.worker(scope.anonymous().strategy(Strategy.CALLER));
 
     var outcome = Job.start(a, new Job("outer", () -> {
@@ -208,7 +208,7 @@ class FalseWaitCycleTest {
   @ParameterizedTest
   @ValueSource(strings = {"answer", "failure", "cycle", "ask limit", "limit of waitForExit", "interrupt", "future",
     "capacity"})
-  void endedWaitLeavesNothingBehind(String waitEnd) {
+  void handlerIsNotWaitingAfterItsWaitEnds(String waitEnd) {
     var boundedActor = Job.worker(scope.named("small").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     var gate = Gate.occupy(busyActor);
     var outcome = Job.start(a, new Job("outer", () -> {

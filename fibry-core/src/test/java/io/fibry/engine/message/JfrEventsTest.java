@@ -144,7 +144,7 @@ class JfrEventsTest {
 
   @Promise("15.1")
   @Test
-  void requestsTasksAndBlocksAreMessages() {
+  void requestsTasksAndMessagesOfBlocksHaveMessageEvents() {
     var actor = scope.named("several").newActorWithReturn((Object message) -> message);
     try (var recorder = Recorder.of("fibry.Message")) {
       actor.ask("request");
@@ -159,7 +159,7 @@ class JfrEventsTest {
 
   @Promise("15.1")
   @Test
-  void requestHandledOnAskersThreadDidNotWait() {
+  void eventOfInlineRequestHasWaitOfZero() {
     var actor = scope.named("inline").inlineRequests().newActorWithReturn((String message) -> message);
     try (var recorder = Recorder.of("fibry.Message")) {
       Patience.awaitEnd(Patience.startFiber(() -> actor.ask("request")));

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class RequestFutureFaultTest {
 
   @Test
-  void requestOfEndedActorMayExpireDuringItsAnswer() {
+  void cancelOfAnsweredRequestOfEndedActorDoesNotThrow() {
     var cell = (Cell) (Exitable) Scopes.root("fault", ActorScope.Options.defaults()).anonymous()
         .newActor((String m) -> {});
     var request = new RequestFuture<Object>(cell, "late", null);

@@ -131,7 +131,7 @@ class WaitCycleTest {
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("kinds")
-  void anyWaitClosesCycle(String kind) {
+  void waitOfAnyKindThatClosesCycleFails(String kind) {
     var a = boundedWorker("a");
     var b = worker("b");
     var gate = new Gate();
@@ -150,7 +150,7 @@ class WaitCycleTest {
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("kinds")
-  void anyWaitIsPartOfCycle(String kind) {
+  void cycleIsFoundThroughWaitOfAnyKind(String kind) {
     var a = worker("a");
     var b = boundedWorker("b");
     var gate = new Gate();
@@ -358,7 +358,7 @@ class WaitCycleTest {
   }
 
   @Test
-  void cycleIsFoundForWaitBegunByTest() {
+  void beginOfWaitFindsCycleOnlyInsideHandler() {
     var a = worker("a");
     var b = worker("b");
 

@@ -277,7 +277,7 @@ class WitnessTest {
 
   @Promise("14.9")
   @Test
-  void witnessIsCalledBeforeMailbox() {
+  void witnessSeesMessageBeforeMailboxAcceptsIt() {
     var handledMessages = new CopyOnWriteArrayList<Object>();
     var actor = scope.anonymous().mailbox(Mailbox.bounded(9, Overflow.REJECT))
         .newActor((Object message) -> handledMessages.add(message));

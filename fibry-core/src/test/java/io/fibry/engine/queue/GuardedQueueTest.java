@@ -76,7 +76,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void cancelledBlockLetsSmallerEntryIn() {
+  void queueAdmitsSmallerEntryWhenBlockIsCancelled() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     queue.offer(entry("a"), true);
     var block = QueueEntry.block(List.of(entry("b"), entry("c")));
@@ -170,7 +170,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void enterNeedsCapacityAndRunningThread() {
+  void enterSucceedsOnlyWithCapacityAndRunningThread() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     assertNull(queue.enter(entry("idle"), true));
     queue.offer(entry("a"), true);

@@ -203,7 +203,7 @@ class ScopeCloserCornerTest {
    */
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void actorThatItsScopeRefusesEnds(Variants.Variant variant) {
+  void actorRefusedByClosedScopeEnds(Variants.Variant variant) {
     var template = (Cell) (Exitable) variant.builder(scope).newActor((Object m) -> {});
     var refusedActor = Cells.newCellLike(template);
     Dispatch.prepareResident(refusedActor);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class ScopeCloserFaultTest {
 
   @Test
-  void scopeKeepsNoLettersWhenLastMemberEndsBeforeCloser() {
+  void scopeKeepsNoDeadLettersIfMembersEndBeforeCloserRuns() {
     var outerScope = Variants.scope(o -> o);
     var scope = (Scope) outerScope.openScope("brief");
     var actor = scope.anonymous().newActor((Object m) -> {});

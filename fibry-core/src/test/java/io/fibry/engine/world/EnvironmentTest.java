@@ -68,7 +68,7 @@ class EnvironmentTest {
   }
 
   @Test
-  void runHasItsOwnRoot() {
+  void simulatedRunHasItsOwnRootScope() {
     enterNewRun();
     var root = ActorSystem.root();
 
@@ -79,7 +79,7 @@ class EnvironmentTest {
   }
 
   @Test
-  void otherThreadsKeepTheRootOfTheProcess() {
+  void unsimulatedThreadSeesRootScopeOfProcess() {
     enterNewRun();
     var root = new CompletableFuture<ActorScope>();
 
@@ -89,7 +89,7 @@ class EnvironmentTest {
   }
 
   @Test
-  void nextRunHasNewRoot() {
+  void nextSimulatedRunHasNewRootScope() {
     enterNewRun();
     ActorSystem.configure(o -> o.withKillGrace(Duration.ZERO));
     ActorSystem.named("of first run").protocol(String.class).newActor(message -> {});
@@ -128,7 +128,7 @@ class EnvironmentTest {
   }
 
   @Test
-  void rootOfRunCanBeClosed() {
+  void closedRootScopeOfRunAcceptsNewActors() {
     enterNewRun();
     var actor = ActorSystem.named("inside").newActor((String message) -> {});
 

@@ -86,24 +86,24 @@ class BackupTest {
   }
 
   @Test
-  void copyUnderLoadIsConsistentAndComplete() throws Exception {
+  void backupUnderLoadIsConsistentAndComplete() throws Exception {
     copyUnderLoad(inMemory(), 3, SMALL);
   }
 
   @Test
-  void copyWithSyncIntervalIsConsistentAndComplete() throws Exception {
+  void backupWithSyncIntervalIsConsistentAndComplete() throws Exception {
     copyUnderLoad(inMemory(), 3, LONG_SYNC_INTERVAL);
   }
 
   @Test
-  @Soak(counterpart = "BackupTest.copyUnderLoadIsConsistentAndComplete")
-  void copiesOnRealDiskAreConsistentAndComplete() throws Exception {
+  @Soak(counterpart = "BackupTest.backupUnderLoadIsConsistentAndComplete")
+  void backupsOnRealDiskAreConsistentAndComplete() throws Exception {
     copyUnderLoad(onDisk(), 20, SMALL);
   }
 
   @Test
-  @Soak(counterpart = "BackupTest.copyWithSyncIntervalIsConsistentAndComplete")
-  void copiesOnRealDiskWithSyncIntervalAreConsistent() throws Exception {
+  @Soak(counterpart = "BackupTest.backupWithSyncIntervalIsConsistentAndComplete")
+  void backupsOnRealDiskWithSyncIntervalAreConsistent() throws Exception {
     copyUnderLoad(onDisk(), 20, LONG_SYNC_INTERVAL);
   }
 
@@ -164,7 +164,7 @@ class BackupTest {
   }
 
   @Test
-  void interruptedCopyCannotBeOpened() throws Exception {
+  void interruptedBackupCannotBeOpened() throws Exception {
     try (var store = FolderStore.open(folder.resolve("data"), SMALL)) {
       long life = store.load(writer(0)).life();
       for (int n = 1; n < 200; n++)
@@ -190,7 +190,7 @@ class BackupTest {
   }
 
   @Test
-  void closeEndsRunningCopy() throws Exception {
+  void closeEndsRunningBackup() throws Exception {
     var faulty = new FaultyDisk(folder.resolve("data"));
     var store = FolderStore.open(faulty.disk(), SMALL);
     long life = store.load(writer(0)).life();

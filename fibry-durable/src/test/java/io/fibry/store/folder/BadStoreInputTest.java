@@ -166,7 +166,7 @@ class BadStoreInputTest {
   // ---- closed stores
 
   @Test
-  void closedStoreIsNamedInFailure() {
+  void exceptionOfClosedStoreNamesItsFolder() {
     var store = open();
     long life = store.load(ADA).life();
     store.close();
@@ -180,7 +180,7 @@ class BadStoreInputTest {
   // ---- null
 
   @Test
-  void nullIsRefusedByName() {
+  void exceptionNamesNullArgument() {
     assertEquals("folder", nullText(() -> FolderStore.open(null)));
     assertEquals("options", nullText(() -> FolderStore.open(folder, null)));
     assertEquals("the result of options", nullText(() -> FolderStore.open(folder, options -> null)));
@@ -198,7 +198,7 @@ class BadStoreInputTest {
   }
 
   @Test
-  void openStoreRefusesNull() {
+  void openStoreRefusesNullArguments() {
     try (var store = open(); var memory = MemoryStore.open()) {
       assertEquals("folder", nullText(() -> store.backup((Path) null)));
       assertEquals("to", nullText(() -> store.backup((StorageDirectory) null)));

@@ -146,7 +146,7 @@ class CompactionRestTest {
   }
 
   @Test
-  void compactionRestsDuringReadAndWrite() {
+  void compactionIsPausedDuringReadsAndWrites() {
     fill(4);
     runCompaction();
 
@@ -156,7 +156,7 @@ class CompactionRestTest {
   }
 
   @Test
-  void supersedingRecordsAreSyncedAfterLastCheck() {
+  void compactionSyncsLogAfterItsLastPause() {
     fill(4);
     runCompaction();
 
@@ -165,7 +165,7 @@ class CompactionRestTest {
   }
 
   @Test
-  void compactionDoesNotRestWhenTwiceTheFilesAreFull() {
+  void compactionIsNotPausedWhenFullSegmentsPileUp() {
     fill(8);
     runCompaction();
 
@@ -174,7 +174,7 @@ class CompactionRestTest {
   }
 
   @Test
-  void newFullFilesEndCompactionRests() {
+  void newFullSegmentsEndPausesOfCompaction() {
     fill(4);
     var restsAtAction = new ArrayList<Integer>();
     restAction = () -> {
@@ -188,7 +188,7 @@ class CompactionRestTest {
   }
 
   @Test
-  void closeEndsRestsAndCompletesFile() {
+  void stoppedCompactionSkipsPausesAndCompletesSegment() {
     fill(4);
     var restsAtAction = new ArrayList<Integer>();
     restAction = () -> {
@@ -238,7 +238,7 @@ class CompactionRestTest {
   }
 
   @Test
-  void copyDoesNotWaitForRests() {
+  void backupDoesNotWaitForPausesOfCompaction() {
     fill(4);
     var copied = new CompletableFuture<Void>();
     restAction = () -> {

@@ -22,7 +22,7 @@ class DiskThrottleTest {
   }
 
   @Test
-  void throttleRestsThreeTimesTheWorkAfterEachMebibyte() {
+  void throttlePausesThreeTimesAsLongAsWorkPerMebibyte() {
     throttle.begin();
     work(DiskThrottle.WORK_BYTES - 1, 10);
     work(1, 20);
@@ -43,7 +43,7 @@ class DiskThrottleTest {
   }
 
   @Test
-  void earlyEndingSleepIsResumed() {
+  void pauseContinuesWhenItsSleepEndsEarly() {
     var interruptedThrottle = new DiskThrottle(() -> nanos, time -> sleep((time + 1) / 2));
     interruptedThrottle.begin();
     nanos += 4;
@@ -53,7 +53,7 @@ class DiskThrottleTest {
   }
 
   @Test
-  void hurryEndsRestAndPreventsFurtherRests() {
+  void hurryEndsPauseAndPreventsFurtherPauses() {
     var throttles = new ArrayList<DiskThrottle>();
     var hurriedThrottle = new DiskThrottle(() -> nanos, time -> {
       sleep(1);

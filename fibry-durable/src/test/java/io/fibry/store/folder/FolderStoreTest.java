@@ -68,7 +68,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void storeContinuesInFurtherFiles() throws Exception {
+  void storeContinuesInNextSegmentWhenLogFileIsFull() throws Exception {
     try (var store = open()) {
       long life = store.load(ADA).life();
       for (int i = 1; i <= 300; i++) append(store, turn(ADA, life, i, false, new byte[i]));

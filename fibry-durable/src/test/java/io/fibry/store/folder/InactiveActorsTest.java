@@ -90,7 +90,7 @@ class InactiveActorsTest {
   }
 
   @Test
-  void everyActorIsListedOnce() {
+  void storeListsActiveInactiveAndMessageOnlyActorsOnce() {
     var ids =
         Stream.of("state", "events", "there", "box", "never").map(key -> new Store.ActorId("account", key)).toList();
     var disk = CrashDisk.empty();
@@ -141,7 +141,7 @@ class InactiveActorsTest {
    * cut if the seed is the same.
    */
   @Test
-  void changingActorsAreKnownAfterPowerCuts() {
+  void storeKnowsAllActorsAfterPowerCuts() {
     System.out.println("inactive actors: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var actors = IntStream.range(0, ACTORS).mapToObj(ExpectedActor::new).toList();
@@ -168,14 +168,14 @@ class InactiveActorsTest {
   }
 
   @Test
-  void changingActorsAreNotForgotten() throws Exception {
+  void storeKnowsAllActorsWhileTheirLivesBeginAndEnd() throws Exception {
     var disk = CrashDisk.empty();
     runLives(() -> disk, 100);
   }
 
   @Test
-  @Soak(counterpart = "InactiveActorsTest.changingActorsAreKnownAfterPowerCuts")
-  void changingActorsAreKnownOnRealDisk() throws Exception {
+  @Soak(counterpart = "InactiveActorsTest.storeKnowsAllActorsAfterPowerCuts")
+  void storeOnRealDiskKnowsAllActorsWhileLivesChange() throws Exception {
     runLives(() -> StorageDirectory.open(folder), 2_000);
   }
 

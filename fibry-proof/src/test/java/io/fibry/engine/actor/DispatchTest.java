@@ -52,7 +52,7 @@ class DispatchTest {
   }
 
   @Test
-  void activationRunTwiceWorksOnce() {
+  void activationRunTwiceHandlesEachMessageOnce() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var secondThread = new AtomicReference<Thread>();
       var witness = new Witness(new FirstActivation(activation -> {
@@ -70,7 +70,7 @@ class DispatchTest {
   }
 
   @Test
-  void activationAcceptedByFailingStrategyWorksOnce() {
+  void activationAcceptedByThrowingStrategyHandlesMessagesOnce() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var worker = new AtomicReference<Thread>();
       var strategy = new FirstActivation(activation -> {

@@ -24,12 +24,12 @@ import org.junit.jupiter.api.Test;
 @Tag("lincheck")
 class TerminationTest {
   @Test
-  void plainActorEndsOnceAndAccountsForAll() {
+  void plainActorEndsOnceWithOneOutcomePerMessage() {
     Schedules.modelCheck(PlainActor.class, 3, 1, 5, 24);
   }
 
   @Test
-  void boundedActorEndsOnceAndAccountsForAll() {
+  void boundedActorEndsOnceWithOneOutcomePerMessage() {
     Schedules.modelCheck(BoundedActor.class, 3, 1, 4, 18);
   }
 
@@ -49,19 +49,19 @@ class TerminationTest {
     });
   }
 
-  @Soak(counterpart = "TerminationTest.plainActorEndsOnceAndAccountsForAll")
+  @Soak(counterpart = "TerminationTest.plainActorEndsOnceWithOneOutcomePerMessage")
   @Test
-  void plainActorOnRealThreadsEndsOnceAndAccountsForAll() {
+  void plainActorOnRealThreadsEndsOnceWithOneOutcomePerMessage() {
     Schedules.stress(PlainActor.class, 10, 150);
   }
 
   @Test
-  void bareActorEndsOnceAndAccountsForAll() {
+  void actorWithoutHooksEndsOnceWithOneOutcomePerMessage() {
     Schedules.modelCheck(ActorWithoutHooks.class, 3, 1, 5, 12);
   }
 
   @Test
-  void bareBoundedActorEndsOnceAndAccountsForAll() {
+  void boundedActorWithoutHooksEndsOnceWithOneOutcomePerMessage() {
     Schedules.modelCheck(BoundedActorWithoutHooks.class, 3, 1, 4, 9);
   }
 

@@ -18,7 +18,7 @@ class StackEdgeTest {
   private static final int SCHEDULES = 2_000;
 
   @Test
-  void noMessageIsLostOrHandledTwice() {
+  void noMessageIsLostOrRepeatedWhenStackIsTooSmallForDrain() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var senders = new Senders();
       senders.send(false); // makes the actor busy

@@ -71,7 +71,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void requestIsHandledCancelledOrCompleted() {
+  void raceOfDrainCancelAndCompletionHasOneOutcome() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 
@@ -90,7 +90,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void requestIsHandledOrExpires() {
+  void raceOfDrainAndLimitHasOneOutcome() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 
@@ -157,7 +157,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void requestIsBegunOnlyOnce() {
+  void requestIsBegunByOneOfTwoThreadsDespiteChaining() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       var messages = new Object[2];
@@ -172,7 +172,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void chainedRequestIsStillBegunOrCancelled() {
+  void cancelledRequestIsBegunOrWithdrawnDespiteChaining() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       var messages = new Object[1];
@@ -188,7 +188,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void stashedRequestIsBegunAgainOrCancelled() {
+  void cancelledStashedRequestIsBegunAgainOrWithdrawn() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       Object message = race.request.begin();

@@ -150,7 +150,7 @@ class BlockedSenderTest {
   }
 
   @Test
-  void interruptedSenderLetsNextSenderIn() {
+  void nextSenderIsAcceptedWhenSenderBeforeItIsInterrupted() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = queueWith("first", 2);
       var blockSender =

@@ -28,13 +28,13 @@ class GuardedQueueTest {
   }
 
   @Test
-  void oldestIsDroppedForNew() {
+  void fullQueueDropsOldestElementForNewElement() {
     Schedules.modelCheck(DroppingQueue.class, 3, 1, 5, 50);
   }
 
-  @Soak(counterpart = "GuardedQueueTest.oldestIsDroppedForNew")
+  @Soak(counterpart = "GuardedQueueTest.fullQueueDropsOldestElementForNewElement")
   @Test
-  void realThreadsDropOldestForNew() {
+  void fullQueueOnRealThreadsDropsOldestForNewElement() {
     Schedules.stress(DroppingQueue.class, 10, 150);
   }
 

@@ -34,7 +34,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void permitsAreNotOverdrawn() {
+  void workersUseNoMorePermitsThanExist() {
     Schedules.modelCheck(WeightedQueue.class, 3, 1, 4, 24);
   }
 
@@ -46,7 +46,7 @@ class SharedQueueTest {
 
   @Soak(counterpart = "SharedQueueTest")
   @Test
-  void sharedQueueWorksOnRealThreads() {
+  void sharedQueueOnRealThreadsKeepsOrderAndPermits() {
     Schedules.stress(QueueByKey.class, 5, 120);
     Schedules.stress(OneWorker.class, 5, 120);
     Schedules.stress(WeightedQueue.class, 5, 120);

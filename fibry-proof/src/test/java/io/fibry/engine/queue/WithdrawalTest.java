@@ -23,7 +23,7 @@ class WithdrawalTest {
   private static final int SCHEDULES = 700;
 
   @Test
-  void noMessageIsLostOrHandledTwice() {
+  void noMessageIsLostOrRepeatedWhenSenderWithdrawsMessage() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       race.queue.offer(QueueEntry.of(1), false); // the drain below has the right to run

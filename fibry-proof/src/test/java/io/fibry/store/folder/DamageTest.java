@@ -113,7 +113,7 @@ class DamageTest {
   }
 
   @Test
-  void damageInMiddleChangesNoFile() throws IOException {
+  void refusedOpenOfDamagedLogChangesNoFile() throws IOException {
     disk.flipBit("00000001.log", 800);
     var before = content("00000001.log");
 

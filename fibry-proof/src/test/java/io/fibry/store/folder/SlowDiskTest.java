@@ -89,7 +89,7 @@ class SlowDiskTest {
   }
 
   @Test
-  void lateTurnIsStillStored() {
+  void turnIsStoredAfterItsRequestTimedOut() {
     blockSync();
 
     var timeout = new CompletableFuture<AskTimeoutException>();

@@ -75,7 +75,7 @@ class PatcherTest {
   }
 
   @Test
-  void verifierAcceptsAllClasses() throws Exception {
+  void verifierAcceptsAllPatchedClasses() throws Exception {
     var agent = Path.of("target/agent.jar").toAbsolutePath();
 
     var printed = Jvm.run(0, List.of("-Xverify:all", "-javaagent:" + agent), Jvm.CLASS_PATH, Program.class);

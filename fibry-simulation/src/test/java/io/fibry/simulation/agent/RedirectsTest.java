@@ -21,7 +21,7 @@ class RedirectsTest {
   }
 
   @Test
-  void eachTargetMethodExists() throws Exception {
+  void targetMethodOfEachRedirectExists() throws Exception {
     for (var row : RedirectTable.ALL_ROWS) {
       var target = Class.forName(row.targetClass().replace('/', '.'));
       assertTrue(

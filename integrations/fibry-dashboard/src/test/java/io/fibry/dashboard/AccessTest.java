@@ -112,7 +112,7 @@ class AccessTest {
   }
 
   @Test
-  void weakProtectionOptionsAreRefused() {
+  void shortPasswordAndInvalidHostAreRefused() {
     var options = DashboardOptions.DEFAULT;
 
     assertThrows(IllegalArgumentException.class, () -> options.withPassword("short"));

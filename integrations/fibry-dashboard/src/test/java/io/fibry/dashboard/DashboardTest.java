@@ -111,7 +111,7 @@ class DashboardTest {
   }
 
   @Test
-  void waitCycleIsNamed() throws Exception {
+  void figuresNameActorsOfWaitCycle() throws Exception {
     var first = new AtomicReference<ActorWithReturn<String, String>>();
     var second = scope.named("second").newActorWithReturn((String text) -> first.get().ask(text));
     first.set(scope.named("first").newActorWithReturn((String text) -> second.ask(text)));
@@ -128,7 +128,7 @@ class DashboardTest {
   }
 
   @Test
-  void namesAreEscapedForHtml() throws Exception {
+  void figuresEscapeActorNamesForHtml() throws Exception {
     scope.named("<script>alert('\"')</script>").newActor((String text) -> {});
 
     try (var dashboard = Dashboard.open(scope, 0)) {

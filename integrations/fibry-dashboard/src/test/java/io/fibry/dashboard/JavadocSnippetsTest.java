@@ -42,7 +42,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void optionsAreUsed() throws Exception {
+  void dashboardWithTlsOptionHasHttpsUri() throws Exception {
     var everywhere = new InetSocketAddress(0).getAddress();
     var tls = Tls.of(context());
     var password = "correct horse";

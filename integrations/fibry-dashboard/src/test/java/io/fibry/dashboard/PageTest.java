@@ -62,7 +62,7 @@ class PageTest {
   }
 
   @Test
-  void actorsAreShownInLightAndDark() throws Exception {
+  void pageShowsActorsInLightAndDarkTheme() throws Exception {
     var innerScope = scope.openScope("below");
     var echo = innerScope.named("echo").onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((String text) -> {

@@ -14,7 +14,7 @@ class RawTextsRulesTest {
       Map.entry("JsonText.java: value", "addString(..) escapes it"));
 
   @Test
-  void userObjectTextsAreWrittenSafely() throws IOException {
+  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
     RawTexts.check(REASONS);
   }
 }

@@ -31,7 +31,7 @@ class RowTest {
   }
 
   @Test
-  void fewRowsAreAllShown() {
+  void allRowsAreChosenUpToMaximum() {
     var rows = IntStream.range(0, ActorRow.MAX_ROWS).mapToObj(i -> row(i, 0, 0, 0, 0)).toList();
 
     assertEquals(rows, ActorRow.choose(rows));
@@ -79,7 +79,7 @@ class RowTest {
 
   /** Otherwise a suspended actor would look like a running actor. */
   @Test
-  void rowAndPageKnowTextsOfEngine() throws IOException {
+  void activityTextsOfRowAndPageExistInEngine() throws IOException {
     var engine = Files.readString(Path.of("../../fibry-core/src/main/java/io/fibry/engine/cell/ActorInspector.java"));
     var row = Files.readString(Path.of("src/main/java/io/fibry/dashboard/ActorRow.java"));
     var page = Files.readString(Path.of("src/main/resources/io/fibry/dashboard/page.js"));

@@ -176,7 +176,7 @@ class JacksonCodecTest {
   // ---- JSON of other programs
 
   @Test
-  void whitespaceAndOrderDoNotMatter() {
+  void decoderIgnoresWhitespaceAndFieldOrder() {
     assertEquals(new Paid(5, "EUR"),
         fromJson(Paid.class, " {\n \"Paid\" : { \"currency\":\"EUR\",\t\"cents\" : 5 } } \n"));
     assertEquals(5.0, fromJson(Double.class, "5"));
@@ -244,7 +244,7 @@ class JacksonCodecTest {
   // ---- rules that hold for CBOR, too
 
   @Test
-  void nullIsRefused() {
+  void nullFieldIsRefused() {
     var failure = assertThrows(CodecException.class, () -> JacksonCodec.of(Paid.class).encode(new Paid(1, null)));
 
     assertEquals("Paid.Paid.currency: it is null; an Optional can be empty", failure.getMessage());

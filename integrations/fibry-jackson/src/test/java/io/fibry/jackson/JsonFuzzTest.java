@@ -153,7 +153,7 @@ class JsonFuzzTest {
 
   /** Another program may write the same value with white space and other escapes. */
   @Test
-  void valueIsDecodedFromJsonOfOthers() {
+  void valueIsDecodedFromReformattedJson() {
     var pretty = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT)
         .enable(JsonWriteFeature.ESCAPE_NON_ASCII)
         .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
@@ -168,7 +168,7 @@ class JsonFuzzTest {
   }
 
   @Test
-  void noPrefixIsDecoded() {
+  void truncatedJsonIsNotDecoded() {
     for (int i = 0; i < ROUNDS / 50; i++) {
       byte[] bytes = CODEC.encode(value(4));
       for (int length = 0; length < bytes.length; length++)

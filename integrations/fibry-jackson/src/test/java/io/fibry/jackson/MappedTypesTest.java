@@ -171,7 +171,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void bytesCannotChooseClasses() {
+  void mapperWhoseBytesChooseClassesIsRefused() {
     var typingMapper = JsonMapper.builder()
         .activateDefaultTyping(BasicPolymorphicTypeValidator.builder().allowIfSubType(Object.class).build()).build();
     assertTrue(refusalOf(Money.class, euros("1"), typingMapper)

@@ -13,7 +13,7 @@ class RawTextsRulesTest {
       Map.entry("MappedType.java: less", "the JSON of a value that the mapper reads"));
 
   @Test
-  void userObjectTextsAreWrittenSafely() throws IOException {
+  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
     RawTexts.check(REASONS);
   }
 }

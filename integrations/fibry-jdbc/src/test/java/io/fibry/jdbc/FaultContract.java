@@ -171,7 +171,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void refusedStatementHasKnownOutcome() {
+  void turnOfRefusedStatementIsNotDone() {
     long life = store.load(ADA).life();
     faults.onNextStatement((connection, call) -> {
       throw new SQLException("made up, for a test", "25006");
@@ -185,7 +185,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void fullDiskIsReported() {
+  void fullDiskFailsTurnWithStoreFullException() {
     long life = store.load(ADA).life();
     faults.onNextStatement((connection, call) -> {
       throw new SQLException("could not extend file", "53100");
@@ -374,7 +374,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void singleConnectionPoolIsEnough() {
+  void actorsAnswerThroughPoolOfSingleConnection() {
     pool.setMaximumPoolSize(1);
     try (var counters = COUNTER.entities(scope.anonymous(), store, IDLE)) {
       var answers = new ArrayList<CompletableFuture<Long>>();
@@ -407,7 +407,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void invalidOptionsAreRefused() {
+  void invalidStoreOptionsAreRefused() {
     assertThrows(IllegalArgumentException.class, () -> JdbcStore.open(pool, options -> options.withMaxPendingBytes(0)));
     assertThrows(IllegalArgumentException.class, () -> JdbcStore.open(pool, options -> options.withMaxReaders(0)));
     assertThrows(IllegalArgumentException.class,

@@ -33,13 +33,13 @@ class KillPostgresTest {
       });
 
   @Test
-  void answersSurviveKill() throws Exception {
+  void answeredCountsSurviveKillOfDatabase() throws Exception {
     killRepeatedly(1);
   }
 
   @Test
   @Soak(counterpart = "FaultsInPostgresTest.storeContinuesWhenDatabaseReturns")
-  void answersSurviveManyKills() throws Exception {
+  void answeredCountsSurviveManyKillsOfDatabase() throws Exception {
     killRepeatedly(30);
   }
 

@@ -35,7 +35,7 @@ abstract class LedgersContract extends DatabaseFixture {
   }
 
   @Test
-  void promisesHoldWhileStatementsFail() throws InterruptedException {
+  void ledgersShowNoViolationWhileStatementsFail() throws InterruptedException {
     try (var ledgers = new Ledgers(List.of(home("a"), home("b")))) {
       faults.failRandomly(new Random(ledgers.seed()), FAILURE_PROBABILITY);
       ledgers.awaitMore(ANSWERS);

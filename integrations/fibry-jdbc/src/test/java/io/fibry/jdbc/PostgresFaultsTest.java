@@ -28,7 +28,7 @@ import org.postgresql.ds.PGSimpleDataSource;
  * often two at once. Each store reaches the database through a proxy. An actor that both stores
  * load moves between them again and again.
  */
-@Soak(counterpart = "LedgersInPostgresTest.promisesHoldWhileStatementsFail")
+@Soak(counterpart = "LedgersInPostgresTest.ledgersShowNoViolationWhileStatementsFail")
 class PostgresFaultsTest {
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 30);
   private static final int MAX_FAULT_MILLIS = 6_000;
@@ -90,7 +90,7 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void promisesHoldThroughFaults() throws Exception {
+  void ledgersShowNoViolationDespiteFaults() throws Exception {
     database = server.newSchema();
     for (var name : List.of("a", "b")) homes.add(new Home(name, server, database));
     try (var ledgers = new Ledgers(homes.stream().map(home -> home.ledgers).toList())) {

@@ -149,13 +149,13 @@ class ProcessesTest extends DatabaseFixture {
   }
 
   @Test
-  void answersSurviveKill() {
+  void answeredCountsSurviveKillOfProcess() {
     killRepeatedly(1);
   }
 
   @Test
   @Soak(counterpart = "FaultsInPostgresTest.turnIsStoredWhenConnectionIsLostAfterCommit")
-  void answersSurviveManyKills() {
+  void answeredCountsSurviveManyKillsOfProcess() {
     killRepeatedly(30);
   }
 

@@ -13,7 +13,7 @@ class RawTextsRulesTest {
       Map.entry("TableStore.java: subject", "an id, or a text of the store's"));
 
   @Test
-  void textsOfUsersAreMadeSafe() throws IOException {
+  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
     RawTexts.check(REASONS);
   }
 }

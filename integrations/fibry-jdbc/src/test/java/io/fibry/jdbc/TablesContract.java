@@ -174,7 +174,7 @@ abstract class TablesContract extends DatabaseFixture {
   }
 
   @Test
-  void connectionsWithoutAutoCommitWork() {
+  void storeAppendsTurnsWithoutAutoCommit() {
     pool.setAutoCommit(false);
     var store = open();
     append(store, turn(ADA, store.load(ADA).life(), 1));

@@ -49,7 +49,7 @@ class ActorsTest {
   }
 
   @Test
-  fun aRestartHasFreshVariables() = coroutineTest {
+  fun restartedActorHasFreshVariables() = coroutineTest {
     val account = account(FailurePolicy.restart().withoutLog())
     account.sendMessage(Deposit(500))
 
@@ -62,7 +62,7 @@ class ActorsTest {
   }
 
   @Test
-  fun aRequestWithoutAnswerFails() = coroutineTest {
+  fun requestWithoutAnswerFails() = coroutineTest {
     assertInstanceOf(NoReplyException::class.java, runCatching { account().await(Break()) }.exceptionOrNull())
   }
 
@@ -75,7 +75,7 @@ class ActorsTest {
   }
 
   @Test
-  fun theHandlerHasItsContext() = coroutineTest {
+  fun handlerCanWatchActorThroughItsContext() = coroutineTest {
     val other = actor<String> { handle { } }
     val watcher = actor<String> {
       handle { message ->

@@ -85,7 +85,7 @@ class BuildersTest {
     assertEquals(2, builder.newActorWithReturn { n: Int -> n + 1 }.ask(1))
 
   @Test
-  fun builderStepsMayKeepTheType() {
+  fun builderStepsMayKeepMessageType() {
     answers(builder.mailbox(bounded))
     answers(builder.mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart()))
     answers(builder.strategy { activation -> Thread.ofVirtual().start(activation) }.mailbox(bounded))
@@ -96,7 +96,7 @@ class BuildersTest {
   }
 
   @Test
-  fun builderStepsMayNarrowTheType() {
+  fun builderStepsMayNarrowMessageType() {
     answers(builder.mailbox(Mailbox.priority(naturalOrder<Int>())))
     answers(builder.mailbox(Mailbox.priority(compareBy { n: Int -> -n })))
     answers(builder.intercept { n: Int, next -> if (n > 0) next.run() })
@@ -112,7 +112,7 @@ class BuildersTest {
   private fun ended(builder: ActorBuilder<*>) = builder.mailbox(bounded).newSink().close()
 
   @Test
-  fun builderOfUnknownTypeHasSteps() {
+  fun builderOfUnknownMessageTypeHasSteps() {
     answers(bounded(builder))
     ended(builder)
     answers(listOf(1, 2).fold(builder) { builder, n -> builder.mailbox(Mailbox.bounded(n, Overflow.REJECT)) })
@@ -124,7 +124,7 @@ class BuildersTest {
   }
 
   @Test
-  fun handlers() {
+  fun lambdasAndFunctionReferencesAreHandlers() {
     builder.newActor { line: String -> seen += line }.use { it.sendMessage("a") }
     builder.newActor { line: String, context -> seen += line + context.isCancelled() }.use { it.sendMessage("b") }
     builder.newActor(::note).use { it.sendMessage("c") }
@@ -138,7 +138,7 @@ class BuildersTest {
   }
 
   @Test
-  fun states() {
+  fun handlersWithStateNeedNoTypeArguments() {
     assertEquals(5L, builder.initialState(::Bank).newActor(Bank::handle).balanceAfter(Deposit(5)))
     builder.initialState { Bank(1) }.rollback(Bank::copy).onStop { bank -> seen += bank.tell("at the end") }
       .newActor(Bank::take).use { it.sendMessage(Deposit(5)) }
@@ -162,7 +162,7 @@ class BuildersTest {
   }
 
   @Test
-  fun pools() {
+  fun poolOfEachKindAnswersRequests() {
     answers(Pools.perMessage(builder))
     answers(Pools.fixed(builder.mailbox(bounded), 2))
     answers(Pools.scaling(builder, 1, 2))
@@ -174,7 +174,7 @@ class BuildersTest {
   }
 
   @Test
-  fun entities() {
+  fun entityAnswersRequestsOfItsKey() {
     val numbers = Entities.openWithReturn(builder, hour) { births, key: String ->
       births.mailbox(bounded).newActorWithReturn { n: Int -> "$key$n" }
     }
@@ -186,7 +186,7 @@ class BuildersTest {
   }
 
   @Test
-  fun batches() {
+  fun batchesHandleListsCountsAndMergedMessages() {
     Batch.ofLists(builder, 2, hour) { list: List<Int> -> seen.add(list) }.use { it.sendMessages(listOf(1, 2)) }
     Batch.ofCounts(builder, 2, hour) { counts: Map<Int, Long> -> seen.add(counts) }
       .use { it.sendMessages(listOf(3, 3)) }
@@ -197,7 +197,7 @@ class BuildersTest {
 
   /** A block without a lambda gets its type from the expected type, or from a type argument. */
   @Test
-  fun pubsub() {
+  fun eachKindOfSubscriberGetsPublishedMessage() {
     val topic: Topic<Int> = Topic.open(builder.mailbox(bounded))
     topic.subscribeToLatest { n -> seen += n }
     topic.subscribe(bounded) { n -> seen += n }
@@ -213,7 +213,7 @@ class BuildersTest {
   }
 
   @Test
-  fun flows() {
+  fun pipelineMapReduceHooksAndGeneratorGiveResults() {
     val lengths = CompletableFuture<Int>()
     Pipeline.of(builder) { line: String -> line.length }.then { n -> n + 1 }.then(2) { n -> "$n" }
       .thenUnordered(2, String::toInt).into { n -> lengths.complete(n) }.use { it.sendMessage("abc") }
@@ -236,7 +236,7 @@ class BuildersTest {
   private data object Push
 
   @Test
-  fun machines() {
+  fun stateMachineChangesStateForEachMessage() {
     val door = Fsm.of(Door::class.java, Push::class.java, Shut)
       .on(Shut::class.java, Push::class.java) { _, _ -> Open }
       .on(Open::class.java, Push::class.java) { _, _, context -> Shut.also { seen += context.isCancelled() } }
@@ -251,7 +251,7 @@ class BuildersTest {
   // ---- the extensions
 
   @Test
-  fun aNamedActorIsFoundByItsProtocol() {
+  fun namedActorIsFoundIfProtocolMatches() {
     val named = scope.named("counter").protocol<Int>().newActorWithReturn { n: Int -> n + 1 }
     val other = actor(scope.named("account").protocol<Account>()) { handle { seen += it } }
 
@@ -262,7 +262,7 @@ class BuildersTest {
   }
 
   @Test
-  fun aGeneratorYieldsAndFails() {
+  fun generatorGivesElementsAndFailureOfItsProducer() {
     val squares = generator(builder, ahead = 2) { for (n in 1..4) yield(n * n) }
     val first: Int = squares.iterator().use { it.next() }
     val failing = generator(builder.onFailure(FailurePolicy.stop().withoutLog()), ahead = 2) {

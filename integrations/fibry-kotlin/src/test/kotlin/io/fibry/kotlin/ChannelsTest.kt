@@ -96,7 +96,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun aCollectorSendsEachValueAndLeavesTheActorAlive() = coroutineTest {
+  fun collectorSendsEachValueAndDoesNotEndActor() = coroutineTest {
     gate.open()
     val actor = narrow(Overflow.BLOCK)
 
@@ -124,7 +124,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun aRefusalFailsTheCollectingCoroutine() = coroutineTest {
+  fun collectingIntoEndedActorFails() = coroutineTest {
     val ended = narrow(Overflow.BLOCK).apply { close() }
 
     val failure = runCatching { flowOf(1).collect(ended.asCollector()) }.exceptionOrNull()
@@ -157,7 +157,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun channelBuffersSingleMessageAndSelectPrefersFreeChannel() = coroutineTest {
+  fun selectSendsToChannelWithoutBufferedMessage() = coroutineTest {
     val busy = full(Overflow.BLOCK).asSendChannel()
     busy.send(3) // the channel accepts the message, and waits for capacity in the mailbox
     val other = ConcurrentLinkedQueue<Int>()

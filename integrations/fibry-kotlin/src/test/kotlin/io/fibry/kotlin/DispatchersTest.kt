@@ -124,7 +124,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun aResidentStrategyIsOneThread() = coroutineTest {
+  fun dispatcherOfThreadStrategyUsesOneThread() = coroutineTest {
     val threads = ConcurrentHashMap.newKeySet<Thread>()
 
     Strategy.THREAD.asCoroutineDispatcher().use { dispatcher ->

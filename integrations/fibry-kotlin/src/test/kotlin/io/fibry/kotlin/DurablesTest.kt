@@ -106,7 +106,7 @@ class DurablesTest {
 
   @ParameterizedTest
   @ValueSource(strings = ["folder", "memory"])
-  fun anAccountIsThereTheNextTime(where: String) = coroutineTest {
+  fun accountIsReloadedFromReopenedStore(where: String) = coroutineTest {
     val account = durable<Message>("account").account()
     val store = open(where)
     store.use {
@@ -127,7 +127,7 @@ class DurablesTest {
 
   @ParameterizedTest
   @ValueSource(strings = ["folder", "memory"])
-  fun aViewFollowsTheEvents(where: String) = coroutineTest {
+  fun viewReceivesEventsInOrder(where: String) = coroutineTest {
     val seen = ConcurrentLinkedQueue<Event>()
     open(where).use { store ->
       durable<Message>("account").account().ada(store).use { ada ->
@@ -186,7 +186,7 @@ class DurablesTest {
   }
 
   @Test
-  fun cancelledRunningRequestIsStored() = coroutineTest {
+  fun turnOfRequestCancelledDuringHandlingIsStored() = coroutineTest {
     MemoryStore.open().use { store ->
       val ada = durable<Message>("account").account().ada(store)
       val asking = launch(Dispatchers.FIBER) { ada.await(Hold(1)) }
@@ -202,7 +202,7 @@ class DurablesTest {
   }
 
   @Test
-  fun failuresArriveUnchanged() = coroutineTest {
+  fun handlerExceptionAndStoreFailureReachAsker() = coroutineTest {
     MemoryStore.open().use { store ->
       durable<Message>("account").account().ada(store).use { ada ->
         assertSame(mine, outcome { ada.await(Break) })
@@ -310,7 +310,7 @@ class DurablesTest {
   }
 
   @Test
-  fun anOldFormIsRead() {
+  fun oldFormIsReadAsCurrentEvent() {
     val today = codecOf<Event> { it.readOld("Earned", Earned::class.java) { old -> Changed(100 * old.euros) } }
 
     assertEquals(Changed(500), today.decode(codecOf<Earned>().encode(Earned(5))))
@@ -320,7 +320,7 @@ class DurablesTest {
   data class Earned(val euros: Long)
 
   @Test
-  fun aSuspendedAskHoldsNoThread() = coroutineTest {
+  fun suspendedAwaitHoldsNoThreadOfItsDispatcher() = coroutineTest {
     MemoryStore.open().use { store ->
       durable<Message>("account").account().entities(scope.anonymous(), store, 5.minutes).use { accounts ->
         val one = Dispatchers.Default.limitedParallelism(1)

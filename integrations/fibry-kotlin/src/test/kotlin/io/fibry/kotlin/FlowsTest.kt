@@ -86,7 +86,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aSlowCollectorWithAMailboxOfOneSeesTheLatest() = coroutineTest {
+  fun slowCollectorSeesLatestWhenMailboxDropsOldest() = coroutineTest {
     val collecting = collecting(Mailbox.bounded(1, Overflow.DROP_OLDEST))
     topic.publish(1)
     eventually { 1 in seen }
@@ -198,7 +198,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aGeneratorStartsAgainForEachCollector() = coroutineTest {
+  fun generatorStartsAgainForEachCollector() = coroutineTest {
     val hundred = generator { out -> for (n in 1..100) out.yield(n) }
 
     repeat(2) { assertEquals((1..100).toList(), hundred.asFlow().toList()) }
@@ -228,7 +228,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aCancelledFlowWaitsForItsProducersAndHoldsNoThread() = coroutineTest {
+  fun cancelledFlowWaitsForProducerWithoutBlockingThread() = coroutineTest {
     val gate = Gate()
     val stubborn = generator { while (runCatching(gate::pass).isFailure); }
     val collecting = launch { stubborn.asFlow().collect { seen += it } }
@@ -243,7 +243,7 @@ class FlowsTest {
   }
 
   @Test
-  fun cancellingAFlowEndsItsProducers() = coroutineTest {
+  fun cancelledFlowEndsItsProducer() = coroutineTest {
     val ended = CountDownLatch(1)
     val stuck = generator { out ->
       try {

@@ -69,7 +69,7 @@ class InTurnTest {
   }
 
   @Test
-  fun coroutinesRunInTurnWithAnActorsMessages() = coroutineTest {
+  fun coroutinesAndMessagesOfActorRunOneAtATime() = coroutineTest {
     var together = 0 // no lock
     val counter = scope.anonymous().newActor(Handler<Int> { n -> together += n })
 
@@ -96,7 +96,7 @@ class InTurnTest {
   }
 
   @Test
-  fun aSinkTakesCoroutinesToo() = coroutineTest {
+  fun sinkRunsCoroutineOnVirtualThread() = coroutineTest {
     val names = scope.anonymous().initialState { sortedSetOf("Bob") }.newSink()
 
     val thread = withContext(names.inTurn()) { Thread.currentThread() }
@@ -128,7 +128,7 @@ class InTurnTest {
   }
 
   @Test
-  fun refusedCoroutineIsCancelledAndCleansUpOnIo() = coroutineTest {
+  fun coroutineIsCancelledOnIoWhenMailboxRefusesIt() = coroutineTest {
     val goesOn = ConcurrentLinkedQueue<String>()
     val full = actor(Mailbox.bounded(1, Overflow.REJECT))
     full.sendMessage(1)
@@ -179,7 +179,7 @@ class InTurnTest {
   }
 
   @Test
-  fun aTaskThatEndsTheActorLosesNoCoroutine() = coroutineTest {
+  fun coroutineIsCancelledOnIoWhenTaskEndsActor() = coroutineTest {
     val goesOn = ConcurrentLinkedQueue<String>()
     val stopping = scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActor(Handler<Int> { gate.pass() })
     stopping.sendMessage(1)
@@ -195,7 +195,7 @@ class InTurnTest {
 
   /** The actor ends at a random moment. Every coroutine ends, and cleans up once. */
   @Test
-  fun everyCoroutineEndsHoweverTheActorDoes() {
+  fun coroutineInTurnEndsOnceHoweverItsActorEnds() {
     val seed = System.getProperty("fibry.seed")?.toLong() ?: System.nanoTime()
     println("coroutines in turn: -Dfibry.seed=$seed")
     val random = Random(seed)

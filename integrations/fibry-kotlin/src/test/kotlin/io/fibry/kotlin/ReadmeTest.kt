@@ -64,12 +64,12 @@ class ReadmeTest {
   private val calls = CountDownLatch(1_000)
 
   @Test
-  fun theFirstBlock() = coroutineTest {
+  fun firstReadmeBlockReturnsBalance() = coroutineTest {
     assertEquals(300, spend())
   }
 
   @Test
-  fun builder() = coroutineTest {
+  fun onStopOfReadmeActorGetsHandledLines() = coroutineTest {
     val seen = ArrayList<String>()
     // @start
     val builder = ActorSystem.named("audit").mailbox(Mailbox.bounded(1_000, Overflow.BLOCK))
@@ -92,7 +92,7 @@ class ReadmeTest {
   }
 
   @Test
-  fun builders() = coroutineTest {
+  fun actorsOfReadmeBuildersHandleTheirMessages() = coroutineTest {
     val scope = ActorSystem.openScope("readme")
     val seen = ConcurrentLinkedQueue<Any>()
     // @start
@@ -121,7 +121,7 @@ class ReadmeTest {
   }
 
   @Test
-  fun dispatchers() = coroutineTest {
+  fun dispatchersOfReadmeRunCoroutines() = coroutineTest {
     // @start
     val sizes = withContext(Dispatchers.FIBER) {
       (1..1_000).map { page -> async { fetch(page) } }.awaitAll()   // a thousand blocking calls at once
@@ -138,7 +138,7 @@ class ReadmeTest {
   }
 
   @Test
-  fun feeding() = coroutineTest {
+  fun flowAndChannelOfReadmeFeedActor() = coroutineTest {
     val seen = ArrayList<Int>()
     // @start
     val builder = ActorSystem.anonymous().mailbox(Mailbox.bounded(10, Overflow.BLOCK))
@@ -154,7 +154,7 @@ class ReadmeTest {
   }
 
   @Test
-  fun reading() = coroutineTest {
+  fun flowsOfReadmeTopicReceivePublishedMessages() = coroutineTest {
     val seen = ArrayList<Int>()
     // @start
     val prices = Topic.open<Int>(ActorSystem.anonymous())
@@ -173,7 +173,7 @@ class ReadmeTest {
   }
 
   @Test
-  fun together() = coroutineTest {
+  fun coroutinesOfReadmeRunInTurnWithActor() = coroutineTest {
     // @start
     var visits = 0 // needs no lock: only code in turn with the actor touches it
     val counter = actor<Int> { handle { n -> visits += n } }
@@ -187,12 +187,12 @@ class ReadmeTest {
   }
 
   @Test
-  fun durables(@TempDir folder: Path) = coroutineTest {
+  fun durableActorOfReadmeContinuesInNextRun(@TempDir folder: Path) = coroutineTest {
     assertEquals(listOf(1, 2), listOf(shop(folder), shop(folder)))
   }
 
   @Test
-  fun theReadmeShowsTheRegionsOfThisTest() {
+  fun readmeShowsRegionsOfThisTest() {
     val shown = Regex("(?ms)^```kotlin\n(.*?)^```$").findAll(Path.of("README.md").readText())
       .map { it.groupValues[1].trimEnd() }.toList()
     val source = Files.readString(Path.of("src/test/kotlin/io/fibry/kotlin/ReadmeTest.kt"))

@@ -64,7 +64,7 @@ class RequestsTest {
     }
 
   @Test
-  fun awaitAnswers() = coroutineTest {
+  fun awaitReturnsAnswerOfActorAndSink() = coroutineTest {
     val square = ActorSystem.anonymous().newActorWithReturn(Handler.Returning<Int, Int> { n -> n * n })
     val names = ActorSystem.anonymous().initialState { sortedSetOf("Bob") }.newSink()
 
@@ -84,7 +84,7 @@ class RequestsTest {
   }
 
   @Test
-  fun aCancellationOfTheHandlerIsAFailureOfTheRequest() = coroutineTest {
+  fun cancellationThrownByHandlerFailsRequest() = coroutineTest {
     val handlers = CancellationException("the handler's own")
 
     val seen = outcome { thrower(handlers).await(1) }
@@ -101,7 +101,7 @@ class RequestsTest {
 
   /** The kill grace is long, so that the handler itself answers before it would be cut off. */
   @Test
-  fun requestsToAKilledActorFail() = coroutineTest {
+  fun handledAndWaitingRequestsOfKilledActorFail() = coroutineTest {
     ActorSystem.openScope("killed") { it.withKillGrace(Patience.LONG) }.use { scope ->
       val gate = Gate()
       val killed = gated(gate, scope.anonymous())
@@ -118,7 +118,7 @@ class RequestsTest {
 
   /** The interrupt that cancels the call must not reach the cleanup, which may block. */
   @Test
-  fun aCancelledRequestLeavesNoInterruptBehind() = coroutineTest {
+  fun cancelledAwaitLeavesNoInterruptFlag() = coroutineTest {
     val gate = Gate()
     val slow = gated(gate)
     var interrupted = true
@@ -156,7 +156,7 @@ class RequestsTest {
   }
 
   @Test
-  fun awaitHoldsNoThreadOfTheDispatcher() = coroutineTest {
+  fun awaitHoldsNoThreadOfItsDispatcher() = coroutineTest {
     val gate = Gate()
     val square = ActorSystem.anonymous().newActorWithReturn(Handler.Returning<Int, Int> { n -> n * n })
 
@@ -196,7 +196,7 @@ class RequestsTest {
   }
 
   @Test
-  fun aCancelledCoroutineSendsNoRequest() = coroutineTest {
+  fun cancelledCoroutineSendsNoRequest() = coroutineTest {
     val handled = ConcurrentLinkedQueue<Int>()
     val actor = ActorSystem.anonymous().newActorWithReturn(Handler.Returning<Int, Boolean> { n -> handled.add(n) })
 

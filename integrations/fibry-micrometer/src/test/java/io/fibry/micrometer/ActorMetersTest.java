@@ -26,7 +26,7 @@ class ActorMetersTest {
   }
 
   @Test
-  void figuresOfNamedActorsAreMeters() throws Exception {
+  void metersShowFiguresOfNamedActors() throws Exception {
     try (var scope = TestScope.fibers()) {
       var gate = new CountDownLatch(1);
       var entered = new CountDownLatch(1);

@@ -53,7 +53,7 @@ class ContextCarrierTest {
   }
 
   @Test
-  void observationFollowsTwoMessages() {
+  void observationFollowsChainOfTwoMessages() {
     observe();
     var last = scope.anonymous().newActorWithReturn((String message) -> current());
     var first = scope.anonymous().newActorWithReturn((String message) -> last.ask(message));

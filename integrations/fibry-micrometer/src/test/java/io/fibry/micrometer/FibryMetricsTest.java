@@ -72,7 +72,7 @@ class FibryMetricsTest {
   }
 
   @Test
-  void waitingMessagesAreShown() throws Exception {
+  void gaugeShowsWaitingMessages() throws Exception {
     try (var scope = TestScope.fibers()) {
       var gate = new CountDownLatch(1);
       var entered = new CountDownLatch(1);

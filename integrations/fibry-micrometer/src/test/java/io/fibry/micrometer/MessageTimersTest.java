@@ -96,7 +96,7 @@ class MessageTimersTest {
   }
 
   @Test
-  void everyRegistryGetsAllTimes() {
+  void timesAreRecordedInEachBoundRegistry() {
     var otherRegistry = new SimpleMeterRegistry();
     timers.bindTo(registry);
     timers.bindTo(otherRegistry);
@@ -120,7 +120,7 @@ class MessageTimersTest {
   }
 
   @Test
-  void bothTimersHaveTags() {
+  void waitAndHandlingTimersHaveGivenTags() {
     new MessageMeters("test", Tags.of("floor", "two")).bindTo(registry);
 
     assertEquals(List.of("two", "two"),

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * Tests that moves of keys between nodes lose and repeat no requests. The nodes use different
  * servers, so a message may reach a server before the subscription for which it is meant.
  */
-@Soak(counterpart = "EntityPlacementOverNatsTest.movesNeitherLoseNorRepeatRequests")
+@Soak(counterpart = "EntityPlacementOverNatsTest.movingKeysNeitherLoseNorRepeatRequests")
 @ExtendWith(ServerEvidence.class)
 class RoutesOverNatsTest {
   sealed interface Message {}
@@ -128,7 +128,7 @@ class RoutesOverNatsTest {
   }
 
   @Test
-  void movesAcrossServersNeitherLoseNorRepeatRequests() throws Exception {
+  void keysMovingAcrossServersNeitherLoseNorRepeatRequests() throws Exception {
     Servers.assumeInstalled();
     System.out.println("moves over routes: -Dfibry.seed=" + seed);
     servers.addAll(NatsServer.cluster(Servers.folder(), SERVERS));

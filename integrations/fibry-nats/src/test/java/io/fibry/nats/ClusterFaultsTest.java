@@ -61,13 +61,13 @@ class ClusterFaultsTest {
   }
 
   @Test
-  void promisesHoldThroughFaultsOnSingleServer() throws Exception {
+  void ledgersShowNoViolationDespiteFaultsOnSingleServer() throws Exception {
     servers.add(NatsServer.start(Servers.folder()));
     causeFaults();
   }
 
   @Test
-  void promisesHoldThroughFaultsOnThreeServers() throws Exception {
+  void ledgersShowNoViolationDespiteFaultsOnThreeServers() throws Exception {
     servers.addAll(NatsServer.cluster(Servers.folder(), 3));
     causeFaults();
   }

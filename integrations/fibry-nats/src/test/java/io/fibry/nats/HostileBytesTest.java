@@ -73,7 +73,7 @@ class HostileBytesTest {
   }
 
   @Test
-  void nodesWorkDespiteHostileMessages() throws Exception {
+  void nodesAnswerAndStayMembersDespiteHostileMessages() throws Exception {
     System.out.println("hostile bytes: -Dfibry.seed=" + seed);
     var news = new LinkedBlockingQueue<Integer>();
     var doneJobs = new LinkedBlockingQueue<Integer>();

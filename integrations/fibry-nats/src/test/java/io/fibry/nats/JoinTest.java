@@ -182,7 +182,7 @@ class JoinTest {
   }
 
   @Test
-  void schemeHostAndPortAreShown() {
+  void networkTextShowsSchemeHostAndPort() {
     assertEquals("NATS at nats://***@n1:4222,tls://n2:4222,[::1]:4222,n3",
         NatsNetwork.connectTo("nats://ada:secret@n1:4222, tls://n2:4222,[::1]:4222,n3").toString());
   }
@@ -274,7 +274,7 @@ class JoinTest {
   }
 
   @Test
-  void silentServerTimesOut() throws Exception {
+  void joinTimesOutWhenServerIsSilent() throws Exception {
     try (var silentServer = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
       var failure = assertThrows(TransportException.class,
           () -> join(NatsNetwork.connectTo("nats://127.0.0.1:" + silentServer.getLocalPort())));

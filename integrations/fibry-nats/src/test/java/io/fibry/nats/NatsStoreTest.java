@@ -316,7 +316,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void storeWorksAgainAfterFullStreamRefusedTurn() throws Exception {
+  void storeAcceptsTurnsAgainWhenFullStreamHasSpace() throws Exception {
     long life = store.load(ADA).life();
     var configuration = management().getStreamInfo(subjects.streamName()).getConfiguration();
     management().updateStream(StreamConfiguration.builder(configuration).maxMessages(1)

@@ -86,7 +86,7 @@ class PartitionTest {
 
   @ParameterizedTest
   @EnumSource(value = FaultProxy.Mode.class, names = {"DROP", "DROP_ANSWERS", "HOLD"})
-  void partitionedNodeYieldsAndRejoins(FaultProxy.Mode fault) throws Exception {
+  void partitionedNodeStopsAnsweringUntilItRejoins(FaultProxy.Mode fault) throws Exception {
     String url = Servers.shared().url();
     try (var proxy = FaultProxy.to(url);
         var a = join("a", url);

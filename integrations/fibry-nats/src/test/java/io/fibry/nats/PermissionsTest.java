@@ -126,7 +126,7 @@ class PermissionsTest {
   }
 
   @Test
-  void streamsAreNotDeleted() throws Exception {
+  void userOfAppCannotDeleteStreams() throws Exception {
     join("a").close();
     var client = Nats.connect(new Options.Builder().server(server.url()).userInfo("bank", "x")
         .inboxPrefix("fb.bank.r.x.").build());

@@ -11,7 +11,7 @@ class RawTextsRulesTest {
   private static final Map<String, String> REASONS = Map.of();
 
   @Test
-  void textsOfUsersAreMadeSafe() throws IOException {
+  void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
     RawTexts.check(REASONS);
   }
 }

@@ -362,7 +362,7 @@ class RolesTest {
   }
 
   @Test
-  void askerCannotReachStoresByOtherMeans() throws Exception {
+  void clientWithAskerPermissionsCannotReachStores() throws Exception {
     createStreams();
     try (var keeper = join("a", Role.KEEPER)) {
       keeper.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));

@@ -95,7 +95,7 @@ class ServerFaultsTest {
   }
 
   @Test
-  void restartedServerIsUsedAgain() throws InterruptedException {
+  void transportReconnectsToRestartedServer() throws InterruptedException {
     var received = new LinkedBlockingQueue<String>();
     var versions = new LinkedBlockingQueue<Long>();
     try (var transport = openTransport()) {
@@ -139,7 +139,7 @@ class ServerFaultsTest {
 
   /** The server runs on, but does not know the subscriptions of the former connection. */
   @Test
-  void clientWhoseConnectionEndsConnectsAgain() throws IOException {
+  void subscriptionIsRenewedWhenConnectionEnds() throws IOException {
     var received = new LinkedBlockingQueue<String>();
     try (var proxy = FaultProxy.to(server.url());
         var otherTransport = openTransport();
@@ -350,7 +350,7 @@ class ServerFaultsTest {
   }
 
   @Test
-  void refusedWriteOfEntryIsDenied() throws Exception {
+  void tooLargeWriteOfEntryIsDenied() throws Exception {
     try (var transport = openTransport()) {
       long version = transport.create("k.1", new byte[1], Duration.ofMinutes(5)).orElseThrow();
       var client = Nats.connect(server.url());

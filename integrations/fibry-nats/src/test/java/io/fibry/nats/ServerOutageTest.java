@@ -43,7 +43,7 @@ class ServerOutageTest extends StreamFixture {
   }
 
   @Test
-  void turnsWaitUntilTheServerIsBack() {
+  void turnWaitsUntilServerReturns() {
     long life = store.load(ADA).life();
     outageStore.setDown(true);
     var write = store.append(turn(ADA, life, 1)).toCompletableFuture();
@@ -57,7 +57,7 @@ class ServerOutageTest extends StreamFixture {
   }
 
   @Test
-  void actorsMessagesAndViewsResumeWithServer() throws Exception {
+  void actorsAndViewsContinueWhenServerReturns() throws Exception {
     List<String> received = new CopyOnWriteArrayList<>();
     var view = Durable.view("list", Added.class).named("seen").newActor(scope.anonymous(), store,
         fact -> received.add(fact.event().text()));

@@ -25,7 +25,7 @@ class StoreOutageTest {
   }
 
   @Test
-  void transfersContinueWhenServerIsBack() throws InterruptedException {
+  void transfersContinueWhenServerReturns() throws InterruptedException {
     var faultyStore = open();
     try (var store = faultyStore.store();
         var accounts = Transfers.ACCOUNT.entities(scope.anonymous(), store, IDLE);

@@ -51,7 +51,7 @@ class ActuatorTest {
   }
 
   @Test
-  void healthCanBeDisabled() {
+  void propertyDisablesHealthIndicator() {
     runner.withPropertyValues("management.health.fibry.enabled=false")
         .run(context -> assertFalse(context.containsBean("fibryHealthIndicator")));
     runner.run(context -> assertTrue(context.containsBean("fibryHealthIndicator")));

@@ -56,7 +56,7 @@ class MetricsTest {
   }
 
   @Test
-  void poolsAreCountedSeparately() {
+  void metersOfPoolAndApplicationAreSeparate() {
     runner.withPropertyValues("fibry.executor.tasks.enabled=true").run(context -> {
       var pool = context.getBean(FiberPool.class);
       pool.sink().execAndWait(nothing -> {});

@@ -201,7 +201,7 @@ class NodeTest {
   // ---- health and metrics
 
   @Test
-  void nodeHealthIsReported() {
+  void nodeHealthIsUpUntilNodeCloses() {
     runner.withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
       context.getBean(Client.class).counters().actor("c").ask(new Count());
       var cluster = context.getBean(Cluster.class);
@@ -226,7 +226,7 @@ class NodeTest {
   }
 
   @Test
-  void nodeHasMetrics() {
+  void registryHasMetersOfNode() {
     runner.withBean(SimpleMeterRegistry.class, SimpleMeterRegistry::new).run(context -> assertEquals(1,
         context.getBean(MeterRegistry.class).get("fibry.node.alive").tags("app", "shop", "node", "n1").gauge()
             .value()));

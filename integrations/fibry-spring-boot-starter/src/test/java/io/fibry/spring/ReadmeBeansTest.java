@@ -39,13 +39,13 @@ class ReadmeBeansTest {
       new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
 
   @Test
-  void handlerBeanIsAsked() {
+  void actorOfHandlerBeanAnswersRequest() {
     runner.withUserConfiguration(Stock.class, Shop.class)
         .run(context -> assertEquals(new Receipt("hat", 1), context.getBean(Shop.class).order(new Order("hat"))));
   }
 
   @Test
-  void actorOfBuilderIsBean() {
+  void actorBeanFromBuilderHandlesMessages() {
     runner.withUserConfiguration(Actors.class).run(context -> {
       @SuppressWarnings("unchecked") // the type that its bean method declares
       var mails = (Actor<String>) context.getBean("mails", Actor.class);
@@ -59,7 +59,7 @@ class ReadmeBeansTest {
   record Client(Entities<String, GuestBook.Visit> visits) {}
 
   @Test
-  void durableActorIsBean(@TempDir Path folder) {
+  void durableEntitiesBeanKeepsCountInNextContext(@TempDir Path folder) {
     var durableRunner = runner.withConfiguration(AutoConfigurations.of(FibryStoreAutoConfiguration.class))
         .withPropertyValues("fibry.store.folder=" + folder).withUserConfiguration(GuestBook.class)
         .withBean(Client.class);
@@ -74,7 +74,7 @@ class ReadmeBeansTest {
   record Shopper(Entities<String, Shopping.Add> carts) {}
 
   @Test
-  void clusterEntityIsBean() {
+  void clusterEntitiesBeanAnswersRequest() {
     runner.withConfiguration(AutoConfigurations.of(FibryClusterAutoConfiguration.class))
         .withBean(ClusterNetwork.class, MemoryNetwork::create).withUserConfiguration(Shopping.class)
         .withBean(Shopper.class)

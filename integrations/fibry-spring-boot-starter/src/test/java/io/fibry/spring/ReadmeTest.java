@@ -56,7 +56,7 @@ class ReadmeTest {
   }
 
   @Test
-  void everyPropertyHasADescription() throws Exception {
+  void eachPropertyHasDescription() throws Exception {
     metadata().forEach(
         (name, property) -> assertFalse(String.valueOf(property.getOrDefault("description", "")).isBlank(), name));
   }
@@ -71,14 +71,14 @@ class ReadmeTest {
   }
 
   @Test
-  void linkedFilesExist() throws Exception {
+  void filesLinkedInReadmeExist() throws Exception {
     var links = LINK.matcher(Files.readString(README)).results().map(match -> match.group(1));
 
     assertEquals(List.of(), links.filter(link -> !Files.exists(Path.of(link))).toList());
   }
 
   @Test
-  void codeComesFirst() throws Exception {
+  void readmeBeginsWithCode() throws Exception {
     assertTrue(Files.readAllLines(README).indexOf("```java") < 10);
   }
 

@@ -31,7 +31,7 @@ class ScopeTest {
       new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
 
   @Test
-  void applicationHasScope() {
+  void contextHasScopeBeanByDefault() {
     runner.run(context -> assertEquals("application", context.getBean(ActorScope.class).name()));
   }
 
@@ -48,7 +48,7 @@ class ScopeTest {
   }
 
   @Test
-  void scopeCanBeDisabled() {
+  void propertyDisablesScopeBean() {
     runner.withPropertyValues("fibry.enabled=false")
         .run(context -> assertTrue(context.getBeansOfType(ActorScope.class).isEmpty()));
   }
@@ -105,7 +105,7 @@ class ScopeTest {
   }
 
   @Test
-  void messageContentsPropertyIsApplied() {
+  void propertyHidesMessageContents() {
     runner.run(context -> assertTrue(optionsOf(context.getBean(ActorScope.class)).mayShowMessageContents()));
     runner.withPropertyValues("fibry.message-contents=false")
         .run(context -> assertFalse(optionsOf(context.getBean(ActorScope.class)).mayShowMessageContents()));

@@ -149,7 +149,7 @@ class ServerTest {
   }
 
   @Test
-  void tasksHaveTheirOwnPool() {
+  void tasksAndTomcatHaveSeparatePools() {
     assertEquals(Set.of("tasks", "tomcat"), context.getBeansOfType(FiberPool.class).values().stream()
         .map(pool -> pool.scope().name()).collect(Collectors.toSet()));
   }

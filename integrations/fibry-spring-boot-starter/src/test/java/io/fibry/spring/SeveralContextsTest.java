@@ -55,7 +55,7 @@ class SeveralContextsTest {
   }
 
   @Test
-  void parallelContextsAreIndependent() {
+  void closedContextEndsNoActorOfParallelContext() {
     try (var first = application().run()) {
       var second = application().run();
       assertNotSame(first.getBean(ActorScope.class), second.getBean(ActorScope.class));

@@ -65,7 +65,7 @@ class TasksTest {
   }
 
   @Test
-  void tasksRunOnFibersAndAreDrained() {
+  void taskRunsOnFiberBeforePoolCloses() {
     var scope = new AtomicReference<ActorScope>();
     var isFiber = new CompletableFuture<Boolean>();
 
@@ -89,7 +89,7 @@ class TasksTest {
   }
 
   @Test
-  void tasksAreDecorated() {
+  void taskDecoratorBeanWrapsTasks() {
     var decorated = new CompletableFuture<String>();
     runnerWithPool.withBean(TaskDecorator.class, () -> task -> () -> {
       decorated.complete("decorated");
@@ -137,13 +137,13 @@ class TasksTest {
   }
 
   @Test
-  void actorBeanKeepsDefaultExecutor() {
+  void defaultExecutorRemainsWhenActorBeanExists() {
     runner.withUserConfiguration(WithActor.class)
         .run(context -> assertInstanceOf(ThreadPoolTaskExecutor.class, executor(context)));
   }
 
   @Test
-  void actorBeanKeepsDefaultVirtualThreadExecutor() {
+  void virtualThreadExecutorRemainsWhenActorBeanExists() {
     runner.withUserConfiguration(WithActor.class).withPropertyValues("spring.threads.virtual.enabled=true")
         .run(context -> assertTrue(
             Patience.value(executor(context).submit(() -> Thread.currentThread().isVirtual()))));
@@ -156,7 +156,7 @@ class TasksTest {
   }
 
   @Test
-  void executorOfUserStaysTheOnlyExecutor() {
+  void executorBeanOfUserReplacesDefaultExecutor() {
     runner.withUserConfiguration(WithActor.class).withBean("mine", Executor.class, () -> Runnable::run)
         .run(context -> assertFalse(context.containsBean("applicationTaskExecutor")));
   }
@@ -169,7 +169,7 @@ class TasksTest {
   }
 
   @Test
-  void forcedExecutorIsThatOfSpringBoot() {
+  void forceModeCreatesOnlyExecutorOfSpringBoot() {
     runner.withUserConfiguration(WithActor.class).withPropertyValues("spring.task.execution.mode=force")
         .run(context -> assertFalse(
             context.containsBean("taskExecutor") || !context.containsBean("applicationTaskExecutor")));

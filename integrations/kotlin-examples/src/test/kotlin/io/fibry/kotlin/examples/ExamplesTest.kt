@@ -37,7 +37,7 @@ class ExamplesTest {
   }
 
   @Test
-  fun accountsAreThereTheNextTime() {
+  fun durableBankReloadsAccountsWhenStoreReopens() {
     val lines = printed("DurableBank")
 
     val expected = listOf(
@@ -50,7 +50,7 @@ class ExamplesTest {
   }
 
   @Test
-  fun examplesAreShort() {
+  fun exampleHasAtMost60Lines() {
     for (file in sources) assertTrue(file.readLines().size <= 60, "$file is longer than 60 lines")
   }
 }
