@@ -43,7 +43,7 @@ final class DueTimes {
     dueByKey.put(key, due);
     var entry = new DueEntry(due, key);
     queue.add(entry);
-    if (queue.peek() == entry) setTimer();
+    if (queue.peek() == entry || timer == null) setTimer();
   }
 
   /**
@@ -51,12 +51,22 @@ final class DueTimes {
    * timer calls {@link #runDue} at once, under the monitor, and {@code runDue} sets the next timer.
    * Even then {@code onDue} may take locks, because no caller of this method holds a lock that
    * {@code onDue} takes.
+   *
+   * <p>The scheduler and the store's clock may be code of a user. If they throw, the previous timer
+   * stays.
    */
   private void setTimer() {
-    if (timer != null) timer.cancel();
+    var previousTimer = timer;
     timer = null;
-    var newTimer = scheduler.scheduleAt(nextClockCheck(queue.peek().at), this::runDue);
-    if (timer == null) timer = newTimer;
+    boolean isSet = false;
+    try {
+      var newTimer = scheduler.scheduleAt(nextClockCheck(queue.peek().at), this::runDue);
+      if (timer == null) timer = newTimer;
+      isSet = true;
+    } finally {
+      if (!isSet) timer = previousTimer;
+    }
+    if (previousTimer != null) previousTimer.cancel();
   }
 
   /**
@@ -84,13 +94,21 @@ final class DueTimes {
     }
   }
 
+  /** Called by the timer. If the next timer cannot be set, the next call of {@link #add} sets it. */
   private synchronized List<String> removeDue() {
     var dueKeys = new ArrayList<String>();
-    for (var entry = queue.peek(); entry != null && !entry.at.isAfter(now.get()); entry = queue.peek()) {
-      queue.poll();
-      if (dueByKey.remove(entry.key, entry.at)) dueKeys.add(entry.key);
+    timer = null;
+    try {
+      var time = now.get();
+      for (var entry = queue.peek(); entry != null && !entry.at.isAfter(time); entry = queue.peek()) {
+        queue.poll();
+        if (dueByKey.remove(entry.key, entry.at)) dueKeys.add(entry.key);
+      }
+      if (!queue.isEmpty() && !closed) setTimer();
+    } catch (Throwable failure) {
+      LoggerFactory.getLogger(Durable.class).error("waiting messages and reminders are late: no timer can be set",
+          failure);
     }
-    if (!queue.isEmpty() && !closed) setTimer();
     return dueKeys;
   }
 

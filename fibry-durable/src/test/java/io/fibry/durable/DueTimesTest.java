@@ -1,14 +1,18 @@
 package io.fibry.durable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
+import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -136,5 +140,26 @@ class DueTimesTest {
     add("b", 10);
 
     assertEquals(List.of(), dueKeysAfter(20));
+  }
+
+  /** A scheduler may be code of a user. */
+  @Test
+  void failureOfSchedulerLosesNoDueTime() {
+    var isBroken = new AtomicBoolean();
+    var scheduler = Intercepted.of(Scheduler.class, clock, (method, arguments, call) -> {
+      if (method.getName().equals("scheduleAt") && isBroken.get()) throw new IllegalStateException("made up");
+      return call.pass();
+    });
+    var brokenCalendar = new DueTimes(() -> Instant.EPOCH.plusNanos(clock.nanoTime()), scheduler, dueKeys::add);
+    brokenCalendar.add("a", Instant.EPOCH.plusSeconds(10));
+    brokenCalendar.add("b", Instant.EPOCH.plusSeconds(20));
+
+    isBroken.set(true);
+    assertEquals(List.of("a"), dueKeysAfter(10));
+    assertThrows(IllegalStateException.class, () -> brokenCalendar.add("c", Instant.EPOCH.plusSeconds(15)));
+    isBroken.set(false);
+    brokenCalendar.add("d", Instant.EPOCH.plusSeconds(30));
+
+    assertEquals(List.of("c", "b", "d"), dueKeysAfter(20));
   }
 }
