@@ -103,7 +103,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     String context = delivery.blockBuilder.contextText(this, message);
     var pending = toPendingMessage(message, context);
     try {
-      if (!enqueue(pending, NO_LIMIT)) return false;
+      if (!enqueue(pending, NO_LIMIT, 0)) return false;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       return false;
@@ -137,14 +137,20 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         isRequest ? Optional.of(new AtomicReference<>(StoredMessage.RequestStage.SENT)) : Optional.empty(), startNanos);
   }
 
-  /** Reserves and stores a message. Returns false if too many messages wait. */
-  private boolean enqueue(Store.PendingMessage pending, Duration limit) throws InterruptedException, TimeoutException {
+  /**
+   * Reserves and stores a message. Returns false if too many messages wait.
+   *
+   * @param startNanos when the limit began, by the scheduler: the store may block before it returns
+   */
+  private boolean enqueue(Store.PendingMessage pending, Duration limit, long startNanos)
+      throws InterruptedException, TimeoutException {
     boolean isSettled = false;
     delivery.reserve(key, pending.id());
     try {
       var storing = delivery.store().enqueue(pending, kind.maxStoredMessages()).toCompletableFuture();
       try {
-        if (!awaitDone(storing, limit)) throw new TimeoutException();
+        var remaining = limit == NO_LIMIT ? NO_LIMIT : remaining(limit, startNanos);
+        if (!awaitDone(storing, remaining)) throw new TimeoutException();
         boolean isStored = storing.get();
         if (!isStored) delivery.unreserve(key, pending.id());
         isSettled = true;
@@ -187,7 +193,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
     if (!storesMessages()) return target.ask(unchecked(request), awaitOrder(request, limit));
     long startNanos = delivery.blockBuilder.scheduler().nanoTime();
-    var call = storeRequest(request, limit);
+    var call = storeRequest(request, limit, startNanos);
     try {
       return target.ask(call, awaitOrder(call, remaining(limit, startNanos)));
     } catch (Throwable failure) {
@@ -202,7 +208,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
     if (!storesMessages()) return sendInOrder(request, NO_LIMIT, time -> target.sendMessageReturn(unchecked(request)));
-    var call = storeRequest(request, NO_LIMIT);
+    var call = storeRequest(request, NO_LIMIT, 0);
     return sendReserved(call, () -> sendInOrder(call, NO_LIMIT, time -> target.sendMessageReturn(call)));
   }
 
@@ -211,7 +217,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     if (!storesMessages())
       return sendInOrder(request, limit, time -> target.sendMessageReturn(unchecked(request), time));
     long startNanos = delivery.blockBuilder.scheduler().nanoTime();
-    var call = storeRequest(request, limit);
+    var call = storeRequest(request, limit, startNanos);
     return sendReserved(call, () -> sendInOrder(call, remaining(limit, startNanos),
         time -> target.sendMessageReturn(call, time)));
   }
@@ -325,14 +331,14 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   }
 
   @SuppressWarnings("unchecked") // the public methods accept only requests that are an M
-  private <R> StoredMessage<R> storeRequest(Request<?, R> request, Duration limit) {
+  private <R> StoredMessage<R> storeRequest(Request<?, R> request, Duration limit, long limitStart) {
     if (!Objects.requireNonNull(limit, "limit").isPositive()) // checked before the request is stored
       throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
     long startNanos = System.nanoTime();
     String context = delivery.blockBuilder.contextText(this, request);
     var pending = toPendingMessage((M) request, context);
     try {
-      if (enqueue(pending, limit)) return toStoredMessage(pending, request, context, true, startNanos);
+      if (enqueue(pending, limit, limitStart)) return toStoredMessage(pending, request, context, true, startNanos);
       throw notStored(request,
           new StoreFullException(kind.maxStoredMessages() + " messages wait for it already", null));
     } catch (InterruptedException interrupt) {
