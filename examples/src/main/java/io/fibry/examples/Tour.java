@@ -31,16 +31,16 @@ class Tour {
   private final Comparison comparison;
   private final List<Row> rows = new ArrayList<>();
   private final int wantedActors; // number of actors that the user wants
-  private final int actors; // this and the next two: as many as the heap permits
-  private final int threads;
+  private final int actorCount; // as wanted, or fewer if the heap is small; the next two counts, too
+  private final int threadCount;
   private final int blockedActors;
-  private double bytesWithoutHandler; // heap of a sink
+  private double sinkBytes; // heap bytes of a sink
 
   private Tour(int roundMillis, int wantedActors) {
     comparison = new Comparison(roundMillis);
     this.wantedActors = wantedActors;
-    actors = fitToHeap(wantedActors, 70);
-    threads = fitToHeap(wantedActors / 20, 1_000);
+    actorCount = fitToHeap(wantedActors, 70);
+    threadCount = fitToHeap(wantedActors / 20, 1_000);
     blockedActors = fitToHeap(wantedActors / 10, 2_000);
   }
 
@@ -55,13 +55,12 @@ class Tour {
     tour.make();
     tour.send();
     tour.block();
-    Row.print(tour.rows, tour.sentences());
+    Row.print(tour.rows, tour.explanations());
 
     System.out.printf(Locale.ROOT,
-        "%nThat took %.0f seconds. One run is a first impression: figures change with what else the machine does.%n",
+        "%nThat took %.0f seconds. One run is a first impression: other load on the machine changes the results.%n",
         (System.nanoTime() - start) / 1e9);
-    System.out
-        .println("docs/benchmarks.md compares Fibry with other libraries, and says why the figures are as they are.");
+    System.out.println("docs/benchmarks.md compares Fibry with other libraries, and explains the differences.");
     System.out.println("Next: mvn -q -Prun -Dexample=list, then read examples/src/main/java/io/fibry/examples");
   }
 
@@ -78,13 +77,13 @@ class Tour {
     var builder = ActorSystem.anonymous().strategy(Strategy.FIBER);
     Handler<String> handler = message -> {};
     Supplier<?> actor = () -> builder.newActor(handler);
-    rows.add(comparison.total(new Side(format("make %,d actors", actors), CreationWork.actors(actor)),
-        new Side(format("start %,d virtual threads, scaled up from %,d", actors, threads),
-            CreationWork.threads(threads)),
-        actors));
-    rows.add(comparison.heap(new Side("heap of an idle actor", HeapWork.actors(actor)), actors,
-        new Side("heap of a virtual thread that waits", HeapWork.threads()), threads));
-    bytesWithoutHandler = (double) HeapWork.actors(() -> Stereotypes.fibers().sink(null)).measure(actors) / actors;
+    rows.add(comparison.total(new Side(format("make %,d actors", actorCount), CreationWork.actors(actor)),
+        new Side(format("start %,d virtual threads (calculated from %,d)", actorCount, threadCount),
+            CreationWork.threads(threadCount)),
+        actorCount));
+    rows.add(comparison.heap(new Side("heap of an idle actor", HeapWork.actors(actor)), actorCount,
+        new Side("heap of a virtual thread that waits", HeapWork.threads()), threadCount));
+    sinkBytes = (double) HeapWork.actors(() -> Stereotypes.fibers().sink(null)).measure(actorCount) / actorCount;
   }
 
   private void send() throws Exception {
@@ -112,20 +111,20 @@ class Tour {
   }
 
   /** Returns the explanations of the rows, one for each. */
-  private List<String> sentences() {
+  private List<String> explanations() {
     var creation = rows.get(0);
     var heap = rows.get(1);
     var block = rows.get(6);
     double addedMicros = (block.figure() - block.reference()) / blockedActors / 1000;
     return List.of(
-        warnIfFewer(actors, wantedActors)
+        warnIfFewer(actorCount, wantedActors)
             + format("%.0f ns each. An actor is an object; it has a thread only while it works.",
-                creation.figure() / actors),
+                creation.figure() / actorCount),
         format(
             "%,d actors take %,.1f MB; as many threads would take %,.1f MB. "
                 + "A sink, which has no handler, takes %.0f bytes.",
-            actors,
-            heap.figure() * actors / 1e6, heap.reference() * actors / 1e6, bytesWithoutHandler),
+            actorCount,
+            heap.figure() * actorCount / 1e6, heap.reference() * actorCount / 1e6, sinkBytes),
         format("%,.0f handled in a second, one at a time: the handler needs no locks.", rows.get(2).perSecond()),
         format("%,.0f in a second: four senders get %.1f times as much through as one.", rows.get(3).perSecond(),
             rows.get(2).figure() / rows.get(3).figure()),

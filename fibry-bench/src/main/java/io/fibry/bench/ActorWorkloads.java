@@ -14,13 +14,19 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** Workloads of one actor, and of its references: the simplest programs that do the same. */
+/**
+ * Workloads of actors, and the same workloads without Fibry, as references: with threads, queues
+ * and locks of the JDK, or with Pekko.
+ */
 final class ActorWorkloads {
   private static final Integer MESSAGE = 1_000;
 
   private ActorWorkloads() {}
 
-  /** Runs {@code times} operations on a virtual thread. Returns the nanoseconds per operation. */
+  /**
+   * Runs a job of {@code times} operations on a virtual thread. Returns the nanoseconds per
+   * operation.
+   */
   static double onVirtualThread(int times, Handler.Task job) throws Exception {
     var elapsed = new CompletableFuture<Long>();
     Thread.startVirtualThread(() -> {

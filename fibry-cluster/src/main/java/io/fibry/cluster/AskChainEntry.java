@@ -7,14 +7,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An actor whose handler waits for an answer, or will handle a request. A header of each request
- * has the entries of all actors that wait for its answer. If the asked actor is one of them, its
- * node recognizes the cycle of waits at once.
+ * An actor in a chain of requests: its handler waits for the answer of the next actor, or it is the
+ * last actor and handles the request. A header of each request has the entries of the actors that
+ * wait for its answer, at most the last 32. If the asked actor is one of them, its node recognizes
+ * the cycle of waits at once.
  *
- * @param life the name and the life of the actor's node
+ * @param nodeLife the actor's node: its name, and the life that it got when it joined
  * @param actor the name of the actor
  */
-record AskChainEntry(String life, String actor) {
+record AskChainEntry(String nodeLife, String actor) {
   private static final int MAX_ENTRIES = 32; // in a header; if there are more askers, the first are left out
   private static final String SEPARATOR = "\t";
 
@@ -52,6 +53,6 @@ record AskChainEntry(String life, String actor) {
 
   @Override
   public String toString() {
-    return life + " " + actor.replace("\\", "\\\\").replace(SEPARATOR, "\\t");
+    return nodeLife + " " + actor.replace("\\", "\\\\").replace(SEPARATOR, "\\t");
   }
 }

@@ -10,10 +10,10 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * A queue of work for all nodes. The network stores a piece until a worker of some node has done
- * it. A piece is done once, unless the node that does it ends or is disconnected between the work
- * and the confirmation: then the piece is done again. Workers of all nodes share the pieces, in no
- * particular order. Thread-safe.
+ * A queue of work for all nodes. The transport (NATS, or memory) stores a piece until a worker of
+ * some node has done it. A piece is done once, unless the node that does it ends or is disconnected
+ * between the work and the confirmation: then the piece is done again. Workers of all nodes share
+ * the pieces, in no particular order. Thread-safe.
  *
  * <p>If a worker throws, its piece is tried again after a backoff. A piece that has failed too
  * often, or was begun too often without an end, is parked: no worker takes it until {@link #retry}.
@@ -147,13 +147,14 @@ public interface WorkQueue<M> {
     }
 
     /**
-     * Sets how often a piece may fail before it is parked.
+     * Sets how many attempts a piece has. If its last attempt fails, or does not end, the piece is
+     * parked.
      *
-     * @param failures by default 10; 1 parks a piece at its first failure
+     * @param attempts by default 10; 1 parks a piece at its first failure
      * @return a changed copy
      */
-    public Options withMaxAttempts(int failures) {
-      return new Options(maxParallel, failures, initialBackoff, maxBackoff);
+    public Options withMaxAttempts(int attempts) {
+      return new Options(maxParallel, attempts, initialBackoff, maxBackoff);
     }
 
     /**

@@ -152,7 +152,7 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     else actor.sendPoisonPill();
   }
 
-  private synchronized Flow.Subscriber<? super T> release() {
+  private synchronized Flow.Subscriber<? super T> takeSubscriber() {
     var receiver = subscriber;
     subscriber = null;
     return receiver;
@@ -160,7 +160,7 @@ final class IteratorSubscription<T> implements Flow.Subscription {
 
   /** Completes the stream, or fails it if {@code failure} is not null. Always returns false. */
   private boolean finish(Throwable failure) {
-    var receiver = release();
+    var receiver = takeSubscriber();
     if (receiver == null) return false;
     actor.sendPoisonPill();
     signalEnd(receiver, failure);
@@ -177,13 +177,13 @@ final class IteratorSubscription<T> implements Flow.Subscription {
   }
 
   private void abandon(Throwable failure) {
-    release();
+    takeSubscriber();
     actor.sendPoisonPill();
     FlowSubscriber.LOG.error("a subscriber failed, which cancels its subscription", failure);
   }
 
   private void close() throws Exception {
-    var receiver = release();
+    var receiver = takeSubscriber();
     if (receiver != null) signalEnd(receiver, new IllegalStateException("the actor that read the sequence was ended"));
     var openIterator = iterator;
     iterator = null;

@@ -13,11 +13,13 @@ final class ClientInput extends InputStream {
   static final int SMALL_BUFFER = 1024; // bytes of the buffer of a connection that receives little
   static final int LARGE_BUFFER = 8 * 1024; // bytes of the buffer after the small buffer was full
   // number of short reads in a row after which a small buffer replaces the large buffer
-  private static final int SHORT_READS = 4;
-  private static final int READS_PAST_END = 1_000; // number of reads that return -1, before a read throws
+  private static final int MAX_SHORT_READS = 4;
+  private static final int MAX_READS_PAST_END = 1_000; // number of reads that return -1, before a read throws
 
   final ClientSocket socket;
-  ExchangePermit permit; // suspended during each read that may wait; null outside of HTTP exchanges
+  // the permit of the current exchange, suspended during each read from the socket; null outside of
+  // HTTP exchanges
+  ExchangePermit permit;
   byte[] buffer; // null before the first read
   int position; // index of the next byte
   int end; // index after the last byte
@@ -68,7 +70,8 @@ final class ClientInput extends InputStream {
   /** Waits for at least one byte. Returns false at the end of the stream. */
   boolean fill() throws IOException {
     if (hasEnded) return countReadPastEnd() >= 0;
-    if (buffer == null || buffer.length > SMALL_BUFFER && shortReads >= SHORT_READS) buffer = new byte[SMALL_BUFFER];
+    if (buffer == null || buffer.length > SMALL_BUFFER && shortReads >= MAX_SHORT_READS)
+      buffer = new byte[SMALL_BUFFER];
     else if (buffer.length == SMALL_BUFFER && end == SMALL_BUFFER) buffer = new byte[LARGE_BUFFER];
     position = 0;
     end = 0;
@@ -82,9 +85,9 @@ final class ClientInput extends InputStream {
   /** Returns -1. Throws after 1,000 calls, to end the loop of a handler that ignores -1. */
   private int countReadPastEnd() throws EOFException {
     hasEnded = true;
-    if (++readsPastEnd > READS_PAST_END)
-      throw new EOFException(socket + " has ended its stream, and its handler has read past the end " + READS_PAST_END
-          + " times; stop when read() returns -1");
+    if (++readsPastEnd > MAX_READS_PAST_END)
+      throw new EOFException(socket + " has ended its stream, and its handler has read past the end "
+          + MAX_READS_PAST_END + " times; stop when read() returns -1");
     return -1;
   }
 

@@ -25,8 +25,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Sends the changes of a directory as messages. A reader, which is an actor on a fiber, waits for
  * changes, and the user's actor handles them. The end of the user's actor closes the watch service,
- * which wakes the reader. The reader is made first, because a closing scope ends the newest actor
- * first, and a reader that waits for changes does not see its poison pill.
+ * which wakes the reader. A reader that waits for changes does not see its poison pill. Therefore
+ * the reader is made first: a closing scope ends the newest actor first, so the user's actor wakes
+ * the reader before the scope ends the reader.
  *
  * @param directory the absolute path of the directory
  * @param watchService the changes that the file system reports

@@ -123,10 +123,10 @@ final class CborWriter implements ItemWriter {
 
   private void head(int firstByte, long value, int size) {
     put(firstByte);
-    number(value, size);
+    putBigEndian(value, size);
   }
 
-  private void number(long value, int size) {
+  private void putBigEndian(long value, int size) {
     ensureCapacity(size);
     for (int shift = (size - 1) * 8; shift >= 0; shift -= 8) bytes[length++] = (byte) (value >>> shift);
   }

@@ -26,7 +26,7 @@ public final class LastLines
     System.setErr(new PrintStream(new Tee(System.err), true, StandardCharsets.UTF_8));
   }
 
-  /** Passes bytes on, and adds their whole lines to {@link #LINES}. */
+  /** Passes bytes on. Adds each line to {@link #LINES} when its newline is written. */
   private static final class Tee extends OutputStream {
     private final PrintStream out;
     private final ByteArrayOutputStream line = new ByteArrayOutputStream(); // guarded by this
@@ -56,7 +56,7 @@ public final class LastLines
     }
   }
 
-  /** Shows the lines: a suppressed exception without a stack. */
+  /** A suppressed exception without a stack, whose text is the last lines of the test. */
   private static final class LastLinesException extends Throwable {
     private static final long serialVersionUID = 1;
 

@@ -22,8 +22,8 @@ public final class Report {
     var unshownResults = write(Path.of(args[0]), docs);
     System.out.println("written: " + docs.resolve("benchmarks.md"));
     if (!unshownResults.isEmpty())
-      System.out.println("on no page: " + unshownResults + "; give each a block '" + Page.BEGIN + "name"
-          + " -->' with '" + Page.END + "' in a page of " + docs.resolve("benchmarks"));
+      System.out.println("no page shows these results: " + unshownResults + "; for each, add the lines '" + Page.BEGIN
+          + "NAME -->' and '" + Page.END + "' to a page in " + docs.resolve("benchmarks"));
   }
 
   /** Writes data, charts and pages. Returns the names of the results that no page shows. */
@@ -68,15 +68,15 @@ public final class Report {
       case "machines" -> "Run on " + results.stream().filter(result -> !result.machine().isBlank())
           .map(Result::environment).distinct().collect(Collectors.joining("; ")) + ".\n";
       default -> results.stream().filter(result -> result.question().equals(name)).findFirst().map(ResultTable::of)
-          .orElseGet(() -> withoutResult(name));
+          .orElseGet(() -> placeholderFor(name));
     };
   }
 
   /**
-   * Returns the content of a block without a result: a question may be declared before it is
-   * measured. Throws if the question is not declared.
+   * Returns the content of a block whose question was not measured yet. Throws if the question is
+   * not declared.
    */
-  private static String withoutResult(String name) {
+  private static String placeholderFor(String name) {
     if (Comparisons.isDeclared(name)) return "Not measured yet.\n";
     throw new IllegalStateException("a page asks for '" + name + "', of which there is no result");
   }

@@ -30,7 +30,10 @@ public final class ResultFiles {
     return results;
   }
 
-  /** Copies result files. Adds the date of each run, and removes JMH's path of the JDK. */
+  /**
+   * Copies result files. Adds the date to each run that has none, and removes the path of the JDK
+   * that JMH writes.
+   */
   static void archive(Path from, Path to) throws IOException {
     Files.createDirectories(to);
     for (var file : files(from)) {
@@ -41,7 +44,8 @@ public final class ResultFiles {
         object.remove("jvm");
       }
       String name = file.getFileName().toString();
-      // because Creation.json and creation.json are the same file on some systems
+      // the prefix, because some file systems do not distinguish Creation.json of JMH from
+      // creation.json of a scenario
       Files.writeString(to.resolve(isJmh(json) && !name.startsWith("jmh-") ? "jmh-" + name : name),
           Result.JSON.writeValueAsString(json) + "\n");
     }
@@ -73,8 +77,9 @@ public final class ResultFiles {
     return array.isArray() ? StreamSupport.stream(array.spliterator(), false).toList() : List.of();
   }
 
-  // ---- JMH: a result for each class or, if a parameter names the peer, for each method. Each
-  // value of the other parameters has its own result.
+  // ---- JMH: each class has a result, with a row for each method. If a parameter names the peer,
+  // each method has a result, with a row for each peer. Each value of the other parameters, each
+  // mode other than avgt, and the allocation rate have their own results.
 
   private static List<Result> jmh(JsonNode runs, String date) {
     var rows = new LinkedHashMap<String, List<ResultRow>>();
@@ -85,7 +90,7 @@ public final class ResultFiles {
       String name = run.get("benchmark").asString();
       String method = name.substring(name.lastIndexOf('.') + 1);
       String side = peer == null ? method : Comparisons.peer(peer);
-      var questionName = new StringBuilder("jmh-" + type(run));
+      var questionName = new StringBuilder("jmh-" + benchmarkClass(run));
       if (peer != null) questionName.append('-').append(method);
       parameters.forEach((parameter, value) -> questionName.append('-').append(parameter).append('-').append(value));
       if (!run.get("mode").asString().equals("avgt")) questionName.append('-').append(run.get("mode").asString());
@@ -111,7 +116,7 @@ public final class ResultFiles {
     return parameters;
   }
 
-  private static String type(JsonNode run) {
+  private static String benchmarkClass(JsonNode run) {
     return run.get("benchmark").asString().replaceAll(".*\\.(\\w+)\\.\\w+$", "$1");
   }
 
@@ -123,7 +128,8 @@ public final class ResultFiles {
   }
 
   private static Result result(String question, JsonNode run, String date, List<ResultRow> rows) {
-    String title = "`" + type(run) + "`" + question.substring(("jmh-" + type(run)).length()).replace('-', ' ') + "; "
+    String title = "`" + benchmarkClass(run) + "`"
+        + question.substring(("jmh-" + benchmarkClass(run)).length()).replace('-', ' ') + "; "
         + Math.max(1, run.get("primaryMetric").get("rawData").size()) + " forks of "
         + run.get("measurementIterations").asInt() + " iterations";
     return new Result(question, title, run.path("vmVersion").asString(run.path("jdkVersion").asString("")), 0, "", date,

@@ -19,10 +19,10 @@ final class ActorTimers {
   }
 
   /**
-   * Adds a started timer in place of the earlier timer with an equal key. If a timer that was set
-   * later has this key, that timer stays, and the given timer is not added. For example, the given
-   * timer has run before this call, and its message has set the later timer. Returns the timer that
-   * the caller must cancel, or null.
+   * Adds a started timer, unless it has already run, and removes the earlier timer with an equal
+   * key. If a timer that was set later has this key, that timer stays, and the given timer is not
+   * added. This happens if the given timer runs before this call, and the handler of its message
+   * sets a new timer with the same key. Returns the timer that the caller must cancel, or null.
    */
   AttachedTimer put(AttachedTimer timer) {
     var sameKey = timer.key == null ? null : keyed.get(timer.key);

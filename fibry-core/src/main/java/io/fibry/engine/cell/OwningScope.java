@@ -35,7 +35,7 @@ public abstract class OwningScope {
     this.failureLog = scope.failureLog;
   }
 
-  /** Returns the log of failures that all actors of the scope share. */
+  /** Returns the failure log of the scope, which all its actors share. */
   final FailureLog failureLog() {
     return failureLog;
   }
@@ -54,8 +54,11 @@ public abstract class OwningScope {
 
   /**
    * Opens an inner scope for the actors of a block. The inner scope has the options of this scope
-   * and passes failures to it. It tracks unnamed actors only if this scope tracks the block.
+   * and passes failures to it. Unnamed actors become members of the inner scope only if the inner
+   * scope itself becomes a member of this scope.
    *
+   * @param kind the kind of the block, which is also the name of the inner scope if the block has
+   * no name
    * @param label the name of the block, or null
    */
   public abstract OwningScope openBlockScope(String kind, String label);

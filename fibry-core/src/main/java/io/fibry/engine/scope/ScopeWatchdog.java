@@ -13,9 +13,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Logs actors that handle a message for too long, once for each message. It also logs actors with
- * too many waiting messages. Such an actor is logged again only after the number of its messages
- * has fallen to half of the maximum.
+ * Logs actors that handle a message for too long, once for each message. Of actors that are slow at
+ * the same line of code, it logs at most one per second. It also logs actors with too many waiting
+ * messages. Such an actor is logged again only after the number of its messages has fallen to half
+ * of the maximum.
  */
 final class ScopeWatchdog {
   private static final int CHECKS_PER_LIMIT = 4; // checks in the time that one message may take
@@ -23,7 +24,7 @@ final class ScopeWatchdog {
   /** The state of the reports about one actor. Only the check in progress uses this object. */
   private static final class ReportState {
     private Object lastReported; // identifies the last reported message, without keeping it in memory
-    private boolean isFull; // whether too many waiting messages were reported
+    private boolean isBacklogReported; // whether too many waiting messages were reported
   }
 
   private final ScopeState scope;
@@ -53,8 +54,9 @@ final class ScopeWatchdog {
     clock = options.scheduler();
     if (newLimits == null) return;
     var period = newLimits.handlingLimit().dividedBy(CHECKS_PER_LIMIT).plusNanos(1);
-    // on a fiber, because the text of a message is user code, which must not hold up the one thread
-    // of the system's clock. Another scheduler decides itself where its tasks run
+    // On a fiber, because a check may call the user's toString for the text of a message, which
+    // must not block the only thread of the system's clock. Another scheduler decides itself where
+    // its tasks run
     timer = clock.scheduleAtFixedRate(period, period,
         clock == Scheduler.system() ? () -> EngineThreads.startFiber(this::inspect) : this::inspect);
     if (scope.isClosing()) stop();
@@ -92,9 +94,9 @@ final class ScopeWatchdog {
     newStates.put(cell, state);
     var slowMessage = ActorInspector.findSlow(cell, currentLimits.handlingLimit(), state.lastReported);
     if (slowMessage != null) report(cell, slowMessage, state);
-    if (state.isFull) state.isFull = !cell.hasAtMostQueued(currentLimits.maxQueued() / 2);
+    if (state.isBacklogReported) state.isBacklogReported = !cell.hasAtMostQueued(currentLimits.maxQueued() / 2);
     else if (cell.countQueued(currentLimits.maxQueued() + 1) > currentLimits.maxQueued()) {
-      state.isFull = true;
+      state.isBacklogReported = true;
       EngineLog.LOG.warn("more than {} messages wait for actor '{}'", currentLimits.maxQueued(), cell.name());
     }
   }

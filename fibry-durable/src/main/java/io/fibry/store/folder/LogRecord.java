@@ -12,8 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A record of the log: a turn with the messages that it handled and sent, or one accepted message.
- * The numbers in this layout are sizes in bytes:
+ * A record of the log: a turn with the messages that it handled and sent, or messages without a
+ * turn. The latter are one accepted message or, after a compaction, the pending messages of a turn
+ * that is no longer stored. The numbers in this layout are sizes in bytes:
  *
  * <pre>
  * crc 4 | type 1 | number 8 | milliseconds 8 | actor
@@ -22,25 +23,29 @@ import java.util.List;
  * message: actor | id | due: milliseconds 8 | length 4 | body
  * </pre>
  *
- * @param actor the actor of the turn, or the receiver of the message
- * @param number the number of the turn; 0 for a message
+ * @param actor the actor of the turn that sent the messages, or the receiver of an accepted message
+ * @param number the number of the turn; 0 without a turn
  * @param millis when the record was made, in milliseconds since 1970
  * @param handledIds the ids of the messages that the turn handled
  * @param outbox the messages that the turn sent, or the accepted message
- * @param content the body; empty for a message
+ * @param content the body of the turn; empty without a turn
  */
 record LogRecord(Store.ActorId actor, RecordType type, long number, long millis, List<String> handledIds,
     List<RecordedMessage> outbox,
     ByteBuffer content) {
   private static final int FIXED_BYTES = 29; // bytes of a record without texts, messages and body
-  private static final int MAX_COUNT = 0xffff; // the maximum of a count, or length, of two bytes
+  private static final int MAX_UNSIGNED_SHORT = 0xffff; // the maximum of a count or length, which has two bytes
   static final int TYPE_OFFSET = 4; // offset of the type in a record
   static final int NUMBER_OFFSET = 5; // offset of the number
   static final int ACTOR_OFFSET = 21; // offset of the actor
 
-  /** The type of a record. The ordinal of a constant is its code in the log. */
+  /**
+   * The type of a record. The ordinal of a constant is its code in the log. FULL_STATE is a turn
+   * that contains the full state. SNAPSHOT is the full state after a turn that another record
+   * contains.
+   */
   enum RecordType {
-    TURN, FULL_STATE, SNAPSHOT, MESSAGE; // FULL_STATE: a turn with the full state
+    TURN, FULL_STATE, SNAPSHOT, MESSAGE;
 
     private static final RecordType[] ALL = values();
 
@@ -70,9 +75,9 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
   }
 
   /**
-   * Returns the bytes of a copy of this record that has only the live parts, which actors or views
-   * may still read. The ids of handled messages are left out, because those messages no longer
-   * exist in the log.
+   * Encodes a copy of this record without its dead parts. A part is live if an actor or a view may
+   * still read it. The ids of handled messages are left out, because those messages no longer exist
+   * in the log.
    *
    * @param isTurnLive whether the turn itself is live
    * @param liveMessages the live messages
@@ -114,9 +119,9 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
 
   /** Returns the number of elements. Throws if two bytes cannot hold it. */
   private static int count(Store.ActorId actor, List<?> elements) {
-    if (elements.size() > MAX_COUNT) throw new IllegalArgumentException(
-        "a turn of " + actor + " handles or sends " + elements.size() + " messages; at most " + MAX_COUNT
-            + " are possible");
+    if (elements.size() > MAX_UNSIGNED_SHORT) throw new IllegalArgumentException(
+        "a turn of " + actor + " handles or sends " + elements.size() + " messages; at most "
+            + MAX_UNSIGNED_SHORT + " are possible");
     return elements.size();
   }
 
@@ -127,14 +132,17 @@ record LogRecord(Store.ActorId actor, RecordType type, long number, long millis,
 
   private static void write(String text, DataOutputStream out) throws IOException {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    if (bytes.length > MAX_COUNT) throw new IllegalArgumentException(
-        "the key of an actor, or the id of a message, takes " + bytes.length + " bytes; at most " + MAX_COUNT
-            + " are possible");
+    if (bytes.length > MAX_UNSIGNED_SHORT) throw new IllegalArgumentException(
+        "the kind or key of an actor, or the id of a message, takes " + bytes.length + " bytes; at most "
+            + MAX_UNSIGNED_SHORT + " are possible");
     out.writeShort(bytes.length);
     out.write(bytes);
   }
 
-  /** Parses a record that may be damaged. Returns null if its checksum is wrong. */
+  /**
+   * Parses a record that may be damaged. Returns null if it is too short, or if its checksum is
+   * wrong.
+   */
   static LogRecord readChecked(ByteBuffer record) {
     return record.remaining() < FIXED_BYTES || record.getInt(record.position()) != crc(record) ? null : of(record);
   }

@@ -88,7 +88,7 @@ class BadStoreInputTest {
   void tooLongMessageIdIsRefused() throws Exception {
     String tooLong = "x".repeat(65_536);
     try (var store = open()) {
-      assertEquals("the key of an actor, or the id of a message, takes 65536 bytes; at most 65535 are possible",
+      assertEquals("the kind or key of an actor, or the id of a message, takes 65536 bytes; at most 65535 are possible",
           refusal(() -> store.enqueue(message(tooLong), 9)));
       store.enqueue(message(tooLong.substring(1)), 9).toCompletableFuture().get();
     }

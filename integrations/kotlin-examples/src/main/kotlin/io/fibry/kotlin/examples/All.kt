@@ -22,7 +22,7 @@ fun main() {
   }
   println(
     "\nThat took ${took.inWholeSeconds} seconds. " +
-      "One run is a first impression: figures change with what else the machine does."
+      "One run is a first impression: other load on the machine changes the results."
   )
   if (!full) println(
     "The published sizes take more than half an hour on two processors: " +
