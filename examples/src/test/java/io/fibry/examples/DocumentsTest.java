@@ -34,8 +34,8 @@ class DocumentsTest {
   /** A Java block, with its number in its document. */
   record Block(Path document, int number, String text) {
     /**
-     * Returns the class unchanged, or the statements in a main method. Each block has its own
-     * package because all blocks are compiled together.
+     * Returns the source file: a package, imports, and the class, or a class whose main method has
+     * the statements. Each block has its own package, because all blocks are compiled together.
      */
     String source() {
       var code = isClass() ? text
@@ -57,13 +57,13 @@ class DocumentsTest {
       return match.find() ? match.group(1) : "Statements";
     }
 
-    String main() {
+    String mainClass() {
       return packageName() + "." + type();
     }
 
     /** Returns the path of its source file, without the extension. */
-    String file() {
-      return main().replace('.', '/');
+    String sourcePath() {
+      return mainClass().replace('.', '/');
     }
 
     List<String> expectedLines() {
@@ -85,25 +85,25 @@ class DocumentsTest {
   @TempDir
   private Path out;
 
-  private static ProgramJvm stage; // runs blocks that simulate: the agent would slow down this JVM
+  private static ProgramJvm jvm; // runs blocks that simulate: the agent would slow down this JVM
   private static Map<String, String> javacErrors; // by file; null until the first test needs it
 
   @BeforeAll
   static void blocksCompileWithEclipse() throws Exception {
     var sources = new ArrayList<Path>();
     for (var block : blocks()) {
-      var file = classes.resolve(block.file() + ".java");
+      var file = classes.resolve(block.sourcePath() + ".java");
       Files.createDirectories(file.getParent());
       sources
           .add(Files.writeString(file, raiseLimits(withDataFolder(block.source(), data.resolve(block.packageName())))));
     }
     assertEquals("", Programs.ecj(classes, sources.toArray(Path[]::new)));
-    stage = ProgramJvm.ofClasses(classes);
+    jvm = ProgramJvm.ofClasses(classes);
   }
 
   @AfterAll
-  static void closeStage() {
-    if (stage != null) stage.close();
+  static void closeJvm() {
+    if (jvm != null) jvm.close();
   }
 
   static List<Block> blocks() throws Exception {
@@ -130,9 +130,9 @@ class DocumentsTest {
   @MethodSource("blocks")
   void codeInDocumentCompilesWithoutWarning(Block block) throws Exception {
     if (javacErrors == null)
-      javacErrors = Programs.javac(out, blocks().stream().collect(Collectors.toMap(Block::file, Block::source)));
+      javacErrors = Programs.javac(out, blocks().stream().collect(Collectors.toMap(Block::sourcePath, Block::source)));
 
-    assertEquals("", javacErrors.get(block.file()));
+    assertEquals("", javacErrors.get(block.sourcePath()));
   }
 
   @Test
@@ -148,9 +148,9 @@ class DocumentsTest {
 
   @ParameterizedTest
   @MethodSource("blocks")
-  void codeBlockPrintsLinesPromisedInComments(Block block) throws Exception {
-    var printedLines = block.text().contains("Simulation.run") ? stage.call(block.main()).lines().toList()
-        : Programs.run(classes, block.main(), block.expectedLines()::equals);
+  void blockRunsAndPrintsPromisedLines(Block block) throws Exception {
+    var printedLines = block.text().contains("Simulation.run") ? jvm.call(block.mainClass()).lines().toList()
+        : Programs.run(classes, block.mainClass(), block.expectedLines()::equals);
 
     assertEquals(block.expectedLines(), printedLines);
   }
@@ -169,17 +169,17 @@ class DocumentsTest {
   }
 
   @Test
-  void readmeHasAtMost200LinesAndBeginsWithCode() throws Exception {
-    assertCodeFirst(README, 200);
+  void readmeIsShortAndBeginsWithCode() throws Exception {
+    assertShortAndCodeFirst(README, 200);
   }
 
   @ParameterizedTest
   @MethodSource("chapters")
-  void chapterHasAtMost120LinesAndBeginsWithCode(Path chapter) throws Exception {
-    assertCodeFirst(chapter, 120);
+  void chapterIsShortAndBeginsWithCode(Path chapter) throws Exception {
+    assertShortAndCodeFirst(chapter, 120);
   }
 
-  private static void assertCodeFirst(Path document, int maxLines) throws Exception {
+  private static void assertShortAndCodeFirst(Path document, int maxLines) throws Exception {
     var lines = Files.readAllLines(document);
 
     int codeLine = lines.indexOf("```java");

@@ -50,27 +50,30 @@ class ExamplesTest {
   @TempDir
   private Path folder;
 
-  private static ProgramJvm stage;
+  private static ProgramJvm jvm;
 
   @BeforeAll
-  static void openStage() {
-    stage = ProgramJvm.ofModules(modules(), "-Djava.io.tmpdir=" + temporaryFolder);
+  static void openJvm() {
+    jvm = ProgramJvm.ofModules(modules(), "-Djava.io.tmpdir=" + temporaryFolder);
   }
 
   @AfterAll
-  static void closeStage() {
-    stage.close();
+  static void closeJvm() {
+    jvm.close();
   }
 
   static Iterable<String> examples() {
     return ExpectedOutput.FIRST_RUN.keySet();
   }
 
-  /** If limits affect the text, checks only its form. SimulatedExamplesTest checks such texts. */
+  /**
+   * Compares the whole text. If time limits affect the text, compares only the form of its first
+   * line; SimulatedExamplesTest checks the rest.
+   */
   @ParameterizedTest
   @MethodSource("examples")
   void examplePrintsExpectedText(String example) throws Exception {
-    var printedText = ARGUMENTS.containsKey(example) ? stage.run(example, ARGUMENTS.get(example)) : stage.run(example);
+    var printedText = ARGUMENTS.containsKey(example) ? jvm.run(example, ARGUMENTS.get(example)) : jvm.run(example);
 
     var expected = ExpectedOutput.FIRST_RUN.get(example);
     if (ExpectedOutput.WITH_LIMITS.contains(example))
@@ -91,15 +94,15 @@ class ExamplesTest {
   void secondRunReadsStateOfFirstRun(String example) {
     var dataFolder = folder.resolve("home").toString();
 
-    assertEquals(ExpectedOutput.FIRST_RUN.get(example), stage.run(example, dataFolder));
-    assertEquals(ExpectedOutput.SECOND_RUN.get(example), stage.run(example, dataFolder));
+    assertEquals(ExpectedOutput.FIRST_RUN.get(example), jvm.run(example, dataFolder));
+    assertEquals(ExpectedOutput.SECOND_RUN.get(example), jvm.run(example, dataFolder));
   }
 
   @Test
   void secondProcessReadsStateOfFirstProcess() {
     var dataFolder = folder.resolve("home").toString();
 
-    assertEquals(ExpectedOutput.FIRST_RUN.get("Bank"), stage.run("Bank", dataFolder));
+    assertEquals(ExpectedOutput.FIRST_RUN.get("Bank"), jvm.run("Bank", dataFolder));
     assertEquals(ExpectedOutput.SECOND_RUN.get("Bank"), run(List.of(), "Bank", dataFolder));
   }
 
@@ -149,8 +152,8 @@ class ExamplesTest {
 
   /** The printed cycle may begin with either actor. */
   @Test
-  void deadlockExamplePrintsCycle() {
-    var printedText = stage.run("Deadlock");
+  void deadlockShowsCycle() {
+    var printedText = jvm.run("Deadlock");
 
     var links = List.of("'ann' waits for 'bob' (\"what does Bob want?\")",
         "'bob' waits for 'ann' (\"what does Ann want?\")");
@@ -184,15 +187,15 @@ class ExamplesTest {
 
   @Test
   void unknownNamePrintsListAndNearestName() {
-    var list = stage.run("list");
+    var list = jvm.run("list");
 
-    assertEquals(list + "\nThere is no example 'Helo'. Did you mean Hello?", stage.run("Helo"));
-    assertEquals(list + "\nThere is no example 'pool'. Did you mean WorkerPools?", stage.run("pool"));
-    assertEquals(list + "\nThere is no example 'Nope'.", stage.run("Nope"));
+    assertEquals(list + "\nThere is no example 'Helo'. Did you mean Hello?", jvm.run("Helo"));
+    assertEquals(list + "\nThere is no example 'pool'. Did you mean WorkerPools?", jvm.run("pool"));
+    assertEquals(list + "\nThere is no example 'Nope'.", jvm.run("Nope"));
   }
 
   @Test
-  void exampleExceptTourHasAtMost60Lines() throws Exception {
+  void examplesAreShort() throws Exception {
     for (var source : sources(2)) {
       int lines = Files.readAllLines(source).size();
       assertTrue(lines <= 60 || source.endsWith("Tour.java"), source + " has " + lines + " lines");
@@ -206,12 +209,12 @@ class ExamplesTest {
   }
 
   /** Runs an example in its own JVM, as {@code mvn -Prun} does, and returns its output. */
-  static String run(List<String> flags, String... example) {
+  static String run(List<String> flags, String... exampleAndArguments) {
     var command = new ArrayList<>(flags);
     command.addAll(List.of("-XX:+EnableDynamicAgentLoading", "--add-modules", "java.instrument", "--add-reads",
         "io.fibry.examples=ALL-UNNAMED", "--class-path", testKits()));
     command.addAll(List.of("--module-path", modules(), "--module", "io.fibry.examples/io.fibry.examples.start.Start"));
-    command.addAll(List.of(example));
+    command.addAll(List.of(exampleAndArguments));
     try (var child = Child.java(command)) {
       return child.awaitExit(0).strip();
     }
@@ -219,20 +222,20 @@ class ExamplesTest {
 
   /** Returns the module path of a program that uses the library. */
   static String modules() {
-    return joinParts(part -> !part.contains("test-classes") && !isTestKit(part) && !part.contains("junit")
-        && !part.contains("opentest4j") && !part.contains("apiguardian") && !part.contains("ecj"));
+    return joinEntries(entry -> !entry.contains("test-classes") && !isTestKit(entry) && !entry.contains("junit")
+        && !entry.contains("opentest4j") && !entry.contains("apiguardian") && !entry.contains("ecj"));
   }
 
   /** Returns the class path of the test libraries, which have no module descriptors. */
   private static String testKits() {
-    return joinParts(ExamplesTest::isTestKit);
+    return joinEntries(ExamplesTest::isTestKit);
   }
 
-  private static boolean isTestKit(String part) {
-    return part.contains("fibry-test") || part.contains("fibry-simulation");
+  private static boolean isTestKit(String entry) {
+    return entry.contains("fibry-test") || entry.contains("fibry-simulation");
   }
 
-  private static String joinParts(Predicate<String> filter) {
+  private static String joinEntries(Predicate<String> filter) {
     return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).filter(filter)
         .collect(Collectors.joining(File.pathSeparator));
   }

@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests that a seed gives the same run each time, on all machines, on Java 21 and 25. */
 class RepeatTest {
-  private static final int STEPS = 100; // the expected steps of a run; constant, because their number affects the run
+  // an estimate of the steps of a run; constant, because it affects the order in which threads run
+  private static final int STEPS = 100;
   private static final int REPEATS = Soak.ON ? 1_000 : 200;
   private static final int SEEDS = Soak.ON ? 300 : 60;
   private static final int RUNS = Soak.ON ? 10_000 : 2_000;
@@ -30,9 +31,9 @@ class RepeatTest {
   private static final Pattern LINE = Pattern.compile("(?m)^ *\\d+: +(\\d+) +\\d+ +(\\S+)");
 
   /**
-   * The hash of all correct runs of all programs. It may change with the library, the policies and
-   * the programs. In that case Java 21 and 25 must give the same new hash; the soak has more seeds,
-   * and so a hash of its own.
+   * The hash of the runs of all programs without their bugs, with the seeds from 1 to {@link
+   * #SEEDS}. It may change with the library, the policies and the programs. In that case Java 21
+   * and 25 must give the same new hash. The soak has more seeds, and therefore another hash.
    */
   private static final long HASH = Soak.ON ? -7_060_158_657_290_840_693L : 3_694_633_721_539_215_973L;
 
@@ -88,7 +89,8 @@ class RepeatTest {
 
     for (int i = 0; i < RUNS; i++) run(stuckProgram, RunReplay.of(i), false);
 
-    // some objects are freed only by a second collection, after late threads of the JVM have run
+    // some objects are freed only by a second collection, after background threads of the JVM have
+    // released them
     if (Patience.comesTrue(() -> growth(countsBefore).isEmpty())) return;
     assertEquals(Map.of(), growth(countsBefore), "each run leaves an object of these classes behind");
   }

@@ -29,8 +29,8 @@ class SnippetsTest {
   @Promise("29.2")
   void simulationRunsShopInManyOrders() {
     // @start region="simulation"
-    var summary = Simulation.run(sim -> {                 // 1,000 seeds, each another order
-      var shop = Shop.open(sim.scope(), 2);               // the program knows nothing of this
+    var summary = Simulation.run(sim -> {                 // 1,000 seeds, in many orders
+      var shop = Shop.open(sim.scope(), 2);               // Shop is ordinary code
       sim.assertAlways("no hat is sold twice", () -> shop.sold().size() <= 2);
       for (int i = 0; i < 5; i++) shop.clerk().sendMessage("customer " + i);
     });

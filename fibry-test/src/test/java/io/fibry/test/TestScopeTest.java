@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class TestScopeTest {
-  private static final Duration SHORT = Duration.ofMillis(20);
+  private static final Duration SHORT_LIMIT = Duration.ofMillis(20);
 
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final CompletableFuture<Void> gate = new CompletableFuture<>();
@@ -66,7 +66,7 @@ class TestScopeTest {
 
   /** Returns the failure of an assertion that waits in vain. The wait has a short limit. */
   private static String failureAfterWait(TestScope scope, Runnable assertion) {
-    scope.limit = SHORT;
+    scope.limit = SHORT_LIMIT;
     try {
       return failureOf(assertion);
     } finally {
@@ -132,7 +132,7 @@ class TestScopeTest {
 
       var text = failureAfterWait(scope, scope::assertQuiet);
 
-      assertContains("scope 'test' did not become quiet within " + TestScope.format(SHORT), text);
+      assertContains("scope 'test' did not become quiet within " + TestScope.format(SHORT_LIMIT), text);
       assertContains("clerk (FIBER)", text);
       gate.complete(null);
     }
@@ -213,7 +213,7 @@ class TestScopeTest {
 
     var text = failureAfterWait(scope, scope::close);
 
-    assertContains("scope 'test' did not end by itself within " + TestScope.format(SHORT), text);
+    assertContains("scope 'test' did not end by itself within " + TestScope.format(SHORT_LIMIT), text);
     assertContains("handlers that still run: []; before the interrupt:\n", text);
     assertContains("clerk (FIBER)", text);
     assertTrue(clerk.onExit().isDone());

@@ -33,19 +33,21 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests stack overflows inside sends. A sender recurses and sends at every depth until its stack is
- * full. The receiver must handle all messages, wherever the overflow occurs.
+ * Tests stack overflows inside sends. A sender recurses until its stack is full, and from a certain
+ * depth on sends a message at every depth. Wherever the overflow occurs, the receiver must still
+ * work afterwards. It must handle each accepted message exactly once, unless it runs on the
+ * sender's stack.
  */
 @ExtendWith(SilencedStdErr.class)
 class StackEdgeFaultTest {
   private static final int MAX_DEPTH = 60_000;
   private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(MAX_DEPTH).toArray(Integer[]::new);
   private static final Integer PROBE_NUMBER = -1;
-  private static final int EPISODES_WITH_NEXT_SEND = Soak.ON ? 2_000 : 8;
-  // with only 8 episodes, the test may miss the error that a stack probe of half the size causes
-  private static final int EPISODES_WITHOUT_NEXT_SEND = Soak.ON ? 2_000 : 15;
+  private static final int EPISODES_WITH_LATER_SEND = Soak.ON ? 2_000 : 8;
+  // 15, because with a stack probe of half the size, 8 episodes did not always fail
+  private static final int EPISODES_WITHOUT_LATER_SEND = Soak.ON ? 2_000 : 15;
 
-  enum Verb { MESSAGE, FUTURE, ASK }
+  enum SendMethod { MESSAGE, FUTURE, ASK }
 
   /** An executor without locks, because a stack overflow may break the JDK's executors. */
   private static final class Worker implements Runnable, AutoCloseable {
@@ -80,14 +82,14 @@ class StackEdgeFaultTest {
     private final boolean[] accepted = new boolean[MAX_DEPTH];
     private final List<CompletableFuture<Integer>> futures = new ArrayList<>(MAX_DEPTH);
     private final ActorWithReturn<Integer, Integer> receiver;
-    private final Verb verb;
+    private final SendMethod method;
     private final int firstDepth; // the depth of the first send
     // if true, the receiver runs on the sender's stack, so its handler may overflow, too
     private final boolean nested;
     private int depth;
 
-    Episode(Strategy strategy, Mailbox<? super Integer> mailbox, Verb verb, int firstDepth) {
-      this.verb = verb;
+    Episode(Strategy strategy, Mailbox<? super Integer> mailbox, SendMethod method, int firstDepth) {
+      this.method = method;
       this.firstDepth = firstDepth;
       this.nested = strategy == Strategy.CALLER;
       this.receiver = Scopes.root("edge", ActorScope.Options.defaults()).anonymous().strategy(strategy)
@@ -113,7 +115,7 @@ class StackEdgeFaultTest {
     }
 
     private void send(int level) {
-      switch (verb) {
+      switch (method) {
         case MESSAGE -> accepted[level] = receiver.sendMessage(NUMBERS[level]);
         case FUTURE -> {
           var future = receiver.sendMessageReturn(NUMBERS[level]);
@@ -150,7 +152,7 @@ class StackEdgeFaultTest {
     List<Mailbox<? super Integer>> mailboxes = List.of(Mailbox.unbounded(), Mailbox.bounded(MAX_DEPTH, Overflow.BLOCK),
         Mailbox.priority((Integer a, Integer b) -> 0));
     return Stream.of("FIBER", "THREAD", "CALLER", "of(executor)").flatMap(strategy -> mailboxes.stream()
-        .flatMap(mailbox -> Stream.of(Verb.values()).map(verb -> new Object[] {strategy, mailbox, verb})));
+        .flatMap(mailbox -> Stream.of(SendMethod.values()).map(method -> new Object[] {strategy, mailbox, method})));
   }
 
   private static Strategy strategy(String name, Worker worker) {
@@ -165,19 +167,19 @@ class StackEdgeFaultTest {
   @Promise("8.5")
   @ParameterizedTest
   @MethodSource("cases")
-  void receiverHandlesNextMessageAfterOverflowInsideSend(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
+  void receiverWorksAfterOverflowInsideSend(String strategy, Mailbox<? super Integer> mailbox, SendMethod method)
       throws Exception {
     try (var worker = new Worker()) {
       int[] overflowDepths = new int[2];
-      for (int i = 0; i < EPISODES_WITH_NEXT_SEND; i++) {
-        int isVirtual = i % 4 == 3 ? 1 : 0;
-        var episode = new Episode(strategy(strategy, worker), mailbox, verb,
-            overflowDepths[isVirtual] == 0 ? MAX_DEPTH : Math.max(0, overflowDepths[isVirtual] - 100 - 40 * (i % 20)));
+      for (int i = 0; i < EPISODES_WITH_LATER_SEND; i++) {
+        int stackKind = i % 4 == 3 ? 1 : 0; // 1: the sender has the stack of a virtual thread
+        var episode = new Episode(strategy(strategy, worker), mailbox, method,
+            overflowDepths[stackKind] == 0 ? MAX_DEPTH : Math.max(0, overflowDepths[stackKind] - 100 - 40 * (i % 20)));
         var sender =
-            isVirtual == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
+            stackKind == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
         sender.start();
         sender.join();
-        overflowDepths[isVirtual] = episode.depth;
+        overflowDepths[stackKind] = episode.depth;
 
         assertNull(episode.findViolation(), "episode " + i);
         episode.receiver.askExit();
@@ -193,16 +195,16 @@ class StackEdgeFaultTest {
   @Promise("3.1")
   @ParameterizedTest
   @MethodSource("cases")
-  void acceptedMessagesAreHandledAfterOverflow(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
+  void acceptedMessagesAreHandledAfterOverflow(String strategy, Mailbox<? super Integer> mailbox, SendMethod method)
       throws Exception {
     try (var worker = new Worker()) {
       long seed = StressHarness.seed();
       System.out.println("overflows of sends: -Dfibry.seed=" + seed);
       var random = new SplittableRandom(seed);
       int maxDepth = MAX_DEPTH;
-      for (int i = 0; i < EPISODES_WITHOUT_NEXT_SEND; i++) {
+      for (int i = 0; i < EPISODES_WITHOUT_LATER_SEND; i++) {
         var episode =
-            new Episode(strategy(strategy, worker), mailbox, verb, Math.max(0, maxDepth - 1 - random.nextInt(1_000)));
+            new Episode(strategy(strategy, worker), mailbox, method, Math.max(0, maxDepth - 1 - random.nextInt(1_000)));
         var sender = new Thread(null, episode, "sender", 200_000);
         sender.start();
         sender.join();
@@ -214,7 +216,7 @@ class StackEdgeFaultTest {
   }
 
   @Test
-  void systemTimerSendsItsMessage() throws Exception {
+  void timersRunAfterOverflows() throws Exception {
     var timerFired = new CountDownLatch(1);
 
     ActorSystem.anonymous().newActor((Integer i) -> timerFired.countDown()).sendMessageLater(1, Duration.ofMillis(1));

@@ -28,7 +28,7 @@ class CoarseClockTest {
   void readerSeesClockAdvanceWhileClockIsAboutToStop() {
     long seed = StressHarness.seed();
     System.out.println("coarse clock: -Dfibry.seed=" + seed);
-    var clock = new CoarseClock(Duration.ofNanos(50_000), 2); // the clock stops after two updates
+    var clock = new CoarseClock(Duration.ofNanos(50_000), 2); // stops after two updates, until the next read
     var random = new SplittableRandom(seed);
     var testEnded = new AtomicBoolean();
     var readers = IntStream.range(0, 3).mapToObj(i -> random.split()).map(readerRandom -> Patience.startFiber(() -> {

@@ -20,12 +20,12 @@ class WaitCycleSimulationTest {
     var alarms = new AtomicLong();
 
     Seeds.play("rings", 1_000, simulation -> {
-      var cycles =
+      var stressTest =
           WaitCycleStressTest.withStrategies(Strategy.FIBER, Strategy.RESIDENT_FIBER, Strategy.THREAD, Strategy.CALLER);
       Seeds.delay(simulation);
-      cycles.round(new Random(simulation.random().nextLong()));
-      assertEquals(List.of(), List.copyOf(cycles.faults));
-      alarms.addAndGet(cycles.alarms.get());
+      stressTest.round(new Random(simulation.random().nextLong()));
+      assertEquals(List.of(), List.copyOf(stressTest.faults));
+      alarms.addAndGet(stressTest.alarms.get());
     });
 
     assertTrue(alarms.get() > 0, "no cycle was closed");

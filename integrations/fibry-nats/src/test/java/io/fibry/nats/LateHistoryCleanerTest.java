@@ -11,15 +11,20 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Tests a keeper that starts after a node's view has passed turns that may thus be deleted. */
+/**
+ * Tests a keeper that starts late. A view has read all turns of an ended actor, so they may be
+ * deleted, but the role of the view's node does not permit it to delete them. The keeper must
+ * delete them.
+ */
 class LateHistoryCleanerTest {
-  private static final Store.ActorId X = new Store.ActorId("counter", "x");
+  private static final Store.ActorId COUNTER_X = new Store.ActorId("counter", "x");
   private static final Store.ActorId VIEW = new ViewOffset("counter", "v", "").actor();
 
-  private static void append(Store store, Store.ActorId id, long life, long number, boolean isEnd, String body) {
-    var turn = new Store.Turn(id, life, number, Instant.EPOCH, isEnd, body.getBytes(StandardCharsets.UTF_8), List.of(),
-        List.of());
-    (isEnd && id.equals(X) ? store.end(turn) : store.append(turn)).toCompletableFuture().join();
+  private static void append(Store store, Store.ActorId id, long life, long number, boolean isFullState,
+      String body) {
+    var turn = new Store.Turn(id, life, number, Instant.EPOCH, isFullState, body.getBytes(StandardCharsets.UTF_8),
+        List.of(), List.of());
+    (isFullState && id.equals(COUNTER_X) ? store.end(turn) : store.append(turn)).toCompletableFuture().join();
   }
 
   private static String lastOffset(Store store) {
@@ -42,11 +47,11 @@ class LateHistoryCleanerTest {
       var network = NatsNetwork.connectTo(server.url());
       NatsStore.open(network, "bank").close(); // a keeper creates the stream
       try (var node = NatsStore.open(network.withRole(Role.NODE), "bank")) {
-        long life = node.load(X).life();
+        long life = node.load(COUNTER_X).life();
         long lifeOfView = node.load(VIEW).life();
         append(node, VIEW, lifeOfView, 1, true, "");
-        for (int i = 1; i <= 3; i++) append(node, X, life, i, false, "turn");
-        append(node, X, life, 4, true, "end");
+        for (int i = 1; i <= 3; i++) append(node, COUNTER_X, life, i, false, "turn");
+        append(node, COUNTER_X, life, 4, true, "end");
         for (int i = 2; i < 5; i++) append(node, VIEW, lifeOfView, i, true, lastOffset(node)); // the node cannot delete
 
         try (var keeper = NatsStore.open(network, "bank")) {
