@@ -26,14 +26,15 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that a strategy that fails neither ends an actor nor leaves a request without an outcome.
+ * Tests actors whose strategy fails. Each request gets an outcome, and the actor survives, unless
+ * its executor was shut down.
  */
 class StrategyFaultTest {
   // hides the many log entries of failing strategies
   private final Logged logged = new Logged();
 
   @AfterEach
-  void openGates() {
+  void cleanUp() {
     Gate.openAll();
     logged.close();
   }

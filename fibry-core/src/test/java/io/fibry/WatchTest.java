@@ -277,7 +277,7 @@ class WatchTest {
 
       Patience.eventually(() -> !log.isEmpty());
       assertEquals(List.of(new ExitReason.Finished()), log);
-      for (String text : List.of("planned by the function", "the message about an end is null"))
+      for (String text : List.of("planned by the function", "the function of a watch returned null; return a message"))
         Patience.eventually(() -> logged.text().contains(text));
     }
   }

@@ -68,7 +68,7 @@ class ExamplesTest {
 
   /**
    * Compares the whole text. If time limits affect the text, compares only the form of its first
-   * line; SimulatedExamplesTest checks the rest.
+   * line, and SimulatedExamplesTest compares the whole text.
    */
   @ParameterizedTest
   @MethodSource("examples")

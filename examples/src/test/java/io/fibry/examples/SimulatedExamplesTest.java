@@ -45,16 +45,16 @@ class SimulatedExamplesTest {
   @TempDir
   private static Path emptyFolder;
 
-  private static ProgramJvm stage;
+  private static ProgramJvm jvm;
 
   @BeforeAll
-  static void openStage() {
-    stage = ProgramJvm.ofClasses(emptyFolder);
+  static void openJvm() {
+    jvm = ProgramJvm.ofClasses(emptyFolder);
   }
 
   @AfterAll
-  static void closeStage() {
-    stage.close();
+  static void closeJvm() {
+    jvm.close();
   }
 
   /** Returns the examples with a bug, except PaidTwice, which runs as a module. */
@@ -65,7 +65,7 @@ class SimulatedExamplesTest {
   @ParameterizedTest
   @MethodSource("bugs")
   void simulationFindsBugsThatRealThreadsMiss(String example) {
-    assertBugIsPrinted(example, stage.run(example));
+    assertBugIsPrinted(example, jvm.run(example));
   }
 
   @Test
@@ -90,7 +90,7 @@ class SimulatedExamplesTest {
   @ParameterizedTest
   @MethodSource("timedExamples")
   void examplePrintsExpectedTextInSimulatedTime(String example) {
-    var printedText = ExpectedOutput.withoutTime(stage.call(InSimulatedTime.class.getName(), example)) + "\n";
+    var printedText = ExpectedOutput.withoutTime(jvm.call(InSimulatedTime.class.getName(), example)) + "\n";
 
     var expected = ExpectedOutput.FIRST_RUN.get(example) + "\n";
     assertEquals(expected.repeat(Math.max(1, printedText.length() / expected.length())), printedText);

@@ -37,7 +37,7 @@ public final class JmhComparison {
     }
 
     /** Returns the ratio of the two costs; above 1, this score costs more than the old one. */
-    double costOver(Score oldScore) {
+    double costRatioTo(Score oldScore) {
       return isLowerBetter ? value / oldScore.value : oldScore.value / value;
     }
 
@@ -66,11 +66,11 @@ public final class JmhComparison {
   }
 
   private static boolean compare(String name, Score oldScore, Score newScore, PrintStream out) {
-    double cost = newScore.costOver(oldScore);
+    double costRatio = newScore.costRatioTo(oldScore);
     boolean isDifferent = newScore.differsFrom(oldScore);
-    boolean isWorse = isDifferent && cost > MAX_COST_RATIO;
+    boolean isWorse = isDifferent && costRatio > MAX_COST_RATIO;
     out.printf(Locale.ROOT, "%-7s %6.3f  %12.2f ±%9.2f -> %12.2f ±%9.2f %s  %s%n",
-        isWorse ? "WORSE" : isDifferent && cost < 1 / MAX_COST_RATIO ? "better" : "same",
+        isWorse ? "WORSE" : isDifferent && costRatio < 1 / MAX_COST_RATIO ? "better" : "same",
         newScore.value / oldScore.value, oldScore.value, oldScore.error, newScore.value, newScore.error,
         newScore.unit, name);
     return isWorse;

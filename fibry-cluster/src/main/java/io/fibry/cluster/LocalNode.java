@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * This process as a node of an app. The node's scope contains the actors that send to names and
- * partitions of the app, and the gates of the actors that this node offers.
+ * partitions of the app. For each actor that this node offers, the scope also contains a gate: the
+ * actor that receives the messages of other nodes.
  */
 final class LocalNode implements Cluster {
   private static final Codec<Kind> KIND_CODEC = Codec.of(Kind.class);
@@ -57,7 +58,8 @@ final class LocalNode implements Cluster {
   private final Map<String, ExposedActor<?>> offers = new ConcurrentHashMap<>(); // by name
   private final Map<String, CompletableFuture<ExitReason>> exitFutures = new ConcurrentHashMap<>(); // by name
   private final Map<String, PartitionCoordinator<?>> partitionCoordinators = new ConcurrentHashMap<>(); // by kind
-  private final Map<String, Exitable> hostingHandles = new ConcurrentHashMap<>(); // by kind; their end ends the hosting
+  // by kind; the end of a handle ends the hosting
+  private final Map<String, Exitable> hostingHandles = new ConcurrentHashMap<>();
   private final Map<Store, Subscription> unownedSubscriptions = new ConcurrentHashMap<>(); // by store; see notifyOwner
   private volatile boolean isLeaving;
   private final AtomicLong lastMessageId = new AtomicLong(); // of messages to other nodes
@@ -174,7 +176,10 @@ final class LocalNode implements Cluster {
         Optional.of(() -> exitOf(name)));
   }
 
-  /** Returns the exit of the actor that has a name now. A completed exit is an earlier actor's. */
+  /**
+   * Returns the exit of the actor that is offered under a name now. A completed future belongs to
+   * an earlier actor with this name, so it is replaced.
+   */
   private CompletableFuture<ExitReason> exitOf(String name) {
     var exit = exitFutures.compute(name,
         (key, previous) -> previous != null && !previous.isDone() ? previous : RemoteExitWatch.of(name, nodeContext));
@@ -352,7 +357,9 @@ final class LocalNode implements Cluster {
     }
   }
 
-  /** Returns a source of message ids, which consist of the life of this node and a number. */
+  /**
+   * Returns a source of message ids, which consist of the name and life of this node and a number.
+   */
   private Supplier<String> newIdSource() {
     String prefix = nodeContext.nameAndLife() + ".";
     return () -> prefix + lastMessageId.incrementAndGet();
@@ -376,9 +383,8 @@ final class LocalNode implements Cluster {
         .orElseThrow(() -> new IllegalStateException("the entry '" + key + "' was deleted")).parts;
     if (partitions != options.partitions())
       throw new IllegalStateException("the keys of '" + kind + "' are split into " + partitions
-          + " partitions, and node '" + options.node() + "' wants " + options.partitions() + "; join withPartitions("
-          + partitions
-          + ")");
+          + " partitions, and node '" + options.node() + "' wants " + options.partitions()
+          + "; use withPartitions(" + partitions + ")");
     return partitions;
   }
 

@@ -380,7 +380,7 @@ abstract class EntityPlacementContract {
       var failure = assertThrows(IllegalStateException.class, () -> accounts(b));
 
       assertEquals(
-          "the keys of 'account' are split into 32 partitions, and node 'b' wants 256; join withPartitions(32)",
+          "the keys of 'account' are split into 32 partitions, and node 'b' wants 256; use withPartitions(32)",
           failure.getMessage());
     }
   }

@@ -43,8 +43,8 @@ final class TestNetwork implements ClusterNetwork {
 
   /**
    * Ends a node without notice, as a kill and the expiry of its lease do: its connection closes,
-   * and another node writes that its life is over. Its actors end with its scope. The node is not
-   * closed, because a close would wait for other nodes.
+   * and another node writes that its life is over. Its actors run until the test closes their
+   * scope. The node is not closed, because a close would wait for other nodes.
    */
   void crash(Cluster node) {
     String name = node.self().name();

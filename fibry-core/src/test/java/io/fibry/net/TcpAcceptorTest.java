@@ -140,7 +140,7 @@ class TcpAcceptorTest {
     var acceptor =
         TcpAcceptor.open(net.scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 0, connection -> {
           switch (tries.incrementAndGet()) {
-            case 1 -> throw new IOException("not the connection's");
+            case 1 -> throw new IOException("planned failure of the handler, not of its connection");
             case 2 -> throw new AssertionError("an error");
             case 3 -> overflow(0);
             case 4 -> throw new InterruptedException("thrown, not interrupted");

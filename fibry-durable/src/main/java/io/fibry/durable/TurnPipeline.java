@@ -41,7 +41,8 @@ final class TurnPipeline {
   private long life;
   private long lastNumber; // of the last turn
   private CompletableFuture<Void> lastStored = DONE; // done when the last turn is stored; fails if it is refused
-  private volatile boolean isRefused; // a turn of this life was not stored; written by the store's thread
+  // a turn of this life was not stored; written by the actor's thread and by the store's thread
+  private volatile boolean isRefused;
 
   TurnPipeline(PendingDelivery delivery, Store.ActorId id, int maxUnstored) {
     this.delivery = delivery;
@@ -102,7 +103,8 @@ final class TurnPipeline {
 
   /**
    * Returns whether the message still waits at the store. If not, it was handled, perhaps by
-   * another life. Only this life can have handled messages that were stored after its load.
+   * another life. The store need not be asked about messages that waited at the load of this life,
+   * or were stored later: only this life can have handled them.
    */
   boolean isPending(StoredMessage<?> message) {
     boolean isCertain =
@@ -144,7 +146,7 @@ final class TurnPipeline {
     lastNumber++;
     lastStored = storing.whenComplete((result, failure) -> {
       unstoredPermits.release();
-      if (failure != null) refuse(turn, refusalCause(failure));
+      if (failure != null) onRefused(turn, refusalCause(failure));
       else outbox.handled().ifPresent(message -> delivery.complete(id.key(), message.id(), message.due()));
     });
     removeStored();
@@ -189,7 +191,7 @@ final class TurnPipeline {
   }
 
   /** Records a refusal by the store, before the asker gets it. */
-  private void refuse(Store.Turn turn, StoreException cause) {
+  private void onRefused(Store.Turn turn, StoreException cause) {
     if (!isRefused && turn.life() == life) recordRefusal(turn.number(), cause);
   }
 

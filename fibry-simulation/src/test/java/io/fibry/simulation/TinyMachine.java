@@ -27,7 +27,7 @@ final class TinyMachine implements SimulatedMachine, SmallMailboxes.MailboxLimit
   static final long EPOCH = 1_767_225_600_000L; // the first of January 2026, in ms
   static final long THREAD_ID = 4711;
 
-  static final class Wire extends SocketBase {}
+  static final class StubSocket extends SocketBase {}
 
   private static final class Timer extends CompletableFuture<Void> {
     private final long dueNanos;
@@ -63,10 +63,13 @@ final class TinyMachine implements SimulatedMachine, SmallMailboxes.MailboxLimit
     }
   }
 
-  /** Returns the results on a virtual and a platform thread, both outside of the simulation. */
-  static <T> List<T> runOutside(Callable<T> question) throws Exception {
+  /**
+   * Runs a program on a virtual and on a platform thread, outside of the simulation, and returns
+   * its two results.
+   */
+  static <T> List<T> runOutside(Callable<T> program) throws Exception {
     try (var virtual = Executors.newVirtualThreadPerTaskExecutor()) {
-      return List.of(virtual.submit(question).get(), question.call());
+      return List.of(virtual.submit(program).get(), program.call());
     }
   }
 
@@ -151,7 +154,7 @@ final class TinyMachine implements SimulatedMachine, SmallMailboxes.MailboxLimit
 
   @Override
   public SocketImpl socket(boolean server) {
-    return new Wire();
+    return new StubSocket();
   }
 
   @Override

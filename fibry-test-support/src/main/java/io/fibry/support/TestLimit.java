@@ -9,10 +9,11 @@ import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 
 /**
- * Limits each test to {@code -Dfibry.test.minutes}, 5 by default, at the speed of this machine
- * ({@link Pace}). A test runs on its own thread, because an interrupt does not end a busy loop.
- * After the limit the thread is interrupted, and the test fails even if its code then ends
- * normally.
+ * Limits each test method, constructor and lifecycle method of a test class to 5 minutes, or to
+ * {@code -Dfibry.test.minutes}. The limit is measured by {@link Pace}, a clock that runs slower on
+ * a slow machine; the first ten seconds do not count. Each method runs on its own thread, because
+ * an interrupt does not end a busy loop. After the limit the thread is interrupted, and the test
+ * fails even if its code then ends normally.
  */
 public final class TestLimit implements InvocationInterceptor {
   private static final Duration LIMIT = Duration.ofMinutes(Integer.getInteger("fibry.test.minutes", 5));
@@ -50,13 +51,13 @@ public final class TestLimit implements InvocationInterceptor {
     thread.join(FIRST_WAIT);
     if (thread.isAlive()) {
       for (long start = Pace.nanoTime(); thread.isAlive(); thread.join(CHECK_INTERVAL))
-        if (Pace.nanoTime() - start > LIMIT.toNanos()) throw interruptLate(thread, name, run);
+        if (Pace.nanoTime() - start > LIMIT.toNanos()) throw interruptOverdue(thread, name, run);
     }
     if (run.failure != null) throw run.failure;
     return run.value;
   }
 
-  private static Throwable interruptLate(Thread thread, String name, Run<?> run) throws InterruptedException {
+  private static Throwable interruptOverdue(Thread thread, String name, Run<?> run) throws InterruptedException {
     var failure =
         new AssertionError(name + " did not end in " + LIMIT.toMinutes() + " minutes; " + Evidence.describe());
     failure.setStackTrace(thread.getStackTrace());

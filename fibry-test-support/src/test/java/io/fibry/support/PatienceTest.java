@@ -18,7 +18,7 @@ class PatienceTest {
    * Runs a program that must fail, in a JVM whose patience is one second. Returns the output of the
    * program.
    */
-  private static String failureInChildJvm(Class<?> main) {
+  private static String outputOfFailingProgram(Class<?> main) {
     try (var child = Child.java(List.of("-Dfibry.patience=1"), main)) {
       return child.awaitExit(1);
     }
@@ -58,17 +58,17 @@ class PatienceTest {
 
   @Test
   void failedWaitNamesExpectationAndObservation() {
-    var text = failureInChildJvm(NeverTrue.class);
+    var text = outputOfFailingProgram(NeverTrue.class);
 
     assertTrue(text.contains("the door stayed shut, after 1 s at the speed of this machine"), text);
     assertTrue(text.contains("threads run code of Fibry"), text);
-    assertTrue(failureInChildJvm(WaitsForLatch.class).contains("3 more counts are missing"));
+    assertTrue(outputOfFailingProgram(WaitsForLatch.class).contains("3 more counts are missing"));
   }
 
   @Test
   void comesTrueReturnsWhetherConditionBecameTrue() {
     assertTrue(Patience.comesTrue(() -> true));
-    assertEquals("", failureInChildJvm(RemainsFalse.class));
+    assertEquals("", outputOfFailingProgram(RemainsFalse.class));
   }
 
   @Test
@@ -76,7 +76,7 @@ class PatienceTest {
     try (var child = Child.java(List.of("-Dfibry.patience=1"), ChangesCount.class)) {
       child.awaitExit(0);
     }
-    assertTrue(failureInChildJvm(ConstantCount.class).contains("the count stays 7"));
+    assertTrue(outputOfFailingProgram(ConstantCount.class).contains("the count stays 7"));
   }
 
   @Test

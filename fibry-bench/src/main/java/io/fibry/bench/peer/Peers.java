@@ -2,7 +2,7 @@ package io.fibry.bench.peer;
 
 import io.fibry.Strategy;
 
-/** Makes the peers by name: the value of the parameter {@code who} of a benchmark. */
+/** Makes a peer from its name, which is a value of the benchmark parameter {@code who}. */
 public final class Peers {
   private Peers() {}
 
@@ -34,6 +34,7 @@ public final class Peers {
     if (offer.isInstance(peer)) return offer.cast(peer);
     peer.close();
     throw new IllegalArgumentException(
-        "peer '" + name + "' does not offer " + offer.getSimpleName() + "; leave it out of this question");
+        "peer '" + name + "' does not offer " + offer.getSimpleName()
+            + "; remove it from the values of `who` in this benchmark");
   }
 }

@@ -82,7 +82,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     }
   }
 
-  /** A record, because a lambda that is first linked without memory may fail for ever. */
+  /** A record, because a lambda that is first linked without memory may fail forever. */
   private record Admission(ActorCell cell, Callable<Object> factory, String eventText) implements Runnable {
     @Override
     public void run() {

@@ -117,7 +117,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
 
   /**
    * A record instead of a lambda, because a lambda that is first linked without memory may fail
-   * for ever.
+   * forever.
    */
   private record SendTask(TimedMessage timedMessage, Envelope envelope) implements Runnable {
     @Override

@@ -13,8 +13,9 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Counts and stores messages without an asker that were not handled, or whose handler failed. Calls
- * the dead-letter listener of their scope.
+ * Counts messages that no asker waits for, if they were not handled or their handler failed. Also
+ * stores them, and calls the dead-letter listener of their scope. Messages for disconnected clients
+ * are not stored. Messages that are lost while this thread runs a listener are only counted.
  */
 public final class DeadLetters {
   private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set while this thread runs a listener
@@ -39,7 +40,8 @@ public final class DeadLetters {
   }
 
   /**
-   * Counts and stores a dead letter. Returns code that calls the listener, if there is a listener.
+   * Counts and, in most cases, stores a dead letter. Returns code that calls the listener, if there
+   * is a listener.
    */
   private static Runnable record(Cell cell, Object message, Reason reason, Throwable cause) {
     var owner = cell.owner();
@@ -77,15 +79,14 @@ public final class DeadLetters {
   }
 
   /**
-   * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
-   * ever.
+   * A record, not a lambda: a lambda that is first linked without stack or memory may fail forever.
    */
   record ListenerCall(OwningScope owner, Consumer<? super DeadLetter> listener, ActorDeadLetter letter,
-      boolean onOwnThread)
+      boolean hasChangedThread)
       implements Runnable {
     @Override
     public void run() {
-      if (onOwnThread || MUST_NOT_LISTEN.get() == null) callListener();
+      if (hasChangedThread || MUST_NOT_LISTEN.get() == null) callListener();
       else owner.accounts().runOffThread(new ListenerCall(owner, listener, letter, true));
     }
 

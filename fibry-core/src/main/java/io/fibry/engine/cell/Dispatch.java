@@ -43,7 +43,7 @@ import java.util.concurrent.locks.LockSupport;
  * failure of one start would then overwrite a newer right to run.
  *
  * <p>Code that runs for lack of stack or memory uses no lambdas, because a lambda that is first
- * linked then may fail for ever.
+ * linked then may fail forever.
  */
 public final class Dispatch {
   static {

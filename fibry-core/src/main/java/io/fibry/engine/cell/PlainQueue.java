@@ -33,8 +33,8 @@ import java.util.List;
  *
  * <p><b>The window.</b> Between {@code getAndSet} and the link, {@code m.next} is null although
  * {@code m} is not the last node. A drain that sees this waits for the link ({@link #awaitNext}).
- * In the window a sender calls no method, allocates no memory and initializes no class. An error
- * in the window would cut the queue in two, and the drain would wait for ever.
+ * In the window a sender calls no method, allocates no memory and initializes no class. An error in
+ * the window would cut the queue in two, and the drain would wait forever.
  *
  * <p><b>Memory order.</b> The link is a plain write. The release fence before {@code getAndSet}
  * orders the writes of the message before the link; the acquire fence in {@code unlink} pairs with

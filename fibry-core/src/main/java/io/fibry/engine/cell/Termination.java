@@ -65,7 +65,7 @@ public final class Termination {
       cell.state = null;
       try {
         end(cell, true);
-      } finally { // otherwise the scope would keep the actor for ever
+      } finally { // otherwise the scope would keep the actor forever
         cell.threadExited();
         extras.hooksDrain = null;
       }
@@ -84,7 +84,7 @@ public final class Termination {
       var watches = extras.watchesOrNull();
       if (watches != null) watches.end();
       announce(cell, true);
-    } finally { // otherwise the scope would keep the actor for ever
+    } finally { // otherwise the scope would keep the actor forever
       cell.threadExited();
     }
     return true;

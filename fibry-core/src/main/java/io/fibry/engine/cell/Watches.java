@@ -14,8 +14,8 @@ import java.util.function.Function;
 
 /**
  * The actors that one actor watches, and its watchers. A watched actor keeps its watchers in memory
- * until {@code unwatch}; a watcher has only weak references to the actors that it watches. Guarded
- * by itself; no thread holds two such monitors.
+ * until {@code unwatch}, or until the watcher or the watched actor ends. A watcher has only weak
+ * references to the actors that it watches. Guarded by itself; no thread holds two such monitors.
  */
 final class Watches {
   interface Watcher extends Exitable {
@@ -72,7 +72,7 @@ final class Watches {
     if (target instanceof Watcher actorTarget) watch(actorTarget, toMessage);
     else {
       foreignWatch.set(reason -> sendExitMessage(actor, name, toMessage, reason, true));
-      if (hasEndBegun()) foreignWatch.set(null); // this actor ended after its check above
+      if (hasEndBegun()) foreignWatch.set(null); // the end began after the check of `endBegun`
       target.onExit()
           .whenComplete((reason, failure) -> foreignWatch
               .onExit(failure == null ? reason : new ExitReason.Failed(failure)));
@@ -84,7 +84,7 @@ final class Watches {
     if (reason != null) {
       forget(target);
       sendExitMessage(actor, target.name(), toMessage, reason, true);
-    } else if (hasEndBegun()) target.watches().remove(actor); // this actor ended after its check above
+    } else if (hasEndBegun()) target.watches().remove(actor); // the end began after the check of `endBegun`
   }
 
   void unwatch(Exitable target) {
@@ -152,13 +152,12 @@ final class Watches {
   }
 
   /**
-   * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
-   * ever.
+   * A record, not a lambda: a lambda that is first linked without stack or memory may fail forever.
    */
   record ExitMessage(Function<ExitReason, ?> toMessage, ExitReason reason) implements Callable<Object> {
     @Override
     public Object call() {
-      return Objects.requireNonNull(toMessage.apply(reason), "the message about an end is null");
+      return Objects.requireNonNull(toMessage.apply(reason), "the function of a watch returned null; return a message");
     }
   }
 }

@@ -38,12 +38,12 @@ class TornEndTest {
    * Returns the offset of the last frame with records. An idle store also writes frames without
    * records.
    */
-  private static int lastFrameWithRecords(long store, ByteBuffer log) {
+  private static int lastFrameWithRecords(long storeId, ByteBuffer log) {
     int lastOffset = 0;
     int offset = Segment.HEADER;
-    for (var frame = Frame.readHeader(new Frame.FramePosition(store, 1, offset), log.position(offset)); frame != null;
+    for (var frame = Frame.readHeader(new Frame.FramePosition(storeId, 1, offset), log.position(offset)); frame != null;
         frame = Frame.readHeader(
-            new Frame.FramePosition(store, 1, offset), log.position(offset))) {
+            new Frame.FramePosition(storeId, 1, offset), log.position(offset))) {
       if (frame.records() > 0) lastOffset = offset;
       offset += frame.size();
     }
@@ -98,9 +98,9 @@ class TornEndTest {
   }
 
   /** Writes a newer format into a header, which ends with a checksum of its other bytes. */
-  private static void writeNewerFormat(Path file, int header) throws IOException {
+  private static void writeNewerFormat(Path file, int headerSize) throws IOException {
     var bytes = ByteBuffer.wrap(Files.readAllBytes(file)).putInt(8, 2);
-    bytes.putInt(header - Integer.BYTES, Checksum.of(bytes.slice(0, header - Integer.BYTES)));
+    bytes.putInt(headerSize - Integer.BYTES, Checksum.of(bytes.slice(0, headerSize - Integer.BYTES)));
     Files.write(file, bytes.array());
   }
 

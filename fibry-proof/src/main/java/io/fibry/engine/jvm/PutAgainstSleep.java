@@ -11,12 +11,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A fiber puts a drain into a slot and wakes the monitor, which is about to sleep. Results: whether
- * the monitor sleeps (1), whether the drain is in the slot (1).
+ * A fiber puts a drain into a slot and wakes the monitor, which is about to sleep. Results: 1 if
+ * the monitor sleeps, otherwise 0; 1 if the drain is in the slot, otherwise 0.
  */
 @JCStressTest
 @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "the monitor is awake")
-@Outcome(expect = FORBIDDEN, desc = "the monitor sleeps, and no thread will start the drain")
+@Outcome(expect = FORBIDDEN, desc = "the monitor sleeps, or the slot has lost the drain")
 @State
 public class PutAgainstSleep {
   private final WokenDrain drain = new CountingDrain();

@@ -14,9 +14,9 @@ import org.openjdk.jcstress.infra.results.L_Result;
 /**
  * A drain completes a request while its asker chains a callback to it. This callback must not run
  * on the drain's thread. Another callback, which waits behind {@code allOf}, does run there. It
- * delays the drain after the drain has set the result, and before it checks for callbacks a last
- * time. In this window, a simpler chaining would run the asker's callback on the drain's thread.
- * Result: the thread of the asker's callback.
+ * keeps the drain busy after the drain has set the result, and before {@code CompletableFuture}
+ * looks for callbacks a last time. In this window, chaining without a wait for CALLBACKS_RUN could
+ * run the asker's callback on the drain's thread. Result: the thread of the asker's callback.
  */
 @JCStressTest
 @Outcome(id = "asker", expect = ACCEPTABLE, desc = "the request was completed before the chaining")

@@ -22,7 +22,7 @@ class JavadocSnippetsTest {
   }
 
   /** Returns a context without a certificate. A server can listen, but no browser could connect. */
-  private static SSLContext context() throws Exception {
+  private static SSLContext sslContextWithoutCertificate() throws Exception {
     var keyStore = KeyStore.getInstance("PKCS12");
     keyStore.load(null, null);
     var keys = KeyManagerFactory.getInstance("PKIX");
@@ -44,7 +44,7 @@ class JavadocSnippetsTest {
   @Test
   void dashboardWithTlsOptionHasHttpsUri() throws Exception {
     var everywhere = new InetSocketAddress(0).getAddress();
-    var tls = Tls.of(context());
+    var tls = Tls.of(sslContextWithoutCertificate());
     var password = "correct horse";
     // @start region="options"
     var dashboard = Dashboard.open(scope, 0, o -> o

@@ -44,11 +44,11 @@ public final class JacksonCodec {
    * @param type the class of the values
    * @param forms adds names and old forms
    * @return a codec
-   * @throws IllegalArgumentException if a part of the type has no form in JSON, or if bytes could
-   *     be read as two forms
+   * @throws IllegalArgumentException if a part of the type has no form in JSON, or if the same
+   * bytes could be read as two forms of a type
    */
   public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
-    return of(type, forms, mapped -> mapped);
+    return of(type, forms, mapperTypes -> mapperTypes);
   }
 
   /**
@@ -57,13 +57,13 @@ public final class JacksonCodec {
    * @param <T> the type of the values
    * @param type the class of the values
    * @param forms adds names and old forms
-   * @param mapped adds the types that a mapper writes
+   * @param mapperTypes adds the types that a mapper writes
    * @return a codec
-   * @throws IllegalArgumentException if a part of the type has no form in JSON, bytes could be read
-   *     as two forms, or a mapper does not read its example as it was
+   * @throws IllegalArgumentException if a part of the type has no form in JSON, if the same bytes
+   * could be read as two forms of a type, or if a mapper reads its example as another value
    */
   public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms,
-      UnaryOperator<MapperTypes> mapped) {
-    return TypeCodec.of(type, forms, new JsonFormat(mapped.apply(MapperTypes.none())));
+      UnaryOperator<MapperTypes> mapperTypes) {
+    return TypeCodec.of(type, forms, new JsonFormat(mapperTypes.apply(MapperTypes.none())));
   }
 }

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * server if no store reads the named messages any more.
  *
  * <p>A turn is dead if its actor is loaded from a later turn. A pending message is dead if the last
- * turn has handled it, or a later message has its id. A snapshot is dead if there is a later
- * snapshot.
+ * entry of its actor names it as handled, or a later message has its id. A snapshot is dead if
+ * there is a later snapshot.
  *
  * <p>Requests are checked on fibers, at most 64 at a time. Requests for one subject need no order:
  * a dead message stays dead, because the numbers of the stream only grow.
@@ -62,14 +62,14 @@ final class PurgeService {
     permits.acquire();
     boolean isStarted = false;
     try {
-      Thread.ofVirtual().name("purge for a node").start(() -> purge(request.getData(), replyTo));
+      Thread.ofVirtual().name("purge for a node").start(() -> answer(request.getData(), replyTo));
       isStarted = true;
     } finally {
       if (!isStarted) permits.release();
     }
   }
 
-  private void purge(byte[] call, String replyTo) {
+  private void answer(byte[] call, String replyTo) {
     try {
       reply(replyTo, outcome(call));
     } catch (TransportException failure) { // the node repeats its request
@@ -82,7 +82,7 @@ final class PurgeService {
   private WriteOutcome outcome(byte[] call) {
     try {
       var json = JsonParser.parse(call);
-      return purge(JsonValueUtils.readString(json, "filter", ""), JsonValueUtils.readLong(json, "seq", 0) - 1);
+      return purgeIfDead(JsonValueUtils.readString(json, "filter", ""), JsonValueUtils.readLong(json, "seq", 0) - 1);
     } catch (JsonParseException | IllegalArgumentException malformed) {
       return new WriteOutcome.WriteRejection("the body is no purge call", false);
     } catch (RuntimeException failure) { // the stream cannot be read
@@ -90,7 +90,7 @@ final class PurgeService {
     }
   }
 
-  private WriteOutcome purge(String subject, long lastSeq) {
+  private WriteOutcome purgeIfDead(String subject, long lastSeq) {
     if (!isDead(subject, lastSeq)) return new WriteOutcome.WriteRejection(
         "messages of " + Lines.escaped(subject) + " up to " + lastSeq + " are not known to be dead", false);
     var outcome = store.log().retryUntilSettled(() -> store.log().purge(subject, lastSeq));

@@ -15,13 +15,13 @@ import org.springframework.web.bind.annotation.RestController;
 final class Baskets {
   sealed interface Message {}
 
-  record Add(String what) implements Message, Request<Add, Basket> {}
+  record Add(String item) implements Message, Request<Add, Basket> {}
 
   record Look() implements Message, Request<Look, Basket> {}
 
   record Basket(List<String> items) {
-    Basket with(String what) {
-      return new Basket(Stream.concat(items.stream(), Stream.of(what)).toList());
+    Basket with(String item) {
+      return new Basket(Stream.concat(items.stream(), Stream.of(item)).toList());
     }
   }
 
@@ -29,7 +29,7 @@ final class Baskets {
       Durable.kind("basket", Message.class).state(new Basket(List.of()))
           .handler((basket, message, context) -> switch (message) {
             case Add add -> {
-              var newBasket = basket.with(add.what());
+              var newBasket = basket.with(add.item());
               context.reply(add, newBasket);
               yield newBasket;
             }
@@ -46,9 +46,9 @@ final class Baskets {
   }
 
   /** Returns the new basket after it was stored on disk. */
-  @PostMapping("/baskets/{customer}/{what}")
-  Basket add(@PathVariable String customer, @PathVariable String what) {
-    return baskets.actor(customer).ask(new Add(what));
+  @PostMapping("/baskets/{customer}/{item}")
+  Basket add(@PathVariable String customer, @PathVariable String item) {
+    return baskets.actor(customer).ask(new Add(item));
   }
 
   @GetMapping("/baskets/{customer}")

@@ -52,7 +52,7 @@ class ShopTest {
   }
 
   @AfterEach
-  void serve() {
+  void cleanUp() {
     WAREHOUSE.open();
     client.close();
   }
@@ -126,7 +126,10 @@ class ShopTest {
     assertTrue(get("/actuator/health").body().contains("\"folderStore\":{\"turns\":0,"));
   }
 
-  /** Orders are refused while all clerks are blocked, so a refusal waits for no served order. */
+  /**
+   * All clerks are blocked until the last refusal has arrived, so no refusal waits until an order
+   * is served.
+   */
   @Test
   void excessOrdersAreRefusedAtOnceAndOthersServed() throws Exception {
     var responses = orders(ShopApplication.CLERKS);
