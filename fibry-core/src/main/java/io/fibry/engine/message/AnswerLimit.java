@@ -47,7 +47,7 @@ record AnswerLimit<R>(ExpiringAnswer<R> answer, Object message, Deadline deadlin
   public void run() {
     try {
       answer.expire(message, deadline);
-    } catch (Throwable error) { // OutOfMemoryError: `expire` has undone its change, and is tried again
+    } catch (Throwable error) { // OutOfMemoryError: `expire` has changed nothing, and is tried again
       startExpiryAgain();
     }
   }

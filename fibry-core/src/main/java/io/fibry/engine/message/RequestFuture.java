@@ -5,6 +5,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.Outcome;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.EngineThreads;
+import io.fibry.engine.jvm.Rescuable;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.queue.QueueEntry;
 import java.lang.invoke.ConstantBootstraps;
@@ -16,32 +17,30 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * A request: the node of a message in the mailbox, and the future of its asker, in one object of 48
- * bytes.
+ * A request: the envelope of a message and the future of its asker, in one object of 48 bytes.
  *
  * <p><b>States.</b> One byte has flags that are set by compare-and-set. BEGUN: a drain handles the
  * request, and only a stash clears the flag. SETTLED: it has a result, or was withdrawn. CHAINED:
- * code of a user is chained to it. CALLBACKS_RUN: a thread that chains code need not wait. A drain
- * sets this flag after it has run the callbacks. A cancel, a limit or a completion from outside
- * sets it together with SETTLED, because its thread is permitted to run callbacks.
+ * code of a user is chained to it. CALLBACKS_RUN: the thread that answered the request has looked
+ * for callbacks. A cancel, a limit or a completion from outside sets this flag together with
+ * SETTLED, because its thread may run callbacks itself.
  *
  * <p><b>BEGUN against SETTLED</b> decides whether the request is handled. A drain sets BEGUN when
  * it takes the request; a cancel, a limit, or a completion from outside sets SETTLED. The first of
  * the two wins, and a withdrawn request frees its capacity in the mailbox.
  *
- * <p><b>CHAINED against SETTLED</b> decides which thread runs the callbacks. The actor's thread
- * must not run them, unless no fiber can be started. A drain sets SETTLED. If CHAINED was set
- * before, another thread completes the future; otherwise the drain does. Last, the drain sets
- * CALLBACKS_RUN. A thread that chains code after SETTLED first waits for CALLBACKS_RUN (0.1 s at
- * most), so that the drain does not find the code. The thread then runs the code itself.
+ * <p><b>CHAINED against SETTLED</b> decides which thread runs the callbacks: not the thread of the
+ * actor, unless no fiber can be started. A drain sets SETTLED. If CHAINED was set before, another
+ * thread completes the future; otherwise the drain does. Last, the drain sets CALLBACKS_RUN. A
+ * thread that chains code after SETTLED first waits for CALLBACKS_RUN (0.1 s at most), so that the
+ * drain does not find the code. The thread then runs the code itself.
  *
  * <p><b>Failure.</b> If the drain has no stack or memory left to complete the future, it clears
  * SETTLED again and throws. A method higher up in the drain's call chain, which has more stack,
  * then fails the request.
  *
- * <p><b>Refused designs.</b> A future separate from the node in the mailbox: it takes 24 bytes
- * more, and has two states that must agree. Always completing on another thread: twice the cost of
- * a request.
+ * <p><b>Refused.</b> A future beside the envelope: 24 bytes more, and two states that must agree.
+ * Always completing on another thread: twice the cost of a request.
  */
 public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLimit.ExpiringAnswer<R>, Wait.Awaitable {
   // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when stashed. CHAINED may be added
@@ -54,7 +53,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
       VarHandle.class, RequestFuture.class, byte.class);
 
   static {
-    new Completion<>(null, null, null); // loads its class while there is memory
+    new Completion<>(null, null, null, false); // loads its class while there is memory
   }
 
   public final Recipient recipient;
@@ -63,20 +62,18 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   // threads that drop or withdraw the request
   public QueueEntry<Object> entry;
   // null without a limit, or if the request was settled before it began; written by the writers of
-  // `messageOrSettler`
+  // `message`
   public Deadline deadline;
-  // The message; null once the request has begun or was settled. While `settle` completes the
-  // future on its own thread, the field holds that thread. Written by the asker before the offer,
-  // then by the thread that changed `state`
-  private Object messageOrSettler;
+  // Null once the request has begun or was settled. While `settle` completes the future on its own
+  // thread, the field holds that thread. Written by the asker before the offer, then by the thread
+  // that changed `state`
+  private Object message;
   // null if there is none, or once the request has begun or was settled; written by the writers of
-  // `messageOrSettler`
+  // `message`
   public Baggage baggage;
   private volatile byte state;
   public boolean isAnswered; // whether the handler has answered, or promised an answer; drain only
-  // whether the asker expects an answer of the type that the request declares; written before the
-  // offer
-  public boolean hasDeclaredType;
+  public boolean hasDeclaredType; // whether the future has the type that the request declares; written before the offer
   // whether `ask` made the request. No user sees the future of such a request, and after a failure
   // its value is a FailedResult
   private final boolean isBlocking;
@@ -88,12 +85,12 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   public RequestFuture(Recipient recipient, Object message, Baggage baggage, boolean isBlocking) {
     this.isBlocking = isBlocking;
     this.recipient = recipient;
-    this.messageOrSettler = message;
+    this.message = message;
     this.baggage = baggage;
   }
 
   public Object message() {
-    return messageOrSettler;
+    return message;
   }
 
   // ---- the drain's side
@@ -105,8 +102,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   public Object begin() {
     if (!STATE.compareAndSet(this, (byte) 0, BEGUN) && !STATE.compareAndSet(this, CHAINED, (byte) (CHAINED | BEGUN)))
       return (state & (BEGUN | SETTLED)) == 0 ? begin() : null; // `onChain` may have changed the state in between
-    Object begunMessage = messageOrSettler;
-    messageOrSettler = null;
+    Object begunMessage = message;
+    message = null;
     if (baggage != null) baggage = null;
     return begunMessage;
   }
@@ -116,8 +113,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    */
   public Object beginUnseen() {
     STATE.set(this, BEGUN);
-    Object begunMessage = messageOrSettler;
-    messageOrSettler = null;
+    Object begunMessage = message;
+    message = null;
     return begunMessage;
   }
 
@@ -156,10 +153,10 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    */
   public boolean stash(Object stashedMessage, Baggage stashedBaggage) {
     baggage = stashedBaggage;
-    messageOrSettler = stashedMessage;
+    message = stashedMessage;
     for (byte s = state; (s & SETTLED) == 0; s = state)
       if (STATE.compareAndSet(this, s, (byte) (s & ~BEGUN))) return true;
-    messageOrSettler = null;
+    message = null;
     baggage = null;
     return false;
   }
@@ -185,13 +182,13 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     byte stateBefore = trySettle(SETTLED);
     if ((stateBefore & SETTLED) != 0) return;
     try {
-      messageOrSettler = null;
+      message = null;
       boolean needsFiber = needsOtherThread || (stateBefore & CHAINED) != 0;
       // without a fiber, this thread completes the future
-      if (!needsFiber || !recipient.tryRunOnFiber(new Completion<>(this, (R) value, failure))) {
-        // so that `awaitCallbacks`, if called on this thread, does not wait for itself: a callback
-        // behind `allOf` may run here and chain code
-        messageOrSettler = Thread.currentThread();
+      if (!needsFiber || !recipient.tryRunOnFiber(new Completion<>(this, (R) value, failure, false))) {
+        // so that awaitCallbacks does not wait for this thread: a callback behind `allOf` may run
+        // on it and chain code
+        message = Thread.currentThread();
         set((R) value, failure);
       } // otherwise a fiber completes the future, and this thread does not wait for it
       state = (byte) (stateBefore | SETTLED | CALLBACKS_RUN);
@@ -199,7 +196,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
       state = stateBefore;
       throw error;
     } finally {
-      messageOrSettler = null;
+      message = null;
     }
   }
 
@@ -352,7 +349,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   /** Fails the request if it has not begun, because the actor has ended. */
   public void failIfQueued() {
-    Object queuedMessage = messageOrSettler;
+    Object queuedMessage = message;
     if (queuedMessage != null) failStopped(queuedMessage);
   }
 
@@ -383,44 +380,66 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     return settleExternally(Reason.CANCELLED, null, failure);
   }
 
-  /** Settles the request without its actor. Returns false if the request was already settled. */
+  /**
+   * Settles the request without its actor. Returns false if the request was already settled. If
+   * there is no memory, either this method throws before it changes the request, or the future is
+   * completed as soon as there is memory.
+   */
   private boolean settleExternally(Reason reason, R value, Throwable failure) {
     StackProbe.probe();
-    byte stateBefore = trySettle(SETTLED | CALLBACKS_RUN);
-    if ((stateBefore & SETTLED) != 0) {
+    var completion = new Completion<>(this, value, failure, reason == Reason.CANCELLED); // before any change
+    if ((trySettle(SETTLED | CALLBACKS_RUN) & SETTLED) != 0) {
       awaitResult();
       return false;
     }
     try {
       withdraw(reason);
-      return completeFuture(reason, value, failure);
-    } catch (Throwable error) { // no stack or memory: a later call may settle the request, which remains withdrawn
-      state = stateBefore;
-      throw error;
+    } finally { // the request has left its mailbox, so only this thread can complete the future
+      conclude(reason, completion);
     }
+    return true;
   }
 
   /**
    * Completes the future. If a user cancels or completes the future, or the limit has passed, the
    * calling thread runs the chained callbacks. If the actor has stopped, another thread runs them.
    */
-  private boolean completeFuture(Reason reason, R value, Throwable failure) {
-    if (reason == Reason.CANCELLED)
-      return failure == null ? super.complete(value) : super.completeExceptionally(failure);
-    if (reason == Reason.EXPIRED || isBlocking || getNumberOfDependents() == 0) set(value, failure);
-    else runOffThread(new Completion<>(this, value, failure));
-    return true;
+  private void conclude(Reason reason, Completion<R> completion) {
+    if (reason != Reason.UNDELIVERED || isBlocking || getNumberOfDependents() == 0) completion.run();
+    else try {
+      runOffThread(completion);
+    } catch (Throwable noThread) {
+      EngineThreads.rescue(completion);
+    }
   }
 
   /**
-   * A record instead of a lambda, because a lambda that is first linked without memory may fail
-   * forever.
+   * Completes the future of a settled request, which no other code completes. If there is no stack
+   * or memory, a fiber tries it again. A record instead of a lambda, because a lambda that is first
+   * linked without memory may fail forever.
    */
-  private record Completion<R>(RequestFuture<R> request, R value, Throwable failure) implements Runnable {
+  private record Completion<R>(RequestFuture<R> request, R value, Throwable failure, boolean isByUser)
+      implements Runnable, Rescuable {
     @Override
     public void run() {
-      request.set(value, failure);
+      try {
+        if (isByUser) request.setByUser(value, failure);
+        else request.set(value, failure);
+      } catch (Throwable error) {
+        if (request.isDone()) throw error; // from a callback
+        EngineThreads.rescue(this);
+      }
     }
+
+    @Override
+    public void rescue() {
+      run();
+    }
+  }
+
+  private void setByUser(R value, Throwable failure) {
+    if (failure == null) super.complete(value);
+    else super.completeExceptionally(failure);
   }
 
   /**
@@ -432,7 +451,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
       endLimit();
       if (isBegun() && isAnswered) recipient.removePromise(this, true);
       if (!isBegun()) {
-        messageOrSettler = null;
+        message = null;
         baggage = null;
         deadline = null;
         recipient.onWithdrawn(this, reason);
@@ -449,13 +468,12 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Waits until the thread that settled the request will run no more callbacks. Waits at most 0.1
-   * s, because a callback behind {@code allOf} may block that thread.
+   * Waits until the thread that settled the request has looked for callbacks. Waits at most 0.1 s,
+   * because a callback behind {@code allOf} may block that thread.
    */
   private void awaitCallbacks() {
     var thisThread = Thread.currentThread();
-    EngineThreads.pauseWhile(() -> (state & (SETTLED | CALLBACKS_RUN)) == SETTLED && messageOrSettler != thisThread,
-        200);
+    EngineThreads.pauseWhile(() -> (state & (SETTLED | CALLBACKS_RUN)) == SETTLED && message != thisThread, 200);
   }
 
   // ---- the users' side
@@ -474,6 +492,6 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   @Override
   public Wait publish(boolean ignoresInterrupts) {
-    return publish(messageOrSettler, Wait.WaitingHandler.current(), ignoresInterrupts);
+    return publish(message, Wait.WaitingHandler.current(), ignoresInterrupts);
   }
 }
