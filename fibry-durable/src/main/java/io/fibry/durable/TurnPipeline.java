@@ -38,10 +38,10 @@ final class TurnPipeline {
   private Set<String> parked; // unique ids that parked messages had before they were parked
   private Set<String> pendingAtLoad = Set.of(); // ids of the messages that waited at the load
   private long loadedNanos; // when the load ended, by System.nanoTime; compared with StoredMessage.sentNanos
-  private long life;
+  private long life; // written by the actor's thread with the monitor of `delivery`
   private long lastNumber; // of the last turn
   private CompletableFuture<Void> lastStored = DONE; // done when the last turn is stored; fails if it is refused
-  // a turn of this life was not stored; written by the actor's thread and by the store's thread
+  // a turn of this life was not stored; the store's thread sets it with the monitor of `delivery`
   private volatile boolean isRefused;
 
   TurnPipeline(PendingDelivery delivery, Store.ActorId id, int maxUnstored) {
@@ -54,7 +54,6 @@ final class TurnPipeline {
   /** Begins a life: from now on no turn of an earlier life is stored. */
   Store.LoadedActor load() {
     var loaded = store.load(id);
-    life = loaded.life();
     lastNumber = loaded.lastTurn();
     loadedNanos = System.nanoTime();
     pendingAtLoad = Set.copyOf(loaded.pendingIds());
@@ -64,8 +63,11 @@ final class TurnPipeline {
     pendingAtLoad.forEach(this::addParked);
     unstoredTurns.clear(); // the store has stored or refused them
     lastStored = DONE;
-    isRefused = false;
-    delivery.restart(id.key(), loaded.pendingIds());
+    synchronized (delivery) { // in one step: a late refusal of an earlier life must not count for this life
+      life = loaded.life();
+      isRefused = false;
+      delivery.restart(id.key(), loaded.pendingIds());
+    }
     return loaded;
   }
 
@@ -103,8 +105,7 @@ final class TurnPipeline {
 
   /**
    * Returns whether the message still waits at the store. If not, it was handled, perhaps by
-   * another life. The store need not be asked about messages that waited at the load of this life,
-   * or were stored later: only this life can have handled them.
+   * another life. Only this life can have handled messages that were stored after its load.
    */
   boolean isPending(StoredMessage<?> message) {
     boolean isCertain =
@@ -146,7 +147,7 @@ final class TurnPipeline {
     lastNumber++;
     lastStored = storing.whenComplete((result, failure) -> {
       unstoredPermits.release();
-      if (failure != null) onRefused(turn, refusalCause(failure));
+      if (failure != null) refuse(turn, refusalCause(failure));
       else outbox.handled().ifPresent(message -> delivery.complete(id.key(), message.id(), message.due()));
     });
     removeStored();
@@ -160,7 +161,8 @@ final class TurnPipeline {
    */
   void refuse(StoreException cause) {
     lastStored = lastStored.thenCompose(result -> CompletableFuture.failedFuture(cause));
-    recordRefusal(nextNumber(), cause);
+    recordRefusal();
+    logRefusal(nextNumber(), cause);
   }
 
   private void acquire() {
@@ -191,13 +193,20 @@ final class TurnPipeline {
   }
 
   /** Records a refusal by the store, before the asker gets it. */
-  private void onRefused(Store.Turn turn, StoreException cause) {
-    if (!isRefused && turn.life() == life) recordRefusal(turn.number(), cause);
+  private void refuse(Store.Turn turn, StoreException cause) {
+    synchronized (delivery) { // the actor's thread may begin another life
+      if (isRefused || turn.life() != life) return;
+      recordRefusal();
+    }
+    logRefusal(turn.number(), cause);
   }
 
-  private void recordRefusal(long turn, StoreException cause) {
+  private void recordRefusal() {
     delivery.halt(id.key()); // before the actor handles another message
     isRefused = true;
+  }
+
+  private void logRefusal(long turn, StoreException cause) {
     StoreRegistry.of(store).failureLog().logRefusal(
         id + " reads its state again, since its turn " + turn + " was not stored",
         cause);
