@@ -59,8 +59,11 @@ final class SizedDisk implements StorageDirectory {
 
   @Override
   public void rename(String oldName, String newName) throws IOException {
+    var knownSize = sizes.get(oldName);
+    long size = knownSize != null ? knownSize : disk.size(oldName); // a file that no `create` has made
     disk.rename(oldName, newName);
-    sizes.put(newName, sizes.remove(oldName));
+    sizes.remove(oldName);
+    sizes.put(newName, size);
   }
 
   @Override
