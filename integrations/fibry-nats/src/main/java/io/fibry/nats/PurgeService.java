@@ -5,6 +5,7 @@ import io.fibry.store.Store;
 import io.fibry.text.Lines;
 import io.nats.client.Message;
 import io.nats.client.impl.NatsMessage;
+import io.nats.client.support.Encoding;
 import io.nats.client.support.JsonParseException;
 import io.nats.client.support.JsonParser;
 import io.nats.client.support.JsonValueUtils;
@@ -136,17 +137,22 @@ final class PurgeService {
   }
 
   private void reply(String replyTo, WriteOutcome outcome) {
-    String text = switch (outcome) {
+    connection.requests()
+        .publish(NatsMessage.builder().subject(replyTo).data(text(outcome), StandardCharsets.UTF_8).build());
+  }
+
+  /** {@return the text of a reply, which is like the server's answer to a purge} */
+  static String text(WriteOutcome outcome) {
+    return switch (outcome) {
       case WriteOutcome.WriteSuccess success -> "{}";
       case WriteOutcome.WriteRejection rejection -> error(403, rejection.reason());
       case WriteOutcome.RetryableFailure failure -> error(503, failure.reason());
-      case WriteOutcome.WriteConflict conflict -> throw new AssertionError(conflict);
+      // no known server answers so, but the node must get a reply in any case
+      case WriteOutcome.WriteConflict conflict -> error(403, "the server compared numbers, which no purge gives it");
     };
-    connection.requests().publish(NatsMessage.builder().subject(replyTo).data(text, StandardCharsets.UTF_8).build());
   }
 
   private static String error(int code, String reason) {
-    return "{\"error\":{\"code\":" + code + ",\"description\":\""
-        + reason.replace("\\", "\\\\").replace("\"", "\\\"") + "\"}}";
+    return "{\"error\":{\"code\":" + code + ",\"description\":\"" + Encoding.jsonEncode(reason) + "\"}}";
   }
 }
