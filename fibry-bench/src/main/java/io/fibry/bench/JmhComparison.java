@@ -77,16 +77,18 @@ public final class JmhComparison {
   }
 
   /**
-   * Returns the scores by benchmark and parameters. The file is a JSON array, which the parser of
-   * HOCON accepts only as the value of a key.
+   * Returns the scores by benchmark, mode and parameters. The mode {@code avgt} is not named. The
+   * file is a JSON array, which the parser of HOCON accepts only as the value of a key.
    */
   private static Map<String, Score> scores(Path file) throws IOException {
     var scores = new LinkedHashMap<String, Score>();
     for (var result : ConfigFactory.parseString("results:" + Files.readString(file)).getConfigList("results")) {
       var parameters = new TreeMap<String, Object>();
       if (result.hasPath("params")) parameters.putAll(result.getObject("params").unwrapped());
+      String mode = result.getString("mode");
       scores.put(result.getString("benchmark").replaceAll(".*\\.(\\w+\\.\\w+)$", "$1")
-          + (parameters.isEmpty() ? "" : " " + parameters), Score.of(result));
+          + (mode.equals("avgt") ? "" : " " + mode) + (parameters.isEmpty() ? "" : " " + parameters),
+          Score.of(result));
     }
     return scores;
   }

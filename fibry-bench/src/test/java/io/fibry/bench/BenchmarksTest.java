@@ -74,15 +74,32 @@ class BenchmarksTest {
     assertTrue(isWorse(file("old", 100, Double.NaN), file("new", 120, Double.NaN)));
   }
 
+  @Test
+  void eachModeOfBenchmarkIsCompared() throws IOException {
+    var oldFile = fileWithTwoModes("old", 100);
+
+    assertFalse(isWorse(oldFile, fileWithTwoModes("same", 100)));
+    assertTrue(isWorse(oldFile, fileWithTwoModes("slower", 200)));
+  }
+
   private static boolean isWorse(Path oldFile, Path newFile) throws IOException {
     return JmhComparison.hasWorse(oldFile, newFile, new PrintStream(OutputStream.nullOutputStream()));
   }
 
   private Path file(String name, double score, double error) throws IOException {
-    var text = """
-        [ { "benchmark" : "io.fibry.bench.OneToOne.message", "mode" : "avgt", "params" : { "who" : "fiber" },
-            "primaryMetric" : { "score" : %s, "scoreError" : %s, "scoreUnit" : "ns/op" } } ]
-        """.formatted(score, Double.isNaN(error) ? "\"NaN\"" : error);
-    return Files.writeString(folder.resolve(name + ".json"), text);
+    return Files.writeString(folder.resolve(name + ".json"), "[ " + run("avgt", score, error) + " ]");
+  }
+
+  /** Writes a file whose average time has this score, and whose throughput is always 1. */
+  private Path fileWithTwoModes(String name, double score) throws IOException {
+    return Files.writeString(folder.resolve(name + ".json"),
+        "[ " + run("avgt", score, 0) + ", " + run("thrpt", 1, 0) + " ]");
+  }
+
+  private static String run(String mode, double score, double error) {
+    return """
+        { "benchmark" : "io.fibry.bench.OneToOne.message", "mode" : "%s", "params" : { "who" : "fiber" },
+          "primaryMetric" : { "score" : %s, "scoreError" : %s, "scoreUnit" : "ns/op" } }
+        """.formatted(mode, score, Double.isNaN(error) ? "\"NaN\"" : error);
   }
 }
