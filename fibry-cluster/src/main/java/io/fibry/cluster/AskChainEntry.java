@@ -5,6 +5,8 @@ import io.fibry.Request;
 import io.fibry.cluster.spi.WireMessage;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * An actor in a chain of requests: its handler waits for the answer of the next actor, or it is the
@@ -18,6 +20,7 @@ import java.util.List;
 record AskChainEntry(String nodeLife, String actor) {
   private static final int MAX_ENTRIES = 32; // in a header; if there are more askers, the first are left out
   private static final String SEPARATOR = "\t";
+  private static final Pattern ESCAPED = Pattern.compile("\\\\(.)");
 
   static String toHeader(List<String> askers) {
     return String.join(SEPARATOR, askers.subList(Math.max(0, askers.size() - MAX_ENTRIES), askers.size()));
@@ -43,7 +46,7 @@ record AskChainEntry(String nodeLife, String actor) {
   AskCycleException cycleException(WireMessage wire, Request<?, ?> request) {
     var names = new ArrayList<String>();
     for (var entry : of(wire))
-      if (!names.isEmpty() || entry.equals(toString())) names.add(entry.substring(entry.indexOf(' ') + 1));
+      if (!names.isEmpty() || entry.equals(toString())) names.add(unescaped(entry.substring(entry.indexOf(' ') + 1)));
     names.add(actor);
     var waits = new ArrayList<String>();
     for (int i = 1; i < names.size(); i++) waits.add("'" + names.get(i - 1) + "' waits for '" + names.get(i) + "'");
@@ -54,5 +57,11 @@ record AskChainEntry(String nodeLife, String actor) {
   @Override
   public String toString() {
     return nodeLife + " " + actor.replace("\\", "\\\\").replace(SEPARATOR, "\\t");
+  }
+
+  /** Returns the name whose escaped form {@link #toString} gives. */
+  private static String unescaped(String name) {
+    return ESCAPED.matcher(name).replaceAll(
+        escaped -> escaped.group().equals("\\t") ? SEPARATOR : Matcher.quoteReplacement(escaped.group(1)));
   }
 }
