@@ -6,6 +6,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
@@ -21,9 +22,11 @@ public final class LastLines
   private static final int MAX_LINE_BYTES = 600; // longer lines are cut off there
   private static final Deque<String> LINES = new ArrayDeque<>(); // guarded by itself
 
+  private static final List<Tee> TEES = List.of(new Tee(System.out), new Tee(System.err));
+
   static {
-    System.setOut(new PrintStream(new Tee(System.out), true, StandardCharsets.UTF_8));
-    System.setErr(new PrintStream(new Tee(System.err), true, StandardCharsets.UTF_8));
+    System.setOut(new PrintStream(TEES.getFirst(), true, StandardCharsets.UTF_8));
+    System.setErr(new PrintStream(TEES.getLast(), true, StandardCharsets.UTF_8));
   }
 
   /** Passes bytes on. Adds each line to {@link #LINES} when its newline is written. */
@@ -48,6 +51,12 @@ public final class LastLines
           addLine(line.toString(StandardCharsets.UTF_8));
           line.reset();
         } else if (line.size() < MAX_LINE_BYTES) line.write(bytes[i]);
+    }
+
+    /** Adds the bytes after the last line break as a line. */
+    synchronized void endLine() {
+      if (line.size() > 0) addLine(line.toString(StandardCharsets.UTF_8));
+      line.reset();
     }
 
     @Override
@@ -78,6 +87,7 @@ public final class LastLines
   }
 
   private static Throwable withLines(Throwable failure) {
+    TEES.forEach(Tee::endLine);
     synchronized (LINES) {
       if (!LINES.isEmpty()) failure.addSuppressed(new LastLinesException(String.join("\n", LINES)));
       LINES.clear();
@@ -87,6 +97,7 @@ public final class LastLines
 
   @Override
   public void beforeEach(ExtensionContext context) {
+    TEES.forEach(Tee::endLine); // otherwise the first line of this test would begin with a text of an earlier test
     synchronized (LINES) {
       LINES.clear();
     }

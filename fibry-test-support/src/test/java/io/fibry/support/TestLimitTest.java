@@ -13,13 +13,16 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Disabled;
+import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 class TestLimitTest {
-  private static final Class<?>[] LAUNCHED = {Failing.class, Interrupted.class, IgnoresInterrupts.class};
+  private static final Class<?>[] LAUNCHED = {Failing.class, OpenLines.class, Interrupted.class,
+      IgnoresInterrupts.class};
   private static final String SECTION = "\n----\n";
 
   private static String[] outputs; // the output of each launched class
@@ -77,6 +80,22 @@ class TestLimitTest {
     }
   }
 
+  @Disabled("launched in a JVM of its own")
+  @TestMethodOrder(MethodOrderer.MethodName.class)
+  static final class OpenLines {
+    @Test
+    void first() {
+      System.out.print("an open line of the first test");
+    }
+
+    @Test
+    void second() {
+      System.out.println("a line of the second test");
+      System.out.print("its open line");
+      throw new IllegalStateException("the second test fails");
+    }
+  }
+
   /** Runs all classes in one JVM, because the start of a JVM takes most of the time. */
   @BeforeAll
   static void launch() {
@@ -113,6 +132,13 @@ class TestLimitTest {
 
     assertTrue(text.contains("the only failure"), text);
     assertTrue(text.contains("the last lines of this test:\na line of the failing test"), text);
+  }
+
+  @Test
+  void lineWithoutEndBelongsToItsOwnTest() {
+    var text = outputOf(OpenLines.class);
+
+    assertTrue(text.contains("the last lines of this test:\na line of the second test\nits open line\n"), text);
   }
 
   @Test
