@@ -148,7 +148,7 @@ class DocumentsTest {
 
   @ParameterizedTest
   @MethodSource("blocks")
-  void blockRunsAndPrintsPromisedLines(Block block) throws Exception {
+  void codeBlockPrintsLinesPromisedInComments(Block block) throws Exception {
     var printedLines = block.text().contains("Simulation.run") ? jvm.call(block.mainClass()).lines().toList()
         : Programs.run(classes, block.mainClass(), block.expectedLines()::equals);
 
@@ -169,13 +169,13 @@ class DocumentsTest {
   }
 
   @Test
-  void readmeIsShortAndBeginsWithCode() throws Exception {
+  void readmeHasAtMost200LinesAndBeginsWithCode() throws Exception {
     assertShortAndCodeFirst(README, 200);
   }
 
   @ParameterizedTest
   @MethodSource("chapters")
-  void chapterIsShortAndBeginsWithCode(Path chapter) throws Exception {
+  void chapterHasAtMost120LinesAndBeginsWithCode(Path chapter) throws Exception {
     assertShortAndCodeFirst(chapter, 120);
   }
 

@@ -152,7 +152,7 @@ class ExamplesTest {
 
   /** The printed cycle may begin with either actor. */
   @Test
-  void deadlockShowsCycle() {
+  void deadlockExamplePrintsCycle() {
     var printedText = jvm.run("Deadlock");
 
     var links = List.of("'ann' waits for 'bob' (\"what does Bob want?\")",
@@ -195,7 +195,7 @@ class ExamplesTest {
   }
 
   @Test
-  void examplesAreShort() throws Exception {
+  void exampleExceptTourHasAtMost60Lines() throws Exception {
     for (var source : sources(2)) {
       int lines = Files.readAllLines(source).size();
       assertTrue(lines <= 60 || source.endsWith("Tour.java"), source + " has " + lines + " lines");

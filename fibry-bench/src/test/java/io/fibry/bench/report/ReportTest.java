@@ -55,12 +55,12 @@ class ReportTest {
   }
 
   @Test
-  void questionNamesItsParameters() {
+  void pageNamesJmhParametersOfQuestion() {
     assertTrue(page.contains("\n`ManyToOne` message senders 8; 1 forks of 1 iterations. JDK"), page);
   }
 
   @Test
-  void allocationIsSeparateQuestion() {
+  void allocatedBytesHaveTheirOwnTable() {
     assertTrue(page.contains("\n`OneToOne` message allocated; 2 forks of 2 iterations. JDK"), page);
     assertTrue(page.contains("| fibry, fiber | 48.0 |  | B/op | 1.00 |"), page);
   }
@@ -126,7 +126,7 @@ class ReportTest {
   }
 
   @Test
-  void machineAndVersionAreNamed() {
+  void frontPageNamesMachineAndJdkVersion() {
     assertTrue(front.contains("Run on JDK 25+1, a machine, 2 processors, 2026-11-20."), front);
   }
 
@@ -139,7 +139,7 @@ class ReportTest {
   }
 
   @Test
-  void secondReportChangesNothing(@TempDir Path emptyFolder) throws Exception {
+  void reportWithoutNewResultsChangesNoPage(@TempDir Path emptyFolder) throws Exception {
     Report.write(emptyFolder, docs);
 
     assertEquals(front, Files.readString(docs.resolve("benchmarks.md")));
@@ -147,7 +147,7 @@ class ReportTest {
   }
 
   @Test
-  void resultOnNoPageIsNamed(@TempDir Path otherDocs) throws Exception {
+  void reportReturnsResultsThatNoPageShows(@TempDir Path otherDocs) throws Exception {
     assertEquals(List.of(), resultsOnNoPage);
 
     Files.createDirectories(otherDocs.resolve("benchmarks"));
@@ -156,7 +156,7 @@ class ReportTest {
   }
 
   @Test
-  void blockWithoutItsResultIsError(@TempDir Path otherDocs) throws Exception {
+  void blockOfUnknownQuestionIsError(@TempDir Path otherDocs) throws Exception {
     Files.createDirectories(otherDocs.resolve("benchmarks"));
     Files.writeString(otherDocs.resolve("benchmarks.md"), block("grotwh"));
 
@@ -199,12 +199,12 @@ class ReportTest {
   }
 
   @Test
-  void chartKeepsItsWordsAsText() throws Exception {
+  void chartContainsNameOfSideAsText() throws Exception {
     assertTrue(Files.readString(docs.resolve("charts/blocking.svg")).contains("fibry, a fiber for each"));
   }
 
   @Test
-  void rawFilesAreCopiedAndStaleChartsAreDeleted() throws Exception {
+  void reportCopiesRawFilesAndDeletesStaleCharts() throws Exception {
     assertTrue(Files.readString(docs.resolve("benchmarks/data/jmh-questions.json")).contains("OneToOne"));
     assertFalse(Files.readString(docs.resolve("benchmarks/data/jmh-questions.json")).contains("/a/folder"));
     assertTrue(Files.exists(docs.resolve("benchmarks/data/savina.json")));
@@ -212,7 +212,7 @@ class ReportTest {
   }
 
   @Test
-  void copiesKeepDateOfRun(@TempDir Path copies) throws Exception {
+  void archivedResultKeepsDateOfItsRun(@TempDir Path copies) throws Exception {
     var runFile = Files.writeString(copies.resolve("savina.json"),
         Files.readString(fixtures().resolve("savina.json")).replace("\"jdk\"", "\"date\": \"2026-01-02\", \"jdk\""));
 
@@ -236,7 +236,7 @@ class ReportTest {
   }
 
   @Test
-  void undeclaredResultChangesNoPage(@TempDir Path otherDocs) throws Exception {
+  void undeclaredResultFailsReportWithoutDeletingCharts(@TempDir Path otherDocs) throws Exception {
     Files.createDirectories(otherDocs.resolve("benchmarks"));
     Files.createDirectories(otherDocs.resolve("charts"));
     Files.writeString(otherDocs.resolve("charts/old.svg"), "");

@@ -167,7 +167,7 @@ class StackEdgeFaultTest {
   @Promise("8.5")
   @ParameterizedTest
   @MethodSource("cases")
-  void receiverWorksAfterOverflowInsideSend(String strategy, Mailbox<? super Integer> mailbox, SendMethod method)
+  void receiverHandlesNextMessageAfterOverflowInsideSend(String strategy, Mailbox<? super Integer> mailbox, SendMethod method)
       throws Exception {
     try (var worker = new Worker()) {
       int[] overflowDepths = new int[2];
@@ -216,7 +216,7 @@ class StackEdgeFaultTest {
   }
 
   @Test
-  void timersRunAfterOverflows() throws Exception {
+  void systemTimerSendsItsMessage() throws Exception {
     var timerFired = new CountDownLatch(1);
 
     ActorSystem.anonymous().newActor((Integer i) -> timerFired.countDown()).sendMessageLater(1, Duration.ofMillis(1));
