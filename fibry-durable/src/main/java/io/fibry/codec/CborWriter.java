@@ -81,13 +81,13 @@ final class CborWriter implements ItemWriter {
   @Override
   public void float32(float value) {
     put(Cbor.FLOAT);
-    number(Float.floatToRawIntBits(value), Integer.BYTES);
+    putBigEndian(Float.floatToRawIntBits(value), Integer.BYTES);
   }
 
   @Override
   public void float64(double value) {
     put(Cbor.DOUBLE);
-    number(Double.doubleToRawLongBits(value), Long.BYTES);
+    putBigEndian(Double.doubleToRawLongBits(value), Long.BYTES);
   }
 
   @Override

@@ -41,7 +41,8 @@ final class TurnPipeline {
   private long life; // written by the actor's thread with the monitor of `delivery`
   private long lastNumber; // of the last turn
   private CompletableFuture<Void> lastStored = DONE; // done when the last turn is stored; fails if it is refused
-  // a turn of this life was not stored; the store's thread sets it with the monitor of `delivery`
+  // a turn of this life was not stored; written by the actor's thread and by the store's thread, which holds
+  // the monitor of `delivery`
   private volatile boolean isRefused;
 
   TurnPipeline(PendingDelivery delivery, Store.ActorId id, int maxUnstored) {
@@ -105,7 +106,8 @@ final class TurnPipeline {
 
   /**
    * Returns whether the message still waits at the store. If not, it was handled, perhaps by
-   * another life. Only this life can have handled messages that were stored after its load.
+   * another life. The store need not be asked about messages that waited at the load of this life,
+   * or were stored later: only this life can have handled them.
    */
   boolean isPending(StoredMessage<?> message) {
     boolean isCertain =
@@ -147,7 +149,7 @@ final class TurnPipeline {
     lastNumber++;
     lastStored = storing.whenComplete((result, failure) -> {
       unstoredPermits.release();
-      if (failure != null) refuse(turn, refusalCause(failure));
+      if (failure != null) onRefused(turn, refusalCause(failure));
       else outbox.handled().ifPresent(message -> delivery.complete(id.key(), message.id(), message.due()));
     });
     removeStored();
@@ -193,7 +195,7 @@ final class TurnPipeline {
   }
 
   /** Records a refusal by the store, before the asker gets it. */
-  private void refuse(Store.Turn turn, StoreException cause) {
+  private void onRefused(Store.Turn turn, StoreException cause) {
     synchronized (delivery) { // the actor's thread may begin another life
       if (isRefused || turn.life() != life) return;
       recordRefusal();

@@ -22,7 +22,7 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 class TestLimitTest {
   private static final Class<?>[] LAUNCHED = {Failing.class, OpenLines.class, Interrupted.class,
-      IgnoresInterrupts.class};
+    IgnoresInterrupts.class};
   private static final String SECTION = "\n----\n";
 
   private static String[] outputs; // the output of each launched class

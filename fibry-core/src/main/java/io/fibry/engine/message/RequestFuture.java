@@ -17,30 +17,32 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * A request: the envelope of a message and the future of its asker, in one object of 48 bytes.
+ * A request: the node of a message in the mailbox, and the future of its asker, in one object of 48
+ * bytes.
  *
  * <p><b>States.</b> One byte has flags that are set by compare-and-set. BEGUN: a drain handles the
  * request, and only a stash clears the flag. SETTLED: it has a result, or was withdrawn. CHAINED:
- * code of a user is chained to it. CALLBACKS_RUN: the thread that answered the request has looked
- * for callbacks. A cancel, a limit or a completion from outside sets this flag together with
- * SETTLED, because its thread may run callbacks itself.
+ * code of a user is chained to it. CALLBACKS_RUN: a thread that chains code need not wait. A drain
+ * sets this flag after it has run the callbacks. A cancel, a limit or a completion from outside
+ * sets it together with SETTLED, because its thread is permitted to run callbacks.
  *
  * <p><b>BEGUN against SETTLED</b> decides whether the request is handled. A drain sets BEGUN when
  * it takes the request; a cancel, a limit, or a completion from outside sets SETTLED. The first of
  * the two wins, and a withdrawn request frees its capacity in the mailbox.
  *
- * <p><b>CHAINED against SETTLED</b> decides which thread runs the callbacks: not the thread of the
- * actor, unless no fiber can be started. A drain sets SETTLED. If CHAINED was set before, another
- * thread completes the future; otherwise the drain does. Last, the drain sets CALLBACKS_RUN. A
- * thread that chains code after SETTLED first waits for CALLBACKS_RUN (0.1 s at most), so that the
- * drain does not find the code. The thread then runs the code itself.
+ * <p><b>CHAINED against SETTLED</b> decides which thread runs the callbacks. The actor's thread
+ * must not run them, unless no fiber can be started. A drain sets SETTLED. If CHAINED was set
+ * before, another thread completes the future; otherwise the drain does. Last, the drain sets
+ * CALLBACKS_RUN. A thread that chains code after SETTLED first waits for CALLBACKS_RUN (0.1 s at
+ * most), so that the drain does not find the code. The thread then runs the code itself.
  *
  * <p><b>Failure.</b> If the drain has no stack or memory left to complete the future, it clears
  * SETTLED again and throws. A method higher up in the drain's call chain, which has more stack,
  * then fails the request.
  *
- * <p><b>Refused.</b> A future beside the envelope: 24 bytes more, and two states that must agree.
- * Always completing on another thread: twice the cost of a request.
+ * <p><b>Refused designs.</b> A future separate from the node in the mailbox: it takes 24 bytes
+ * more, and has two states that must agree. Always completing on another thread: twice the cost of
+ * a request.
  */
 public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLimit.ExpiringAnswer<R>, Wait.Awaitable {
   // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when stashed. CHAINED may be added
@@ -62,18 +64,20 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   // threads that drop or withdraw the request
   public QueueEntry<Object> entry;
   // null without a limit, or if the request was settled before it began; written by the writers of
-  // `message`
+  // `messageOrSettler`
   public Deadline deadline;
-  // Null once the request has begun or was settled. While `settle` completes the future on its own
-  // thread, the field holds that thread. Written by the asker before the offer, then by the thread
-  // that changed `state`
-  private Object message;
+  // The message; null once the request has begun or was settled. While `settle` completes the
+  // future on its own thread, the field holds that thread. Written by the asker before the offer,
+  // then by the thread that changed `state`
+  private Object messageOrSettler;
   // null if there is none, or once the request has begun or was settled; written by the writers of
-  // `message`
+  // `messageOrSettler`
   public Baggage baggage;
   private volatile byte state;
   public boolean isAnswered; // whether the handler has answered, or promised an answer; drain only
-  public boolean hasDeclaredType; // whether the future has the type that the request declares; written before the offer
+  // whether the asker expects an answer of the type that the request declares; written before the
+  // offer
+  public boolean hasDeclaredType;
   // whether `ask` made the request. No user sees the future of such a request, and after a failure
   // its value is a FailedResult
   private final boolean isBlocking;
@@ -85,12 +89,12 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   public RequestFuture(Recipient recipient, Object message, Baggage baggage, boolean isBlocking) {
     this.isBlocking = isBlocking;
     this.recipient = recipient;
-    this.message = message;
+    this.messageOrSettler = message;
     this.baggage = baggage;
   }
 
   public Object message() {
-    return message;
+    return messageOrSettler;
   }
 
   // ---- the drain's side
@@ -102,8 +106,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   public Object begin() {
     if (!STATE.compareAndSet(this, (byte) 0, BEGUN) && !STATE.compareAndSet(this, CHAINED, (byte) (CHAINED | BEGUN)))
       return (state & (BEGUN | SETTLED)) == 0 ? begin() : null; // `onChain` may have changed the state in between
-    Object begunMessage = message;
-    message = null;
+    Object begunMessage = messageOrSettler;
+    messageOrSettler = null;
     if (baggage != null) baggage = null;
     return begunMessage;
   }
@@ -113,8 +117,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    */
   public Object beginUnseen() {
     STATE.set(this, BEGUN);
-    Object begunMessage = message;
-    message = null;
+    Object begunMessage = messageOrSettler;
+    messageOrSettler = null;
     return begunMessage;
   }
 
@@ -153,10 +157,10 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    */
   public boolean stash(Object stashedMessage, Baggage stashedBaggage) {
     baggage = stashedBaggage;
-    message = stashedMessage;
+    messageOrSettler = stashedMessage;
     for (byte s = state; (s & SETTLED) == 0; s = state)
       if (STATE.compareAndSet(this, s, (byte) (s & ~BEGUN))) return true;
-    message = null;
+    messageOrSettler = null;
     baggage = null;
     return false;
   }
@@ -182,13 +186,13 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     byte stateBefore = trySettle(SETTLED);
     if ((stateBefore & SETTLED) != 0) return;
     try {
-      message = null;
+      messageOrSettler = null;
       boolean needsFiber = needsOtherThread || (stateBefore & CHAINED) != 0;
       // without a fiber, this thread completes the future
       if (!needsFiber || !recipient.tryRunOnFiber(new Completion<>(this, (R) value, failure, false))) {
-        // so that awaitCallbacks does not wait for this thread: a callback behind `allOf` may run
-        // on it and chain code
-        message = Thread.currentThread();
+        // so that `awaitCallbacks`, if called on this thread, does not wait for itself: a callback
+        // behind `allOf` may run here and chain code
+        messageOrSettler = Thread.currentThread();
         set((R) value, failure);
       } // otherwise a fiber completes the future, and this thread does not wait for it
       state = (byte) (stateBefore | SETTLED | CALLBACKS_RUN);
@@ -196,7 +200,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
       state = stateBefore;
       throw error;
     } finally {
-      message = null;
+      messageOrSettler = null;
     }
   }
 
@@ -349,7 +353,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   /** Fails the request if it has not begun, because the actor has ended. */
   public void failIfQueued() {
-    Object queuedMessage = message;
+    Object queuedMessage = messageOrSettler;
     if (queuedMessage != null) failStopped(queuedMessage);
   }
 
@@ -451,7 +455,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
       endLimit();
       if (isBegun() && isAnswered) recipient.removePromise(this, true);
       if (!isBegun()) {
-        message = null;
+        messageOrSettler = null;
         baggage = null;
         deadline = null;
         recipient.onWithdrawn(this, reason);
@@ -468,12 +472,13 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Waits until the thread that settled the request has looked for callbacks. Waits at most 0.1 s,
-   * because a callback behind {@code allOf} may block that thread.
+   * Waits until the thread that settled the request will run no more callbacks. Waits at most 0.1
+   * s, because a callback behind {@code allOf} may block that thread.
    */
   private void awaitCallbacks() {
     var thisThread = Thread.currentThread();
-    EngineThreads.pauseWhile(() -> (state & (SETTLED | CALLBACKS_RUN)) == SETTLED && message != thisThread, 200);
+    EngineThreads.pauseWhile(() -> (state & (SETTLED | CALLBACKS_RUN)) == SETTLED && messageOrSettler != thisThread,
+        200);
   }
 
   // ---- the users' side
@@ -492,6 +497,6 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   @Override
   public Wait publish(boolean ignoresInterrupts) {
-    return publish(message, Wait.WaitingHandler.current(), ignoresInterrupts);
+    return publish(messageOrSettler, Wait.WaitingHandler.current(), ignoresInterrupts);
   }
 }

@@ -167,7 +167,8 @@ class StackEdgeFaultTest {
   @Promise("8.5")
   @ParameterizedTest
   @MethodSource("cases")
-  void receiverHandlesNextMessageAfterOverflowInsideSend(String strategy, Mailbox<? super Integer> mailbox, SendMethod method)
+  void receiverHandlesNextMessageAfterOverflowInsideSend(String strategy, Mailbox<? super Integer> mailbox,
+      SendMethod method)
       throws Exception {
     try (var worker = new Worker()) {
       int[] overflowDepths = new int[2];
