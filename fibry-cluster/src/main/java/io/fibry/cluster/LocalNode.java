@@ -58,8 +58,7 @@ final class LocalNode implements Cluster {
   private final Map<String, ExposedActor<?>> offers = new ConcurrentHashMap<>(); // by name
   private final Map<String, CompletableFuture<ExitReason>> exitFutures = new ConcurrentHashMap<>(); // by name
   private final Map<String, PartitionCoordinator<?>> partitionCoordinators = new ConcurrentHashMap<>(); // by kind
-  // by kind; the end of a handle ends the hosting
-  private final Map<String, Exitable> hostingHandles = new ConcurrentHashMap<>();
+  private final Map<String, Exitable> hostingHandles = new ConcurrentHashMap<>(); // by kind; to end the hosting
   private final Map<Store, Subscription> unownedSubscriptions = new ConcurrentHashMap<>(); // by store; see notifyOwner
   private volatile boolean isLeaving;
   private final AtomicLong lastMessageId = new AtomicLong(); // of messages to other nodes
@@ -176,10 +175,7 @@ final class LocalNode implements Cluster {
         Optional.of(() -> exitOf(name)));
   }
 
-  /**
-   * Returns the exit of the actor that is offered under a name now. A completed future belongs to
-   * an earlier actor with this name, so it is replaced.
-   */
+  /** Returns the exit of the actor with this name. Replaces the exit of an actor that has ended. */
   private CompletableFuture<ExitReason> exitOf(String name) {
     var exit = exitFutures.compute(name,
         (key, previous) -> previous != null && !previous.isDone() ? previous : RemoteExitWatch.of(name, nodeContext));
@@ -371,9 +367,7 @@ final class LocalNode implements Cluster {
     }
   }
 
-  /**
-   * Returns a source of message ids, which consist of the name and life of this node and a number.
-   */
+  /** Returns a source of message ids, which consist of this node's name and life, and a number. */
   private Supplier<String> newIdSource() {
     String prefix = nodeContext.nameAndLife() + ".";
     return () -> prefix + lastMessageId.incrementAndGet();

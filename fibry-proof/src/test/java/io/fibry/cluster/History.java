@@ -174,8 +174,8 @@ final class History {
     byKey.forEach((key, answersOfKey) -> {
       for (var second : answersOfKey) for (var first : answersOfKey)
         if (first.ended < second.start && first.count > second.count)
-          fail(0, key + " said " + first.count + " at " + first.ended + ", and " + second.count
-              + " to what was asked at " + second.start);
+          fail(0, key + " answered " + first.count + " at " + first.ended + ", and " + second.count
+              + " to a request sent at " + second.start);
     });
   }
 

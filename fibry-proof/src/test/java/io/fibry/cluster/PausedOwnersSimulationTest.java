@@ -22,17 +22,17 @@ class PausedOwnersSimulationTest {
   }
 
   @Test
-  void plantedStaleAnswersAreFound() {
-    assertFinds(Planted.READS_ARE_CACHED, " said ");
+  void staleAnswersAreFound() {
+    assertFinds(Planted.READS_ARE_CACHED, " to a request sent at ");
   }
 
   @Test
-  void plantedConcurrentTurnsOfTwoOwnersAreFound() {
+  void concurrentTurnsOfTwoOwnersAreFound() {
     assertFinds(Planted.CLOCKS_STOP, "is stored twice");
   }
 
   @Test
-  void plantedTakeoverWithoutWaitForLeaseIsFound() {
+  void nodesThatDoNotWaitForLeaseAreFound() {
     assertFinds(Planted.EXPIRY_IS_AN_END, "is stored twice");
   }
 

@@ -296,7 +296,7 @@ final class WorkRound {
     for (long id : lostIds) if (attemptsById.containsKey(id)) errors.add(id + " was not stored, but was begun");
     if (!hasFaults) doneCounts.forEach((id, times) -> {
       if (times > 1 && attemptsById.get(id).stream().noneMatch(Attempt::isDisturbed))
-        errors.add(id + " was done " + times + " times, and no node of it was disturbed");
+        errors.add(id + " was done " + times + " times, although no node that did it was disturbed");
     });
     assertEquals(List.of(), errors);
   }

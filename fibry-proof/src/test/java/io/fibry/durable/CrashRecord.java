@@ -80,7 +80,8 @@ final class CrashRecord {
           () -> key + " was read as " + longest.get(key) + ", and is " + state);
       check(new TreeSet<>(state).size() == state.size(), () -> "twice at " + key + ": " + state);
       positions.forEach((op, position) -> check(!state.contains(op) || state.indexOf(op) + 1 == position,
-          () -> op + " was answered " + position + ", and is at " + (state.indexOf(op) + 1) + " of " + state));
+          () -> op + " was answered with position " + position + ", but is stored at " + (state.indexOf(op) + 1)
+              + " of " + state));
       stored.addAll(state);
     });
     for (var op : answeredOps) check(stored.contains(op), () -> op + " was answered, but is not stored: " + stored);

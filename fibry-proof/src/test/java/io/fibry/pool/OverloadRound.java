@@ -225,7 +225,8 @@ final class OverloadRound {
     String name = trial == boundedPool ? "bounded: " : "limited wait: ";
     assertTrue(trial.answeredShare(low) >= MIN_SHARE, () -> name + trial.answeredShare(low) + " at half the capacity");
     assertTrue(trial.goodput(high) >= MIN_SHARE * trial.capacity(high),
-        () -> name + trial.goodput(high) + " of " + trial.capacity(high));
+        () -> name + trial.goodput(high) + " answers per second, although the resources permit "
+            + trial.capacity(high));
     for (var outcome : trial.endedIn(high, End.REFUSED))
       assertEquals(0, outcome.duration(), name + "a refused client waits");
     assertEquals(0, trial.wastedSteps, name + "steps for clients that had stopped waiting");
