@@ -10,8 +10,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZZ_Result;
 
 /**
- * A handler ends its call while the limit of the call expires. Results: the values that two calls
- * of {@code end} returned, and whether the interrupt flag of the thread was set afterwards.
+ * A handler ends its interruptible call, by calling {@code end} twice, while the limit of the call
+ * expires. Results: the two values that {@code end} returned, and whether the interrupt flag of the
+ * thread was set afterwards.
  */
 @JCStressTest
 @Outcome(id = "false, false, false", expect = ACCEPTABLE, desc = "the call ended before the limit")

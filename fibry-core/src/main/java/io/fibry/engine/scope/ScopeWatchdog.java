@@ -13,10 +13,10 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Logs actors that handle a message for too long, once for each message. Of actors that are slow at
- * the same line of code, it logs at most one per second. It also logs actors with too many waiting
- * messages. Such an actor is logged again only after the number of its messages has fallen to half
- * of the maximum.
+ * Logs actors that handle a message for too long, once for each message. If several actors are slow
+ * at the same line of code, it logs one of them per second. It also logs actors with too many
+ * waiting messages. Such an actor is logged again only after the number of its messages has fallen
+ * to half of the maximum.
  */
 final class ScopeWatchdog {
   private static final int CHECKS_PER_LIMIT = 4; // checks in the time that one message may take

@@ -63,7 +63,7 @@ public final class Dashboard implements AutoCloseable {
    *
    * @param scope the scope to show
    * @param port the port to listen on; 0 for any free port
-   * @param options changes the address, the access and the contents
+   * @param options changes the address, the access, and whether message contents are shown
    * @return the dashboard, listening
    * @throws UncheckedIOException if the port is taken
    * @throws IllegalArgumentException if other machines can reach the dashboard, and it has no
