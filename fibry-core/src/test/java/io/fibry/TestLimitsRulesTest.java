@@ -107,7 +107,7 @@ class TestLimitsRulesTest {
 
   @Test
   void testsUseCommonTimeLimit() throws IOException {
-    forbid(JUNIT_LIMIT, "TestLimit gives each test five minutes at the speed of the machine");
+    forbid(JUNIT_LIMIT, "TestLimit gives each test five minutes of the clock Pace");
   }
 
   @Test

@@ -70,8 +70,8 @@ public interface Codec<T> {
    * @param type the type of the values
    * @param forms adds names and old forms
    * @return a codec
-   * @throws IllegalArgumentException if values of a part of the type cannot be written, or if bytes
-   *     could be read as two forms; the text names the part or form
+   * @throws IllegalArgumentException if values of a part of the type cannot be written, or if the
+   * same bytes could be read as two forms of a type; the message names the part or form
    */
   static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
     return TypeCodec.of(type, forms);

@@ -64,7 +64,7 @@ public final class TypeCodec<T> implements Codec<T> {
    * @param format the format of the bytes
    * @return a codec
    * @throws IllegalArgumentException if a part of the type cannot be encoded, or if the same bytes
-   *     could be read as two forms
+   * could be read as two forms of a type
    */
   public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms, Format format) {
     Objects.requireNonNull(type, "type");

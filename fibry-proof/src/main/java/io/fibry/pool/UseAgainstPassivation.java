@@ -13,8 +13,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 /**
  * A thread uses an entity while the sweeper passivates it. A user that entered (1) hands over its
  * message before the pill, and the sweeper sees that message. Both threads use plain fields. A user
- * that finds the entity passivated (0) would use its next incarnation. Results: whether the entity
- * was used (1), whether it was passivated (1).
+ * that finds the entity passivated (0) would use its next incarnation. Results: 1 if the entity was
+ * used, 1 if it was passivated.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "used, and therefore not passivated")

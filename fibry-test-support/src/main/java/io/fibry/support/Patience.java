@@ -19,9 +19,9 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * The waits of all tests. A wait ends as soon as its condition is true. It fails after
- * {@link #LONG}, which is counted at the speed of the machine ({@link Pace}). The failure shows the
- * threads and actors ({@link Evidence}).
+ * The waits of all tests. A wait ends as soon as its condition is true. It fails after {@link
+ * #LONG}, measured by {@link Pace}, a clock that runs slower on a slow machine. The failure shows
+ * the threads and actors ({@link Evidence}).
  */
 public final class Patience {
   /** A limit for calls that must not time out in a test: {@code actor.ask(x, LONG)}. */

@@ -78,6 +78,6 @@ public final class Report {
    */
   private static String placeholderFor(String name) {
     if (Comparisons.isDeclared(name)) return "Not measured yet.\n";
-    throw new IllegalStateException("a page asks for '" + name + "', of which there is no result");
+    throw new IllegalStateException("a page has a block '" + name + "', but no result has this name");
   }
 }

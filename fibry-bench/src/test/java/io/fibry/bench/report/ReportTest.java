@@ -162,7 +162,7 @@ class ReportTest {
 
     var failure = assertThrows(IllegalStateException.class, () -> Report.write(fixtures(), otherDocs));
 
-    assertEquals("a page asks for 'grotwh', of which there is no result", failure.getMessage());
+    assertEquals("a page has a block 'grotwh', but no result has this name", failure.getMessage());
   }
 
   @Test

@@ -16,7 +16,8 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
  * Two threads send to a pool of one worker, whose handler runs on the sending threads. One thread
  * sends while the worker becomes idle on the other thread. Each message is handled once, and a
  * handler sees the plain writes of the previous handler. Results: handled messages, the same number
- * by a second counter, handlers that saw different counters, whether the pool is still busy (1).
+ * by a second counter, handlers that saw different counters, and 1 if the pool is still busy,
+ * otherwise 0.
  */
 @JCStressTest
 @Outcome(id = "4, 4, 0, 0", expect = ACCEPTABLE, desc = "all handled, one at a time, and the pool is idle")

@@ -14,8 +14,9 @@ import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
  * A fiber leaves a killed actor to run another actor, while the killer interrupts the fiber.
- * Result: whether the interrupt came after the fiber had left (1). This test detects a missing
- * fence, a missing monitor, and a drain that still refers to the thread that left it.
+ * Result: 1 if the interrupt came after the fiber had left the actor, otherwise 0. This test
+ * detects a missing fence, a missing monitor, and a drain that still refers to the thread that left
+ * it.
  */
 @JCStressTest
 @Outcome(id = "0", expect = ACCEPTABLE, desc = "no interrupt, or before the fiber left")

@@ -12,7 +12,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * A fiber runs a task while the starter cancels the task. Afterwards a helper tries to run the
- * task. Results: how often the task ran, whether the starter cancelled it (1).
+ * task. Results: how often the task ran; 1 if the starter cancelled it, otherwise 0.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "the task ran once")

@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * A drain begins a request while its asker cancels it. Results: whether the drain began the request
- * (1), whether the asker cancelled it (1), withdrawals that the actor counted, the value (-1 if
+ * A drain begins a request while its asker cancels it. Results: 1 if the drain began the request, 1
+ * if the asker cancelled it, the withdrawals that the actor counted, and the value (-1 if
  * cancelled).
  */
 @JCStressTest

@@ -15,8 +15,8 @@ import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
  * A sender waits for capacity in a full queue. Meanwhile another thread polls the queue's only
- * entry, and then the queue stops accepting entries. Results: whether the sender's entry was
- * accepted (1), the first polled entry, and the number of remaining entries.
+ * entry, and then the queue stops accepting entries. Results: 1 if the sender's entry was accepted,
+ * the first polled entry, and the number of remaining entries.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "the entry was accepted")

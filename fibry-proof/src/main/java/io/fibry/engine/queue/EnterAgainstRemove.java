@@ -13,8 +13,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * An entry is removed while it enters a bounded queue. Results: whether it was removed (1), and the
- * number of waiting entries.
+ * An entry is removed while it enters a bounded queue. Results: 1 if it was removed, and the number
+ * of waiting entries.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "the entry was in the queue, and was removed")

@@ -16,8 +16,8 @@ import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
  * A sender offers a block of two entries to a bounded queue. Meanwhile the holder of the right to
- * run lets the queue stop accepting, polls all entries and releases the right. Results: whether the
- * block was accepted (1), the number of polled entries, and the number of remaining entries.
+ * run lets the queue stop accepting, polls all entries and releases the right. Results: 1 if the
+ * block was accepted, the number of polled entries, and the number of remaining entries.
  */
 @JCStressTest
 @Outcome(id = "1, 2, 0", expect = ACCEPTABLE, desc = "the block came before the queue stopped accepting")

@@ -16,8 +16,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * A sender offers a block of two entries to a bounded queue. Meanwhile the pill is added, and the
- * queue stops accepting entries. Results: whether the block was accepted (1), and the number of
- * entries in the queue, including the pill.
+ * queue stops accepting entries. Results: 1 if the block was accepted, and the number of entries in
+ * the queue, including the pill.
  */
 @JCStressTest
 @Outcome(id = "1, 3", expect = ACCEPTABLE, desc = "the block came before the queue stopped accepting")

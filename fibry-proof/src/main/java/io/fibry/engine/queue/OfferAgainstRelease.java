@@ -15,8 +15,8 @@ import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
  * A sender offers an entry to an empty bounded queue while the holder of the right to run releases
- * this right. Results: whether the sender got the right to run (1), whether the holder still has it
- * (1), and the first waiting entry.
+ * this right. Results: 1 if the sender got the right to run, 1 if the holder still has it, and the
+ * first waiting entry.
  */
 @JCStressTest
 @Outcome(id = "0, 1, 2", expect = ACCEPTABLE, desc = "the entry came before the release")
