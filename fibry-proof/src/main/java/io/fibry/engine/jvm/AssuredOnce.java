@@ -12,7 +12,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * A fiber runs a task while the starter cancels the task. Afterwards a helper tries to run the
- * task. Results: how often the task ran; 1 if the starter cancelled it, otherwise 0.
+ * task. Results: how often the task ran, and 1 if the starter cancelled it.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "the task ran once")

@@ -12,7 +12,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * A fiber puts a drain into a slot and wakes the monitor, which is about to sleep. Results: 1 if
- * the monitor sleeps, otherwise 0; 1 if the drain is in the slot, otherwise 0.
+ * the monitor sleeps, and 1 if the drain is in the slot.
  */
 @JCStressTest
 @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "the monitor is awake")

@@ -11,7 +11,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * Two handlers begin to wait for each other at the same time: each publishes itself, then searches
- * for a cycle of waits. Results: for each, 1 if it found the cycle, otherwise 0.
+ * for a cycle of waits. Results: for each of the two, 1 if it found the cycle.
  */
 @JCStressTest
 @Outcome(id = "0, 0", expect = FORBIDDEN, desc = "no handler found the cycle, so both would wait forever")
