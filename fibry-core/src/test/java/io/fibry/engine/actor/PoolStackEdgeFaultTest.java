@@ -32,9 +32,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests stack overflows inside sends to pools. A sender recurses and sends to a pool at every depth
- * until its stack is full. The pool must continue and lose no message. A pool must also end if the
- * stack overflows inside the code that ends it.
+ * Tests stack overflows inside sends to pools. A sender recurses until its stack is full, and from
+ * a certain depth on sends a message to a pool at every depth. The pool must continue, and lose no
+ * accepted message unless it runs on the sender's stack. A pool must also end if the stack
+ * overflows inside the code that ends it.
  */
 @ExtendWith(SilencedStdErr.class)
 class PoolStackEdgeFaultTest {
@@ -52,7 +53,7 @@ class PoolStackEdgeFaultTest {
       "weighted", builder -> Pools.weighted(builder, 3, (Integer number) -> 1 + (number & 1)),
       "byKey", builder -> Pools.byKey(builder, 2, (Integer number) -> number & 3));
 
-  enum Verb { MESSAGE, FUTURE, ASK }
+  enum SendMethod { MESSAGE, FUTURE, ASK }
 
   /** One pool, and one sender whose stack overflows. */
   private static final class Episode implements Runnable {
@@ -60,14 +61,14 @@ class PoolStackEdgeFaultTest {
     private final boolean[] accepted = new boolean[MAX_DEPTH];
     private final List<CompletableFuture<Integer>> futures = new ArrayList<>(MAX_DEPTH);
     private final ActorWithReturn<Integer, Integer> pool;
-    private final Verb verb;
+    private final SendMethod method;
     private final int firstDepth; // the depth of the first send
     // if true, workers run on the sender's stack, so their handlers may overflow, too
     private final boolean nested;
     private int depth;
 
-    Episode(UnaryOperator<ActorBuilder<Integer>> kind, Strategy strategy, Verb verb, int firstDepth) {
-      this.verb = verb;
+    Episode(UnaryOperator<ActorBuilder<Integer>> kind, Strategy strategy, SendMethod method, int firstDepth) {
+      this.method = method;
       this.firstDepth = firstDepth;
       this.nested = strategy == Strategy.CALLER;
       this.pool = kind.apply(Variants.scope(o -> o).anonymous().protocol(Integer.class).strategy(strategy)
@@ -97,7 +98,7 @@ class PoolStackEdgeFaultTest {
     }
 
     private void send(int level) {
-      switch (verb) {
+      switch (method) {
         case MESSAGE -> accepted[level] = pool.sendMessage(NUMBERS[level]);
         case FUTURE -> {
           var future = pool.sendMessageReturn(NUMBERS[level]);
@@ -141,7 +142,7 @@ class PoolStackEdgeFaultTest {
 
   static Stream<Object[]> cases() {
     return Stream.of("FIBER", "THREAD", "CALLER").flatMap(strategy -> KINDS.keySet().stream().sorted()
-        .flatMap(kind -> Stream.of(Verb.values()).map(verb -> new Object[] {strategy, kind, verb})));
+        .flatMap(kind -> Stream.of(SendMethod.values()).map(method -> new Object[] {strategy, kind, method})));
   }
 
   private static Strategy strategy(String name) {
@@ -150,17 +151,17 @@ class PoolStackEdgeFaultTest {
 
   @ParameterizedTest
   @MethodSource("cases")
-  void poolHandlesNextMessageAfterOverflowInsideSend(String strategy, String kind, Verb verb) throws Exception {
+  void poolWorksAfterOverflowInsideSend(String strategy, String kind, SendMethod method) throws Exception {
     int[] overflowDepths = new int[2];
     for (int i = 0; i < EPISODES; i++) {
-      int isVirtual = i % 4 == 3 ? 1 : 0;
-      var episode = new Episode(KINDS.get(kind), strategy(strategy), verb,
-          overflowDepths[isVirtual] == 0 ? MAX_DEPTH : Math.max(0, overflowDepths[isVirtual] - 100 - 40 * (i % 20)));
+      int stackKind = i % 4 == 3 ? 1 : 0; // 1: the sender has the stack of a virtual thread
+      var episode = new Episode(KINDS.get(kind), strategy(strategy), method,
+          overflowDepths[stackKind] == 0 ? MAX_DEPTH : Math.max(0, overflowDepths[stackKind] - 100 - 40 * (i % 20)));
       var sender =
-          isVirtual == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
+          stackKind == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
       sender.start();
       sender.join();
-      overflowDepths[isVirtual] = episode.depth;
+      overflowDepths[stackKind] = episode.depth;
 
       assertNull(episode.findViolation(), "episode " + i);
     }
@@ -172,13 +173,13 @@ class PoolStackEdgeFaultTest {
    */
   @ParameterizedTest
   @MethodSource("cases")
-  void acceptedMessagesAreHandledAfterOverflow(String strategy, String kind, Verb verb) throws Exception {
+  void acceptedMessagesAreHandledAfterOverflow(String strategy, String kind, SendMethod method) throws Exception {
     long seed = StressHarness.seed();
     System.out.println("overflows of sends to pools: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     int maxDepth = MAX_DEPTH;
     for (int i = 0; i < EPISODES; i++) {
-      var episode = new Episode(KINDS.get(kind), strategy(strategy), verb,
+      var episode = new Episode(KINDS.get(kind), strategy(strategy), method,
           Math.max(0, maxDepth - 1 - random.nextInt(1_000)));
       var sender = new Thread(null, episode, "sender", 200_000);
       sender.start();
@@ -191,10 +192,10 @@ class PoolStackEdgeFaultTest {
   }
 
   @Test
-  void poolStoppedNearEndOfStackEnds() throws Exception {
+  void poolEndsThatIsStoppedNearEndOfStack() throws Exception {
     for (int i = 0; i < STOP_EPISODES; i++) {
       var kind = KINDS.values().stream().toList().get(i % KINDS.size());
-      var episode = new Episode(kind, i % 2 == 0 ? Strategy.FIBER : Strategy.THREAD, Verb.FUTURE, 0);
+      var episode = new Episode(kind, i % 2 == 0 ? Strategy.FIBER : Strategy.THREAD, SendMethod.FUTURE, 0);
       for (int number = 0; number < 10; number++) episode.send(number);
       int stopMethod = i % 3;
 
