@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -158,20 +159,33 @@ class DerivedStageTest {
   void callbackAfterAnswerIsNoCycle() {
     var gate = new Gate();
     var asker = new CompletableFuture<ActorWithReturn<String, String>>();
-    ActorWithReturn<String, String> quickActor = scope.named("quick").newActorWithReturn(text -> text + "!");
-    asker.complete(scope.named("asker").newActorWithReturn((String text) -> quickActor.sendMessageReturn(text)
-        .thenApplyAsync(answer -> {
-          gate.passUninterruptibly();
-          return answer;
-        }).join()));
+    var askerThread = new CompletableFuture<Thread>();
+    var isAskingBack = new CountDownLatch(1);
+    ActorWithReturn<String, String> quickActor = scope.named("quick").newActorWithReturn(text -> {
+      if (!text.equals("ask back")) return text + "!";
+      isAskingBack.countDown();
+      return asker.join().ask("direct");
+    });
+    asker.complete(scope.named("asker").newActorWithReturn((String text) -> {
+      if (text.equals("direct")) return text;
+      askerThread.complete(Thread.currentThread());
+      return quickActor.sendMessageReturn(text).thenApplyAsync(answer -> {
+        gate.passUninterruptibly();
+        return answer;
+      }).join();
+    }));
     var answer = asker.join().sendMessageReturn("hello");
     Patience.await(gate.entered);
+    Patience.awaitParked(Patience.value(askerThread));
 
-    // the asker waits for its callback now, and `quickActor` is idle
-    assertEquals("again!", quickActor.ask("again"));
+    // the asker waits for its callback now, so `quickActor` may wait for the asker
+    var directAnswer = quickActor.sendMessageReturn("ask back");
+    Patience.await(isAskingBack);
+    Patience.eventually(() -> directAnswer.isDone() || scope.dump().contains("where it waits for 'asker'"));
     gate.open();
 
     assertEquals("hello!", Patience.value(answer));
+    assertEquals("direct", Patience.value(directAnswer));
   }
 
   @Test
