@@ -146,7 +146,7 @@ abstract class TopicContract {
    * the topic, because a slow node would also lose the oldest news.
    */
   @Test
-  void slowSubscriberDropsOldestNews() throws Exception {
+  void slowSubscriberDropsOldestNews() {
     var gate = new CountDownLatch(1);
     var handlerWaiting = new CountDownLatch(1);
     news(b).subscribe(Mailbox.bounded(1, Overflow.BLOCK), item -> {
@@ -155,7 +155,7 @@ abstract class TopicContract {
       received.add(item.number());
     });
     news(b).publish(new News(0));
-    handlerWaiting.await();
+    Patience.await(handlerWaiting);
 
     for (int i = 1; i <= 3_000; i++) news(b).publish(new News(i));
     Patience.eventually(() -> deadLetters.size() > 1_000);
