@@ -11,6 +11,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Promise;
 import io.fibry.Strategy;
+import io.fibry.StressHarness;
 import io.fibry.io.Descriptors;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Logged;
@@ -22,8 +23,10 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -277,10 +280,13 @@ class TcpAcceptorTest {
 
   @Test
   void clientsMayDisconnectAtAnyMoment() {
-    long seed = Long.getLong("fibry.seed", new Random().nextLong());
-    var random = new Random(seed);
+    long seed = StressHarness.seed();
+    System.out.println("disconnecting clients: -Dfibry.seed=" + seed);
+    var random = new Random(seed); // used by this thread only, because the seed must repeat all choices
+    var greetings = new ConcurrentHashMap<Integer, CompletableFuture<Boolean>>(); // by the port of the client
     var acceptor = net.open(connection -> {
-      if (random.nextBoolean()) connection.lineActor().sendMessage("hello");
+      if (Patience.value(greeting(greetings, connection.remoteAddress().getPort())))
+        connection.lineActor().sendMessage("hello");
       for (var line : connection.lines()) {
         connection.outputStream().write(new byte[line.length() * 100]);
         connection.lineActor().sendMessage(line);
@@ -288,6 +294,7 @@ class TcpAcceptorTest {
     }, o -> o.withMaxConnections(20));
     for (int i = 0; i < 300; i++) {
       var peer = new Peer(acceptor.port());
+      greeting(greetings, peer.socket.getLocalPort()).complete(random.nextBoolean());
       if (random.nextBoolean()) peer.send("x".repeat(random.nextInt(2_000)) + (random.nextBoolean() ? "\n" : ""));
       if (random.nextInt(4) == 0) peer.endOutput();
       if (random.nextBoolean()) peer.reset();
@@ -296,10 +303,17 @@ class TcpAcceptorTest {
 
     Patience.eventually(() -> acceptor.connections().isEmpty());
     try (var peer = new Peer(acceptor.port()).send("last\n").endOutput()) {
+      greeting(greetings, peer.socket.getLocalPort()).complete(true);
       assertTrue(peer.readToEnd().contains("last\n"), "-Dfibry.seed=" + seed);
     }
     assertEquals(List.of(),
-        net.letters.all.stream().filter(letter -> letter.message() instanceof TcpConnection).toList());
+        net.letters.all.stream().filter(letter -> letter.message() instanceof TcpConnection).toList(),
+        "-Dfibry.seed=" + seed);
+  }
+
+  /** Returns the choice of the client with this port, whether the handler greets it. */
+  private static CompletableFuture<Boolean> greeting(Map<Integer, CompletableFuture<Boolean>> greetings, int port) {
+    return greetings.computeIfAbsent(port, key -> new CompletableFuture<>());
   }
 
   @Test
