@@ -22,17 +22,17 @@ class PausedOwnersSimulationTest {
   }
 
   @Test
-  void staleAnswersAreFound() {
+  void plantedStaleAnswersAreFound() {
     assertFinds(Planted.READS_ARE_CACHED, " to a request sent at ");
   }
 
   @Test
-  void concurrentTurnsOfTwoOwnersAreFound() {
+  void plantedConcurrentTurnsOfTwoOwnersAreFound() {
     assertFinds(Planted.CLOCKS_STOP, "is stored twice");
   }
 
   @Test
-  void nodesThatDoNotWaitForLeaseAreFound() {
+  void plantedTakeoverWithoutWaitForLeaseIsFound() {
     assertFinds(Planted.EXPIRY_IS_AN_END, "is stored twice");
   }
 

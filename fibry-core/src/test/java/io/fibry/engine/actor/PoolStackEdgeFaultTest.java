@@ -151,7 +151,7 @@ class PoolStackEdgeFaultTest {
 
   @ParameterizedTest
   @MethodSource("cases")
-  void poolWorksAfterOverflowInsideSend(String strategy, String kind, SendMethod method) throws Exception {
+  void poolHandlesNextMessageAfterOverflowInsideSend(String strategy, String kind, SendMethod method) throws Exception {
     int[] overflowDepths = new int[2];
     for (int i = 0; i < EPISODES; i++) {
       int stackKind = i % 4 == 3 ? 1 : 0; // 1: the sender has the stack of a virtual thread
@@ -192,7 +192,7 @@ class PoolStackEdgeFaultTest {
   }
 
   @Test
-  void poolEndsThatIsStoppedNearEndOfStack() throws Exception {
+  void poolStoppedNearEndOfStackEnds() throws Exception {
     for (int i = 0; i < STOP_EPISODES; i++) {
       var kind = KINDS.values().stream().toList().get(i % KINDS.size());
       var episode = new Episode(kind, i % 2 == 0 ? Strategy.FIBER : Strategy.THREAD, SendMethod.FUTURE, 0);

@@ -169,7 +169,8 @@ class StackEdgeFaultTest {
     List<Mailbox<? super Integer>> mailboxes = List.of(Mailbox.unbounded(), Mailbox.bounded(MAX_DEPTH, Overflow.BLOCK),
         Mailbox.priority((Integer a, Integer b) -> 0));
     return Stream.of("FIBER", "THREAD", "CALLER", "of(executor)").flatMap(strategy -> mailboxes.stream()
-        .flatMap(mailbox -> Stream.of(Verb.MESSAGE, Verb.FUTURE, Verb.ASK).map(verb -> new Object[] {strategy, mailbox, verb})));
+        .flatMap(mailbox -> Stream.of(Verb.MESSAGE, Verb.FUTURE, Verb.ASK)
+            .map(verb -> new Object[] {strategy, mailbox, verb})));
   }
 
   private static Strategy strategy(String name, Worker worker) {
@@ -184,7 +185,7 @@ class StackEdgeFaultTest {
   @Promise("8.5")
   @ParameterizedTest
   @MethodSource("cases")
-  void receiverWorksAfterOverflowInsideSend(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
+  void receiverHandlesNextMessageAfterOverflowInsideSend(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
       throws Exception {
     try (var worker = new Worker()) {
       int[] overflowDepths = new int[2];
@@ -236,7 +237,7 @@ class StackEdgeFaultTest {
 
   /** Sets timers until the stack overflows. All timers that were set must run, and later ones. */
   @Test
-  void timersRunAfterOverflows() throws Exception {
+  void systemTimerSendsItsMessage() throws Exception {
     int maxDepth = MAX_DEPTH;
     int acceptedCount = 0;
     for (int i = 0; i < EPISODES_WITHOUT_NEXT_SEND; i++) {
