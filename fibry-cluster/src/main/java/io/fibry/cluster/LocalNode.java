@@ -41,14 +41,9 @@ final class LocalNode implements Cluster {
   private static final Codec<Kind> KIND_CODEC = Codec.of(Kind.class);
   private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(20);
   private static final Duration ARRIVAL_TIMEOUT = Duration.ofSeconds(2); // for sent messages, when the node leaves
-  private static final Codec<Form> FORM_CODEC = Codec.of(Form.class);
-  private static final Form CURRENT_FORM = new Form(1);
 
   /** The table entry of a kind of entities, with its number of partitions. */
   private record Kind(int parts) {}
-
-  /** The table entry with the version of the messages between nodes. */
-  private record Form(int version) {}
 
   private final NodeContext nodeContext;
   private final Options options;
@@ -74,7 +69,7 @@ final class LocalNode implements Cluster {
     var transport = network.connect(app, options.node());
     boolean joined = false;
     try {
-      checkForm(transport, subjects);
+      MessageVersion.check(transport, subjects);
       var scope = options.scope().openScope(app + "-" + options.node(),
           scopeOptions -> options.askLimit().map(scopeOptions::withAskLimit).orElse(scopeOptions));
       var lease = Optional.<NodeLease>empty();
@@ -99,18 +94,6 @@ final class LocalNode implements Cluster {
     } finally {
       if (!joined) transport.close();
     }
-  }
-
-  /** Checks the version of messages, which the first node of the app has written to the table. */
-  private static void checkForm(ClusterTransport transport, Subjects subjects) {
-    transport.create(subjects.keyOfMessageVersion(), FORM_CODEC.encode(CURRENT_FORM), ClusterTransport.FOREVER);
-    var form =
-        transport.get(subjects.keyOfMessageVersion()).flatMap(ClusterTransport.Entry::value).map(FORM_CODEC::decode)
-            .orElse(CURRENT_FORM);
-    if (!form.equals(CURRENT_FORM))
-      throw new IllegalStateException("the nodes of app '" + subjects.app() + "' exchange messages of form "
-          + form.version + ", and this version of the library knows form " + CURRENT_FORM.version
-          + "; take the library version of these nodes");
   }
 
   // ---- nodes

@@ -94,7 +94,7 @@ final class DueTimes {
     }
   }
 
-  /** Called by the timer. If the next timer cannot be set, the next call of {@link #add} sets it. */
+  /** Called by the timer. If no next timer can be set, the next call of {@link #add} sets it. */
   private synchronized List<String> removeDue() {
     var dueKeys = new ArrayList<String>();
     timer = null;

@@ -131,17 +131,12 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   }
 
   private <R> StoredMessage<R> toStoredMessage(Store.PendingMessage pending, Object message, String context,
-      boolean isRequest,
-      long startNanos) {
+      boolean isRequest, long startNanos) {
     return new StoredMessage<>(pending.id(), pending.due(), message, Mail.of(encodedMessage, context), false,
         isRequest ? Optional.of(new AtomicReference<>(StoredMessage.RequestStage.SENT)) : Optional.empty(), startNanos);
   }
 
-  /**
-   * Reserves and stores a message. Returns false if too many messages wait.
-   *
-   * @param startNanos when the limit began, by the scheduler: the store may block before it returns
-   */
+  /** Reserves and stores a message. Returns false if too many messages wait. */
   private boolean enqueue(Store.PendingMessage pending, Duration limit, long startNanos)
       throws InterruptedException, TimeoutException {
     boolean isSettled = false;
@@ -149,7 +144,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     try {
       var storing = delivery.store().enqueue(pending, kind.maxStoredMessages()).toCompletableFuture();
       try {
-        var remaining = limit == NO_LIMIT ? NO_LIMIT : remaining(limit, startNanos);
+        var remaining = limit == NO_LIMIT ? NO_LIMIT : remaining(limit, startNanos); // the call may have blocked
         if (!awaitDone(storing, remaining)) throw new TimeoutException();
         boolean isStored = storing.get();
         if (!isStored) delivery.unreserve(key, pending.id());

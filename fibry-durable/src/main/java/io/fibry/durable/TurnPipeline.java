@@ -41,8 +41,8 @@ final class TurnPipeline {
   private long life; // written by the actor's thread with the monitor of `delivery`
   private long lastNumber; // of the last turn
   private CompletableFuture<Void> lastStored = DONE; // done when the last turn is stored; fails if it is refused
-  // a turn of this life was not stored; written by the actor's thread and by the store's thread, which holds
-  // the monitor of `delivery`
+  // a turn of this life was not stored; written by the actor's thread and by the store's thread,
+  // which holds the monitor of `delivery`
   private volatile boolean isRefused;
 
   TurnPipeline(PendingDelivery delivery, Store.ActorId id, int maxUnstored) {

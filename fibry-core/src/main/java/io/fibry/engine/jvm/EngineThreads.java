@@ -34,12 +34,12 @@ public final class EngineThreads {
     FIBER_STARTER.start(task);
   }
 
-  /** Calls {@link Rescuable#rescue} on a fiber, as soon as there is memory for one. */
+  /** Calls {@link Rescuable#rescue} on a fiber, as soon as memory for the fiber is available. */
   public static void rescue(Rescuable rescuable) {
     START_RETRIER.add(rescuable);
   }
 
-  /** Starts the task on a fiber, as soon as there is memory for one. Allocates nothing. */
+  /** Starts the task on a fiber, as soon as memory for the fiber is available. Allocates nothing. */
   static void startWhenPossible(Runnable task) {
     START_RETRIER.add(task);
   }

@@ -37,7 +37,7 @@ import java.util.stream.Collectors;
  * have no lease. Single entries are read from the leader, because other servers may be behind.
  */
 final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
-  // For a write that is refused as BUSY, or that no server receives because the stream has no leader
+  // for a write that is refused as BUSY, or that no server receives, since the stream has no leader
   private static final Duration BUSY_RETRY_LIMIT = Duration.ofSeconds(5);
   // between the server's heartbeats; if three are missing, the client starts the watch again
   private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(1);
@@ -152,7 +152,7 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
    * text.
    */
   private static boolean hasNoReceiver(Exception failure) {
-    return failure instanceof IOException && String.valueOf(failure.getMessage()).contains("503 No Responders");
+    return failure instanceof IOException && ConnectionErrors.text(failure).contains("503 No Responders");
   }
 
   private static void pause(String key, int attempt, Exception cause) {

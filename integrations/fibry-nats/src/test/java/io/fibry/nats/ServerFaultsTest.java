@@ -125,7 +125,8 @@ class ServerFaultsTest {
   /** No server receives writes while the table has no stream, as while servers elect a leader. */
   @Test
   void writeToTableWaitsForReceiver() throws Exception {
-    try (var transport = openTransport(); var client = Nats.connect(server.url())) {
+    var client = Nats.connect(server.url());
+    try (var transport = openTransport()) {
       client.jetStreamManagement().deleteStream(NatsTable.streamName("faults"));
       var version = new CompletableFuture<OptionalLong>();
       var writer = Patience.startFiber(() -> transport.create("k.1", new byte[1], Duration.ofMinutes(5)), version);
@@ -134,6 +135,8 @@ class ServerFaultsTest {
       openTransport().close(); // makes the stream again
 
       assertTrue(Patience.value(version).isPresent());
+    } finally {
+      client.close();
     }
   }
 
