@@ -196,6 +196,11 @@ public final class FaultyStores {
             .completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", true)));
     }
 
+    /** Lets all later writes reach the servers, whatever faults were planned. */
+    void allowWrites() {
+      log.faults.clear();
+    }
+
     /** Lets purges of handled messages and old turns fail. */
     void failPurges() {
       log.failsPurges = true;

@@ -18,6 +18,7 @@ import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -93,10 +94,7 @@ class LostAnswersTest extends StreamFixture {
     assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 2))));
   }
 
-  /**
-   * If the machine sleeps for three minutes after a write, the server no longer knows the id of the
-   * message. If the message were sent again, the server would store it twice.
-   */
+  /** After a suspension, the server has forgotten the id and could store the message twice. */
   @Test
   void messageIsNotResentAfterSuspension() {
     faulty.suspendAfterWrite(Duration.ofMinutes(3));
@@ -107,22 +105,19 @@ class LostAnswersTest extends StreamFixture {
     assertEquals(List.of("one"), pendingIds(ADA));
   }
 
-  /**
-   * If a lost message were sent again, it would be stored after later messages. Therefore its
-   * sender gets an exception.
-   */
+  /** A lost message could only be stored after later ones, so its sender gets an exception. */
   @Test
   void lostMessageIsNotStoredAfterLaterMessages() {
-    var shortLimitStore = open(SHORT_LIMIT);
-    var store = shortLimitStore.store();
+    var faulty = open(SHORT_LIMIT);
+    var store = faulty.store();
     assertTrue(store.enqueue(message(ADA, "first"), 9).toCompletableFuture().join());
     var gate = new CompletableFuture<Void>();
     var firstWriteBegun = new CompletableFuture<Void>();
-    shortLimitStore.runBeforeWrite(() -> {
+    faulty.runBeforeWrite(() -> {
       firstWriteBegun.complete(null);
       gate.join(); // until the two other writes have arrived
     });
-    shortLimitStore.loseWrites(1);
+    faulty.loseWrites(1);
     var heldWrite = store.enqueue(message(ADA, "held"), 9).toCompletableFuture();
     firstWriteBegun.join();
     var lostWrite = store.enqueue(message(ADA, "lost"), 9).toCompletableFuture();
@@ -177,16 +172,28 @@ class LostAnswersTest extends StreamFixture {
         assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 2)))).outcome());
   }
 
-  /** If each of the 500 writes had its own limit of a second, the test would take minutes. */
+  /**
+   * If each write had a limit of its own, the last write would wait for some minutes. Each write
+   * has a sender of its own, because only the last write of a sender is retried.
+   */
   @Test
   void retriedWritesShareOneLimit() {
     var shortLimitStore = open(SHORT_LIMIT);
     shortLimitStore.loseWrites(1_000_000);
+    var writes = new CopyOnWriteArrayList<CompletableFuture<Boolean>>();
 
-    var writes = IntStream.range(0, 500)
-        .mapToObj(i -> shortLimitStore.store().enqueue(message(ADA, "m" + i), Integer.MAX_VALUE))
-        .toList();
+    var senders = IntStream.range(0, 500).mapToObj(i -> Patience.startFiber(() -> {
+      writes.add(shortLimitStore.store().enqueue(message(ADA, "m" + i), Integer.MAX_VALUE).toCompletableFuture());
+    })).toList();
+    senders.forEach(Patience::awaitEnd);
 
+    assertEquals(500, writes.size());
+    try { // one wait for all writes, so that the test has one limit, too
+      assertInstanceOf(StoreBusyException.class,
+          Patience.failure(CompletableFuture.allOf(writes.toArray(CompletableFuture[]::new))));
+    } finally {
+      shortLimitStore.allowWrites(); // otherwise the close of the store would wait for the writes
+    }
     for (var write : writes) assertInstanceOf(StoreBusyException.class, refusal(write));
   }
 
