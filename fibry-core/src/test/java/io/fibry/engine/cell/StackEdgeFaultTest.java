@@ -142,7 +142,7 @@ class StackEdgeFaultTest {
       return depth < MAX_DEPTH - 1;
     }
 
-    /** Returns whether all accepted messages were handled, or counted as failures if they may fail. */
+    /** Returns whether all accepted messages were handled, or failed if they may fail. */
     boolean handledAllAccepted() {
       long unhandled = IntStream.rangeClosed(0, depth).filter(i -> accepted[i] && handled.get(i) != 1).count();
       return unhandled <= (mayFail ? scope.report().unhandled().getOrDefault(DeadLetter.Reason.FAILED, 0L) : 0);
