@@ -385,9 +385,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   /**
-   * Settles the request without its actor. Returns false if the request was already settled. If
-   * there is no memory, either this method throws before it changes the request, or the future is
-   * completed as soon as there is memory.
+   * Settles the request without its actor. Returns false if the request was already settled.
+   * Without memory, this method throws and changes nothing, or a fiber completes the future later.
    */
   private boolean settleExternally(Reason reason, R value, Throwable failure) {
     StackProbe.probe();

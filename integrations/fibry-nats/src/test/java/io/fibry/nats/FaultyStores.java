@@ -196,7 +196,7 @@ public final class FaultyStores {
             .completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", true)));
     }
 
-    /** Lets all later writes reach the servers, whatever faults were planned. */
+    /** Lets all later writes reach the servers, and drops the planned faults. */
     void allowWrites() {
       log.faults.clear();
     }
