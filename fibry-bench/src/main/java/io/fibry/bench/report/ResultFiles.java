@@ -33,8 +33,8 @@ public final class ResultFiles {
   }
 
   /**
-   * Copies result files. Adds the date of each run, and removes JMH's path of the JDK. Throws if
-   * two files would get the same name.
+   * Copies result files. Adds the date to each run that has none, and removes the path of the JDK
+   * that JMH writes. Throws if two files would get the same name.
    */
   static void archive(Path from, Path to) throws IOException {
     Files.createDirectories(to);
@@ -47,7 +47,8 @@ public final class ResultFiles {
         object.remove("jvm");
       }
       String fileName = file.getFileName().toString();
-      // because Creation.json and creation.json are the same file on some systems
+      // the prefix, because some file systems do not distinguish Creation.json of JMH from
+      // creation.json of a scenario
       String name = isJmh(json) && !fileName.startsWith("jmh-") ? "jmh-" + fileName : fileName;
       var otherFile = filesByName.put(name.toLowerCase(Locale.ROOT), file);
       if (otherFile != null) throw new IllegalStateException(
@@ -83,8 +84,9 @@ public final class ResultFiles {
     return array.isArray() ? StreamSupport.stream(array.spliterator(), false).toList() : List.of();
   }
 
-  // ---- JMH: a result for each class or, if a parameter names the peer, for each method. Each
-  // value of the other parameters has its own result.
+  // ---- JMH: each class has a result, with a row for each method. If a parameter names the peer,
+  // each method has a result, with a row for each peer. Each value of the other parameters, each
+  // mode other than avgt, and the allocation rate have their own results.
 
   private static List<Result> jmh(JsonNode runs, String date) {
     var rows = new LinkedHashMap<String, List<ResultRow>>();
@@ -95,7 +97,7 @@ public final class ResultFiles {
       String name = run.get("benchmark").asString();
       String method = name.substring(name.lastIndexOf('.') + 1);
       String side = peer == null ? method : Comparisons.peer(peer);
-      var questionName = new StringBuilder("jmh-" + type(run));
+      var questionName = new StringBuilder("jmh-" + benchmarkClass(run));
       if (peer != null) questionName.append('-').append(method);
       parameters.forEach((parameter, value) -> questionName.append('-').append(parameter).append('-').append(value));
       if (!run.get("mode").asString().equals("avgt")) questionName.append('-').append(run.get("mode").asString());
@@ -121,7 +123,7 @@ public final class ResultFiles {
     return parameters;
   }
 
-  private static String type(JsonNode run) {
+  private static String benchmarkClass(JsonNode run) {
     return run.get("benchmark").asString().replaceAll(".*\\.(\\w+)\\.\\w+$", "$1");
   }
 
@@ -133,7 +135,8 @@ public final class ResultFiles {
   }
 
   private static Result result(String question, JsonNode run, String date, List<ResultRow> rows) {
-    String title = "`" + type(run) + "`" + question.substring(("jmh-" + type(run)).length()).replace('-', ' ') + "; "
+    String title = "`" + benchmarkClass(run) + "`"
+        + question.substring(("jmh-" + benchmarkClass(run)).length()).replace('-', ' ') + "; "
         + Math.max(1, run.get("primaryMetric").get("rawData").size()) + " forks of "
         + run.get("measurementIterations").asInt() + " iterations";
     return new Result(question, title, run.path("vmVersion").asString(run.path("jdkVersion").asString("")), 0, "", date,

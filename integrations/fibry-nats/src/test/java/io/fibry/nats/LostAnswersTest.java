@@ -94,7 +94,10 @@ class LostAnswersTest extends StreamFixture {
     assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 2))));
   }
 
-  /** After a suspension, the server has forgotten the id and could store the message twice. */
+  /**
+   * If the machine sleeps for three minutes after a write, the server no longer knows the id of the
+   * message. If the message were sent again, the server would store it twice.
+   */
   @Test
   void messageIsNotResentAfterSuspension() {
     faulty.suspendAfterWrite(Duration.ofMinutes(3));
@@ -105,19 +108,22 @@ class LostAnswersTest extends StreamFixture {
     assertEquals(List.of("one"), pendingIds(ADA));
   }
 
-  /** A lost message could only be stored after later ones, so its sender gets an exception. */
+  /**
+   * If a lost message were sent again, it would be stored after later messages. Therefore its
+   * sender gets an exception.
+   */
   @Test
   void lostMessageIsNotStoredAfterLaterMessages() {
-    var faulty = open(SHORT_LIMIT);
-    var store = faulty.store();
+    var shortLimitStore = open(SHORT_LIMIT);
+    var store = shortLimitStore.store();
     assertTrue(store.enqueue(message(ADA, "first"), 9).toCompletableFuture().join());
     var gate = new CompletableFuture<Void>();
     var firstWriteBegun = new CompletableFuture<Void>();
-    faulty.runBeforeWrite(() -> {
+    shortLimitStore.runBeforeWrite(() -> {
       firstWriteBegun.complete(null);
       gate.join(); // until the two other writes have arrived
     });
-    faulty.loseWrites(1);
+    shortLimitStore.loseWrites(1);
     var heldWrite = store.enqueue(message(ADA, "held"), 9).toCompletableFuture();
     firstWriteBegun.join();
     var lostWrite = store.enqueue(message(ADA, "lost"), 9).toCompletableFuture();
