@@ -49,7 +49,7 @@ class ProseRulesTest {
    */
   private static final Map<String, Integer> MAX_COUNTS = Map.ofEntries(
       Map.entry("code of fibry-cluster", 5),
-      Map.entry("code of fibry-core", 13),
+      Map.entry("code of fibry-core", 12),
       Map.entry("code of fibry-durable", 3),
       Map.entry("code of fibry-simulation", 2),
       Map.entry("documents of integrations/fibry-dashboard", 1),

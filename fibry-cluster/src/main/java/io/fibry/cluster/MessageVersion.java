@@ -3,7 +3,7 @@ package io.fibry.cluster;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.codec.Codec;
 
-/** The version of the messages between nodes, which the first node of an app writes to the table. */
+/** The version of the messages between nodes; the first node of an app writes it to the table. */
 final class MessageVersion {
   private static final Codec<Form> CODEC = Codec.of(Form.class);
   private static final Form CURRENT = new Form(1);

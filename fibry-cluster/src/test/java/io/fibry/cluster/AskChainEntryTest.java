@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a cycle of waits names its actors, whatever characters the names have. */
+/** Tests that a cycle of waits names its actors, even if the names have special characters. */
 class AskChainEntryTest {
   record Ping() implements Request<Ping, String> {}
 

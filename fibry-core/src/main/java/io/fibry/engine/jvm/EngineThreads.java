@@ -39,7 +39,7 @@ public final class EngineThreads {
     START_RETRIER.add(rescuable);
   }
 
-  /** Starts the task on a fiber, as soon as memory for the fiber is available. Allocates nothing. */
+  /** Starts the task on a fiber, as soon as memory for it is available. Allocates nothing. */
   static void startWhenPossible(Runnable task) {
     START_RETRIER.add(task);
   }
