@@ -97,7 +97,6 @@ final class DueTimes {
   /** Called by the timer. If no next timer can be set, the next call of {@link #add} sets it. */
   private synchronized List<String> removeDue() {
     var dueKeys = new ArrayList<String>();
-    timer = null;
     try {
       var time = now.get();
       for (var entry = queue.peek(); entry != null && !entry.at.isAfter(time); entry = queue.peek()) {
@@ -106,6 +105,7 @@ final class DueTimes {
       }
       if (!queue.isEmpty() && !closed) setTimer();
     } catch (Throwable failure) {
+      timer = null;
       LoggerFactory.getLogger(Durable.class).error("waiting messages and reminders are late: no timer can be set",
           failure);
     }

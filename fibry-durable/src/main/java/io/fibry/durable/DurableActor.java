@@ -144,8 +144,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     try {
       var storing = delivery.store().enqueue(pending, kind.maxStoredMessages()).toCompletableFuture();
       try {
-        var remaining = limit == NO_LIMIT ? NO_LIMIT : remaining(limit, startNanos); // the call may have blocked
-        if (!awaitDone(storing, remaining)) throw new TimeoutException();
+        if (!awaitDone(storing, remaining(limit, startNanos))) throw new TimeoutException();
         boolean isStored = storing.get();
         if (!isStored) delivery.unreserve(key, pending.id());
         isSettled = true;
@@ -303,6 +302,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   }
 
   private Duration remaining(Duration limit, long startNanos) {
+    if (limit == NO_LIMIT) return NO_LIMIT;
     var remaining = limit.minusNanos(delivery.blockBuilder.scheduler().nanoTime() - startNanos);
     return remaining.isPositive() ? remaining : Duration.ofNanos(1);
   }

@@ -218,7 +218,7 @@ public final class Ledgers implements AutoCloseable {
     awaitAllLedgersWithout("no node", begin);
   }
 
-  /** Waits until each ledger has answered such a request on another node than this. */
+  /** Waits until other nodes have answered, for each ledger, a request sent since that time. */
   public void awaitAllLedgersWithout(String node, long begin) {
     await("all ledgers without " + node, () -> IntStream.range(0, LEDGERS).allMatch(i -> lastAnswered.entrySet()
         .stream().anyMatch(entry -> !entry.getKey().equals(node) && entry.getValue().getOrDefault(i, 0L) >= begin)));

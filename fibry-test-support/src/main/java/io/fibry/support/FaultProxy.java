@@ -54,7 +54,7 @@ public final class FaultProxy implements AutoCloseable {
     return proxy;
   }
 
-  /** Starts a proxy of the server with this URL, such as {@code nats://127.0.0.1:4222}. */
+  /** Starts a proxy of the NATS server with this URL. */
   public static FaultProxy to(String url) throws IOException {
     var server = URI.create(url);
     return to(server.getHost(), server.getPort());

@@ -31,13 +31,7 @@ final class BeginCanceller implements AutoCloseable {
   }
 
   PGSimpleDataSource source() {
-    var source = new PGSimpleDataSource();
-    source.setServerNames(new String[] {"127.0.0.1"});
-    source.setPortNumbers(new int[] {clients.getLocalPort()});
-    source.setUser(target.getUser());
-    source.setDatabaseName(target.getDatabaseName());
-    source.setCurrentSchema(target.getCurrentSchema());
-    return source;
+    return PostgresServer.source(target.getCurrentSchema(), clients.getLocalPort());
   }
 
   /** Cancels the next statement BEGIN. */

@@ -52,13 +52,7 @@ class PostgresFaultsTest {
 
     Home(String name, PostgresServer server, PGSimpleDataSource database) throws IOException {
       proxy = FaultProxy.to("127.0.0.1", server.port());
-      var source = new PGSimpleDataSource();
-      source.setServerNames(new String[] {"127.0.0.1"});
-      source.setPortNumbers(new int[] {proxy.port()});
-      source.setUser(database.getUser());
-      source.setDatabaseName(database.getDatabaseName());
-      source.setCurrentSchema(database.getCurrentSchema());
-      pool = Pools.of(source, 5, 2_000);
+      pool = Pools.of(PostgresServer.source(database.getCurrentSchema(), proxy.port()), 5, 2_000);
       store =
           FaultContract.patiently(() -> JdbcStore.open(pool, options -> options.withStatementLimit(STATEMENT_LIMIT)));
       scope = ActorSystem.openScope(name);
@@ -132,10 +126,7 @@ class PostgresFaultsTest {
         Patience.startFiber(() -> cancelStatements(new Random(seed)));
       }
       case END_CONNECTIONS -> administer("select pg_terminate_backend(pid)" + OF_CLIENTS);
-      case HOLD -> home.proxy.set(FaultProxy.Mode.HOLD);
-      case SLOW -> home.proxy.set(FaultProxy.Mode.SLOW);
-      case DROP -> home.proxy.set(FaultProxy.Mode.DROP);
-      case DROP_ANSWERS -> home.proxy.set(FaultProxy.Mode.DROP_ANSWERS);
+      case HOLD, SLOW, DROP, DROP_ANSWERS -> home.proxy.set(FaultProxy.Mode.valueOf(fault.name()));
       case CLOSE_CONNECTIONS -> home.proxy.closeConnections();
       case KILL_SERVER -> server.kill();
       case PAUSE_SERVER -> server.pause();

@@ -183,7 +183,7 @@ public final class PostgresServer implements AutoCloseable {
   }
 
   private boolean isReady() {
-    try (var connection = source("public").getConnection()) {
+    try (var connection = source("public", port).getConnection()) {
       return connection.isValid(0);
     } catch (SQLException refused) {
       return false;
@@ -238,17 +238,18 @@ public final class PostgresServer implements AutoCloseable {
   /** Creates an empty schema, and returns a source of connections to it. */
   public PGSimpleDataSource newSchema() throws SQLException {
     String name = "s" + SCHEMAS.incrementAndGet();
-    try (var connection = source("public").getConnection(); var statement = connection.createStatement()) {
+    try (var connection = source("public", port).getConnection(); var statement = connection.createStatement()) {
       statement.execute("create schema " + name);
     }
-    return source(name);
+    return source(name, port);
   }
 
   int port() {
     return port;
   }
 
-  private PGSimpleDataSource source(String schema) {
+  /** Returns a source of connections to a schema, at the port of a server or of its proxy. */
+  static PGSimpleDataSource source(String schema, int port) {
     var source = new PGSimpleDataSource();
     source.setServerNames(new String[] {"127.0.0.1"});
     source.setPortNumbers(new int[] {port});

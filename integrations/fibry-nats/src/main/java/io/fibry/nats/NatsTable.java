@@ -148,8 +148,8 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
 
   /**
    * Returns whether no server received the message, so that it is not stored. That is the case
-   * while the servers elect a leader of the stream. The client's exception says so only in its
-   * text.
+   * while the servers elect a leader of the stream. Only the text of the client's exception shows
+   * it.
    */
   private static boolean hasNoReceiver(Exception failure) {
     return failure instanceof IOException && ConnectionErrors.text(failure).contains("503 No Responders");

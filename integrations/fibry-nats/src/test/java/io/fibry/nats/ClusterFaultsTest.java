@@ -140,10 +140,7 @@ class ClusterFaultsTest {
     switch (fault) {
       case KILL_NODE -> nodes.get(node).kill();
       case PAUSE_NODE -> nodes.get(node).pause();
-      case HOLD -> setMode(node, FaultProxy.Mode.HOLD);
-      case SLOW -> setMode(node, FaultProxy.Mode.SLOW);
-      case DROP -> setMode(node, FaultProxy.Mode.DROP);
-      case DROP_ANSWERS -> setMode(node, FaultProxy.Mode.DROP_ANSWERS);
+      case HOLD, SLOW, DROP, DROP_ANSWERS -> setMode(node, FaultProxy.Mode.valueOf(fault.name()));
       case CLOSE_CONNECTIONS -> proxies.get(node).forEach(FaultProxy::closeConnections);
       case EXPIRE_LEASE -> expireLease(node);
       case KILL_SERVER -> server.kill();
