@@ -33,6 +33,7 @@ import java.util.stream.Stream;
  */
 final class PausedOwnersRound {
   private static final int OWNERS = 2;
+  private static final int KEYS_PER_OWNER = 4;
   private static final int ASKERS = 3;
   private static final int PARTITIONS = 8;
   private static final int QUICK_PAUSE = 6; // max ms between two requests of a quick asker
@@ -101,7 +102,7 @@ final class PausedOwnersRound {
   private final boolean newsAreLate;
   private final History history = new History();
   private final List<Machine> owners = new ArrayList<>();
-  private final List<String> keys = new ArrayList<>(); // one key of each owner
+  private final List<String> keys = new ArrayList<>(); // of the owners
   private final List<String> turnErrors = new ArrayList<>(); // turns that the store has in the wrong order
   private Entities<String, Message> ledgers;
   // Time at which the last answered request was sent, by key
@@ -145,7 +146,7 @@ final class PausedOwnersRound {
     for (int i = 1; i <= OWNERS; i++) startOwner(machine("n" + i));
     ledgers = askingNode.entities(kind(new HashMap<>()));
     simulation.assertEventually("both nodes own ledgers", MAX_WAIT, () -> joinedOwners == OWNERS);
-    for (var owner : owners) keys.add(keyOf(owner.name(), askingNode));
+    for (var owner : owners) keys.addAll(keysOf(owner.name(), askingNode));
     network.setOdds(random.nextInt(3) == 0 ? new Odds(0, 10, 10) : Odds.NONE);
     for (int i = 0; i < ASKERS; i++) {
       var askerRandom = random.split();
@@ -153,7 +154,7 @@ final class PausedOwnersRound {
       simulation.client("asker" + i, () -> ask(askerRandom));
     }
     for (int pauses = 1 + random.nextInt(3); pauses > 0; pauses--) {
-      if (random.nextInt(3) == 0) dropLeases();
+      if (random.nextBoolean()) dropLeases();
       pause(owners.get(random.nextInt(OWNERS)));
     }
     network.heal();
@@ -166,13 +167,13 @@ final class PausedOwnersRound {
     return turnErrors;
   }
 
-  /** Returns a key that the node owns. */
-  private static String keyOf(String node, Cluster cluster) {
+  /** Returns keys that the node owns. */
+  private static List<String> keysOf(String node, Cluster cluster) {
     return Stream.iterate(0, i -> i + 1).map(i -> "k" + i)
         .filter(key -> PartitionAssignment
             .preferredNode("kept", PartitionAssignment.partitionOf(key, PARTITIONS), cluster.members())
             .filter(node::equals).isPresent())
-        .findFirst().orElseThrow();
+        .limit(KEYS_PER_OWNER).toList();
   }
 
   private void startOwner(Machine machine) {
@@ -211,10 +212,15 @@ final class PausedOwnersRound {
     isQuick = false;
   }
 
-  /** Sets the wall clock of the servers forward while owners run, or before an owner is paused. */
+  /**
+   * Sets the wall clock of the servers forward while owners run, or before an owner is paused. One
+   * owner may hear late that its entry was dropped. If another node took its partitions at once,
+   * both nodes would handle requests.
+   */
   private void dropLeases() throws InterruptedException {
     isQuick = true;
     Thread.sleep(QUICK_TIME);
+    if (newsAreLate) owners.get(random.nextInt(OWNERS)).delayNews(NEWS_DELAY);
     network.dropLeases("simulated");
     Thread.sleep(random.nextInt(1_000));
     isQuick = false;
@@ -230,7 +236,7 @@ final class PausedOwnersRound {
 
   /** Returns whether, for each key, a request that was sent after the given time was answered. */
   private boolean areAllAnswered(long since) {
-    return lastAnswered.size() == OWNERS && lastAnswered.values().stream().allMatch(time -> time > since);
+    return lastAnswered.size() == keys.size() && lastAnswered.values().stream().allMatch(time -> time > since);
   }
 
   // ---- the actors
@@ -267,7 +273,7 @@ final class PausedOwnersRound {
 
   private Object ask(SplittableRandom askerRandom) throws InterruptedException {
     while (!isOver) {
-      String key = keys.get(askerRandom.nextInt(OWNERS));
+      String key = keys.get(askerRandom.nextInt(keys.size()));
       long start = System.nanoTime();
       switch (askerRandom.nextInt(4) + (isReading ? 2 : 0)) {
         case 0 -> {

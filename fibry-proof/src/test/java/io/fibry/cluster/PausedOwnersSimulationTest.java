@@ -33,7 +33,7 @@ class PausedOwnersSimulationTest {
 
   @Test
   void plantedTakeoverWithoutWaitForLeaseIsFound() {
-    assertFinds(Planted.EXPIRY_IS_AN_END, "is stored twice");
+    assertFinds(Planted.EXPIRY_IS_AN_END, "is stored");
   }
 
   /**
