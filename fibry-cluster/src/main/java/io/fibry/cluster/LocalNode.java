@@ -229,13 +229,17 @@ final class LocalNode implements Cluster {
 
   @Override
   public <M> Entities<String, M> entities(String kind, Class<M> messages) {
-    return addresses(kind, Protocol.of(messages), false, nodeContext.scope().anonymous().newSink());
+    var protocol = Protocol.of(messages);
+    int partitions = partitionsOf(kind);
+    return addresses(kind, partitions, protocol, false, nodeContext.scope().anonymous().newSink());
   }
 
   @Override
   public <M> Entities<String, M> entities(Durable<M> kind) {
     var access = SharedStoreAccess.of(kind);
-    return addresses(access.kind(), Protocol.of(access.messages(), access::codec), access.storesMessages(),
+    var protocol = Protocol.of(access.messages(), access::codec);
+    int partitions = partitionsOf(access.kind());
+    return addresses(access.kind(), partitions, protocol, access.storesMessages(),
         nodeContext.scope().anonymous().newSink());
   }
 
@@ -286,7 +290,20 @@ final class LocalNode implements Cluster {
   private <M> Entities<String, M> host(String kind, Protocol<M> protocol, boolean storesMessages,
       HostedKind<M> entityFactory) {
     int partitions = partitionsOf(kind);
-    var coordinator = new PartitionCoordinator<M>(nodeContext, kind, partitions, protocol, entityFactory);
+    Sink<Void> handle = nodeContext.scope().anonymous().newSink();
+    boolean isHosted = false;
+    try {
+      beginHosting(handle, new PartitionCoordinator<>(nodeContext, kind, partitions, protocol, entityFactory), kind);
+      var entities = addresses(kind, partitions, protocol, storesMessages, handle);
+      isHosted = true;
+      return entities;
+    } finally {
+      if (!isHosted) handle.close(); // the caller has nothing that it could close
+    }
+  }
+
+  /** Begins to take partitions, until the handle ends. */
+  private void beginHosting(Exitable handle, PartitionCoordinator<?> coordinator, String kind) {
     if (partitionCoordinators.putIfAbsent(kind, coordinator) != null) {
       coordinator.drop();
       throw new IllegalStateException(
@@ -299,7 +316,6 @@ final class LocalNode implements Cluster {
     } finally {
       if (!begun) partitionCoordinators.remove(kind, coordinator);
     }
-    Sink<Void> handle = nodeContext.scope().anonymous().newSink();
     hostingHandles.put(kind, handle);
     handle.closeOnExit(() -> {
       if (nodeContext.scope().isClosed()) coordinator.drop(); // the scope has ended the entities
@@ -307,12 +323,10 @@ final class LocalNode implements Cluster {
       hostingHandles.remove(kind, handle);
       partitionCoordinators.remove(kind, coordinator);
     });
-    return addresses(kind, protocol, storesMessages, handle);
   }
 
-  private <M> Entities<String, M> addresses(String kind, Protocol<M> protocol, boolean storesMessages,
+  private <M> Entities<String, M> addresses(String kind, int partitions, Protocol<M> protocol, boolean storesMessages,
       Exitable exitable) {
-    int partitions = partitionsOf(kind);
     var ids = newIdSource();
     IntFunction<RemoteSender> senderOf = partition -> senderTo(
         Destination.toPartition(kind, partition, nodeContext.subjects(), ids, () -> absenceReason(kind)));
