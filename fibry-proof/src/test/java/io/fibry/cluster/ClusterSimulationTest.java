@@ -12,4 +12,9 @@ class ClusterSimulationTest {
   void clusterPromisesHoldOnBadNetwork() {
     Seeds.play("cluster", 75, simulation -> new ClusterRound(simulation).play());
   }
+
+  @Test
+  void nodeCutOffForHoursLearnsWhichNodesHaveEnded() {
+    Seeds.play("long cuts", 36, simulation -> new LongCutRound(simulation).play());
+  }
 }

@@ -24,6 +24,7 @@ import java.util.function.Supplier;
  * servers locked.
  */
 final class RemoteMachineTransport implements ClusterTransport {
+  private static final Duration DELETION_MEMORY = Duration.ofHours(1);
   static final Duration ANSWER_LIMIT = Duration.ofSeconds(2); // how long a call waits for an answer
 
   /** @param due the time at which the answer arrives */
@@ -188,15 +189,22 @@ final class RemoteMachineTransport implements ClusterTransport {
     return call("get " + key, () -> servers.get(key));
   }
 
-  /** Watches entries of the table. While the machine is cut off, news wait, but are never lost. */
+  /**
+   * Watches entries of the table. While the machine is cut off, news wait. The servers forget after
+   * an hour that an entry was deleted.
+   */
   @Override
   public Subscription watch(String prefix, Consumer<Entry> reader) {
     var line = new DelayedLine(machine.scope());
     var subscription = call("watch " + prefix,
-        () -> servers.watch(prefix, entry -> line.add(network.delayOfNews(), () -> {
-          while (machine.timeUntilNews() > 0) DelayedLine.sleepUntil(System.nanoTime() + machine.timeUntilNews());
-          if (!closed) reader.accept(network.asSeenByWatch(entry));
-        })));
+        () -> servers.watch(prefix, entry -> {
+          long forgottenAt = System.nanoTime() + DELETION_MEMORY.toNanos();
+          line.add(network.delayOfNews(), () -> {
+            while (machine.timeUntilNews() > 0) DelayedLine.sleepUntil(System.nanoTime() + machine.timeUntilNews());
+            boolean isForgotten = entry.value().isEmpty() && System.nanoTime() - forgottenAt > 0;
+            if (!closed && !isForgotten) reader.accept(network.asSeenByWatch(entry));
+          });
+        }));
     return () -> end(subscription);
   }
 
