@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -82,7 +83,8 @@ public final class Ledgers implements AutoCloseable {
   private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(10); // after a failure
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
-  private final List<Home> homes;
+  private final Supplier<List<Home>> homes;
+  private final boolean hasOneHome; // at a time
   private final AtomicLong lastId = new AtomicLong();
   private final AtomicLong answers = new AtomicLong();
   private final List<List<Answer>> answersByAsker = // each list is written by its asker only
@@ -104,8 +106,18 @@ public final class Ledgers implements AutoCloseable {
    * the actors from each other, and a home may answer reads until it notices that.
    */
   public Ledgers(List<Home> homes) {
+    this(() -> homes, homes.size() == 1);
+  }
+
+  /** Starts askers, which send each request to the home that the test has at that time. */
+  public Ledgers(Supplier<Home> home) {
+    this(() -> List.of(home.get()), true);
+  }
+
+  private Ledgers(Supplier<List<Home>> homes, boolean hasOneHome) {
     System.out.println("ledgers: -Dfibry.seed=" + seed);
-    this.homes = List.copyOf(homes);
+    this.homes = homes;
+    this.hasOneHome = hasOneHome;
     for (int i = 0; i < ASKERS; i++) {
       int asker = i;
       askers.add(fibers.submit(() -> run(asker)));
@@ -149,7 +161,7 @@ public final class Ledgers implements AutoCloseable {
     var random = new Random(seed + asker);
     while (!stop.get()) {
       int ledger = random.nextInt(LEDGERS);
-      var actor = homes.get(random.nextInt(homes.size())).actor(ledger);
+      var actor = actor(ledger, random);
       switch (random.nextInt(3)) {
         case 0 -> isAnswered(asker, ledger, actor, 0, new Count(), System.nanoTime());
         case 1 -> {
@@ -162,11 +174,16 @@ public final class Ledgers implements AutoCloseable {
           long beginTime = System.nanoTime();
           while (!isAnswered(asker, ledger, actor, id, add, beginTime)) {
             if (fibers.isShutdown()) return;
-            actor = homes.get(random.nextInt(homes.size())).actor(ledger);
+            actor = actor(ledger, random);
           }
         }
       }
     }
+  }
+
+  private Actor<Message> actor(int ledger, Random random) {
+    var currentHomes = homes.get();
+    return currentHomes.get(random.nextInt(currentHomes.size())).actor(ledger);
   }
 
   private long newId(int ledger, boolean isIdempotent) {
@@ -247,7 +264,7 @@ public final class Ledgers implements AutoCloseable {
 
   /** Ends the askers. Returns descriptions of all broken promises, up to a maximum. */
   public List<String> violations() {
-    return violations(homes.getFirst());
+    return violations(homes.get().getFirst());
   }
 
   /** Reads the ledgers at the end through this home, which must be new if there are several. */
@@ -313,11 +330,11 @@ public final class Ledgers implements AutoCloseable {
 
   /**
    * Checks that a request sent after an answer reads at least as many ids as that answer had, or
-   * adds its id behind them. If there are several homes, only additions are checked.
+   * adds its id behind them. If there are several homes at a time, only additions are checked.
    */
   private void checkOrder(int ledger, List<String> violations) {
     var byBeginTime = answersByAsker.stream().flatMap(List::stream)
-        .filter(answer -> answer.ledger == ledger && (answer.id > 0 || homes.size() == 1))
+        .filter(answer -> answer.ledger == ledger && (answer.id > 0 || hasOneHome))
         .toArray(Answer[]::new);
     var byEndTime = byBeginTime.clone();
     Arrays.sort(byBeginTime, (a, b) -> Long.compare(a.beginTime, b.beginTime));

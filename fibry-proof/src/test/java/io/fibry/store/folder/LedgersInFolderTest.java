@@ -1,0 +1,94 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.durable.Ledgers;
+import io.fibry.support.Soak;
+import io.fibry.test.CrashDisk;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Checks {@link Ledgers} in a folder. Again and again, the power is cut, the process is killed, or
+ * an operation of the disk fails. Then a new store opens the remaining files.
+ */
+class LedgersInFolderTest {
+  private static final int PROCESSES = Soak.ON ? 1_000 : 30;
+  private static final int MAX_ANSWERS = 100; // before the fault
+  private static final int MAX_STEPS = 30; // of the disk before the fault
+  private static final Duration IDLE = Duration.ofMinutes(5);
+  private static final int SEGMENT_BYTES = 16 * 1024; // small, so that segments are compacted
+
+  private enum Fault {
+    POWER_CUT, KILL, FAILED_OPERATION
+  }
+
+  /** A process that has opened the files of a disk, and serves the ledgers until a fault. */
+  private static final class Process {
+    private final CrashDisk disk;
+    private final ActorScope scope = ActorSystem.openScope("ledgers");
+    private final FolderStore store;
+    private final Ledgers.Home home;
+    private volatile CrashDisk remaining; // the disk as the fault has left it; null before the fault
+
+    Process(CrashDisk disk) {
+      this.disk = disk;
+      store = FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT_BYTES));
+      home = new Ledgers.Home(Ledgers.kind("folder").entities(scope.anonymous(), store, IDLE),
+          Ledgers.inboxKind("folder").entities(scope.anonymous(), store, IDLE));
+    }
+
+    /** Lets the fault come after some steps of the disk. Each later operation of the disk fails. */
+    void plan(Fault fault, SplittableRandom random) {
+      long seed = random.nextLong();
+      int[] steps = {random.nextInt(MAX_STEPS)};
+      disk.afterOperation(() -> {
+        if (remaining == null && --steps[0] < 0 && fault != Fault.FAILED_OPERATION)
+          remaining = fault == Fault.POWER_CUT ? disk.cutPower(seed) : disk.copy();
+      });
+      disk.beforeOperation(operation -> {
+        if (remaining == null && fault == Fault.FAILED_OPERATION && --steps[0] < 0) remaining = disk.copy();
+        if (remaining != null) throw new UncheckedIOException(new IOException("planned, before " + operation));
+      });
+    }
+
+    void close() {
+      scope.close();
+      try {
+        store.close();
+      } catch (RuntimeException failure) {
+        if (remaining == null) throw failure;
+      }
+    }
+  }
+
+  private volatile Process process = new Process(CrashDisk.empty());
+
+  @Test
+  void ledgersShowNoViolationDespiteFaultsOfDiskAndProcess() throws InterruptedException {
+    try (var ledgers = new Ledgers(() -> process.home)) {
+      var random = new SplittableRandom(ledgers.seed());
+      for (int i = 0; i < PROCESSES; i++) {
+        ledgers.awaitMore(1 + random.nextInt(MAX_ANSWERS));
+        var failing = process;
+        failing.plan(Fault.values()[random.nextInt(Fault.values().length)], random);
+        ledgers.await("the fault", () -> failing.remaining != null);
+        failing.close();
+        process = new Process(failing.remaining);
+      }
+      ledgers.awaitMore(MAX_ANSWERS);
+
+      assertEquals(List.of(), ledgers.violations(), () -> "-Dfibry.seed=" + ledgers.seed());
+      Ledgers.checkHistories(process.store);
+      System.out.println(ledgers);
+    } finally {
+      process.close();
+    }
+  }
+}
