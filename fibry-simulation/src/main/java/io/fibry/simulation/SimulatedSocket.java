@@ -1,6 +1,6 @@
 package io.fibry.simulation;
 
-import io.fibry.simulation.tap.SocketBase;
+import io.fibry.simulation.tap.RefusingSocket;
 import java.io.FileDescriptor;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,7 +24,7 @@ import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 
 /** A TCP socket of the simulated network. Used by one simulated thread at a time. */
-final class SimulatedSocket extends SocketBase {
+final class SimulatedSocket extends RefusingSocket {
   private static final int BUFFER_SIZE = 8192; // bytes; reported as a socket option, and without effect
   private static final int CONNECT_TIMEOUT = 120_000; // ms after which a connect without a time-out fails
   private static final long NO_DEADLINE = Long.MAX_VALUE;

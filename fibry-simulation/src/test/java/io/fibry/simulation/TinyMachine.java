@@ -4,7 +4,7 @@ import io.fibry.simulation.agent.AgentAttacher;
 import io.fibry.simulation.tap.MachineLookup;
 import io.fibry.simulation.tap.SimulatedMachine;
 import io.fibry.simulation.tap.SimulationThread;
-import io.fibry.simulation.tap.SocketBase;
+import io.fibry.simulation.tap.RefusingSocket;
 import io.fibry.support.Patience;
 import java.net.SocketImpl;
 import java.util.Comparator;
@@ -27,7 +27,7 @@ final class TinyMachine implements SimulatedMachine, SmallMailboxes.MailboxLimit
   static final long EPOCH = 1_767_225_600_000L; // the first of January 2026, in ms
   static final long THREAD_ID = 4711;
 
-  static final class StubSocket extends SocketBase {}
+  static final class StubSocket extends RefusingSocket {}
 
   private static final class Timer extends CompletableFuture<Void> {
     private final long dueNanos;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Checks {@link Ledgers} in a folder. Again and again, the power is cut, the process is killed, or
- * an operation of the disk fails. Then a new store opens the remaining files.
+ * an operation of the disk fails. A new store opens the files that remain after each fault.
  */
 class LedgersInFolderTest {
   private static final int PROCESSES = Soak.ON ? 1_000 : 30;

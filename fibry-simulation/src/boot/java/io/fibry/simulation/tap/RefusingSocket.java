@@ -12,7 +12,7 @@ import sun.net.PlatformSocketImpl;
  * A socket that the JDK accepts as one of its own implementations. Operations that the subclass
  * does not override throw an {@link IOException}, or do nothing.
  */
-public abstract class SocketBase extends SocketImpl implements PlatformSocketImpl {
+public abstract class RefusingSocket extends SocketImpl implements PlatformSocketImpl {
 
   @Override
   protected void create(boolean stream) throws IOException {
