@@ -51,8 +51,8 @@ final class ClusterEvents {
     if (!event.shouldCommit()) return;
     event.actor = actor;
     event.messageType = message.getClass();
-    event.sent = attempts;
-    event.ended = failure == null ? "answered" : failure.getClass().getName();
+    event.attempts = attempts;
+    event.outcome = failure == null ? "answered" : failure.getClass().getName();
     event.commit();
   }
 
@@ -71,7 +71,7 @@ final class ClusterEvents {
     var event = (RemotePressureEvent) startedEvent;
     event.end();
     event.actor = actor;
-    event.happened = hasCapacity ? "waited" : "waited without success";
+    event.outcome = hasCapacity ? "waited" : "waited without success";
     event.commit();
   }
 
@@ -92,7 +92,7 @@ final class ClusterEvents {
     event.node = node;
     event.kind = kind;
     event.partition = partition;
-    event.happened = result;
+    event.outcome = result;
     event.commit();
   }
 
@@ -113,7 +113,7 @@ final class ClusterEvents {
     event.end();
     if (!event.shouldCommit()) return;
     event.node = node;
-    event.ended = failure == null ? "confirmed" : Lines.message(failure);
+    event.outcome = failure == null ? "confirmed" : Lines.message(failure);
     event.commit();
   }
 
@@ -121,13 +121,13 @@ final class ClusterEvents {
     if (LAPSE == null || !LAPSE.isEnabled()) return;
     var event = new LeaseLapseEvent();
     event.node = node;
-    event.why = reason;
+    event.reason = reason;
     event.commit();
   }
 
   @Name("fibry.RemoteRequest")
   @Label("Remote Request")
-  @Description("A request to an actor that may be on another node, from its sending to its end")
+  @Description("A request, or a batch of messages without answers, that may go to another node")
   @Category("Fibry")
   @Threshold("20 ms")
   @StackTrace(false)
@@ -135,14 +135,14 @@ final class ClusterEvents {
     @Label("Actor")
     String actor;
     @Label("Message Type")
-    @Description("A bundle contains several messages without answers")
+    @Description("The class of the request; TellBundle if it contains several messages without answers")
     Class<?> messageType;
-    @Label("Sent")
+    @Label("Attempts")
     @Description("How often the request was sent; it is sent again while no node owns its partition")
-    int sent;
-    @Label("Ended")
+    int attempts;
+    @Label("Outcome")
     @Description("Answered, or the class of the failure")
-    String ended;
+    String outcome;
   }
 
   @Name("fibry.RemotePressure")
@@ -152,9 +152,9 @@ final class ClusterEvents {
   private static final class RemotePressureEvent extends Event {
     @Label("Actor")
     String actor;
-    @Label("Happened")
+    @Label("Outcome")
     @Description("Waited, or waited without success")
-    String happened;
+    String outcome;
   }
 
   @Category("Fibry")
@@ -173,9 +173,9 @@ final class ClusterEvents {
     String kind;
     @Label("Partition")
     int partition;
-    @Label("Happened")
+    @Label("Outcome")
     @Description("Taken, given to another node, or lost")
-    String happened;
+    String outcome;
   }
 
   @Name("fibry.Heartbeat")
@@ -183,16 +183,16 @@ final class ClusterEvents {
   @Description("Renews the lease of a node, five times in a lease")
   @Threshold("20 ms")
   private static final class HeartbeatEvent extends NodeEvent {
-    @Label("Ended")
+    @Label("Outcome")
     @Description("Confirmed, or why not")
-    String ended;
+    String outcome;
   }
 
   @Name("fibry.LeaseLapse")
   @Label("Lease Lapse")
   @Description("A node considered itself dead, and joins again")
   private static final class LeaseLapseEvent extends NodeEvent {
-    @Label("Why")
-    String why;
+    @Label("Reason")
+    String reason;
   }
 }

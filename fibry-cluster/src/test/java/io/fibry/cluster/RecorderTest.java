@@ -85,11 +85,11 @@ class RecorderTest {
     }
 
     var event = event("RemoteRequest", e -> e.getString("actor").equals("counter"));
-    assertEquals("answered", event.getString("ended"));
+    assertEquals("answered", event.getString("outcome"));
     assertEquals(Count.class.getName(), event.getClass("messageType").getName());
-    assertEquals(1, event.getInt("sent"));
+    assertEquals(1, event.getInt("attempts"));
     assertEquals(UnavailableException.class.getName(),
-        event("RemoteRequest", e -> e.getString("actor").equals("other")).getString("ended"));
+        event("RemoteRequest", e -> e.getString("actor").equals("other")).getString("outcome"));
   }
 
   @Test
@@ -110,7 +110,7 @@ class RecorderTest {
 
     var event = event("RemotePressure", e -> true);
     assertEquals("slow", event.getString("actor"));
-    assertEquals("waited", event.getString("happened"));
+    assertEquals("waited", event.getString("outcome"));
   }
 
   @Test
@@ -123,12 +123,12 @@ class RecorderTest {
       }
     }
 
-    event("PartitionMove", e -> e.getString("node").equals("a") && e.getString("happened").equals("taken"));
-    var transfer = event("PartitionMove", e -> e.getString("happened").equals("given to b"));
+    event("PartitionMove", e -> e.getString("node").equals("a") && e.getString("outcome").equals("taken"));
+    var transfer = event("PartitionMove", e -> e.getString("outcome").equals("given to b"));
     assertEquals("counter", transfer.getString("kind"));
     assertEquals("a", transfer.getString("node"));
     assertEquals("taken", event("PartitionMove", e -> e.getString("node").equals("b")
-        && e.getInt("partition") == transfer.getInt("partition")).getString("happened"));
+        && e.getInt("partition") == transfer.getInt("partition")).getString("outcome"));
   }
 
   private void host(Cluster node) {
@@ -159,11 +159,11 @@ class RecorderTest {
       assertNotEquals(life, a.self().id());
     }
 
-    assertEquals("confirmed", event("Heartbeat", e -> e.getString("node").equals("a")).getString("ended"));
-    assertEquals("made up", event("Heartbeat", e -> !e.getString("ended").equals("confirmed")).getString("ended"));
+    assertEquals("confirmed", event("Heartbeat", e -> e.getString("node").equals("a")).getString("outcome"));
+    assertEquals("made up", event("Heartbeat", e -> !e.getString("outcome").equals("confirmed")).getString("outcome"));
     assertEquals("its lease ran out before a heartbeat was confirmed",
-        event("LeaseLapse", e -> true).getString("why"));
-    assertEquals("a", event("PartitionMove", e -> e.getString("happened").equals("lost")).getString("node"));
+        event("LeaseLapse", e -> true).getString("reason"));
+    assertEquals("a", event("PartitionMove", e -> e.getString("outcome").equals("lost")).getString("node"));
   }
 
   /** Moves the clock from one heartbeat to the next. */

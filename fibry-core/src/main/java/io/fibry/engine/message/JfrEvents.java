@@ -87,7 +87,7 @@ public final class JfrEvents {
     var event = (AskWaitEvent) begunEvent;
     event.end();
     if (!event.shouldCommit()) return;
-    event.ended = failure == null ? "answered" : failure.getClass().getName();
+    event.outcome = failure == null ? "answered" : failure.getClass().getName();
     event.actor = actor.name();
     event.messageType = type(message);
     event.commit();
@@ -112,7 +112,7 @@ public final class JfrEvents {
     if (begunEvent == null) return;
     var event = (PressureEvent) begunEvent;
     event.end();
-    event.happened = refusal == null ? "waited" : "waited without success";
+    event.outcome = refusal == null ? "waited" : "waited without success";
     write(event, actor, capacity);
   }
 
@@ -123,7 +123,7 @@ public final class JfrEvents {
   public static void recordPressure(Wait.WaitTarget actor, int capacity, Reason reason, long expectedWaitNanos) {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return;
     var event = new PressureEvent();
-    event.happened = reason.name().toLowerCase(Locale.ROOT);
+    event.outcome = reason.name().toLowerCase(Locale.ROOT);
     event.foreseen = expectedWaitNanos;
     write(event, actor, capacity);
   }
@@ -216,9 +216,9 @@ public final class JfrEvents {
     String actor;
     @Label("Request Type")
     Class<?> messageType;
-    @Label("Ended")
+    @Label("Outcome")
     @Description("Answered, or the class of the exception")
-    String ended;
+    String outcome;
   }
 
   @Name("fibry.MailboxPressure")
@@ -227,9 +227,9 @@ public final class JfrEvents {
   private static final class PressureEvent extends ActorEvent {
     @Label("Capacity")
     int capacity;
-    @Label("Happened")
+    @Label("Outcome")
     @Description("Rejected, dropped, waited, or waited without success")
-    String happened;
+    String outcome;
     @Label("Foreseen")
     @Description("The expected wait, if the message was refused because of this wait; otherwise 0")
     @Timespan

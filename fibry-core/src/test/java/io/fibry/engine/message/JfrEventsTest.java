@@ -275,7 +275,7 @@ class JfrEventsTest {
       actor.ask("request");
 
       var event = onlyEvent(recorder.events("asked"));
-      assertEquals("java.lang.String answered", type(event) + " " + event.getString("ended"));
+      assertEquals("java.lang.String answered", type(event) + " " + event.getString("outcome"));
       assertEquals(Thread.currentThread().threadId(), event.getThread().getJavaThreadId());
       assertTakesMoment(event.getDuration());
     }
@@ -294,7 +294,7 @@ class JfrEventsTest {
       assertThrows(AskTimeoutException.class, () -> actor.ask(new Gate(), Duration.ofMillis(1)));
 
       assertEquals(List.of(IOException.class.getName(), AskTimeoutException.class.getName()),
-          recorder.events("failing").stream().map(event -> event.getString("ended")).toList());
+          recorder.events("failing").stream().map(event -> event.getString("outcome")).toList());
     }
   }
 
@@ -321,7 +321,7 @@ class JfrEventsTest {
       actor.close();
 
       var event = onlyEvent(recorder.events("full"));
-      assertEquals(overflow == Overflow.REJECT ? "rejected" : "dropped", event.getString("happened"));
+      assertEquals(overflow == Overflow.REJECT ? "rejected" : "dropped", event.getString("outcome"));
       assertEquals(2, event.getInt("capacity"));
     }
   }
@@ -337,7 +337,7 @@ class JfrEventsTest {
       actor.sendMessage(2);
 
       var event = onlyEvent(recorder.events("slow"));
-      assertEquals("rejected", event.getString("happened"));
+      assertEquals("rejected", event.getString("outcome"));
       assertTakesMoment(event.getDuration("foreseen"));
     }
   }
@@ -356,7 +356,7 @@ class JfrEventsTest {
       Patience.awaitEnd(sender);
 
       var event = onlyEvent(recorder.events("crowded"));
-      assertEquals("waited", event.getString("happened"));
+      assertEquals("waited", event.getString("outcome"));
       assertTakesMoment(event.getDuration());
     }
   }
@@ -373,7 +373,7 @@ class JfrEventsTest {
       actor.askExit();
       Patience.awaitEnd(sender);
 
-      assertEquals("waited without success", onlyEvent(recorder.events("crowded")).getString("happened"));
+      assertEquals("waited without success", onlyEvent(recorder.events("crowded")).getString("outcome"));
     }
   }
 }
