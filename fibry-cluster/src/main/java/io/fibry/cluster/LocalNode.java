@@ -237,7 +237,7 @@ final class LocalNode implements Cluster {
   @Override
   public <M> Entities<String, M> entities(Durable<M> kind) {
     var access = SharedStoreAccess.of(kind);
-    var protocol = Protocol.of(access.messages(), access::codec);
+    var protocol = Protocol.of(access.messageType(), access::codec);
     int partitions = partitionsOf(access.kind());
     return addresses(access.kind(), partitions, protocol, access.storesMessages(),
         nodeContext.scope().anonymous().newSink());
@@ -279,7 +279,8 @@ final class LocalNode implements Cluster {
     };
     unownedSubscriptions.computeIfAbsent(store,
         key -> SharedStoreAccess.onUnownedMessage(store, actor -> notifyOwner(actor, partitions)));
-    return host(access.kind(), Protocol.of(access.messages(), access::codec), access.storesMessages(), entityFactory);
+    return host(access.kind(), Protocol.of(access.messageType(), access::codec), access.storesMessages(),
+        entityFactory);
   }
 
   @Override

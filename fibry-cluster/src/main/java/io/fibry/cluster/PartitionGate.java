@@ -373,7 +373,7 @@ final class PartitionGate<M> {
   private void deliver(WireMessage wire) {
     if (!dispatcher.mayAnswer().getAsBoolean()) return;
     if (InboundDispatcher.isTellBundle(wire)) {
-      dispatcher.deliverAll(wire, SharedStoreAccess::asReceived,
+      dispatcher.deliverAll(wire, SharedStoreAccess::withReceivedBytes,
           key -> key.filter(isOwnKey).map(text -> entities.orElseThrow().actor(text)));
       return;
     }
@@ -385,7 +385,7 @@ final class PartitionGate<M> {
     }
     var message = dispatcher.read(wire);
     if (message.isPresent()) dispatcher.deliver(wire, message.get(),
-        () -> SharedStoreAccess.asReceived(entities.orElseThrow().actor(key.get()), wire.body()));
+        () -> SharedStoreAccess.withReceivedBytes(entities.orElseThrow().actor(key.get()), wire.body()));
   }
 
   /** Drops a message whose id this node may have forgotten. Returns whether it was dropped. */

@@ -46,7 +46,7 @@ public final class SharedStoreAccess<M> {
   }
 
   /** {@return the type of the kind's messages} */
-  public Class<M> messages() {
+  public Class<M> messageType() {
     return definition.kind().messages().type();
   }
 
@@ -89,13 +89,13 @@ public final class SharedStoreAccess<M> {
    * @param bytes of the message, by the {@link #codec} of its kind
    * @return the address, for this message only
    */
-  public static <M> Actor<M> asReceived(Actor<M> actor, byte[] bytes) {
+  public static <M> Actor<M> withReceivedBytes(Actor<M> actor, byte[] bytes) {
     return Objects.requireNonNull(actor, "actor") instanceof DurableActor<M> durable ? durable.withEncodedMessage(bytes)
         : actor;
   }
 
   /**
-   * Delivers messages that another program has stored to their actor in this program.
+   * Delivers to an actor of this program the messages that another program has stored for it.
    *
    * @param store the store that has the messages
    * @param actor the receiver; the call has no effect if this program does not own the actor
