@@ -41,8 +41,8 @@ final class DelayedLine {
     receiver.sendMessage(new Arrival(lastDue, arrival));
   }
 
-  /** Waits until all messages that were sent have arrived. */
-  void await() {
+  /** Sleeps until the last message is due. The code of its arrival may run a little later. */
+  void sleepUntilLastDue() {
     sleepUntil(lastDue + 1);
   }
 

@@ -150,7 +150,7 @@ final class RemoteMachineTransport implements ClusterTransport {
     var subscription = call("subscribe " + subject, () -> servers.subscribe(subject, group, serverReader));
     return () -> {
       end(subscription);
-      lines.forEach(DelayedLine::await);
+      lines.forEach(DelayedLine::sleepUntilLastDue);
       hasEnded.set(true);
     };
   }

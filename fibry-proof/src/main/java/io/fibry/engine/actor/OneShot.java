@@ -3,7 +3,7 @@ package io.fibry.engine.actor;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.scope.Stage;
+import io.fibry.engine.scope.StressActors;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -25,7 +25,7 @@ public class OneShot {
   private int count; // count, secondCount and mismatches: written by handlers only
   private int secondCount;
   private int mismatches;
-  private final ActorCell cell = (ActorCell) Stage.actor(this::activate, message -> {
+  private final ActorCell cell = (ActorCell) StressActors.actor(this::activate, message -> {
     if (count != secondCount) mismatches++;
     count++;
     secondCount++;

@@ -3,7 +3,7 @@ package io.fibry.engine.actor;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.scope.Stage;
+import io.fibry.engine.scope.StressActors;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -23,9 +23,9 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 @Outcome(expect = FORBIDDEN, desc = "lost, handled twice, handled after a refusal, or no end")
 @State
 public class SendAgainstEnd {
-  private final Stage.Counted message = new Stage.Counted();
+  private final StressActors.Counted message = new StressActors.Counted();
   private final ActorCell cell =
-      ((ActorCell) Stage.actor(Runnable::run, message -> ((Stage.Counted) message).handled++))
+      ((ActorCell) StressActors.actor(Runnable::run, message -> ((StressActors.Counted) message).handled++))
           .closeOnExit(() -> this.hookRuns++);
   private int hookRuns;
   private boolean accepted;

@@ -4,7 +4,7 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.scope.Stage;
+import io.fibry.engine.scope.StressActors;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -27,7 +27,7 @@ public class ServeAgainstIdle {
   private int count; // count, secondCount and mismatches: written by handlers only
   private int secondCount;
   private int mismatches;
-  private final ActorCell pool = (ActorCell) Stage.pool(1, message -> {
+  private final ActorCell pool = (ActorCell) StressActors.pool(1, message -> {
     if (count != secondCount) mismatches++;
     count++;
     secondCount++;

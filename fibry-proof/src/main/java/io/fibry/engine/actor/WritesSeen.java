@@ -3,7 +3,7 @@ package io.fibry.engine.actor;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.scope.Stage;
+import io.fibry.engine.scope.StressActors;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -28,7 +28,7 @@ public class WritesSeen {
     PlainMessage next;
   }
 
-  private final ActorCell cell = (ActorCell) Stage.actor(Runnable::run, this::handle);
+  private final ActorCell cell = (ActorCell) StressActors.actor(Runnable::run, this::handle);
   private int count; // count, secondCount, unseen and mismatches: written by handlers only
   private int secondCount;
   private int unseen;

@@ -5,7 +5,7 @@ import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import io.fibry.Strategy;
 import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.scope.Stage;
+import io.fibry.engine.scope.StressActors;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
@@ -23,7 +23,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @Outcome(id = "1", expect = FORBIDDEN, desc = "the next actor is interrupted")
 @State
 public class KillAgainstHandOver {
-  private final Cell cell = Stage.actor(Strategy.FIBER, message -> {});
+  private final Cell cell = StressActors.actor(Strategy.FIBER, message -> {});
   private final Activation drain = new Activation(cell, null, Activation.ActivationKind.NORMAL);
   private final Fiber fiber = new Fiber();
 

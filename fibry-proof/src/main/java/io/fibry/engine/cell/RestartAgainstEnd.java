@@ -3,7 +3,7 @@ package io.fibry.engine.cell;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.scope.Stage;
+import io.fibry.engine.scope.StressActors;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = FORBIDDEN, desc = "an ending actor is open again")
 @State
 public class RestartAgainstEnd {
-  private final Cell cell = Stage.actor(activation -> {}, message -> {});
+  private final Cell cell = StressActors.actor(activation -> {}, message -> {});
   private boolean restartAccepted;
 
   public RestartAgainstEnd() {

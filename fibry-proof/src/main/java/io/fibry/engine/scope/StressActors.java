@@ -9,7 +9,7 @@ import io.fibry.spi.PoolPolicy;
 import java.util.function.UnaryOperator;
 
 /** Creates actors for stress tests. Pools run on the sender's thread, which jcstress provides. */
-public final class Stage {
+public final class StressActors {
   /** The outcomes of one message that is not a request. */
   public static class Counted {
     public int handled; // written by the handler
@@ -19,7 +19,7 @@ public final class Stage {
   private static final Scope SCOPE =
       scope(options -> options.withDeadLetters(letter -> ((Counted) letter.message()).deadLetters++));
 
-  private Stage() {}
+  private StressActors() {}
 
   /** Creates a scope without a parent. */
   public static Scope scope(UnaryOperator<Options> options) {

@@ -7,7 +7,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Schedules;
-import io.fibry.engine.scope.Stage;
+import io.fibry.engine.scope.StressActors;
 import io.fibry.engine.scope.Witness;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.PoolPolicy;
@@ -40,7 +40,7 @@ class PoolTest {
     private int maxRunning;
 
     TestPool(PoolPolicy<Object> policy) {
-      var scope = Stage.scope(
+      var scope = StressActors.scope(
           options -> options.withScheduler(new Witness.Never()).withDeadLetters(letter -> countDeadLetter()));
       pool = (PoolCell) (Exitable) BlockBuilder.of(scope.anonymous().strategy(Runnable::run)
           .onFailure(FailurePolicy.stop().withoutLog())).pooled(policy).initialState(this::createState)

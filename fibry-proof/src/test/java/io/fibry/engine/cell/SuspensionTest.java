@@ -8,7 +8,7 @@ import io.fibry.Actor;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Schedules;
-import io.fibry.engine.scope.Stage;
+import io.fibry.engine.scope.StressActors;
 import io.fibry.engine.scope.Witness;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -61,7 +61,7 @@ class SuspensionTest {
     private int statesClosed;
 
     TestActor() {
-      var scope = Stage.scope(options -> options.withScheduler(timers).withKillGrace(Duration.ofHours(1)));
+      var scope = StressActors.scope(options -> options.withScheduler(timers).withKillGrace(Duration.ofHours(1)));
       var policy = FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog();
       actor = scope.anonymous().strategy(Runnable::run).onFailure(policy).initialState(() -> ++statesCreated)
           .onStop(state -> statesClosed++).newActor((Integer state, Object message) -> handle(message));

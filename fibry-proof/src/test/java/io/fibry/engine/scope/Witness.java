@@ -47,7 +47,7 @@ public final class Witness {
   private String firstFault;
 
   public Witness(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, HandlerExtension extension) {
-    scope = Stage.scope(
+    scope = StressActors.scope(
         options -> options.withDeadLetters(letter -> deadLetters[(Integer) letter.message()]++)
             .withScheduler(scheduler));
     actor = scope.anonymous().strategy(strategy).mailbox(mailbox).newActorWithReturn(message -> {
