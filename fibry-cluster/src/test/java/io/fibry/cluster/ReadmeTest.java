@@ -55,7 +55,7 @@ class ReadmeTest {
   static long visits(ClusterNetwork network) {
     try (var web = Cluster.join("site", network, options -> options.withNode("web"));
         var home = Cluster.join("site", network, options -> options.withNode("home-1"))) {
-      home.host(PAGE, ActorSystem.anonymous(), Duration.ofMinutes(5)); // each node that shall
+      home.host(PAGE, ActorSystem.anonymous(), Duration.ofMinutes(5)); // on each node that hosts pages
 
       var pages = web.entities(PAGE);                   // addresses, wherever they live
       pages.actor("index").ask(new Visit());
