@@ -20,8 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that a kill ends an actor even if its handler, resource, hook, timer or strategy hangs or
- * fails.
+ * Tests that an actor ends even if its handler, resource, hook, timer or strategy hangs or fails.
+ * Most tests end it by a kill.
  */
 class CutOffFaultTest {
   private final ExecutorService oneThread = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
@@ -71,8 +71,8 @@ class CutOffFaultTest {
   }
 
   /**
-   * The context throws in the handler once the actor is cut off, perhaps before the request of the
-   * asker fails. The asker must get the cut-off, and not this exception.
+   * When the actor has been cut off, the next call of its context throws in the handler, perhaps
+   * before the asker's request fails. The asker must get the cut-off, and not this exception.
    */
   @Test
   void askerGetsCutOffInsteadOfLaterHandlerException() {

@@ -272,7 +272,7 @@ class ScopeCloseTest {
 
   @Promise("16.10")
   @Test
-  void actorWaitingForClosingActorGetsStoppedException() {
+  void askerOfActorThatClosesScopeGetsStoppedException() {
     var gate = new Gate();
     var closer = scope.anonymous().newActorWithReturn((Object m) -> {
       gate.pass();

@@ -228,7 +228,7 @@ class SubscriberTest {
   }
 
   @Test
-  void refusedRequestMarkIsSentAgainAfterNextMessage() {
+  void moreIsRequestedAtNextMessageAfterMailboxWasFull() {
     var actor = actor(Mailbox.bounded(3, Overflow.REJECT));
     var subscriber = subscriber(actor, 4);
     var gate = new Gate();
@@ -236,7 +236,7 @@ class SubscriberTest {
     subscriber.onNext(gate);
     Patience.await(gate.entered);
     actor.sendMessage("from another sender");
-    // the mailbox has no capacity for the mark by which the subscriber requests more elements
+    // the full mailbox refuses the mark, the task that requests more elements
     for (int i = 1; i <= 2; i++) subscriber.onNext(i);
     gate.open();
     Patience.eventually(() -> received.size() == 3);

@@ -99,15 +99,15 @@ class CodecTest {
 
   record Raw(@SuppressWarnings("rawtypes") List list) {}
 
-  record Twice(Optional<Optional<String>> one) {}
+  record NestedOptional(Optional<Optional<String>> value) {}
 
   record Code(Runnable code) {}
 
   record Numbers(List<? super Integer> some) {}
 
-  sealed interface Half {}
+  sealed interface WithUnsupportedSubtype {}
 
-  static final class Mutable implements Half {
+  static final class Mutable implements WithUnsupportedSubtype {
     int x;
   }
 
@@ -115,10 +115,11 @@ class CodecTest {
   void unsupportedTypeIsRefusedAtCodecCreation() {
     assertTrue(refusalOf(Named.class).contains("Named.anything: java.lang.Object cannot be encoded"));
     assertTrue(refusalOf(Raw.class).contains("Raw.list: a raw java.util.List"));
-    assertTrue(refusalOf(Twice.class).contains("an Optional of an Optional"));
+    assertTrue(refusalOf(NestedOptional.class).contains("an Optional of an Optional"));
     assertTrue(refusalOf(Code.class).contains("Code.code: java.lang.Runnable"));
     assertTrue(refusalOf(Numbers.class).contains("Numbers.some: ? super java.lang.Integer"));
-    assertTrue(refusalOf(Half.class).contains("Half: io.fibry.codec.CodecTest$Mutable cannot be encoded; use"));
+    assertTrue(refusalOf(WithUnsupportedSubtype.class)
+        .contains("WithUnsupportedSubtype: io.fibry.codec.CodecTest$Mutable cannot be encoded; use"));
     assertTrue(refusalOf(List.class).contains("a raw java.util.List (put it into a record"));
     assertTrue(refusalOf(ArrayList.class).contains("raw"));
     assertTrue(refusalOf(StringBuilder.class).contains("java.lang.StringBuilder"));
@@ -204,32 +205,32 @@ class CodecTest {
 
   // ---- changed records
 
-  private static class V1 {
+  private static class ItemAndCount {
     record Order(String item, int count) {}
   }
 
-  private static class V2 {
+  private static class MoreFields {
     record Order(String item, long count, List<String> notes, Optional<String> gift, Map<String, Integer> sizes,
         int[] codes) {}
   }
 
-  private static class V3 {
+  private static class ItemOnly {
     record Order(String item) {}
   }
 
-  private static class V4 {
+  private static class WithCurrency {
     record Order(String item, int count, String currency) {}
   }
 
-  private static class V5 {
+  private static class LongFields {
     record Order(String note, byte[] picture, String item) {}
   }
 
   @Test
   void missingOptionalFieldIsDecodedAsEmpty() {
-    byte[] oldBytes = Codec.of(V1.Order.class).encode(new V1.Order("cup", 2));
+    byte[] oldBytes = Codec.of(ItemAndCount.Order.class).encode(new ItemAndCount.Order("cup", 2));
 
-    var order = Codec.of(V2.Order.class).decode(oldBytes);
+    var order = Codec.of(MoreFields.Order.class).decode(oldBytes);
 
     assertEquals("Order[item=cup, count=2, notes=[], gift=Optional.empty, sizes={}]",
         order.toString().replaceAll(", codes=.*]", "]"));
@@ -238,47 +239,49 @@ class CodecTest {
 
   @Test
   void unknownFieldIsSkipped() {
-    byte[] newerBytes = Codec.of(V2.Order.class)
-        .encode(new V2.Order("cup", 2, List.of("a"), Optional.of("b"), Map.of("c", 1), new int[] {1, 2}));
+    byte[] newerBytes = Codec.of(MoreFields.Order.class)
+        .encode(new MoreFields.Order("cup", 2, List.of("a"), Optional.of("b"), Map.of("c", 1), new int[] {1, 2}));
 
-    assertEquals(new V3.Order("cup"), Codec.of(V3.Order.class).decode(newerBytes));
+    assertEquals(new ItemOnly.Order("cup"), Codec.of(ItemOnly.Order.class).decode(newerBytes));
   }
 
   @Test
   void unknownFieldOfAnyLengthIsSkipped() {
     for (int length : new int[] {0, 1, 23, 24, 255, 256, 65_535, 65_536}) {
-      byte[] newerBytes = Codec.of(V5.Order.class).encode(new V5.Order("x".repeat(length), new byte[length], "cup"));
+      byte[] newerBytes =
+          Codec.of(LongFields.Order.class).encode(new LongFields.Order("x".repeat(length), new byte[length], "cup"));
 
-      assertEquals(new V3.Order("cup"), Codec.of(V3.Order.class).decode(newerBytes), length + " bytes");
+      assertEquals(new ItemOnly.Order("cup"), Codec.of(ItemOnly.Order.class).decode(newerBytes), length + " bytes");
     }
   }
 
   @Test
   void missingNumberFieldIsRefused() {
-    byte[] oldBytes = Codec.of(V3.Order.class).encode(new V3.Order("cup"));
+    byte[] oldBytes = Codec.of(ItemOnly.Order.class).encode(new ItemOnly.Order("cup"));
 
-    var failure = assertThrows(CodecException.class, () -> Codec.of(V1.Order.class).decode(oldBytes));
+    var failure = assertThrows(CodecException.class, () -> Codec.of(ItemAndCount.Order.class).decode(oldBytes));
 
     assertTrue(failure.getMessage().startsWith("Order.Order: field count of Order is missing"), failure.getMessage());
   }
 
   @Test
   void oldFormIsReadOnlyWhenCurrentFormDoesNotMatch() {
-    var codec = Codec.of(V4.Order.class,
-        forms -> forms.readOld("Order", V1.Order.class, old -> new V4.Order(old.item, old.count, "EUR")));
-    var current = new V4.Order("cup", 1, "USD");
+    var codec = Codec.of(WithCurrency.Order.class,
+        forms -> forms.readOld("Order", ItemAndCount.Order.class,
+            old -> new WithCurrency.Order(old.item, old.count, "EUR")));
+    var current = new WithCurrency.Order("cup", 1, "USD");
 
     assertEquals(current, codec.decode(codec.encode(current)));
-    assertEquals(new V4.Order("cup", 2, "EUR"),
-        codec.decode(Codec.of(V1.Order.class).encode(new V1.Order("cup", 2))));
+    assertEquals(new WithCurrency.Order("cup", 2, "EUR"),
+        codec.decode(Codec.of(ItemAndCount.Order.class).encode(new ItemAndCount.Order("cup", 2))));
   }
 
   @Test
   void ambiguousOldFormIsRefused() {
-    UnaryOperator<SchemaEvolution<V1.Order>> ambiguous =
-        forms -> forms.readOld("Order", V4.Order.class, old -> new V1.Order(old.item, old.count));
+    UnaryOperator<SchemaEvolution<ItemAndCount.Order>> ambiguous =
+        forms -> forms.readOld("Order", WithCurrency.Order.class, old -> new ItemAndCount.Order(old.item, old.count));
 
-    var refusal = assertThrows(IllegalArgumentException.class, () -> Codec.of(V1.Order.class, ambiguous));
+    var refusal = assertThrows(IllegalArgumentException.class, () -> Codec.of(ItemAndCount.Order.class, ambiguous));
 
     assertTrue(refusal.getMessage().contains("could be read as"), refusal.getMessage());
   }
@@ -296,12 +299,13 @@ class CodecTest {
 
   @Test
   void invalidTypeNamesAreRefused() {
-    assertThrows(IllegalArgumentException.class, () -> Codec.of(Shape.class, forms -> forms.named(V1.class, "x")));
+    assertThrows(IllegalArgumentException.class,
+        () -> Codec.of(Shape.class, forms -> forms.named(ItemAndCount.class, "x")));
     assertThrows(IllegalArgumentException.class, () -> Codec.of(Shape.class, forms -> forms.named(Box.class, " ")));
     assertThrows(IllegalArgumentException.class,
         () -> Codec.of(Shape.class, forms -> forms.named(Box.class, "x\ud800")));
     assertThrows(IllegalArgumentException.class,
-        () -> Codec.of(Long.class, forms -> forms.readOld("Order", V1.Order.class, order -> 1L)));
+        () -> Codec.of(Long.class, forms -> forms.readOld("Order", ItemAndCount.Order.class, order -> 1L)));
     assertThrows(IllegalArgumentException.class,
         () -> Codec.of(Shape.class, forms -> forms.readOld("Old", String.class, text -> Plain.EMPTY)));
   }

@@ -63,7 +63,10 @@ class ModulesJvmTest {
     assertSimulates(jar, "", List.of("--add-reads", "shop=ALL-UNNAMED"), List.of());
   }
 
-  /** Runs the program with flags with which the agent attaches itself, and then with -javaagent. */
+  /**
+   * Runs the program twice: with {@code attachFlags}, so that the agent attaches itself, and with
+   * {@code -javaagent}.
+   */
   private void assertSimulates(Path jar, String requires, List<String> readFlags, List<String> attachFlags)
       throws Exception {
     var module = Files.createDirectory(folder.resolve("module"));

@@ -94,7 +94,8 @@ class DeadlineTest {
 
     var failure = Patience.value(timeout);
     assertEquals(Duration.ofMillis(700), failure.limit());
-    assertTrue(failure.getMessage().contains("within 700 ms, which was left of the limit of the request being handled"),
+    assertTrue(
+        failure.getMessage().contains("within 700 ms, the rest of the limit of the request that is being handled"),
         failure.getMessage());
     assertTrue(failure.getMessage().contains("give the first ask of the chain a longer limit"), failure.getMessage());
   }

@@ -44,15 +44,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Stress test of the detection of wait cycles. Actors wait for each other at random.
  *
- * <p>No cycle may be missed: no cycle may last after all its members have searched for it. All
- * waits have a limit, and the test fails if a wait reaches its limit. The limit is long, because a
- * wait without a cycle can take long on a machine that is short of processors.
+ * <p>No cycle may be missed. The test fails if a cycle lasts although each member has searched for
+ * it, if a request reaches its limit, or if a visit hangs. The limit is long, because a wait
+ * without a cycle can take long on a machine that is short of processors.
  *
  * <p>No alarm may be false. A handler that gets the exception of a cycle pauses. After the pause,
- * all members that wait for this handler, directly or through others, must still wait. Members may
- * continue in two cases only. If another member got an exception, the members behind that member
- * may continue. If a request was withdrawn, it freed capacity, and the members behind a wait for
- * capacity may continue.
+ * all members that wait for this handler, directly or through others, must still wait. There are
+ * two exceptions. If another member got an exception, the members that wait for that member may
+ * continue. If a member waits for capacity, a withdrawn request may have freed it; then this
+ * member, and the members that wait for it, may continue.
  */
 class WaitCycleStressTest {
   private static final long SEED = StressHarness.seed();
@@ -69,8 +69,7 @@ class WaitCycleStressTest {
   final Queue<String> faults = new ConcurrentLinkedQueue<>();
   final AtomicInteger alarms = new AtomicInteger();
   private final AtomicInteger waitsChecked = new AtomicInteger();
-  // if true, steps that still run may be refused, because the actors are closed
-  private volatile boolean visitsAnswered;
+  private volatile boolean actorsClosing; // if true, steps may be refused
 
   /** Creates a test for a simulation, which permits no threads except its own. */
   static WaitCycleStressTest withStrategies(Strategy... strategies) {
@@ -81,6 +80,14 @@ class WaitCycleStressTest {
 
   /** Visits an actor, whose handler visits other actors, up to {@code depth} levels deep. */
   record Visit(long seed, int depth) implements Request<Visit, Integer> {}
+
+  /** A way in which a member sends to another member, and then waits. */
+  private enum Send {
+    ASK, ASK_WITHIN_LIMIT, GET_FUTURE, JOIN_FUTURE_WITH_TIMEOUT, GET_FUTURE_WITH_DEPENDENT, MESSAGE_TO_FULL_MAILBOX
+  }
+
+  private static final Send[] SENDS = {Send.ASK, Send.ASK, Send.ASK_WITHIN_LIMIT, Send.GET_FUTURE,
+      Send.JOIN_FUTURE_WITH_TIMEOUT, Send.GET_FUTURE_WITH_DEPENDENT, Send.MESSAGE_TO_FULL_MAILBOX};
 
   private static final class Step {
     final Member target;
@@ -137,12 +144,12 @@ class WaitCycleStressTest {
       pause(random.nextInt(20_000));
       var target = all.get(random.nextInt(all.size()));
       if (target == this) return;
-      int kind = random.nextInt(7);
+      var send = SENDS[random.nextInt(SENDS.length)];
       var visit = new Visit(random.nextLong(), depth - 1);
-      var step = new Step(target, kind == 6);
+      var step = new Step(target, send == Send.MESSAGE_TO_FULL_MAILBOX);
       currentStep = step;
       try {
-        visit(target.actor, visit, kind);
+        visit(target.actor, visit, send);
         currentStep = null;
       } catch (AskCycleException alarm) {
         alarms.incrementAndGet();
@@ -152,23 +159,24 @@ class WaitCycleStressTest {
         currentStep = null;
       } catch (Exception failure) {
         currentStep = null;
-        if (!visitsAnswered || !failure.toString().contains("ActorStopped"))
-          faults.add(number + " waited for " + target.number + " (" + kind + ") in vain: " + failure);
+        if (!actorsClosing || !failure.toString().contains("ActorStopped"))
+          faults.add(number + " waited for " + target.number + " in vain, by " + send + ": " + failure);
       }
     }
 
-    private void visit(Actor<Object> target, Visit visit, int kind) throws Exception {
-      switch (kind) {
-        case 0, 1 -> target.ask(visit);
-        case 2 -> target.ask(visit, WAIT_LIMIT);
-        case 3 -> target.sendMessageReturn(visit).get(WAIT_LIMIT.toNanos(), TimeUnit.NANOSECONDS);
-        case 4 -> target.sendMessageReturn(visit).orTimeout(WAIT_LIMIT.toNanos(), TimeUnit.NANOSECONDS).join();
-        case 5 -> {
+    private void visit(Actor<Object> target, Visit visit, Send send) throws Exception {
+      switch (send) {
+        case ASK -> target.ask(visit);
+        case ASK_WITHIN_LIMIT -> target.ask(visit, WAIT_LIMIT);
+        case GET_FUTURE -> target.sendMessageReturn(visit).get(WAIT_LIMIT.toNanos(), TimeUnit.NANOSECONDS);
+        case JOIN_FUTURE_WITH_TIMEOUT -> target.sendMessageReturn(visit)
+            .orTimeout(WAIT_LIMIT.toNanos(), TimeUnit.NANOSECONDS).join();
+        case GET_FUTURE_WITH_DEPENDENT -> {
           var future = target.sendMessageReturn(visit);
           future.thenRun(() -> pause(1_000));
           future.get(WAIT_LIMIT.toNanos(), TimeUnit.NANOSECONDS);
         }
-        default -> target.sendMessage("needs capacity");
+        case MESSAGE_TO_FULL_MAILBOX -> target.sendMessage("needs capacity");
       }
     }
 
@@ -275,8 +283,8 @@ class WaitCycleStressTest {
         })));
       }
       Patience.eventually("a cycle was missed", () -> outcomes.stream().allMatch(CompletableFuture::isDone));
-      long alarm = outcomes.stream().filter(outcome -> outcome.join() instanceof AskCycleException).count();
-      assertTrue(alarm > 0, () -> "a cycle was missed: " + outcomes);
+      long alarmCount = outcomes.stream().filter(outcome -> outcome.join() instanceof AskCycleException).count();
+      assertTrue(alarmCount > 0, () -> "a cycle was missed: " + outcomes);
     }
     for (var member : members) member.kill();
   }
@@ -323,9 +331,9 @@ class WaitCycleStressTest {
     }
     StressWaits.runWithState(() -> Patience.await(visitsEnded),
         () -> "a visit hangs, seed " + SEED + faults);
-    visitsAnswered = true;
+    actorsClosing = true;
     for (var member : members) member.actor.close();
-    visitsAnswered = false;
+    actorsClosing = false;
     scope.close();
   }
 }

@@ -138,7 +138,7 @@ class CheckTest {
   }
 
   @Test
-  void salvageLosesOnlyTurnsFromMissingTurnOn() throws Exception {
+  void salvageKeepsTurnsBeforeMissingTurn() throws Exception {
     fill(9);
     damage(ADA, 6);
     damage(GRACE, 6); // its later states are undamaged

@@ -64,20 +64,20 @@ class CompactionTest {
 
   @Test
   void liveRecordsAreFoundWhileTheyMove() throws Exception {
-    write(() -> memory, 1_000);
+    writeReadAndReopen(() -> memory, 1_000);
   }
 
   @Test
   @Soak(counterpart = "CompactionTest.liveRecordsAreFoundWhileTheyMove")
   void liveRecordsAreFoundWhileTheyMoveOnRealDisk(@TempDir Path folder) throws Exception {
-    write(() -> StorageDirectory.open(folder), 5_000);
+    writeReadAndReopen(() -> StorageDirectory.open(folder), 5_000);
   }
 
   private interface Opening {
     StorageDirectory open() throws IOException;
   }
 
-  private static void write(Opening opening, int turns) throws Exception {
+  private static void writeReadAndReopen(Opening opening, int turns) throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("compaction: -Dfibry.seed=" + seed);
     var lastNumbers = new long[WRITERS];
@@ -102,7 +102,7 @@ class CompactionTest {
     try (var store = open(opening.open())) {
       for (int i = 0; i < WRITERS; i++) {
         assertEquals(lastNumbers[i], store.load(writer(i)).lastTurn(), "seed " + seed);
-        check(store.load(writer(i)));
+        assertBodiesMatchNumbers(store.load(writer(i)));
         assertEquals(List.of("m" + lastNumbers[i]), store.load(box(i)).pendingIds(), "seed " + seed);
       }
     }
@@ -116,7 +116,9 @@ class CompactionTest {
     return new Store.ActorId("box", "b" + number);
   }
 
-  /** Each turn sends a message to a box. The next turn of the box handles the previous message. */
+  /**
+   * Turn n of the writer sends message n to its box, and turn n of the box handles message n - 1.
+   */
   private static long write(Store store, int writer, int turns, Random random) throws Exception {
     long life = store.load(writer(writer)).life();
     long boxLife = store.load(box(writer)).life();
@@ -145,13 +147,13 @@ class CompactionTest {
       store.append(turn(idleActor, life, n, false, List.of(), List.of())).toCompletableFuture().get();
     int reads = 0;
     do {
-      check(store.load(idleActor));
+      assertBodiesMatchNumbers(store.load(idleActor));
       reads++;
     } while (!stop.get());
     return reads;
   }
 
-  private static void check(Store.LoadedActor loaded) {
+  private static void assertBodiesMatchNumbers(Store.LoadedActor loaded) {
     long number = loaded.lastTurn() - loaded.bodies().size();
     for (var body : loaded.bodies()) assertArrayEquals(body(++number), body);
   }
@@ -171,13 +173,13 @@ class CompactionTest {
   }
 
   /**
-   * Writes turns until the disk has fewer bytes than this number of files has. Each write wakes the
-   * compaction, so a compaction that has fallen behind catches up.
+   * Writes turns until the disk has fewer bytes than {@code maxSegments} full segments. Each write
+   * wakes the compaction, so a compaction that has fallen behind catches up.
    */
-  private static long replaceUntilSmall(Store store, StorageDirectory disk, int files) throws Exception {
+  private static long replaceUntilSmall(Store store, StorageDirectory disk, int maxSegments) throws Exception {
     var loaded = store.load(STATE);
     long lastNumber = loaded.lastTurn();
-    while (bytes(disk) >= files * SEGMENT) lastNumber = append(store, loaded.life(), lastNumber, 100);
+    while (bytes(disk) >= maxSegments * SEGMENT) lastNumber = append(store, loaded.life(), lastNumber, 100);
     return lastNumber;
   }
 
