@@ -41,13 +41,13 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   // includes entities that are being born or are ending
   private final ConcurrentHashMap<K, Entity<K, M>> liveEntities = new ConcurrentHashMap<>();
   private final Sink<Void> sweeper;
-  final EntityHelpers helpers;
+  final EntityHelpers helperActors;
   final EntityTimers timers;
   private final IdleWheel<K, M> wheel;
   private final EndPermits endPermits;
   private final AtomicBoolean isAwaitStarted = new AtomicBoolean(); // false -> true, by the first call of `end`
   private final CompletableFuture<Void> killSignal = new CompletableFuture<>();
-  // null until an end is requested; written under the monitor, never to an earlier constant
+  // null until an end is requested; written under the monitor; changes only to a later constant
   private volatile EntityEndMode endMode;
 
   <B> DefaultEntities(ActorBuilder<B> builder, Duration idleTime,
@@ -59,9 +59,9 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     boolean isNamed = innerBuilder.name().isPresent();
     this.factory = key -> factory.apply(isNamed ? innerBuilder.child(key.toString()) : innerBuilder, key);
     this.scope = innerBuilder.scope();
-    this.helpers = new EntityHelpers(outerBuilder, scope);
-    this.timers = new EntityTimers(helpers);
-    this.endPermits = new EndPermits(this::toString, helpers.clock());
+    this.helperActors = new EntityHelpers(outerBuilder, scope);
+    this.timers = new EntityTimers(helperActors);
+    this.endPermits = new EndPermits(this::toString, helperActors.clock());
     this.sweeper =
         BlockBuilder.of(innerBuilder.name().map(scope::named).orElseGet(scope::anonymous)).excludedFromAccounts()
             .strategy(Strategy.FIBER)
@@ -148,7 +148,9 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   private void add(Entity<K, M> entity) {
     try {
       wheel.add(entity);
-    } catch (Throwable failure) { // even an Error: if it were thrown, the creator would count as inside for ever
+    } catch (Throwable failure) {
+      // even an Error: if it were thrown, the creator would never call `leave`, and the actor would
+      // never be passivated
       LOG.error("{} could not set the timer that ends idle actors; they stay alive until the next actor is made", this,
           failure);
     }
@@ -218,11 +220,11 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   boolean waitForExit(K key, Duration limit) {
     var entity = liveEntities.get(key);
     var pending = entity == null ? null : entity.creation();
-    long start = helpers.clock().nanoTime();
-    if (pending != null && !pending.awaitFor(limit, helpers.clock())) return false;
+    long start = helperActors.clock().nanoTime();
+    if (pending != null && !pending.awaitFor(limit, helperActors.clock())) return false;
     var actor = entity == null ? null : entity.actor();
     if (actor == null) return true;
-    var remaining = pending == null ? limit : limit.minusNanos(helpers.clock().nanoTime() - start);
+    var remaining = pending == null ? limit : limit.minusNanos(helperActors.clock().nanoTime() - start);
     return actor.waitForExit(remaining.isNegative() ? Duration.ZERO : remaining);
   }
 
@@ -273,9 +275,9 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     if (endMode == null) wheel.turn();
   }
 
-  private boolean passivate(Entity<K, M> entity, long useState) {
+  private boolean passivate(Entity<K, M> entity, long expectedUseState) {
     var permit = endPermits.acquire();
-    boolean isIdle = entity.passivate(useState);
+    boolean isIdle = entity.passivate(expectedUseState);
     if (isIdle) finish(entity, permit);
     else permit.release();
     return isIdle;
@@ -335,8 +337,9 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
       if (pending != null) CompletableFuture.anyOf(pending.completion, killSignal).join();
       awaitEnd(entity);
     } catch (RuntimeException failure) {
-      // after a cycle, the actor itself waits for the end of all entities; after an interrupt, the
-      // scope ends the actor
+      // an AskCycleException: this actor waits for the end of all entities, so the sweeper does not
+      // wait for it; a CancellationException: the sweeper was interrupted, and the scope ends the
+      // actor
       if (!(failure instanceof AskCycleException || failure instanceof CancellationException))
         LOG.error("the end of {} could not be waited for", EntityHelpers.name(entity.key), failure);
       liveEntities.remove(entity.key, entity);

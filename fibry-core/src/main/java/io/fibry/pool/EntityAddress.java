@@ -27,7 +27,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
 
   @Override
   public ActorBuilder<Object> beside() {
-    return entities.helpers.siblingBuilder();
+    return entities.helperActors.siblingBuilder();
   }
 
   @Override
@@ -77,7 +77,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
    * ended actor.
    */
   private <T> T use(Entity<K, M> entity, Function<Actor<M>, T> code) {
-    if (entity == null) return code.apply(entities.helpers.endedActor(name()));
+    if (entity == null) return code.apply(entities.helperActors.endedActor(name()));
     try {
       return code.apply(entity.actor());
     } finally {
@@ -168,7 +168,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
    * the limit covers both the wait and the answer, and cycles of waits are found.
    */
   private <A> ActorWithReturn<Object, EntityAnswer<A>> relay(Function<Actor<M>, A> askActor) {
-    return entities.helpers.relay(name(), (request, context) -> {
+    return entities.helperActors.relay(name(), (request, context) -> {
       try {
         return new EntityAnswer<>(use(entities.enter(key, true), actor -> {
           if (context.isCancelled()) throw new CancellationException("the asker no longer waits");
@@ -244,7 +244,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
 
   private Actor<M> existingActor() {
     var actor = entities.find(key);
-    return actor == null ? entities.helpers.endedActor(name()) : actor;
+    return actor == null ? entities.helperActors.endedActor(name()) : actor;
   }
 
   @Override

@@ -40,13 +40,13 @@ final class EntityTimers {
     REPEAT
   }
 
-  private final EntityHelpers helpers;
+  private final EntityHelpers helperActors;
   private final ConcurrentHashMap<Object, EntityTimer<?>> pendingTimers = new ConcurrentHashMap<>();
   private final AtomicLong numbers = new AtomicLong();
   private volatile boolean hasEnded;
 
-  EntityTimers(EntityHelpers helpers) {
-    this.helpers = helpers;
+  EntityTimers(EntityHelpers helperActors) {
+    this.helperActors = helperActors;
   }
 
   /** Starts a timer. If the entities have ended, its message becomes a dead letter at once. */
@@ -54,7 +54,7 @@ final class EntityTimers {
     Objects.requireNonNull(time, repeats ? "period" : "delay");
     var timer = new EntityTimer<>(address, key, message, repeats);
     timer.key.hashCode(); // if `hashCode` throws, no timer is set
-    var clock = helpers.clock();
+    var clock = helperActors.clock();
     timer.clockTimer = repeats ? clock.scheduleAtFixedRate(time, time, timer) : clock.schedule(time, timer);
     var previous = pendingTimers.put(timer.key, timer);
     if (previous != null) previous.cancel();
@@ -102,7 +102,7 @@ final class EntityTimers {
       this.key = key == null ? this : new TimerKey(address, key);
       this.message = Objects.requireNonNull(message, "message");
       this.repeats = repeats;
-      this.capturedContext = helpers.capturedContext(address, message);
+      this.capturedContext = helperActors.capturedContext(address, message);
     }
 
     boolean isDelayedMessage() {
@@ -125,7 +125,7 @@ final class EntityTimers {
 
     private void startSending() {
       try {
-        helpers.run(this::send);
+        helperActors.run(this::send);
       } catch (IllegalStateException entitiesEnded) {
         sendToDeadLetters();
       } catch (Throwable failure) { // no fiber could be started, but the message must not be lost
@@ -135,7 +135,7 @@ final class EntityTimers {
 
     private void retrySending() {
       try {
-        helpers.clock().schedule(THREAD_RETRY_DELAY, this::startSending);
+        helperActors.clock().schedule(THREAD_RETRY_DELAY, this::startSending);
       } catch (Throwable noTimer) { // thrown by the user's scheduler, or for lack of memory
         sendToDeadLetters();
       }
@@ -151,14 +151,14 @@ final class EntityTimers {
       try {
         capturedContext.execute(() -> address.sendMessage(message, () -> phase.set(SendPhase.OFFERING)));
       } catch (Throwable failure) {
-        LOG.error("a timer could not send {} to {}", helpers.describe(message), address, failure);
+        LOG.error("a timer could not send {} to {}", helperActors.describe(message), address, failure);
         sendToDeadLetters();
       }
     }
 
     /** Makes the message of this timer a dead letter. */
     void sendToDeadLetters() {
-      capturedContext.execute(() -> helpers.endedActor(address.name()).sendMessage(message));
+      capturedContext.execute(() -> helperActors.endedActor(address.name()).sendMessage(message));
     }
 
     @Override

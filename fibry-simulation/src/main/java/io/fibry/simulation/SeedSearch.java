@@ -56,7 +56,7 @@ final class SeedSearch {
   /**
    * Runs the program twice in the order of a quiet machine, and returns the second run. The first
    * run initializes classes, which may read the clock, so the first run may differ from all later
-   * runs.
+   * runs. Returns the first run if a thread of it did not leave its carrier.
    */
   private RunOutcome runOldestFirst() {
     var oldestFirst = RunReplay.of(0).withDecisions(new Decisions());
@@ -93,7 +93,8 @@ final class SeedSearch {
     var shrinker = RunShrinker.shrink(first, replay -> run(replay, false));
     var shown = run(shrinker.shortest().replay(), true);
     if (shown.hash() != shrinker.shortest().hash()) return FailureReport.of(first, shown,
-        "; a different run is shown, because the texts of messages or something outside the simulation changed it");
+        "; the run that is shown differs: it also creates the texts of messages, and toString or something outside the"
+            + " simulation changed it");
     return FailureReport.of(first, shown, shrinker.toString());
   }
 

@@ -101,7 +101,9 @@ final class Big {
           return Behaviors.same();
         })));
       }
-      workerStates.forEach(Worker::ping); // safe here: an actor pings again only after its pong
+      // safe on this thread: a worker uses `target` and `random` on its own thread only after the
+      // pong, and so after this ping
+      workerStates.forEach(Worker::ping);
       return Behaviors.empty();
     }));
   }

@@ -61,8 +61,9 @@ public final class FailureHandler {
   }
 
   /**
-   * Applies the policy after the last retry: fails the requests, counts and logs the failure, and
-   * resumes, restarts or stops the actor.
+   * Applies the policy after the last retry: logs the failure, and resumes, restarts or stops the
+   * actor. Fails the requests and counts the failure, unless the message is handled again. Then it
+   * fails only the requests that the handler has taken by {@code context.receive}.
    */
   static void handle(HandlerContext context, Throwable failure, FailurePolicy policy) {
     var cell = context.cell;
@@ -150,17 +151,18 @@ public final class FailureHandler {
 
   private static void count(HandlerContext context, Throwable failure) {
     var cell = context.cell;
-    var extras = cell.ownCounts();
+    var ownCounts = cell.ownCounts();
     context.countOutcome(EngineMessage.unwrap(context.message), true);
     var reason = RequestFailures.requestExceptionIn(failure) == null ? Reason.FAILED : Reason.NESTED_REQUEST_FAILED;
-    if (extras != null && reason == Reason.FAILED) extras.failed++;
+    if (ownCounts != null && reason == Reason.FAILED) ownCounts.failed++;
     if (context.request != null) cell.owner().accounts().countUnhandled(reason);
     else DeadLetters.add(cell, context.message, reason, failure);
   }
 
   /** Returns the decision of the actor's own policy. Returns null if the scope must decide. */
   private static Decision ownDecision(Cell cell, FailurePolicy policy) {
-    // no switch: without stack, its hidden class could fail to load
+    // no switch, because its table is in another class, which a nearly full stack could keep from
+    // loading
     if (policy.kind() == Kind.RESUME && policy.backoff().isEmpty()) return Decision.RESUME;
     if (policy.kind() == Kind.STOP) return Decision.STOP;
     if (policy.kind() != Kind.RESTART && policy.kind() != Kind.RESUME) return null;

@@ -108,7 +108,7 @@ public final class Deadline extends LongWaitSweep.SweepEntry implements BooleanS
   @Override
   public String toString() {
     if (limit == null) return "no limit";
-    return Durations.text(limit) + (isInherited ? ", which was left of the limit of the request being handled" : "");
+    return Durations.text(limit) + (isInherited ? ", the rest of the limit of the request that is being handled" : "");
   }
 
   String advice() {

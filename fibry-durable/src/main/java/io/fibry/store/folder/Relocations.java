@@ -15,8 +15,9 @@ final class Relocations {
   private long[] oldPositions; // ascending; may be longer than `count`
   private int[] newOffsets; // may be longer than `count`
   private int count; // records that were added
-  // The old indices of the live messages in the outbox of a record, by the record's old position.
-  // Contains only records whose live messages have other indices now.
+  // Key: the old position of a record. Value: the old indices of its live messages, among the
+  // messages that its turn sends (the outbox). Contains only records whose live messages have other
+  // indices now.
   private final Map<Long, List<Integer>> liveIndices = new HashMap<>();
 
   /** @param expectedCount the approximate number of records */

@@ -27,7 +27,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** A type that a user's mapper writes. Immutable. */
 record MappedType(Class<?> type, Object example, JsonMapper mapper) {
-  private static final JsonMapper TREES = JsonMapper.shared();
+  private static final JsonMapper TREE_MAPPER = JsonMapper.shared();
 
   /** Denies all class names in stored values, so that a value never chooses its class. */
   private static final class NoClassValidator extends PolymorphicTypeValidator {
@@ -94,21 +94,21 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
 
   /**
    * Checks that the mapper refuses the example if a field is missing, so that no field of an old
-   * value silently becomes zero. A field may be missing if it is then empty, or is
-   * derived from other fields.
+   * value silently becomes zero. The mapper may accept a missing field if it then reads the field
+   * as empty, or derives it from other fields.
    */
   private void checkFieldsAreNeeded() {
-    var tree = TREES.readTree(write(example));
+    var tree = TREE_MAPPER.readTree(write(example));
     for (var field : fields(tree, JsonPointer.empty())) {
-      var less = tree.deepCopy();
-      ((ObjectNode) less.at(field.head())).remove(field.last().getMatchingProperty());
+      var treeWithoutField = tree.deepCopy();
+      ((ObjectNode) treeWithoutField.at(field.head())).remove(field.last().getMatchingProperty());
       Object readValue;
       try {
-        readValue = read(less.toString());
+        readValue = read(treeWithoutField.toString());
       } catch (CodecException expected) {
         continue;
       }
-      var fieldValue = TREES.readTree(write(readValue)).at(field);
+      var fieldValue = TREE_MAPPER.readTree(write(readValue)).at(field);
       boolean isEmpty = fieldValue.isMissingNode() || fieldValue.isContainer() && fieldValue.isEmpty();
       boolean isDerived = fieldValue.equals(tree.at(field));
       if (!isEmpty && !isDerived) throw new IllegalArgumentException("the mapper reads a " + type.getName()
@@ -138,7 +138,8 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
 
   /** Collects fields that the type does not know, except fields that its annotations ignore. */
   private static final class SkippedFields extends DeserializationProblemHandler {
-    // descriptions of fields, by name: parsers of buffered tokens know no positions
+    // descriptions of fields, by name and not by position, because a parser of buffered tokens does
+    // not know positions
     private final Map<String, String> fields = new LinkedHashMap<>();
 
     @Override
@@ -159,8 +160,8 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
     var skipped = new SkippedFields();
     Object value = read(mapper.readerFor(type).withHandler(skipped), text);
     if (skipped.fields.isEmpty()) return value;
-    var original = TREES.readTree(text);
-    var rewritten = TREES.readTree(write(value)); // has the derived fields, which are written but not read
+    var original = TREE_MAPPER.readTree(text);
+    var rewritten = TREE_MAPPER.readTree(write(value)); // has the derived fields, which are written but not read
     skipped.fields.forEach((name, field) -> {
       if (original.findValues(name).size() > rewritten.findValues(name).size()) reportUnknown.accept(field);
     });

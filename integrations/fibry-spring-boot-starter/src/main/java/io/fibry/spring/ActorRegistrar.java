@@ -16,39 +16,42 @@ import org.springframework.core.ResolvableType;
 final class ActorRegistrar implements BeanFactoryPostProcessor {
 
   @Override
-  public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
-    for (var bean : beans.getBeanDefinitionNames()) {
-      var annotation = beans.findAnnotationOnBean(bean, ActorHandler.class, false);
-      if (annotation != null) register(beans, bean, annotation);
+  public void postProcessBeanFactory(ConfigurableListableBeanFactory factory) {
+    for (var beanName : factory.getBeanDefinitionNames()) {
+      var annotation = factory.findAnnotationOnBean(beanName, ActorHandler.class, false);
+      if (annotation != null) register(factory, beanName, annotation);
     }
   }
 
-  private static void register(ConfigurableListableBeanFactory beans, String bean, ActorHandler annotation) {
-    var type = type(beans, bean);
-    var kind = HandlerKind.of(bean, type);
-    var messageType = kind.messageType(bean, type);
-    if (!beans.getMergedBeanDefinition(bean).isSingleton())
-      throw new BeanDefinitionValidationException("bean '" + bean
+  private static void register(ConfigurableListableBeanFactory factory, String beanName, ActorHandler annotation) {
+    var type = type(factory, beanName);
+    var kind = HandlerKind.of(beanName, type);
+    var messageType = kind.messageType(beanName, type);
+    if (!factory.getMergedBeanDefinition(beanName).isSingleton())
+      throw new BeanDefinitionValidationException("bean '" + beanName
           + "' is marked @ActorHandler but is not a singleton, so its one actor would have several handlers; make it "
           + "a singleton, or make the actors with a builder");
-    var actor = new RootBeanDefinition();
-    actor.setTargetType(kind.actorType(type));
-    actor.setDependsOn(bean);
-    actor.setDestroyMethodName(""); // the scope ends the actor, within the drain limit
-    actor.setInstanceSupplier(() -> {
-      var name = annotation.value().isEmpty() ? bean : annotation.value();
-      var builder = beans.getBean(ActorScope.class).named(name).protocol(messageType);
+    var definition = new RootBeanDefinition();
+    definition.setTargetType(kind.actorType(type));
+    definition.setDependsOn(beanName);
+    definition.setDestroyMethodName(""); // the scope ends the actor, within the drain limit
+    definition.setInstanceSupplier(() -> {
+      var name = annotation.value().isEmpty() ? beanName : annotation.value();
+      var builder = factory.getBean(ActorScope.class).named(name).protocol(messageType);
       if (annotation.capacity() != 0)
         builder = builder.mailbox(Mailbox.bounded(annotation.capacity(), annotation.overflow()));
-      return kind.newActor(builder, beans.getBean(bean));
+      return kind.newActor(builder, factory.getBean(beanName));
     });
-    ((BeanDefinitionRegistry) beans).registerBeanDefinition(bean + "Actor", actor);
+    ((BeanDefinitionRegistry) factory).registerBeanDefinition(beanName + "Actor", definition);
   }
 
-  /** Returns the type with its arguments; the factory may know them only after {@code getType}. */
-  private static ResolvableType type(ConfigurableListableBeanFactory beans, String bean) {
-    var rawType = beans.getType(bean, false);
-    var declaredType = beans.getMergedBeanDefinition(bean).getResolvableType();
+  /**
+   * Returns the bean's type with its type arguments. Calls {@code getType} first, because the
+   * factory may not have resolved the type before.
+   */
+  private static ResolvableType type(ConfigurableListableBeanFactory factory, String beanName) {
+    var rawType = factory.getType(beanName, false);
+    var declaredType = factory.getMergedBeanDefinition(beanName).getResolvableType();
     return declaredType.resolve() == null && rawType != null ? ResolvableType.forClass(rawType) : declaredType;
   }
 }
