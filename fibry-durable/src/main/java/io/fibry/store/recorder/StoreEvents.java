@@ -68,7 +68,7 @@ public final class StoreEvents {
   public static void onSynced(Object begunEvent) {
     if (begunEvent == null) return;
     var event = (CommitEvent) begunEvent;
-    event.force = System.nanoTime() - event.written;
+    event.sync = System.nanoTime() - event.written;
     event.end();
   }
 
@@ -121,8 +121,8 @@ public final class StoreEvents {
     event.store = store.toString();
     event.segment = segment;
     event.files = files;
-    event.before = bytesBefore;
-    event.after = bytesAfter;
+    event.bytesBefore = bytesBefore;
+    event.bytesAfter = bytesAfter;
     event.commit();
   }
 
@@ -137,11 +137,11 @@ public final class StoreEvents {
     event.commit();
   }
 
-  public static void broken(Object store, String operation, Throwable failure) {
+  public static void broken(Object store, String problem, Throwable failure) {
     if (BROKEN == null || !BROKEN.isEnabled()) return;
     var event = new StoreBrokenEvent();
     event.store = store.toString();
-    event.what = operation;
+    event.problem = problem;
     event.failure = text(failure);
     event.commit();
   }
@@ -183,10 +183,10 @@ public final class StoreEvents {
     @Description("Includes the change to the next file, if the previous file was full")
     @Timespan
     long write;
-    @Label("Force")
+    @Label("Sync")
     @Description("Zero if the store syncs at intervals")
     @Timespan
-    long force;
+    long sync;
   }
 
   @Name("fibry.Load")
@@ -218,12 +218,12 @@ public final class StoreEvents {
     @Label("Files")
     @Description("The number of files that the new file replaced")
     int files;
-    @Label("Before")
+    @Label("Bytes Before")
     @DataAmount
-    long before;
-    @Label("After")
+    long bytesBefore;
+    @Label("Bytes After")
     @DataAmount
-    long after;
+    long bytesAfter;
   }
 
   @Name("fibry.StoreFull")
@@ -243,8 +243,8 @@ public final class StoreEvents {
   @Label("Store Broken")
   @Description("A disk failed, and the store refuses all writes until it is opened again")
   private static final class StoreBrokenEvent extends StoreEvent {
-    @Label("What")
-    String what;
+    @Label("Problem")
+    String problem;
     @Label("Failure")
     String failure;
   }

@@ -63,9 +63,9 @@ class RecorderTest {
       assertEquals("00000001.log", event.getString("segment"));
       assertEquals(1, event.getInt("records"));
       assertTrue(event.getLong("bytes") > 1_000 && event.getLong("bytes") < 1_200, event::toString);
-      assertTrue(event.getDuration("force").isPositive() && event.getDuration("write").isPositive(), event::toString);
+      assertTrue(event.getDuration("sync").isPositive() && event.getDuration("write").isPositive(), event::toString);
       long totalNanos = event.getDuration().toNanos(); // on the clock of the recorder, which may differ by one percent
-      assertTrue(sum(event, "write", "force").toNanos() <= totalNanos + totalNanos / 100 + 100_000, event::toString);
+      assertTrue(sum(event, "write", "sync").toNanos() <= totalNanos + totalNanos / 100 + 100_000, event::toString);
       assertFalse(event.hasField("began") || event.hasField("written"), event::toString);
     }
   }
@@ -77,7 +77,7 @@ class RecorderTest {
         append(store, store.load(ADA).life(), 1, true, 1);
       }
 
-      assertEquals(Duration.ZERO, recorded.of(folder).getFirst().getDuration("force"));
+      assertEquals(Duration.ZERO, recorded.of(folder).getFirst().getDuration("sync"));
     }
   }
 
@@ -114,8 +114,8 @@ class RecorderTest {
 
       var event = recorded.of(folder).getFirst();
       assertTrue(event.getInt("files") >= 4, event::toString);
-      assertEquals((long) event.getInt("files") * SEGMENT, event.getLong("before"));
-      assertTrue(event.getLong("after") < SEGMENT, event::toString);
+      assertEquals((long) event.getInt("files") * SEGMENT, event.getLong("bytesBefore"));
+      assertTrue(event.getLong("bytesAfter") < SEGMENT, event::toString);
       assertTrue(event.getString("segment").endsWith(".log"), event::toString);
     }
   }
@@ -156,7 +156,7 @@ class RecorderTest {
       var events = recorded.of(folder);
       assertEquals(1, events.size());
       var event = events.getFirst();
-      assertEquals("the disk did not confirm that it has the written bytes", event.getString("what"));
+      assertEquals("the disk did not confirm that it has the written bytes", event.getString("problem"));
       assertEquals("java.io.IOException: made up, for a test", event.getString("failure"));
       assertEquals(1, logged.lines("a store is broken").size());
     }
