@@ -242,7 +242,7 @@ class BadInputTest extends StoreFixture {
 
   @ParameterizedTest
   @ValueSource(longs = {0, -1, Long.MIN_VALUE})
-  void storedRequestWithoutTimeLimitIsRefused(long seconds) {
+  void nonPositiveLimitOfStoredRequestIsRefused(long seconds) {
     var ada = STORING_HITS.newActor(scope.named("ada"), store);
 
     String text = refusal(() -> ada.ask(new Hit("x"), Duration.ofSeconds(seconds)));

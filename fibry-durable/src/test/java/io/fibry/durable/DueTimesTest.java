@@ -73,8 +73,8 @@ class DueTimesTest {
   }
 
   /**
-   * Returns the time, and then advances the clock by these seconds. For the caller the clock thus
-   * moves between its reading of the time and its next statement.
+   * Returns the time, and then advances the clock by these seconds, in the first call only. For the
+   * caller the clock thus moves between its reading of the time and its next statement.
    */
   private Instant readBeforeMove(AtomicLong seconds) {
     var now = Instant.EPOCH.plusNanos(clock.nanoTime());

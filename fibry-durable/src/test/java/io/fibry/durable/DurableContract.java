@@ -51,7 +51,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void blockedAskerDelaysNoOtherRequest() throws Exception {
+  void blockedCallbackOfAnswerDelaysNoOtherRequest() throws Exception {
     var gate = new CountDownLatch(1);
     var ada = account("ada");
     var answer = ada.sendMessageReturn(new Withdraw(0));

@@ -267,7 +267,7 @@ abstract class EndedActorsContract extends StoreFixture {
     pay(0, 1);
     eventually(() -> List.of("v false").equals(views()));
     VIEW.named("v").forget(store); // directly at the store, as another process would do it
-    flaky.failNext("append", FlakyStore.WriteFault.LOST_BEFORE);
+    flaky.failNext("append", FlakyStore.WriteFault.LOST_UNSTORED);
     pay(1, 2);
 
     Patience.awaitEnd(view::waitForExit);

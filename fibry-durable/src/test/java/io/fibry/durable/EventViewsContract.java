@@ -232,7 +232,7 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void erasedEventsAreNotReadAfterCrash() throws Exception {
+  void actorIsLoadedWithoutErasedEventsAfterCrash() throws Exception {
     add("a");
     try (var lists = lists()) {
       assertEquals(1, lists.actor("ada").ask(new End())); // turn 2 replaces all earlier events
@@ -245,7 +245,7 @@ abstract class EventViewsContract extends StoreFixture {
     assertEquals(List.of(3L, 2), List.of(loaded.lastTurn(), loaded.bodies().size()));
     var turns = Histories.check(store, "list");
     assertTrue(turns.stream().anyMatch(turn -> turn.number() == 2 && turn.isFullState()), turns::toString);
-    try (var view = view()) { // a store may omit the first turn, but no other
+    try (var view = view()) { // the view may miss the erased event of turn 1, but no other event
       eventually(() -> receivedTexts.contains("ada3b"));
       assertEquals(List.of("ada3b"), receivedTexts.stream().filter(fact -> !fact.equals("ada1a")).toList());
     }
@@ -269,7 +269,7 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void retainedEventsRemainAfterOldEventsAreRemoved() {
+  void eventsWithinRetentionReachLaterView() {
     var dayKind = list(KIND.retainEvents(Duration.ofDays(1)));
     try (var lists = dayKind.entities(scope.anonymous(), store, IDLE)) {
       for (int i = 0; i < 10; i++) lists.actor("ada").ask(new Add("old"));

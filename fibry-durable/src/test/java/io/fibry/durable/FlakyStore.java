@@ -28,9 +28,9 @@ final class FlakyStore {
     /** The call is not stored, and the store reports that. */
     REFUSED,
     /** The call is not stored, and the caller gets no response. */
-    LOST_BEFORE,
+    LOST_UNSTORED,
     /** The call is stored, and the caller gets no response. */
-    LOST_BEHIND
+    LOST_STORED
   }
 
   private final Store store;
@@ -95,8 +95,8 @@ final class FlakyStore {
     return switch (fault.get()) {
       case REFUSED -> CompletableFuture.failedFuture(
           new StoreWriteException("refused, as the test has asked for", null));
-      case LOST_BEFORE -> CompletableFuture.failedFuture(lost());
-      case LOST_BEHIND -> call.call().handle((stored, failure) -> {
+      case LOST_UNSTORED -> CompletableFuture.failedFuture(lost());
+      case LOST_STORED -> call.call().handle((stored, failure) -> {
         throw lost();
       });
     };

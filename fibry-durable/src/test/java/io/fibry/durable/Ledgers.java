@@ -60,8 +60,8 @@ public final class Ledgers implements AutoCloseable {
     }
   }
 
-  /** The actors of both kinds, as one node reaches them. */
-  public record Home(Entities<String, Message> ledgers, Entities<String, Message> inboxes) {
+  /** The addresses of the actors of both kinds, at one node. */
+  public record Addresses(Entities<String, Message> ledgers, Entities<String, Message> inboxes) {
     private Actor<Message> actor(int index) {
       return (index % 2 == 0 ? ledgers : inboxes).actor("k" + index);
     }
@@ -83,8 +83,8 @@ public final class Ledgers implements AutoCloseable {
   private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(10); // after a failure
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
-  private final Supplier<List<Home>> homes;
-  private final boolean hasOneHome; // at a time
+  private final Supplier<List<Addresses>> addressesByNode;
+  private final boolean hasOneNode; // at a time
   private final AtomicLong lastId = new AtomicLong();
   private final AtomicLong answers = new AtomicLong();
   private final List<List<Answer>> answersByAsker = // each list is written by its asker only
@@ -102,22 +102,22 @@ public final class Ledgers implements AutoCloseable {
   private final List<Future<?>> askers = new ArrayList<>();
 
   /**
-   * Starts askers, which send each request to one of the homes. If there are several, they take
-   * the actors from each other, and a home may answer reads until it notices that.
+   * Starts askers, which send each request through one of the nodes. Several nodes take the actors
+   * from each other, and a node may answer reads until it notices that it has lost an actor.
    */
-  public Ledgers(List<Home> homes) {
-    this(() -> homes, homes.size() == 1);
+  public Ledgers(List<Addresses> addressesByNode) {
+    this(() -> addressesByNode, addressesByNode.size() == 1);
   }
 
-  /** Starts askers, which send each request to the home that the test has at that time. */
-  public Ledgers(Supplier<Home> home) {
-    this(() -> List.of(home.get()), true);
+  /** Starts askers, which send each request to the node that the test has at that time. */
+  public Ledgers(Supplier<Addresses> addresses) {
+    this(() -> List.of(addresses.get()), true);
   }
 
-  private Ledgers(Supplier<List<Home>> homes, boolean hasOneHome) {
+  private Ledgers(Supplier<List<Addresses>> addressesByNode, boolean hasOneNode) {
     System.out.println("ledgers: -Dfibry.seed=" + seed);
-    this.homes = homes;
-    this.hasOneHome = hasOneHome;
+    this.addressesByNode = addressesByNode;
+    this.hasOneNode = hasOneNode;
     for (int i = 0; i < ASKERS; i++) {
       int asker = i;
       askers.add(fibers.submit(() -> run(asker)));
@@ -182,8 +182,8 @@ public final class Ledgers implements AutoCloseable {
   }
 
   private Actor<Message> actor(int ledger, Random random) {
-    var currentHomes = homes.get();
-    return currentHomes.get(random.nextInt(currentHomes.size())).actor(ledger);
+    var nodes = addressesByNode.get();
+    return nodes.get(random.nextInt(nodes.size())).actor(ledger);
   }
 
   private long newId(int ledger, boolean isIdempotent) {
@@ -264,11 +264,14 @@ public final class Ledgers implements AutoCloseable {
 
   /** Ends the askers. Returns descriptions of all broken promises, up to a maximum. */
   public List<String> violations() {
-    return violations(homes.get().getFirst());
+    return violations(addressesByNode.get().getFirst());
   }
 
-  /** Reads the ledgers at the end through this home, which must be new if there are several. */
-  public List<String> violations(Home reader) {
+  /**
+   * Ends the askers, and reads the ledgers through these addresses, which must be of a new node if
+   * there are several nodes.
+   */
+  public List<String> violations(Addresses reader) {
     stop.set(true);
     askers.forEach(Patience::value);
     var violations = new ArrayList<String>();
@@ -330,11 +333,11 @@ public final class Ledgers implements AutoCloseable {
 
   /**
    * Checks that a request sent after an answer reads at least as many ids as that answer had, or
-   * adds its id behind them. If there are several homes at a time, only additions are checked.
+   * adds its id behind them. If there are several addressesByNode at a time, only additions are checked.
    */
   private void checkOrder(int ledger, List<String> violations) {
     var byBeginTime = answersByAsker.stream().flatMap(List::stream)
-        .filter(answer -> answer.ledger == ledger && (answer.id > 0 || hasOneHome))
+        .filter(answer -> answer.ledger == ledger && (answer.id > 0 || hasOneNode))
         .toArray(Answer[]::new);
     var byEndTime = byBeginTime.clone();
     Arrays.sort(byBeginTime, (a, b) -> Long.compare(a.beginTime, b.beginTime));

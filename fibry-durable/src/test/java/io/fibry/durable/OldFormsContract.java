@@ -40,7 +40,7 @@ abstract class OldFormsContract extends StoreFixture {
     return Durable.kind("till", Message.class).snapshotEvery(3);
   }
 
-  static Durable<Message> before(Durable.Builder<Message> kind) {
+  static Durable<Message> olderKind(Durable.Builder<Message> kind) {
     return kind.events(Paid.class, new Total(0), (Total total, Paid paid) -> new Total(total.cents() + paid.cents()))
         .handler((total, message, context) -> {
           switch (message) {
@@ -53,7 +53,7 @@ abstract class OldFormsContract extends StoreFixture {
         });
   }
 
-  private static Durable<Message> today(Durable.EventsStep<Sum, Paid, Message> events) {
+  private static Durable<Message> newerKind(Durable.EventsStep<Sum, Paid, Message> events) {
     return events.handler((sum, message, context) -> {
       switch (message) {
         case Pay pay -> {
@@ -69,8 +69,8 @@ abstract class OldFormsContract extends StoreFixture {
     return new Sum(sum.cents() + paid.cents(), sum.payments() + 1);
   }
 
-  static Durable<Message> today() {
-    return today(kind().events(EVENTS, new Sum(0, 0), OldFormsContract::after));
+  static Durable<Message> newerKind() {
+    return newerKind(kind().events(EVENTS, new Sum(0, 0), OldFormsContract::after));
   }
 
   <M> Actor<M> ada(Durable<M> kind) {
@@ -88,12 +88,12 @@ abstract class OldFormsContract extends StoreFixture {
 
   @Test
   void unreadableSnapshotIsReplacedByEvents() {
-    var olderTill = ada(before(kind()));
+    var olderTill = ada(olderKind(kind()));
     pay(olderTill, 8); // two snapshots, and then two events
     end(olderTill);
 
     try (var logged = new Logged()) {
-      var till = ada(today());
+      var till = ada(newerKind());
       assertEquals(9_045, till.ask(new Pay(5)));
       end(till);
       var lines = logged.lines("WARN").stream().filter(line -> line.contains("was read from all its events")).toList();
@@ -104,50 +104,50 @@ abstract class OldFormsContract extends StoreFixture {
           lines::toString);
     }
     assertEquals(1, store.load(ADA).bodies().size()); // the new snapshot
-    assertEquals(10_050, ada(today()).ask(new Pay(5)));
+    assertEquals(10_050, ada(newerKind()).ask(new Pay(5)));
   }
 
   @Test
   void unreadableFirstSnapshotIsReplacedByFirstTurn() {
-    var olderTill = ada(before(kind().snapshotEvery(1)));
+    var olderTill = ada(olderKind(kind().snapshotEvery(1)));
     pay(olderTill, 1);
     end(olderTill);
 
-    assertEquals(2_010, ada(today()).ask(new Pay(5)));
+    assertEquals(2_010, ada(newerKind()).ask(new Pay(5)));
   }
 
   @Test
   void erasedEventsAreNotReplayed() {
-    var olderTill = ada(before(kind()));
+    var olderTill = ada(olderKind(kind()));
     pay(olderTill, 4);
     olderTill.ask(new Close());
     pay(olderTill, 7);
     end(olderTill);
 
-    assertEquals(8_040, ada(today()).ask(new Pay(5)));
+    assertEquals(8_040, ada(newerKind()).ask(new Pay(5)));
   }
 
   @Test
   void eventsOfOtherKeysAreNotReplayed() {
-    var otherTill = before(kind()).newActor(scope.named("grace"), store);
+    var otherTill = olderKind(kind()).newActor(scope.named("grace"), store);
     pay(otherTill, 5);
-    var olderTill = ada(before(kind()));
+    var olderTill = ada(olderKind(kind()));
     pay(olderTill, 3);
     pay(otherTill, 5);
     end(olderTill);
 
-    assertEquals(4_020, ada(today()).ask(new Pay(5)));
+    assertEquals(4_020, ada(newerKind()).ask(new Pay(5)));
   }
 
   @Test
   void snapshotOfOldFormIsReadByItsCodec() {
-    var olderTill = ada(before(kind()));
+    var olderTill = ada(olderKind(kind()));
     pay(olderTill, 6);
     end(olderTill);
 
     var codec = Codec.of(Sum.class, forms -> forms.readOld("Total", Total.class, old -> new Sum(old.cents(), 0)));
     try (var logged = new Logged()) {
-      var till = ada(today(kind().events(EVENTS, codec, new Sum(0, 0), OldFormsContract::after)));
+      var till = ada(newerKind(kind().events(EVENTS, codec, new Sum(0, 0), OldFormsContract::after)));
       assertEquals(1_035, till.ask(new Pay(5)));
       assertFalse(logged.lines("WARN").stream().anyMatch(line -> line.contains("from all its events")));
     }

@@ -15,14 +15,14 @@ class OldFormsInMemoryTest extends OldFormsContract {
 
   @Test
   void unreadableSnapshotFailsLoadWhenEventsAreRemoved() {
-    var olderTill = ada(before(kind().retainEvents(Duration.ZERO)));
+    var olderTill = ada(olderKind(kind().retainEvents(Duration.ZERO)));
     pay(olderTill, 2);
     clock.advance(Duration.ofSeconds(2));
     pay(olderTill, 5);
     end(olderTill);
     assertEquals(5, store.turns(ADA).size());
 
-    var failure = assertThrows(CodecException.class, () -> ada(today()).ask(new Pay(5)));
+    var failure = assertThrows(CodecException.class, () -> ada(newerKind()).ask(new Pay(5)));
     String text = failure.getMessage();
     assertTrue(text.contains("turn 6 of till 'ada' cannot be read: "), text);
     assertTrue(text.contains("nor can its state be computed from its events, since turn 1 is not stored any more. "

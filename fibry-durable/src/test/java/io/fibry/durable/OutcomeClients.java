@@ -77,7 +77,8 @@ final class OutcomeClients {
     lostItems.removeAll(parked);
     assertEquals(Set.of(), lostItems, "these items had the outcome WILL_BE_DONE, but are not stored; " + seed);
     assertTrue(repeats.get() > 0, () -> "no request was sent again; " + seed);
-    assertEquals(isStored, !unanswered.get(Outcome.WILL_BE_DONE).isEmpty(), seed);
+    assertEquals(isStored, !unanswered.get(Outcome.WILL_BE_DONE).isEmpty(),
+        "whether a request had the outcome WILL_BE_DONE; " + seed);
   }
 
   private static Set<String> without(Set<String> items, List<String> removed) {

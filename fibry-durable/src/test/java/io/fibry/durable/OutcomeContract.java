@@ -112,7 +112,7 @@ abstract class OutcomeContract extends StoreFixture {
     return items.join();
   }
 
-  private <T extends RequestException> T check(Class<T> type, Outcome outcome, Throwable failure, Put request) {
+  private <T extends RequestException> T assertOutcome(Class<T> type, Outcome outcome, Throwable failure, Put request) {
     assertEquals(outcome, RequestException.outcomeOf(failure, request), failure::toString);
     return assertInstanceOf(type, failure);
   }
@@ -139,11 +139,11 @@ abstract class OutcomeContract extends StoreFixture {
       var failure = assertThrows(RequestStoredException.class, () -> ada.ask(c));
       var future = ada.sendMessageReturn(d);
 
-      check(RequestStoredException.class, Outcome.WILL_BE_DONE, failure, c);
+      assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, failure, c);
       assertEquals("list 'ada' has stored Put[item=c], and handles it once without another send, but does not "
           + "answer: its mailbox is full (2 messages)", failure.getMessage());
       assertInstanceOf(MailboxFullException.class, failure.getCause());
-      check(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), d);
+      assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), d);
       gate.countDown();
       assertEquals(1, Patience.value(holdAnswer));
       waitingAnswers.forEach(Patience::value);
@@ -164,7 +164,7 @@ abstract class OutcomeContract extends StoreFixture {
       clock.advance(HOUR);
 
       futures.forEach((put, future) -> assertInstanceOf(AskTimeoutException.class,
-          check(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), put).getCause()));
+          assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), put).getCause()));
       awaitNoneDue();
     }
     checkItems("hold", "a");
@@ -181,7 +181,8 @@ abstract class OutcomeContract extends StoreFixture {
     firstActor.kill();
 
     futures.forEach(
-        (put, future) -> check(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), put));
+        (put, future) -> assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future),
+            put));
     assertInstanceOf(ActorStoppedException.class, Patience.failure(futures.get(new Put("a"))).getCause());
     gate.countDown();
     Patience.awaitEnd(firstActor::waitForExit);
@@ -203,7 +204,7 @@ abstract class OutcomeContract extends StoreFixture {
     }), flaky.asStore())) {
       var failure = assertThrows(NotStoredException.class, () -> lists.actor("ada").ask(put));
 
-      check(NotStoredException.class, Outcome.WILL_BE_DONE, failure, put);
+      assertOutcome(NotStoredException.class, Outcome.WILL_BE_DONE, failure, put);
       assertTrue(failure.getMessage().startsWith("list 'ada' handled Put[item=a], and could not store what it did; "
           + "the message itself is stored, and the actor handles it again without another send: "),
           failure.getMessage());
@@ -220,11 +221,11 @@ abstract class OutcomeContract extends StoreFixture {
     try (var lists = lists(list(99).state(NO_ITEMS).handler(OutcomeContract::withItem), flaky.asStore())) {
       var ada = lists.actor("ada");
       flaky.failNext("load", WriteFault.REFUSED);
-      check(RequestStoredException.class, Outcome.WILL_BE_DONE, assertThrows(RequestException.class, () -> ada.ask(a)),
-          a);
+      assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE,
+          assertThrows(RequestException.class, () -> ada.ask(a)), a);
       awaitNoneDue();
       flaky.failNext("load", WriteFault.REFUSED);
-      check(RequestStoredException.class, Outcome.WILL_BE_DONE,
+      assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE,
           failureOf(() -> lists.actor("bob").sendMessageReturn(b)), b);
     }
     checkItems("a");
@@ -240,7 +241,7 @@ abstract class OutcomeContract extends StoreFixture {
     }), store)) {
       var failure = assertThrows(RequestStoredException.class, () -> lists.actor("ada").ask(put));
 
-      check(RequestStoredException.class, Outcome.WILL_BE_DONE, failure, put);
+      assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, failure, put);
       assertInstanceOf(CancellationException.class, failure.getCause());
       awaitNoneDue();
     }
@@ -254,15 +255,15 @@ abstract class OutcomeContract extends StoreFixture {
       var ada = lists.actor("ada");
       flaky.failNext("enqueue", WriteFault.REFUSED);
       var firstPut = new Put("refused");
-      check(NotStoredException.class, Outcome.NOT_DONE, assertThrows(NotStoredException.class, () -> ada.ask(firstPut)),
-          firstPut);
+      assertOutcome(NotStoredException.class, Outcome.NOT_DONE,
+          assertThrows(NotStoredException.class, () -> ada.ask(firstPut)), firstPut);
       var holdAnswer = ada.sendMessageReturn(new Put("hold"));
       Patience.acquire(holding);
       var thirdPut = new Put("too many");
 
       var failure = assertThrows(NotStoredException.class, () -> ada.ask(thirdPut));
 
-      check(NotStoredException.class, Outcome.NOT_DONE, failure, thirdPut);
+      assertOutcome(NotStoredException.class, Outcome.NOT_DONE, failure, thirdPut);
       gate.countDown();
       assertEquals(1, Patience.value(holdAnswer));
     }
@@ -273,15 +274,15 @@ abstract class OutcomeContract extends StoreFixture {
   void outcomeIsUnknownWhenStoreDoesNotConfirmRequest() {
     var flaky = new FlakyStore(store, new Random(0));
     try (var lists = lists(list(99).state(NO_ITEMS).handler(OutcomeContract::withItem), flaky.asStore())) {
-      for (var fault : List.of(WriteFault.LOST_BEFORE, WriteFault.LOST_BEHIND)) {
+      for (var fault : List.of(WriteFault.LOST_UNSTORED, WriteFault.LOST_STORED)) {
         flaky.failNext("enqueue", fault);
         var put = new Put(fault.name());
-        check(NotStoredException.class, Outcome.UNKNOWN,
+        assertOutcome(NotStoredException.class, Outcome.UNKNOWN,
             assertThrows(NotStoredException.class, () -> lists.actor("ada").ask(put)), put);
       }
       awaitNoneDue();
     }
-    checkItems(WriteFault.LOST_BEHIND.name());
+    checkItems(WriteFault.LOST_STORED.name());
   }
 
   @Test
@@ -291,11 +292,11 @@ abstract class OutcomeContract extends StoreFixture {
       for (var fault : WriteFault.values()) {
         flaky.failNext("append", fault);
         var put = new Put(fault.name());
-        check(NotStoredException.class, fault == WriteFault.REFUSED ? Outcome.NOT_DONE : Outcome.UNKNOWN,
+        assertOutcome(NotStoredException.class, fault == WriteFault.REFUSED ? Outcome.NOT_DONE : Outcome.UNKNOWN,
             assertThrows(NotStoredException.class, () -> lists.actor("ada").ask(put)), put);
       }
     }
-    checkItems(WriteFault.LOST_BEHIND.name());
+    checkItems(WriteFault.LOST_STORED.name());
   }
 
   /**
@@ -307,7 +308,7 @@ abstract class OutcomeContract extends StoreFixture {
     var failures = new ArrayBlockingQueue<Throwable>(1);
     try (var lists = lists(list(99).state(NO_ITEMS).handler((state, put, context) -> {
       if (put.item().equals("itself")) try {
-        context.self().sendMessageReturn(new Put("ring")).join();
+        context.self().sendMessageReturn(new Put("cycle")).join();
       } catch (AskCycleException cycle) {
         failures.add(cycle);
       }
@@ -321,13 +322,13 @@ abstract class OutcomeContract extends StoreFixture {
       assertThrows(CancellationException.class, holdAnswer::join);
       awaitNoneDue();
     }
-    checkItems("itself", "ring", "hold");
+    checkItems("itself", "cycle", "hold");
   }
 
   // ---- many faults
 
   /** Returns how many requests each of the four clients sends in a build without soak tests. */
-  int each() {
+  int requestsPerClient() {
     return 40;
   }
 
@@ -353,7 +354,7 @@ abstract class OutcomeContract extends StoreFixture {
     OutcomeClients clients;
     try (var lists = lists(kind, flaky.asStore())) {
       flaky.failOneIn(12);
-      clients = new OutcomeClients(random, Soak.ON ? 3_000 : each(), () -> lists.actor("ada"));
+      clients = new OutcomeClients(random, Soak.ON ? 3_000 : requestsPerClient(), () -> lists.actor("ada"));
       while (!clients.areDone()) {
         LockSupport.parkNanos(random.nextInt(400_000));
         switch (random.nextInt(6)) {

@@ -6,7 +6,7 @@ class OutcomeInMemoryTest extends OutcomeContract {
   }
 
   @Override
-  int each() {
+  int requestsPerClient() {
     return 150;
   }
 }

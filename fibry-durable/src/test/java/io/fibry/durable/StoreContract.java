@@ -127,7 +127,7 @@ abstract class StoreContract {
 
   @Test
   void storesCompetingForKeyNeverFork() throws Exception {
-    TestTurns.fight(this::open);
+    TestTurns.compete(this::open);
   }
 
   @Test
@@ -225,7 +225,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void interruptDoesNotHarmStore() {
+  void interruptFailsLoadButNotAppend() {
     var store = open();
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));

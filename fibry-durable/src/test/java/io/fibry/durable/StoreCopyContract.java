@@ -186,7 +186,7 @@ abstract class StoreCopyContract extends DeskFixture {
   }
 
   @Test
-  void interruptedCopyServesNoActors() throws Exception {
+  void unfinishedCopyServesNoActors() throws Exception {
     fill();
     for (var targetMaker : List.of(MEMORY, FOLDER, maker)) {
       var unfinishedCopy = another(targetMaker);

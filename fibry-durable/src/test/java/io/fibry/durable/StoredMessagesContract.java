@@ -110,7 +110,7 @@ abstract class StoredMessagesContract extends DeskFixture {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("order of stored messages: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    int messagesPerSender = Soak.ON ? 5_000 : rounds();
+    int messagesPerSender = Soak.ON ? 5_000 : messagesPerSender();
     var handlerRandom = new Random(seed + 1); // used by handlers only
     var kind = Durable.kind("keeping", Message.class).storeMessages(1_000).state(Desk.EMPTY)
         .handler((state, message, context) -> {
@@ -241,7 +241,7 @@ abstract class StoredMessagesContract extends DeskFixture {
    * Returns how many messages each of three senders sends in a build without soak tests. Meanwhile
    * the actor that gets the messages ends many times.
    */
-  int rounds() {
+  int messagesPerSender() {
     return 40;
   }
 

@@ -27,7 +27,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
   private final AtomicInteger refusedReads = new AtomicInteger(); // number of refused reads
 
   @Override
-  int rounds() {
+  int messagesPerSender() {
     return 150;
   }
 

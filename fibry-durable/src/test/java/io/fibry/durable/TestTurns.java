@@ -49,7 +49,7 @@ public final class TestTurns {
   }
 
   /** Lets three stores compete for one actor. Exactly one store must store each turn number. */
-  public static void fight(Supplier<Store> stores) {
+  public static void compete(Supplier<Store> stores) {
     Map<Long, Byte> writers = new ConcurrentHashMap<>(); // store number by turn number
     var threads = new ArrayList<Thread>();
     var failures = new CopyOnWriteArrayList<Throwable>();
@@ -57,7 +57,7 @@ public final class TestTurns {
       byte storeNumber = i;
       var store = stores.get();
       threads.add(Thread.ofVirtual().uncaughtExceptionHandler((thread, failure) -> failures.add(failure))
-          .start(() -> fight(store, storeNumber, writers)));
+          .start(() -> compete(store, storeNumber, writers)));
     }
     threads.forEach(Patience::awaitEnd);
 
@@ -69,7 +69,7 @@ public final class TestTurns {
     for (int i = 0; i < loaded.lastTurn(); i++) assertEquals(writers.get(i + 1L), loaded.bodies().get(i)[0]);
   }
 
-  private static void fight(Store store, byte storeNumber, Map<Long, Byte> writers) {
+  private static void compete(Store store, byte storeNumber, Map<Long, Byte> writers) {
     for (int round = 0; round < 20; round++) try {
       var loaded = store.load(ADA);
       for (long number = loaded.lastTurn() + 1; number < loaded.lastTurn() + 10; number++) {

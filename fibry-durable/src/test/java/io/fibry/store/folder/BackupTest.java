@@ -57,7 +57,9 @@ class BackupTest {
     return new Store.Turn(actor, life, number, Instant.EPOCH, number % 20 == 0, new byte[64], handled, sends);
   }
 
-  /** Each turn sends a message to a box. The next turn of the box handles the previous message. */
+  /**
+   * Turn n of the writer sends message n to its box, and turn n of the box handles message n - 1.
+   */
   private void write(Store store, int writer, AtomicBoolean stop) throws Exception {
     long life = store.load(writer(writer)).life();
     long boxLife = store.load(box(writer)).life();
@@ -131,7 +133,7 @@ class BackupTest {
             assertTrue(SalvagePlan.of(copy).isWhole());
             if (isLast) assertFalse(hasFirstFile(copy)); // the first file has been rewritten
           }
-          check(disks.open("copy" + i), minTurns);
+          assertCopyIsComplete(disks.open("copy" + i), minTurns);
         }
       } finally {
         stop.set(true);
@@ -148,7 +150,7 @@ class BackupTest {
     }
   }
 
-  private void check(StorageDirectory copy, long[] minTurns) {
+  private void assertCopyIsComplete(StorageDirectory copy, long[] minTurns) {
     try (var store = FolderStore.open(copy, SMALL)) {
       assertEquals(List.of(), store.health().tornFiles());
       for (int i = 0; i < WRITERS; i++) {
@@ -164,7 +166,7 @@ class BackupTest {
   }
 
   @Test
-  void interruptedBackupCannotBeOpened() throws Exception {
+  void unfinishedBackupCannotBeOpened() throws Exception {
     try (var store = FolderStore.open(folder.resolve("data"), SMALL)) {
       long life = store.load(writer(0)).life();
       for (int n = 1; n < 200; n++)
@@ -202,7 +204,7 @@ class BackupTest {
       faulty.awaitHeld();
       var close = threads.submit(store::close);
       Patience.eventually(() -> !isOpen(store));
-      faulty.cleanUp();
+      faulty.release();
 
       Patience.value(close);
       assertEquals(StoreClosedException.class, Patience.failure(backup).getClass());

@@ -7,12 +7,12 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class DiskThrottleTest {
-  private final List<Long> rests = new ArrayList<>();
+  private final List<Long> pauses = new ArrayList<>();
   private long nanos = -5; // System.nanoTime may be negative
   private final DiskThrottle throttle = new DiskThrottle(() -> nanos, this::sleep);
 
   private void sleep(long time) {
-    rests.add(time);
+    pauses.add(time);
     nanos += time;
   }
 
@@ -28,7 +28,7 @@ class DiskThrottleTest {
     work(1, 20);
     work(3 * DiskThrottle.WORK_BYTES, 7);
 
-    assertEquals(List.of(90L, 21L), rests);
+    assertEquals(List.of(90L, 21L), pauses);
   }
 
   @Test
@@ -39,7 +39,7 @@ class DiskThrottleTest {
     throttle.begin();
     work(1, 20);
 
-    assertEquals(List.of(90L), rests);
+    assertEquals(List.of(90L), pauses);
   }
 
   @Test
@@ -49,7 +49,7 @@ class DiskThrottleTest {
     nanos += 4;
     interruptedThrottle.recordWork(DiskThrottle.WORK_BYTES);
 
-    assertEquals(List.of(6L, 3L, 2L, 1L), rests);
+    assertEquals(List.of(6L, 3L, 2L, 1L), pauses);
   }
 
   @Test
@@ -66,6 +66,6 @@ class DiskThrottleTest {
     nanos += 10;
     hurriedThrottle.recordWork(DiskThrottle.WORK_BYTES);
 
-    assertEquals(List.of(1L), rests);
+    assertEquals(List.of(1L), pauses);
   }
 }

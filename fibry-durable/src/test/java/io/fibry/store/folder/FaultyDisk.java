@@ -53,7 +53,7 @@ final class FaultyDisk {
     failingOperation = "";
   }
 
-  /** Lets this operation wait from now on, until {@link #cleanUp}. */
+  /** Lets this operation wait from now on, until {@link #release}. */
   void hold(String operation) {
     heldOperation = operation;
   }
@@ -62,7 +62,7 @@ final class FaultyDisk {
     Patience.await(heldSignal);
   }
 
-  void cleanUp() {
+  void release() {
     gate.countDown();
   }
 

@@ -196,7 +196,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void interruptDoesNotHarmStore() throws Exception {
+  void interruptFailsNeitherLoadNorAppend() throws Exception {
     try (var store = open()) {
       long life = store.load(ADA).life();
       append(store, turn(ADA, life, 1, false, new byte[] {1}));

@@ -124,7 +124,7 @@ class HealthTest {
 
       assertEquals(3, store.health().pendingWrites());
       assertEquals(1, store.health().turns());
-      faulty.cleanUp();
+      faulty.release();
     }
   }
 

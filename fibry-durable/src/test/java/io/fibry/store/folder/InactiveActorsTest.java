@@ -120,7 +120,7 @@ class InactiveActorsTest {
   }
 
   @Test
-  void unreadableActorIsNotOmittedFromList() throws IOException {
+  void listingActorsFailsIfActorIsUnreadable() throws IOException {
     var disk = CrashDisk.empty();
     try (var store = open(disk)) {
       long life = store.load(ADA).life();

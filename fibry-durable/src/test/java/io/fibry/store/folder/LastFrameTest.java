@@ -122,7 +122,7 @@ class LastFrameTest {
   }
 
   @Test
-  void idleStoreWritesNothingAfterItsMark() throws Exception {
+  void openAndCloseOfIdleStoreWriteOnceEach() throws Exception {
     var disk = killedWhenIdle(CrashDisk.empty(), SMALL, 1);
     var writes = new AtomicInteger();
     disk.beforeOperation(operation -> {

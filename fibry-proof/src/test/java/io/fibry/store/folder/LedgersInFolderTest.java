@@ -34,13 +34,13 @@ class LedgersInFolderTest {
     private final CrashDisk disk;
     private final ActorScope scope = ActorSystem.openScope("ledgers");
     private final FolderStore store;
-    private final Ledgers.Home home;
+    private final Ledgers.Addresses addresses;
     private volatile CrashDisk remaining; // the disk as the fault has left it; null before the fault
 
     Process(CrashDisk disk) {
       this.disk = disk;
       store = FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT_BYTES));
-      home = new Ledgers.Home(Ledgers.kind("folder").entities(scope.anonymous(), store, IDLE),
+      addresses = new Ledgers.Addresses(Ledgers.kind("folder").entities(scope.anonymous(), store, IDLE),
           Ledgers.inboxKind("folder").entities(scope.anonymous(), store, IDLE));
     }
 
@@ -72,7 +72,7 @@ class LedgersInFolderTest {
 
   @Test
   void ledgersShowNoViolationDespiteFaultsOfDiskAndProcess() throws InterruptedException {
-    try (var ledgers = new Ledgers(() -> process.home)) {
+    try (var ledgers = new Ledgers(() -> process.addresses)) {
       var random = new SplittableRandom(ledgers.seed());
       for (int i = 0; i < PROCESSES; i++) {
         ledgers.awaitMore(1 + random.nextInt(MAX_ANSWERS));

@@ -28,20 +28,20 @@ abstract class LedgersContract extends DatabaseFixture {
     scope.close();
   }
 
-  private Ledgers.Home home(String name) {
+  private Ledgers.Addresses addresses(String name) {
     var store = open();
-    return new Ledgers.Home(Ledgers.kind(name).entities(scope.anonymous(), store, IDLE),
+    return new Ledgers.Addresses(Ledgers.kind(name).entities(scope.anonymous(), store, IDLE),
         Ledgers.inboxKind(name).entities(scope.anonymous(), store, IDLE));
   }
 
   @Test
   void ledgersShowNoViolationWhileStatementsFail() throws InterruptedException {
-    try (var ledgers = new Ledgers(List.of(home("a"), home("b")))) {
+    try (var ledgers = new Ledgers(List.of(addresses("a"), addresses("b")))) {
       faults.failRandomly(new Random(ledgers.seed()), FAILURE_PROBABILITY);
       ledgers.awaitMore(ANSWERS);
       faults.failRandomly(new Random(), 0);
 
-      assertEquals(List.of(), ledgers.violations(home("reader")), () -> "-Dfibry.seed=" + ledgers.seed());
+      assertEquals(List.of(), ledgers.violations(addresses("reader")), () -> "-Dfibry.seed=" + ledgers.seed());
       Ledgers.checkHistories(open());
       System.out.println(ledgers);
     }

@@ -43,20 +43,20 @@ class PostgresFaultsTest {
   }
 
   /** A store with its own connections and actors. */
-  private static final class Home implements AutoCloseable {
+  private static final class StoreNode implements AutoCloseable {
     private final FaultProxy proxy;
     private final HikariDataSource pool;
     private final JdbcStore store;
     private final ActorScope scope;
-    private final Ledgers.Home ledgers;
+    private final Ledgers.Addresses ledgers;
 
-    Home(String name, PostgresServer server, PGSimpleDataSource database) throws IOException {
+    StoreNode(String name, PostgresServer server, PGSimpleDataSource database) throws IOException {
       proxy = FaultProxy.to("127.0.0.1", server.port());
       pool = Pools.of(PostgresServer.source(database.getCurrentSchema(), proxy.port()), 5, 2_000);
       store =
           FaultContract.patiently(() -> JdbcStore.open(pool, options -> options.withStatementLimit(STATEMENT_LIMIT)));
       scope = ActorSystem.openScope(name);
-      ledgers = new Ledgers.Home(Ledgers.kind(name).entities(scope.anonymous(), store, IDLE_LIMIT),
+      ledgers = new Ledgers.Addresses(Ledgers.kind(name).entities(scope.anonymous(), store, IDLE_LIMIT),
           Ledgers.inboxKind(name).entities(scope.anonymous(), store, IDLE_LIMIT));
     }
 
@@ -70,7 +70,7 @@ class PostgresFaultsTest {
   }
 
   private final PostgresServer server = PostgresServer.make("fsync=off"); // the machine does not crash
-  private final List<Home> homes = new ArrayList<>();
+  private final List<StoreNode> nodes = new ArrayList<>();
   private final Map<Fault, Integer> counts = new TreeMap<>();
   private PGSimpleDataSource database;
   private Random random;
@@ -79,30 +79,30 @@ class PostgresFaultsTest {
   @AfterEach
   void end() throws IOException {
     isCancelling = false;
-    for (var home : homes) home.close();
+    for (var node : nodes) node.close();
     server.close();
   }
 
   @Test
   void ledgersShowNoViolationDespiteFaults() throws Exception {
     database = server.newSchema();
-    for (var name : List.of("a", "b")) homes.add(new Home(name, server, database));
-    try (var ledgers = new Ledgers(homes.stream().map(home -> home.ledgers).toList())) {
+    for (var name : List.of("a", "b")) nodes.add(new StoreNode(name, server, database));
+    try (var ledgers = new Ledgers(nodes.stream().map(node -> node.ledgers).toList())) {
       random = new Random(ledgers.seed());
       for (int i = 0; i < ROUNDS; i++) causeFaults(ledgers);
       for (var name : List.of("a", "b")) ledgers.awaitAnswerOf(name);
-      homes.add(new Home("reader", server, database));
-      assertEquals(List.of(), ledgers.violations(homes.getLast().ledgers), () -> "-Dfibry.seed=" + ledgers.seed());
-      Ledgers.checkHistories(homes.getLast().store);
+      nodes.add(new StoreNode("reader", server, database));
+      assertEquals(List.of(), ledgers.violations(nodes.getLast().ledgers), () -> "-Dfibry.seed=" + ledgers.seed());
+      Ledgers.checkHistories(nodes.getLast().store);
       System.out.println(counts + ": " + ledgers);
     }
   }
 
   /** Causes one or two faults, ends them, and waits until all ledgers answer again. */
   private void causeFaults(Ledgers ledgers) throws IOException {
-    var faults = new TreeMap<Fault, Home>();
+    var faults = new TreeMap<Fault, StoreNode>();
     for (int i = 0; i <= random.nextInt(2); i++)
-      faults.put(Fault.values()[random.nextInt(Fault.values().length)], homes.get(random.nextInt(homes.size())));
+      faults.put(Fault.values()[random.nextInt(Fault.values().length)], nodes.get(random.nextInt(nodes.size())));
     if (faults.containsKey(Fault.KILL_SERVER)) faults.remove(Fault.PAUSE_SERVER); // a dead server cannot be paused
 
     ledgers.awaitMore(random.nextInt(500));
@@ -117,7 +117,7 @@ class PostgresFaultsTest {
         (healed - begin) / 1e9, (System.nanoTime() - healed) / 1e9, ledgers);
   }
 
-  private void begin(Fault fault, Home home) {
+  private void begin(Fault fault, StoreNode node) {
     counts.merge(fault, 1, Integer::sum);
     switch (fault) {
       case CANCEL_STATEMENTS -> {
@@ -126,19 +126,19 @@ class PostgresFaultsTest {
         Patience.startFiber(() -> cancelStatements(new Random(seed)));
       }
       case END_CONNECTIONS -> administer("select pg_terminate_backend(pid)" + OF_CLIENTS);
-      case HOLD, SLOW, DROP, DROP_ANSWERS -> home.proxy.set(FaultProxy.Mode.valueOf(fault.name()));
-      case CLOSE_CONNECTIONS -> home.proxy.closeConnections();
+      case HOLD, SLOW, DROP, DROP_ANSWERS -> node.proxy.set(FaultProxy.Mode.valueOf(fault.name()));
+      case CLOSE_CONNECTIONS -> node.proxy.closeConnections();
       case KILL_SERVER -> server.kill();
       case PAUSE_SERVER -> server.pause();
     }
   }
 
-  private void end(Fault fault, Home home) throws IOException {
+  private void end(Fault fault, StoreNode node) throws IOException {
     switch (fault) {
       case CANCEL_STATEMENTS -> isCancelling = false;
       case END_CONNECTIONS, CLOSE_CONNECTIONS -> {
       }
-      case HOLD, SLOW, DROP, DROP_ANSWERS -> home.proxy.set(FaultProxy.Mode.FORWARD);
+      case HOLD, SLOW, DROP, DROP_ANSWERS -> node.proxy.set(FaultProxy.Mode.FORWARD);
       case KILL_SERVER -> server.start();
       case PAUSE_SERVER -> server.resume();
     }

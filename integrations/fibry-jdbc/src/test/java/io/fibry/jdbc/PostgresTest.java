@@ -3,7 +3,7 @@ package io.fibry.jdbc;
 import static io.fibry.durable.TestTurns.ADA;
 import static io.fibry.durable.TestTurns.GRACE;
 import static io.fibry.durable.TestTurns.append;
-import static io.fibry.durable.TestTurns.fight;
+import static io.fibry.durable.TestTurns.compete;
 import static io.fibry.durable.TestTurns.refusal;
 import static io.fibry.durable.TestTurns.turn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -337,7 +337,7 @@ class PostgresTest extends DatabaseFixture {
     for (var isolation : List.of("repeatable\\ read", "serializable")) {
       execute("delete from fibry_actor; delete from fibry_turn");
       try (var strictPool = Pools.of(dataSource("postgres", "-c default_transaction_isolation=" + isolation))) {
-        fight(() -> open(strictPool));
+        compete(() -> open(strictPool));
       }
     }
   }

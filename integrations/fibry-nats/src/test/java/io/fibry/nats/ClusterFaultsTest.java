@@ -101,7 +101,7 @@ class ClusterFaultsTest {
   }
 
   private void causeFaults(Cluster client) throws Exception {
-    try (var ledgers = new Ledgers(List.of(LedgerNode.home(client)))) {
+    try (var ledgers = new Ledgers(List.of(LedgerNode.addresses(client)))) {
       random = new Random(ledgers.seed());
       for (int i = 0; i < ROUNDS; i++) causeFaults(ledgers);
       for (var name : NAMES) {

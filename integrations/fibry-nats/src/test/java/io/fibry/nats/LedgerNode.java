@@ -50,8 +50,9 @@ final class LedgerNode {
     return Cluster.join(app, network, options -> options.withNode(node).withLease(LEASE).withPartitions(32));
   }
 
-  /** Returns the ledgers as the client reaches them. */
-  static Ledgers.Home home(Cluster client) {
-    return new Ledgers.Home(client.entities(Ledgers.kind("nowhere")), client.entities(Ledgers.inboxKind("nowhere")));
+  /** Returns the addresses of the ledgers at the client. */
+  static Ledgers.Addresses addresses(Cluster client) {
+    return new Ledgers.Addresses(client.entities(Ledgers.kind("nowhere")),
+        client.entities(Ledgers.inboxKind("nowhere")));
   }
 }

@@ -67,7 +67,7 @@ class PausedOwnersTest {
   }
 
   private void pauseAgainAndAgain(Cluster client) throws Exception {
-    try (var ledgers = new Ledgers(List.of(LedgerNode.home(client)))) {
+    try (var ledgers = new Ledgers(List.of(LedgerNode.addresses(client)))) {
       var random = new Random(ledgers.seed());
       for (int i = 0; i < ROUNDS; i++) pause(ledgers, i % NAMES.size(), random.nextInt(MAX_EXTRA_MILLIS));
       for (var name : NAMES) ledgers.awaitAnswerOf(name);

@@ -24,10 +24,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests compactions that run on the test's thread. In a rest, in which the throttle pauses a
- * compaction, the test writes turns, sets the clock, causes faults or closes the store.
+ * Tests compactions that run on the test's thread. While the throttle pauses a compaction, the test
+ * writes turns, sets the clock, causes faults or stops the compaction.
  */
-class CompactionRestTest {
+class CompactionPauseTest {
   private static final int SEGMENT = 4 << 20;
   private static final int BODY = 100_000; // bytes
   private static final int STATES = 19; // number of actors with a state; one more actor has events
@@ -44,9 +44,9 @@ class CompactionRestTest {
   private int nextActor;
   private Instant now = Instant.EPOCH;
   private long nanos;
-  private int rests;
-  private int restsBeforeSync; // number of rests before the last sync
-  private Runnable restAction = () -> {}; // runs once in a rest, while a new file is written
+  private int pauses;
+  private int pausesBeforeSync; // number of pauses before the last sync
+  private Runnable pauseAction = () -> {}; // runs once during a pause, while a new file is written
 
   @BeforeEach
   void open() throws IOException {
@@ -57,7 +57,7 @@ class CompactionRestTest {
     log = SegmentLog.open(disk, id, new SegmentPreallocator(disk, Runnable::run, SEGMENT, System::nanoTime),
         new IndexBuilder(index));
     compaction = new Compaction(disk, SEGMENT, index, log.sealedSegments(), this::sync,
-        passes::add, () -> new DiskThrottle(() -> nanos++, this::onRest));
+        passes::add, () -> new DiskThrottle(() -> nanos++, this::onPause));
     log.onSealed(compaction::onSegmentSealed);
   }
 
@@ -80,16 +80,16 @@ class CompactionRestTest {
   }
 
   private CompletableFuture<Void> sync() {
-    restsBeforeSync = rests;
+    pausesBeforeSync = pauses;
     return CompletableFuture.completedFuture(null);
   }
 
-  private void onRest(long time) {
-    rests++;
+  private void onPause(long time) {
+    pauses++;
     nanos += time;
     if (!isFileBeingWritten()) return;
-    restAction.run();
-    restAction = () -> {};
+    pauseAction.run();
+    pauseAction = () -> {};
   }
 
   private boolean isFileBeingWritten() {
@@ -117,8 +117,8 @@ class CompactionRestTest {
   }
 
   /** Writes turns until this number of further segments is full. */
-  private void fill(int files) {
-    for (long target = log.sealedSegments().size() + files; log.sealedSegments().size() < target; nextActor++)
+  private void fill(int segments) {
+    for (long target = log.sealedSegments().size() + segments; log.sealedSegments().size() < target; nextActor++)
       write(nextActor % (STATES + 1));
   }
 
@@ -151,7 +151,7 @@ class CompactionRestTest {
     runCompaction();
 
     assertEquals(1, compactSegments());
-    assertTrue(rests >= 5 * SEGMENT / DiskThrottle.WORK_BYTES / 2, () -> rests + " rests");
+    assertTrue(pauses >= 5 * SEGMENT / DiskThrottle.WORK_BYTES / 2, () -> pauses + " pauses");
     assertEquals(1, log.sealedSegments().size());
   }
 
@@ -160,8 +160,8 @@ class CompactionRestTest {
     fill(4);
     runCompaction();
 
-    assertTrue(rests > 0);
-    assertEquals(rests, restsBeforeSync);
+    assertTrue(pauses > 0);
+    assertEquals(pauses, pausesBeforeSync);
   }
 
   @Test
@@ -169,35 +169,35 @@ class CompactionRestTest {
     fill(8);
     runCompaction();
 
-    assertEquals(0, rests);
+    assertEquals(0, pauses);
     assertEquals(1, compactSegments());
   }
 
   @Test
   void newFullSegmentsEndPausesOfCompaction() {
     fill(4);
-    var restsAtAction = new ArrayList<Integer>();
-    restAction = () -> {
+    var pausesAtAction = new ArrayList<Integer>();
+    pauseAction = () -> {
       fill(4);
-      restsAtAction.add(rests);
+      pausesAtAction.add(pauses);
     };
     runCompaction();
 
-    assertEquals(restsAtAction, List.of(rests));
+    assertEquals(pausesAtAction, List.of(pauses));
     assertEquals(1, compactSegments());
   }
 
   @Test
   void stoppedCompactionSkipsPausesAndCompletesSegment() {
     fill(4);
-    var restsAtAction = new ArrayList<Integer>();
-    restAction = () -> {
+    var pausesAtAction = new ArrayList<Integer>();
+    pauseAction = () -> {
       compaction.stop();
-      restsAtAction.add(rests);
+      pausesAtAction.add(pauses);
     };
     runCompaction();
 
-    assertEquals(restsAtAction, List.of(rests));
+    assertEquals(pausesAtAction, List.of(pauses));
     assertEquals(1, compactSegments());
     fill(4);
     assertTrue(passes.isEmpty());
@@ -206,7 +206,7 @@ class CompactionRestTest {
   @Test
   void recordsReplacedDuringRewriteAreOmitted() throws IOException {
     fill(4);
-    restAction = () -> {
+    pauseAction = () -> {
       for (int actor = 0; actor < STATES; actor += 2) write(actor);
     };
     runCompaction();
@@ -224,7 +224,7 @@ class CompactionRestTest {
     for (int i = 0; i < 30; i++) write(STATES + 1);
     write(STATES + 1, 30, true); // a snapshot; the events before it are older than their retention
     fill(4);
-    restAction = () -> now = Instant.EPOCH;
+    pauseAction = () -> now = Instant.EPOCH;
     try (var logged = new Logged()) {
       runCompaction();
       assertEquals(1, logged.lines("bytes, and the live records need more").size());
@@ -241,7 +241,7 @@ class CompactionRestTest {
   void backupDoesNotWaitForPausesOfCompaction() {
     fill(4);
     var copied = new CompletableFuture<Void>();
-    restAction = () -> {
+    pauseAction = () -> {
       Thread.startVirtualThread(() -> copy(copied));
       copied.join();
     };
@@ -285,7 +285,7 @@ class CompactionRestTest {
 
   private void assertRewriteIsRepeatedAfter(String operation, Throwable failure) throws IOException {
     fill(4);
-    restAction = () -> faulty.fail(operation, failure);
+    pauseAction = () -> faulty.fail(operation, failure);
     try (var logged = new Logged()) {
       runCompaction();
       assertEquals(1, logged.lines(folder + " keeps replaced records until the next segment is full").size());
@@ -303,7 +303,7 @@ class CompactionRestTest {
   @Test
   void nothingIsRewrittenUntilReopenAfterFailedDirectorySync() {
     fill(4);
-    restAction = () -> faulty.fail("syncDirectory");
+    pauseAction = () -> faulty.fail("syncDirectory");
     try (var logged = new Logged()) {
       runCompaction();
       assertEquals(1, logged.lines(folder + " keeps replaced records until it is opened again").size());
