@@ -241,7 +241,7 @@ class ScopeCloseTest {
 
   @Promise("16.9")
   @Test
-  void closeFromChildScopeEndsAllOtherActors() {
+  void closeFromActorOfInnerScopeEndsAllOtherActors() {
     var inner = scope.openScope("inner");
     var otherActors = List.of(actor(scope, "a"), actor(inner, "b"), actor(inner.openScope("innermost"), "c"));
     var closer = inner.named("closer").newActor((Object m) -> {

@@ -333,7 +333,7 @@ class StrategyTest {
 
   @Promise("6.8")
   @Test
-  void callerStrategyRunsAwaitedActorFirst() {
+  void callerStrategyHandlesAsksNestedDeeperThan64() {
     var chain = new ArrayList<ActorWithReturn<Object, Integer>>();
     for (int i = 0; i < 150; i++) {
       int index = i;

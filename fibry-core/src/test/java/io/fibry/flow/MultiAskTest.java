@@ -101,7 +101,7 @@ class MultiAskTest {
   }
 
   @Test
-  void askingNoActorsGivesNoAnswers() {
+  void askAllOfNoActorsReturnsNoAnswers() {
     assertEquals(List.of(), Flows.askAll(List.<ActorWithReturn<String, String>>of(), "?", LONG));
   }
 

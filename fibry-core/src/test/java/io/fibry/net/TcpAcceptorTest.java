@@ -96,22 +96,22 @@ class TcpAcceptorTest {
         () -> TcpAcceptor.open(net.scope.anonymous(), 65_536, TcpAcceptorTest::answer, o -> o));
     assertRefused("there is no port -1; give 1 to 65535, or 0 for any free port",
         () -> TcpAcceptor.open(net.scope.anonymous(), -1, TcpAcceptorTest::answer, o -> o));
-    refusedOption("max connections of 0 lets nothing through; give 1 or more", o -> o.withMaxConnections(0));
-    refusedOption("a max frame of 0 lets nothing through; give 1 or more", o -> o.withMaxFrame(0));
-    refusedOption("a max unsent of -5 lets nothing through; give 1 or more", o -> o.withMaxUnsent(-5));
-    refusedOption(
+    assertOptionRefused("max connections of 0 lets nothing through; give 1 or more", o -> o.withMaxConnections(0));
+    assertOptionRefused("a max frame of 0 lets nothing through; give 1 or more", o -> o.withMaxFrame(0));
+    assertOptionRefused("a max unsent of -5 lets nothing through; give 1 or more", o -> o.withMaxUnsent(-5));
+    assertOptionRefused(
         "an idle limit of 0 s leaves no time for anything; give more than zero, or "
             + "ChronoUnit.FOREVER.getDuration() for none",
         o -> o.withIdleLimit(Duration.ZERO));
-    refusedOption(
+    assertOptionRefused(
         "a total limit of -1 s leaves no time for anything; give more than zero, or "
             + "ChronoUnit.FOREVER.getDuration() for none",
         o -> o.withTotalLimit(Duration.ofSeconds(-1)));
-    refusedOption(
+    assertOptionRefused(
         "a write limit of 0 s leaves no time for anything; give more than zero, or "
             + "ChronoUnit.FOREVER.getDuration() for none",
         o -> o.withWriteLimit(Duration.ZERO));
-    refusedOption("a drain limit of -1 s is negative; give zero or more",
+    assertOptionRefused("a drain limit of -1 s is negative; give zero or more",
         o -> o.withDrainLimit(Duration.ofSeconds(-1)));
     assertEquals("address",
         assertThrows(NullPointerException.class, () -> net.open(TcpAcceptorTest::answer, o -> o.withAddress(null)))
@@ -126,7 +126,7 @@ class TcpAcceptorTest {
         assertThrows(NullPointerException.class, () -> net.open(TcpAcceptorTest::answer, o -> null)).getMessage());
   }
 
-  private void refusedOption(String text, UnaryOperator<TcpOptions> options) {
+  private void assertOptionRefused(String text, UnaryOperator<TcpOptions> options) {
     assertRefused(text, () -> net.open(TcpAcceptorTest::answer, options));
   }
 

@@ -330,7 +330,7 @@ class WebSocketContractTest {
   }
 
   @Test
-  void protocolErrorOfClientIsNoFailureOfHandler() {
+  void protocolErrorOfClientIsNotLoggedAsHandlerFailure() {
     try (var logged = new Logged(); var peer = open(this::readAll)) {
       peer.send(new byte[] {(byte) 0xff});
 

@@ -211,7 +211,7 @@ class WaitCycleTest {
 
   @Promise("4.18")
   @Test
-  void futureThatWouldCloseCycleIsLeftUnchanged() {
+  void futureWhoseWaitWouldCloseCycleIsLeftUnchanged() {
     var a = worker("a");
     var b = worker("b");
     var future = new CompletableFuture<CompletableFuture<Object>>();
@@ -358,7 +358,7 @@ class WaitCycleTest {
   }
 
   @Test
-  void beginOfWaitFindsCycleOnlyInsideHandler() {
+  void waitBeginsOnlyInsideHandlerAndShowsItsCycle() {
     var a = worker("a");
     var b = worker("b");
 
@@ -369,7 +369,8 @@ class WaitCycleTest {
     }).onceWaiting(a)));
 
     assertEquals("['b' waits for 'a' (its end), 'a' waits for 'b' (back)]", Patience.value(outcome));
-    assertNull(Wait.begin((Cell) a, Wait.END, ((Cell) a).extras().exit()), "the test is no handler");
+    assertNull(Wait.begin((Cell) a, Wait.END, ((Cell) a).extras().exit()),
+        "a wait began outside a handler");
   }
 
   @Test
