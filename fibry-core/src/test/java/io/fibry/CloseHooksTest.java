@@ -68,7 +68,7 @@ class CloseHooksTest {
 
   @Promise("16.18")
   @Test
-  void closeHookOfClosedScopeRunsAtOnce() {
+  void closeHookAddedToClosedScopeRuns() {
     scope.close();
 
     scope.onClosing(hookRuns::incrementAndGet);

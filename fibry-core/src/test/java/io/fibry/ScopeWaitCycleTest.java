@@ -74,7 +74,7 @@ class ScopeWaitCycleTest {
 
   @Promise("16.10")
   @Test
-  void actorAwaitingOutsideCloserIsInterruptedAtOnce() {
+  void actorAwaitingOutsideCloserIsInterrupted() {
     try (var outside = ActorSystem.openScope("outside")) {
       asker(closerAfterAsker(outside));
 

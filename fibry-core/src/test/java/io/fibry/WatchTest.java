@@ -123,7 +123,7 @@ class WatchTest {
   @Promise("18.1")
   @ParameterizedTest
   @MethodSource("ends")
-  void watchOfEndedActorNotifiesAtOnce(End end) {
+  void watchOfEndedActorNotifiesWatcher(End end) {
     var target = newPlainActor();
     end.action().accept(target);
     Patience.awaitEnd(target::waitForExit);

@@ -176,11 +176,11 @@ class BatchEndTest {
   }
 
   /**
-   * {@code find} returns only the gatherer of the batch, so a kill of the found actor does not
-   * interrupt the handler.
+   * {@code find} returns only the gatherer of the batch. The kill interrupts the gatherer, which
+   * waits for the handler's actor at its end, and then kills this actor.
    */
   @Test
-  void killOfFoundGathererDoesNotWaitForHandler() {
+  void killOfFoundGathererInterruptsHandler() {
     var gate = new Gate();
     Actor<String> log =
         Batch.ofLists(scope.named("log").protocol(String.class).onFailure(FailurePolicy.resume().withoutLog()), 1,

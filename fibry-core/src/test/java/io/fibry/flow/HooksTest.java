@@ -150,7 +150,7 @@ class HooksTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.flow.BatchTest#strategies")
-  void hookedFunctionIsHandlerOfAnyActor(String strategy) {
+  void hookedFunctionMayBeHandlerOfAnyActor(String strategy) {
     var function = halvingFunction().before(n -> calls.add("before")).after((n, r) -> calls.add("after"));
     var actor = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))
         .onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn(function);

@@ -290,7 +290,7 @@ class HttpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void interruptLeftByHandlerHarmsNoResponse(String strategy) throws Exception {
+  void responsesArriveDespiteInterruptLeftByHandler(String strategy) throws Exception {
     open(strategy, routes -> routes.text("/text", exchange -> {
       Thread.currentThread().interrupt();
       return "text";

@@ -191,7 +191,7 @@ class SlowReaderTest {
   }
 
   @Test
-  void limitCheckSparesClientOnceIfBytesHaveArrived() throws IOException {
+  void limitCheckSparesClientWhoseBytesHaveArrived() throws IOException {
     var socket = new SlowSocket();
     var slowClient = client(socket);
     var result = startReading(slowClient, socket.entered);

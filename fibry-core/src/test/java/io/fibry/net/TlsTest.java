@@ -276,7 +276,7 @@ class TlsTest {
   }
 
   @Test
-  void randomBytesDoNotHarmServer() throws Exception {
+  void serverServesClientsAfterRandomBytes() throws Exception {
     var acceptor = open();
     long seed = System.nanoTime();
     System.out.println("TlsTest: seed " + seed);

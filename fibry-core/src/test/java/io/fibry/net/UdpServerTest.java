@@ -266,7 +266,7 @@ class UdpServerTest {
   }
 
   @Test
-  void interruptedSenderDoesNotHarmServer() throws Exception {
+  void serverReceivesAfterSendByInterruptedThread() throws Exception {
     var server = server(o -> o);
 
     var sender = Thread.ofVirtual().start(() -> {

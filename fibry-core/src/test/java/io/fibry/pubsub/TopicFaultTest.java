@@ -91,7 +91,7 @@ class TopicFaultTest {
 
   @ParameterizedTest
   @EnumSource
-  void firstSubscriberGetsMessages(SubscriberKind kind) {
+  void subscriberOfEachKindGetsMessages(SubscriberKind kind) {
     var subscription = subscribe(kind, topic, received::add);
 
     topic.publish(1);

@@ -152,7 +152,7 @@ class DeadlineTest {
   }
 
   @Test
-  void futureSentWhileHandlingRequestHasNoLimit() {
+  void requestFutureSentByHandlerInheritsNoLimit() {
     askWithinASecond(a,
         Job.act("first",
             () -> b

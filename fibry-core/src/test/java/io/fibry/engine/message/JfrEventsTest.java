@@ -216,7 +216,7 @@ class JfrEventsTest {
 
   @Promise("15.7")
   @Test
-  void messageEventLeavesBaggageOfPropagators() {
+  void handlerSeesBaggageWhileMessagesAreRecorded() {
     var user = new CountingPropagator("user");
     var actor =
         Variants.scope(o -> o.withContextPropagator(user)).named("carrying")
@@ -363,7 +363,7 @@ class JfrEventsTest {
 
   @Promise("15.3")
   @Test
-  void senderThatWaitedInVainRecordsRejection() {
+  void senderThatWaitedInVainRecordsWaitWithoutSuccess() {
     var actor = newSlowActor(scope.named("crowded").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     Gate.occupy(actor);
     actor.sendMessage(1);
