@@ -17,7 +17,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the callback of {@code replyWhen}, which runs when the asker of a promised answer gives up.
+ * Tests the callback of {@code replyWhen}, which runs when the request of a promised answer is
+ * cancelled or expires.
  */
 class AbandonedRequestsTest {
   record Work() implements Request<Work, String> {}

@@ -35,7 +35,7 @@ class AskDeadlineStressTest {
   @Promise("4.6")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void clockAdvanceRightAfterHandlingTimesOutAsk(boolean usesAsk) {
+  void oneClockAdvanceTimesOutRequestBeingHandled(boolean usesAsk) {
     var actor = scope.named("silent").newActor((Question question, ActorContext<Question> context) -> {
       context.replyWhen(question, new CompletableFuture<>());
       question.handled.countDown();

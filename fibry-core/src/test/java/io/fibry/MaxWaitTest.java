@@ -143,8 +143,8 @@ class MaxWaitTest {
       passToNext(gates.get(i), gates.get(i + 1));
     }
 
-    // four messages in 30 ms, including the message that begins next: a message behind three waits
-    // 22 ms
+    // four messages take 30 ms, including the message that begins next, so a message behind three
+    // others waits 22 ms
     boolean fourthAccepted = actor.sendMessage(3);
     for (int i = 4; i < 7; i++) assertTrue(actor.sendMessage(i)); // the last message, behind six others, waits 45 ms
     boolean eighthAccepted = actor.sendMessage(7); // would wait 52 ms behind seven messages

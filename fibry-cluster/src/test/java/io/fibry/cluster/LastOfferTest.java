@@ -49,7 +49,7 @@ class LastOfferTest {
   }
 
   @Test
-  void exitReasonIsThatOfLastActorWhenSeveralEnd() {
+  void exitReasonComesFromLastActorWhenSeveralEnd() {
     var tillOfA = till();
     var tillOfB = till();
     a.expose("till", Ping.class, tillOfA);

@@ -56,8 +56,8 @@ class PoolWaitCycleStressTest {
   private final AtomicInteger alarms = new AtomicInteger();
   // number of handlers that got the exception of a cycle and have continued
   private final AtomicInteger releasedHandlers = new AtomicInteger();
-  // if true, steps that still run may be refused, because the actors are closed
-  private volatile boolean visitsAnswered;
+  // if true, steps may be refused
+  private volatile boolean actorsClosing;
 
   /** Visits an actor, whose handler visits other actors, up to {@code depth} levels deep. */
   record Visit(long seed, int depth) implements Request<Visit, Integer> {
@@ -116,7 +116,7 @@ class PoolWaitCycleStressTest {
         alarms.incrementAndGet();
         releasedHandlers.incrementAndGet();
       } catch (Exception failure) {
-        if (!visitsAnswered || !failure.toString().contains("ActorStopped"))
+        if (!actorsClosing || !failure.toString().contains("ActorStopped"))
           faults.add(kind + " waited for " + target.kind + " (" + verb + ") in vain: " + failure + "\n"
               + (target.scope).dump());
       }
@@ -143,7 +143,7 @@ class PoolWaitCycleStressTest {
      */
     private void check(CompletableFuture<Integer> answer, int releasedBefore, AskCycleException cycle) {
       pause(2_000_000);
-      if (!answer.isDone() || visitsAnswered) return;
+      if (!answer.isDone() || actorsClosing) return;
       if (!Patience.comesTrue(() -> releasedHandlers.get() != releasedBefore)) faults.add("false alarm: " + cycle);
     }
   }
@@ -190,8 +190,8 @@ class PoolWaitCycleStressTest {
     }
     StressWaits.runWithState(() -> Patience.await(visitsEnded), () -> "a visit hangs, "
         + "seed " + seed + ": " + members.stream().map(member -> member.kind).toList() + faults + scope.dump());
-    visitsAnswered = true;
+    actorsClosing = true;
     for (var member : members) member.actor.close();
-    visitsAnswered = false;
+    actorsClosing = false;
   }
 }
