@@ -47,7 +47,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   private final EndPermits endPermits;
   private final AtomicBoolean isAwaitStarted = new AtomicBoolean(); // false -> true, by the first call of `end`
   private final CompletableFuture<Void> killSignal = new CompletableFuture<>();
-  // null until an end is requested; written under the monitor; changes only to a later constant
+  // null until an end is requested; written under the monitor, and only with a later constant
   private volatile EntityEndMode endMode;
 
   <B> DefaultEntities(ActorBuilder<B> builder, Duration idleTime,
@@ -337,9 +337,9 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
       if (pending != null) CompletableFuture.anyOf(pending.completion, killSignal).join();
       awaitEnd(entity);
     } catch (RuntimeException failure) {
-      // an AskCycleException: this actor waits for the end of all entities, so the sweeper does not
-      // wait for it; a CancellationException: the sweeper was interrupted, and the scope ends the
-      // actor
+      // If the exception is an AskCycleException, this actor waits for the end of all entities, so
+      // the sweeper does not wait for it. If it is a CancellationException, the sweeper was
+      // interrupted, and the scope ends the actor.
       if (!(failure instanceof AskCycleException || failure instanceof CancellationException))
         LOG.error("the end of {} could not be waited for", EntityHelpers.name(entity.key), failure);
       liveEntities.remove(entity.key, entity);

@@ -62,8 +62,8 @@ public final class FailureHandler {
 
   /**
    * Applies the policy after the last retry: logs the failure, and resumes, restarts or stops the
-   * actor. Fails the requests and counts the failure, unless the message is handled again. Then it
-   * fails only the requests that the handler has taken by {@code context.receive}.
+   * actor. Fails the requests and counts the failure, unless the message is redelivered. If it is,
+   * only requests that the handler has taken by {@code context.receive} fail.
    */
   static void handle(HandlerContext context, Throwable failure, FailurePolicy policy) {
     var cell = context.cell;
