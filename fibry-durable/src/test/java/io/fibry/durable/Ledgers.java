@@ -333,7 +333,7 @@ public final class Ledgers implements AutoCloseable {
 
   /**
    * Checks that a request sent after an answer reads at least as many ids as that answer had, or
-   * adds its id behind them. If there are several addressesByNode at a time, only additions are checked.
+   * adds its id behind them. If there are several nodes at a time, only additions are checked.
    */
   private void checkOrder(int ledger, List<String> violations) {
     var byBeginTime = answersByAsker.stream().flatMap(List::stream)
