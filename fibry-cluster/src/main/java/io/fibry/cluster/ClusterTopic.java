@@ -33,8 +33,9 @@ final class ClusterTopic<M> extends ForwardingExitable<Topic<M>> implements Topi
     this.name = name;
     this.protocol = protocol;
     this.localTopic = Topic.open(nodeContext.scope().named("topic " + name));
-    this.receiver = nodeContext.newInternalBuilder().mailbox(Mailbox.bounded(MAX_WAITING, Overflow.DROP_OLDEST))
-        .newActor(this::onMessage);
+    this.receiver =
+        InternalActors.newBuilder(nodeContext.scope()).mailbox(Mailbox.bounded(MAX_WAITING, Overflow.DROP_OLDEST))
+            .newActor(this::onMessage);
     localTopic.closeOnExit(receiver::kill);
   }
 

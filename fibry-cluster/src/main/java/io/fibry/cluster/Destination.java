@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.cluster.spi.WireMessage;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -56,6 +57,16 @@ record Destination(String name, int maxTells, String subject, String cancelSubje
    */
   static Optional<Long> remainingMillis(WireMessage wire) {
     return parseNumber(wire, TIME_LEFT);
+  }
+
+  /**
+   * Returns the limit of the handler. It is a little shorter than the limit of the asker, so that
+   * the handler's time-out reaches the asker in time. Returns an empty value if the request has no
+   * limit.
+   */
+  static Optional<Duration> handlerLimit(WireMessage wire) {
+    return remainingMillis(wire)
+        .map(millis -> Duration.ofMillis(Math.max(1, millis - Math.clamp(millis / 20, 10, 100))));
   }
 
   /** {@return the last epoch that the sender knows, or 0 if it knows none} */

@@ -63,7 +63,7 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
             nodeContext.requests(),
             () -> true,
             () -> 0, nodeContext.blockBuilder());
-    return new ExposedActor<>(nodeContext.newInternalBuilder(), nodeContext, subject, dispatcher, actor);
+    return new ExposedActor<>(InternalActors.newBuilder(nodeContext.scope()), nodeContext, subject, dispatcher, actor);
   }
 
   /** {@return why the offer ended, as a text} */
@@ -123,7 +123,7 @@ final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
 
   private void deliver(WireMessage wire) {
     if (wire.header(Destination.PRESENCE_QUERY).isPresent()) dispatcher.acknowledge(wire);
-    else if (InboundDispatcher.isTellBundle(wire))
+    else if (TellBundle.isBundle(wire))
       dispatcher.deliverAll(wire, (target, body) -> target, key -> Optional.of(actor));
     else dispatcher.read(wire).ifPresent(message -> dispatcher.deliver(wire, message, () -> actor));
   }

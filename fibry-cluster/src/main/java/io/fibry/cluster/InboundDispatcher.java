@@ -1,7 +1,6 @@
 package io.fibry.cluster;
 
 import io.fibry.Actor;
-import io.fibry.ActorBuilder;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.cluster.spi.ClusterTransport;
@@ -58,10 +57,6 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
       LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", description, wire, failure);
       wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofFailure(replyTo, message, failure)));
     }
-  }
-
-  static boolean isTellBundle(WireMessage wire) {
-    return wire.header(Destination.BUNDLE_SIZE).isPresent();
   }
 
   /**
@@ -170,7 +165,7 @@ record InboundDispatcher<M>(ClusterTransport transport, String description, Stri
   private <R> void ask(WireMessage wire, Request<?, R> request, Actor<? super M> actor) {
     String replyTo = wire.replyTo().orElseThrow();
     var target = (Actor<Object>) (Actor<?>) actor;
-    var limit = RemoteSender.handlerLimit(wire);
+    var limit = Destination.handlerLimit(wire);
     var answer = limit.isPresent() ? target.sendMessageReturn((Request<Object, R>) request, limit.get())
         : target.sendMessageReturn((Request<Object, R>) request);
     requests.addAsked(wire, answer);

@@ -39,7 +39,7 @@ final class InboundMessage {
   /** Returns whether an asker waits for the answer of an actor's handler. */
   boolean isRequest() {
     return wire.replyTo().isPresent() && wire.header(Destination.STORE).isEmpty()
-        && wire.header(Destination.PRESENCE_QUERY).isEmpty() && !InboundDispatcher.isTellBundle(wire);
+        && wire.header(Destination.PRESENCE_QUERY).isEmpty() && !TellBundle.isBundle(wire);
   }
 
   /** Records that the asker has stopped waiting. Messages that are no requests stay valid. */

@@ -4,7 +4,6 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Sink;
 import io.fibry.cluster.spi.ClusterTransport;
@@ -153,7 +152,7 @@ final class LocalNode implements Cluster {
   public <M> Actor<M> actor(String name, Class<M> messages) {
     var destination = Destination.toName(name, nodeContext.subjects(), newIdSource());
     var protocol = Protocol.of(messages);
-    return new RemoteActor<>(new RemoteSender.RemoteAddress(name, Optional.empty(), false), protocol,
+    return new RemoteActor<>(new RemoteAddress(name, Optional.empty(), false), protocol,
         senderTo(destination), nodeContext.askLimit(),
         Optional.of(() -> exitOf(name)));
   }

@@ -62,9 +62,9 @@ final class Membership implements AutoCloseable {
     this.transport = transport;
     this.heartbeats = heartbeats;
     this.node = options.node();
-    this.memberList = ObservableValue.of(NodeContext.newInternalBuilder(scope), List.of());
+    this.memberList = ObservableValue.of(InternalActors.newBuilder(scope), List.of());
     this.keyPrefix = subjects.nodeKeyPrefix();
-    this.actor = NodeContext.newEventBuilder(scope).newActor(this::handle);
+    this.actor = InternalActors.newEventBuilder(scope).newActor(this::handle);
     actor.closeOnExit(transport.watch(keyPrefix, actor::sendMessage));
     actor.sendMessageEvery(new MembershipCheck(), options.lease().dividedBy(CHECKS_PER_LEASE));
   }

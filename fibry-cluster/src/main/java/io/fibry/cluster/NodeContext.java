@@ -1,8 +1,6 @@
 package io.fibry.cluster;
 
-import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
-import io.fibry.FailurePolicy;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.time.Scheduler;
@@ -19,30 +17,9 @@ import java.time.Duration;
 record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport transport, Subjects subjects, NodeLease lease,
     Membership membership, String node, Duration settleTime, RequestRegistry requests) {
 
-  /** {@return a builder of internal actors, whose messages the scope does not count} */
-  ActorBuilder<Object> newInternalBuilder() {
-    return newInternalBuilder(scope);
-  }
-
-  /**
-   * {@return a builder of internal actors that get only events of the node} An event that comes
-   * after the end of its actor is ignored: the node is leaving and no longer needs it.
-   */
-  ActorBuilder<Object> newEventBuilder() {
-    return newEventBuilder(scope);
-  }
-
   /** {@return a builder with the context propagators and the clock of the node's scope} */
   BlockBuilder<Object> blockBuilder() {
     return BlockBuilder.of(scope.anonymous());
-  }
-
-  static ActorBuilder<Object> newInternalBuilder(ActorScope scope) {
-    return BlockBuilder.of(scope.anonymous()).excludedFromAccounts().onFailure(FailurePolicy.resume());
-  }
-
-  static ActorBuilder<Object> newEventBuilder(ActorScope scope) {
-    return BlockBuilder.of(newInternalBuilder(scope)).ignoreLost(event -> true);
   }
 
   /** {@return the text by which exceptions name a request of this node} */

@@ -11,7 +11,7 @@ import java.util.TreeSet;
 final class NodeDump {
   private NodeDump() {}
 
-  static String of(LocalNode node, Map<String, PartitionCoordinator<?>> coordinators, List<String> queues,
+  static String of(Cluster node, Map<String, PartitionCoordinator<?>> coordinators, List<String> queues,
       List<String> busySenders) {
     var health = node.health();
     var text = new StringBuilder(node + ", "

@@ -115,7 +115,7 @@ final class NodeLease {
     lease.join(scope, subjects.app());
     boolean begun = false;
     try {
-      lease.heartbeatActor = NodeContext.newEventBuilder(scope).newActor(lease::handle);
+      lease.heartbeatActor = InternalActors.newEventBuilder(scope).newActor(lease::handle);
       lease.heartbeatActor.sendMessageEvery(new HeartbeatTick(), options.lease().dividedBy(5));
       begun = true;
       return lease;

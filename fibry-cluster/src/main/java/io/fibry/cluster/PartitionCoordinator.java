@@ -113,7 +113,7 @@ final class PartitionCoordinator<M> {
     this.partitionsByKey = this.partitions.stream().collect(Collectors.toUnmodifiableMap(p -> p.key, p -> p));
     this.settledAt = nodeContext.clock().nanoTime();
     this.storeCheckAt = settledAt + STORE_CHECK_INTERVAL.toNanos();
-    this.coordinator = nodeContext.newEventBuilder().newActor(this::handle);
+    this.coordinator = InternalActors.newEventBuilder(nodeContext.scope()).newActor(this::handle);
   }
 
   /** Begins to take partitions. Returns when each has an owner, or after {@code SETTLE_TIMEOUT}. */

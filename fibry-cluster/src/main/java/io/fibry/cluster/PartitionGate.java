@@ -109,7 +109,7 @@ final class PartitionGate<M> {
     this.deliverPending = deliverPending;
     this.dispatcher = dispatcher;
     this.transferSender = transferSender;
-    this.gate = NodeContext.newInternalBuilder(scope).newActor(this::handle);
+    this.gate = InternalActors.newBuilder(scope).newActor(this::handle);
   }
 
   /**
@@ -372,7 +372,7 @@ final class PartitionGate<M> {
 
   private void deliver(WireMessage wire) {
     if (!dispatcher.mayAnswer().getAsBoolean()) return;
-    if (InboundDispatcher.isTellBundle(wire)) {
+    if (TellBundle.isBundle(wire)) {
       dispatcher.deliverAll(wire, SharedStoreAccess::withReceivedBytes,
           key -> key.filter(isOwnKey).map(text -> entities.orElseThrow().actor(text)));
       return;

@@ -24,14 +24,14 @@ import org.slf4j.LoggerFactory;
  * thread.
  */
 final class RemoteActor<M> implements Actor<M>, LastingAddress {
-  private final RemoteSender.RemoteAddress address;
+  private final RemoteAddress address;
   private final Protocol<M> protocol;
   private final RemoteSender sender;
   private final Actor<Object> senderActor;
   private final Duration defaultLimit; // the limit of requests that have no limit of their own
   private final Optional<Supplier<CompletableFuture<ExitReason>>> exitSource; // empty if the actor is an entity
 
-  RemoteActor(RemoteSender.RemoteAddress address, Protocol<M> protocol, RemoteSender sender, Duration defaultLimit,
+  RemoteActor(RemoteAddress address, Protocol<M> protocol, RemoteSender sender, Duration defaultLimit,
       Optional<Supplier<CompletableFuture<ExitReason>>> exitSource) {
     this.address = address;
     this.protocol = protocol;
@@ -62,14 +62,14 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
 
   // ---- messages
 
-  private RemoteSender.OutboundTell toTell(M message) {
-    return new RemoteSender.OutboundTell(address, message, protocol.encode(message), sender.contextText(this, message));
+  private OutboundTell toTell(M message) {
+    return new OutboundTell(address, message, protocol.encode(message), sender.contextText(this, message));
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
-  private <R> RemoteSender.OutboundAsk<R> toAsk(Request<?, R> request) {
+  private <R> OutboundAsk<R> toAsk(Request<?, R> request) {
     byte[] body = protocol.encode((M) Objects.requireNonNull(request, "request"));
-    return new RemoteSender.OutboundAsk<>(address, request, body, sender.contextText(this, request));
+    return new OutboundAsk<>(address, request, body, sender.contextText(this, request));
   }
 
   @SuppressWarnings("unchecked") // the sender's actor takes any message
@@ -85,7 +85,7 @@ final class RemoteActor<M> implements Actor<M>, LastingAddress {
   private boolean storeMessage(M message) {
     try {
       byte[] body = protocol.encode(message);
-      var request = new RemoteSender.OutboundStore(address, message, body, sender.contextText(this, message));
+      var request = new OutboundStore(address, message, body, sender.contextText(this, message));
       return senderActor.ask(unchecked(request), defaultLimit);
     } catch (RequestException | CancellationException failure) {
       LoggerFactory.getLogger(Cluster.class).warn("a message to '{}' may or may not be stored", address.actor(),

@@ -44,7 +44,7 @@ final class RemoteEntities<M> extends ForwardingExitable<Entities<String, M>> im
   @Override
   public Actor<M> actor(String key) {
     int partition = PartitionAssignment.partitionOf(PartitionAssignment.checkKey(kind, key), partitions);
-    return new RemoteActor<>(new RemoteSender.RemoteAddress(kind + "/" + key, Optional.of(key), storesMessages),
+    return new RemoteActor<>(new RemoteAddress(kind + "/" + key, Optional.of(key), storesMessages),
         protocol,
         senders.apply(partition),
         defaultLimit, Optional.empty());

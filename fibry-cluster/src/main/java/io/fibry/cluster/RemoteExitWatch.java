@@ -42,7 +42,7 @@ final class RemoteExitWatch {
   static CompletableFuture<ExitReason> of(String name, NodeContext nodeContext) {
     var watch = new RemoteExitWatch(name, nodeContext);
     watch.onMembers(nodeContext.membership().members()); // an offer may end before the subscription begins
-    Actor<Object> actor = nodeContext.newEventBuilder().newActor(watch::handle);
+    Actor<Object> actor = InternalActors.newEventBuilder(nodeContext.scope()).newActor(watch::handle);
     actor.closeOnExit(() -> watch.exitFuture.complete(connectionLost("this node has left its app")));
     Subscription subscription =
         nodeContext.membership().onEachChange(members -> actor.sendMessage(new MembersChanged(members)));

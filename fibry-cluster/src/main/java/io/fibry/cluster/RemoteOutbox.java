@@ -3,7 +3,6 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.Outcome;
 import io.fibry.RequestException;
-import io.fibry.cluster.RemoteSender.OutboundTell;
 import io.fibry.cluster.TellBundle.Receipt;
 import io.fibry.text.Lines;
 import java.time.Duration;

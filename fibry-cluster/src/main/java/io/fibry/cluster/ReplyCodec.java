@@ -125,7 +125,7 @@ final class ReplyCodec {
   }
 
   /** Completes the future of the asker with the answer or the failure. */
-  static <R> void completeAsker(CompletableFuture<R> asker, RemoteSender.OutboundRequest<R> outbound, WireMessage wire,
+  static <R> void completeAsker(CompletableFuture<R> asker, OutboundRequest<R> outbound, WireMessage wire,
       NodeContext nodeContext) {
     var status = statusOf(wire);
     if (status.filter(Status.OK::equals).isPresent()) asker.complete(outbound.decodeAnswer(wire.body()));
@@ -137,7 +137,7 @@ final class ReplyCodec {
     return wire.header(STATUS).map(STATUSES::get);
   }
 
-  private static Throwable failure(Optional<Status> status, RemoteSender.OutboundRequest<?> outbound, WireMessage wire,
+  private static Throwable failure(Optional<Status> status, OutboundRequest<?> outbound, WireMessage wire,
       String requestText) {
     var request = outbound.request();
     String actor = outbound.address().actor();

@@ -82,7 +82,7 @@ final class RequestKeepAlive {
     var keepAlive = new RequestKeepAlive(nodeContext, lease);
     nodeContext.transport().subscribe(nodeContext.subjects().ofKeepAlives(nodeContext.node()), Optional.empty(),
         wire -> onKeepAlive(wire, nodeContext.requests()));
-    Actor<KeepAliveTick> actor = nodeContext.newEventBuilder().newActor(keepAlive::tick);
+    Actor<KeepAliveTick> actor = InternalActors.newEventBuilder(nodeContext.scope()).newActor(keepAlive::tick);
     actor.sendMessageEvery(new KeepAliveTick(), keepAlive.period);
   }
 

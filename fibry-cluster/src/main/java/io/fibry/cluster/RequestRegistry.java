@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.cluster.spi.WireMessage;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;
@@ -15,9 +16,23 @@ import java.util.concurrent.ConcurrentHashMap;
  * nodes have their requests. Thread-safe.
  */
 final class RequestRegistry {
+  /** A request of this node that is not completed yet. */
+  interface OpenRequest {
+    CompletableFuture<?> answer();
+
+    /** Records that the node has named this request in a keep-alive. */
+    void onKeepAlive(String node);
+
+    /** Begins the time without a keep-alive anew. */
+    void restartSilence();
+
+    /** Fails this request if no node has named it for longer than {@code maxSilence}. */
+    void failIfSilent(long now, Duration maxSilence);
+  }
+
   private final Map<String, InboundMessage> waitingMessages = new ConcurrentHashMap<>(); // in a gate or an offer; by id
   private final Map<String, CompletableFuture<?>> pendingAnswers = new ConcurrentHashMap<>(); // of asked actors, by id
-  private final Map<String, SentRequest<?>> sentRequests = new ConcurrentHashMap<>(); // by this node, by id
+  private final Map<String, OpenRequest> sentRequests = new ConcurrentHashMap<>(); // by this node, by id
 
   // ---- requests of other nodes
 
@@ -87,7 +102,7 @@ final class RequestRegistry {
   // ---- requests of this node
 
   /** Adds a request of this node. The request is removed when it is completed. */
-  void addSent(String id, SentRequest<?> request) {
+  void addSent(String id, OpenRequest request) {
     sentRequests.put(id, request);
     request.answer().whenComplete((value, failure) -> sentRequests.remove(id, request));
   }
@@ -98,7 +113,7 @@ final class RequestRegistry {
     if (request != null) request.onKeepAlive(node);
   }
 
-  Collection<SentRequest<?>> sentRequests() {
+  Collection<OpenRequest> sentRequests() {
     return Collections.unmodifiableCollection(sentRequests.values());
   }
 }

@@ -18,13 +18,13 @@ import org.slf4j.LoggerFactory;
  * A request to another node. A request that no node receives was certainly not handled, so it is
  * sent again, for example while its partition moves between nodes.
  */
-final class SentRequest<R> {
+final class SentRequest<R> implements RequestRegistry.OpenRequest {
   private static final Duration INITIAL_BACKOFF = Duration.ofMillis(2); // twice as long after each further attempt
   private static final Duration MAX_BACKOFF = Duration.ofMillis(100);
 
   private final NodeContext nodeContext;
   private final Destination destination;
-  private final RemoteSender.OutboundRequest<R> outbound;
+  private final OutboundRequest<R> outbound;
   private final Duration limit;
   private final long deadline; // in nanoseconds of the clock
   private final Map<String, String> headers; // used by one sending thread after the other
@@ -37,7 +37,7 @@ final class SentRequest<R> {
   private volatile long lastKeepAliveAt; // when it was last named in a keep-alive, or sent; in nanoseconds
   private volatile Optional<String> holder = Optional.empty(); // the node that last named it in a keep-alive
 
-  SentRequest(NodeContext nodeContext, Destination destination, RemoteSender.OutboundRequest<R> outbound,
+  SentRequest(NodeContext nodeContext, Destination destination, OutboundRequest<R> outbound,
       Duration limit) {
     this.nodeContext = nodeContext;
     this.destination = destination;
@@ -51,7 +51,8 @@ final class SentRequest<R> {
             failure));
   }
 
-  CompletableFuture<R> answer() {
+  @Override
+  public CompletableFuture<R> answer() {
     return answer;
   }
 
@@ -80,7 +81,7 @@ final class SentRequest<R> {
   /**
    * Returns by how much the limit on the network is shorter than that of the asker. So a time-out
    * on the network can report its reason before the asker stops waiting. The limit of the handler
-   * is shorter by twice this time: see {@link RemoteSender#handlerLimit}.
+   * is shorter by twice this time: see {@link Destination#handlerLimit}.
    */
   private static Duration timeoutMargin(Duration remaining) {
     return Duration.ofMillis(Math.min(remaining.toMillis() / 2, Math.clamp(remaining.toMillis() / 40, 5, 50)));
@@ -107,17 +108,19 @@ final class SentRequest<R> {
 
   // ---- keep-alives, and their absence; see RequestKeepAlive
 
-  void restartSilence() {
+  @Override
+  public void restartSilence() {
     lastKeepAliveAt = nodeContext.clock().nanoTime();
   }
 
-  void onKeepAlive(String node) {
+  @Override
+  public void onKeepAlive(String node) {
     holder = Optional.of(node);
     restartSilence();
   }
 
-  /** Fails the request if no node has named it for longer than {@code maxSilence}. */
-  void failIfSilent(long now, Duration maxSilence) {
+  @Override
+  public void failIfSilent(long now, Duration maxSilence) {
     long silentNanos = now - lastKeepAliveAt;
     if (silentNanos <= maxSilence.toNanos()) return;
     if (answer.completeExceptionally(silenceException(silentNanos))) sendCancel();

@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.Request;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.codec.Codec;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -16,8 +17,8 @@ import java.util.Optional;
  * @param tells messages of one destination, in the order in which they are encoded
  * @param body the encoded messages
  */
-record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
-    implements Request<TellBundle, TellBundle.Receipt>, RemoteSender.OutboundRequest<TellBundle.Receipt> {
+record TellBundle(List<OutboundTell> tells, byte[] body)
+    implements Request<TellBundle, TellBundle.Receipt>, OutboundRequest<TellBundle.Receipt> {
   /**
    * The messages of one actor.
    *
@@ -47,11 +48,11 @@ record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
   private static final Codec<Groups> GROUPS_CODEC = Codec.of(Groups.class);
   private static final Codec<Receipt> RECEIPT_CODEC = Codec.of(Receipt.class);
 
-  static TellBundle of(List<RemoteSender.OutboundTell> tells) {
-    var byActor = new LinkedHashMap<RemoteSender.RemoteAddress, List<RemoteSender.OutboundTell>>();
+  static TellBundle of(List<OutboundTell> tells) {
+    var byActor = new LinkedHashMap<RemoteAddress, List<OutboundTell>>();
     for (var tell : tells) byActor.computeIfAbsent(tell.address(), key -> new ArrayList<>()).add(tell);
     var groups = new ArrayList<Group>(byActor.size());
-    var orderedTells = new ArrayList<RemoteSender.OutboundTell>(tells.size());
+    var orderedTells = new ArrayList<OutboundTell>(tells.size());
     byActor.forEach((address, actorTells) -> {
       groups.add(group(address, actorTells));
       orderedTells.addAll(actorTells);
@@ -59,10 +60,14 @@ record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
     return new TellBundle(orderedTells, GROUPS_CODEC.encode(new Groups(groups)));
   }
 
-  private static Group group(RemoteSender.RemoteAddress address, List<RemoteSender.OutboundTell> tells) {
+  private static Group group(RemoteAddress address, List<OutboundTell> tells) {
     boolean hasContext = tells.stream().anyMatch(tell -> !tell.context().isEmpty());
-    return new Group(address.key(), tells.stream().map(RemoteSender.OutboundTell::body).toList(),
-        hasContext ? tells.stream().map(RemoteSender.OutboundTell::context).toList() : List.of());
+    return new Group(address.key(), tells.stream().map(OutboundTell::body).toList(),
+        hasContext ? tells.stream().map(OutboundTell::context).toList() : List.of());
+  }
+
+  static boolean isBundle(WireMessage wire) {
+    return wire.header(Destination.BUNDLE_SIZE).isPresent();
   }
 
   /** Decodes the groups of a bundle. Throws an exception if these bytes are not a bundle. */
@@ -75,7 +80,7 @@ record TellBundle(List<RemoteSender.OutboundTell> tells, byte[] body)
   }
 
   @Override
-  public RemoteSender.RemoteAddress address() {
+  public RemoteAddress address() {
     return tells.getFirst().address();
   }
 

@@ -35,9 +35,9 @@ class ContextInMemoryTest extends ContextContract {
 
   @Test
   void olderNodeReadsMessagesWithContexts() {
-    var address = new RemoteSender.RemoteAddress("order/k", Optional.of("k"), false);
-    var tellWithContext = new RemoteSender.OutboundTell(address, "first", new byte[] {7}, "tenant=acme");
-    var tellWithoutContext = new RemoteSender.OutboundTell(address, "other", new byte[] {8}, "");
+    var address = new RemoteAddress("order/k", Optional.of("k"), false);
+    var tellWithContext = new OutboundTell(address, "first", new byte[] {7}, "tenant=acme");
+    var tellWithoutContext = new OutboundTell(address, "other", new byte[] {8}, "");
 
     byte[] body = TellBundle.of(List.of(tellWithContext, tellWithoutContext)).body();
 

@@ -9,7 +9,8 @@ import org.junit.jupiter.api.Test;
 class RawTextsRulesTest {
   /** The places that use a text unchanged, each with the reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
-      Map.entry("RemoteSender.java: message", "the core shows it as a message"));
+      Map.entry("OutboundTell.java: message", "the core shows it as a message"),
+      Map.entry("OutboundStore.java: message", "the core shows it as a message"));
 
   @Test
   void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {

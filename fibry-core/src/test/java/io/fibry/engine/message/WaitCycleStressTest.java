@@ -87,7 +87,7 @@ class WaitCycleStressTest {
   }
 
   private static final Send[] SENDS = {Send.ASK, Send.ASK, Send.ASK_WITHIN_LIMIT, Send.GET_FUTURE,
-      Send.JOIN_FUTURE_WITH_TIMEOUT, Send.GET_FUTURE_WITH_DEPENDENT, Send.MESSAGE_TO_FULL_MAILBOX};
+    Send.JOIN_FUTURE_WITH_TIMEOUT, Send.GET_FUTURE_WITH_DEPENDENT, Send.MESSAGE_TO_FULL_MAILBOX};
 
   private static final class Step {
     final Member target;
