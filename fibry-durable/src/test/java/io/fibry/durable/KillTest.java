@@ -9,8 +9,6 @@ import io.fibry.store.folder.FolderStore;
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -40,7 +38,7 @@ class KillTest {
    */
   static final class CountingProgram {
     public static void main(String[] args) {
-      Thread.ofPlatform().daemon().start(CountingProgram::endWithParent);
+      Child.endWithParent();
       try (var store = FolderStore.open(Path.of(args[0]), options -> options.withSegmentBytes(1 << 20));
           var scope = ActorSystem.openScope("counters");
           var counters = COUNTER.entities(scope.anonymous(), store, IDLE);
@@ -52,15 +50,6 @@ class KillTest {
           });
         }
       }
-    }
-
-    private static void endWithParent() {
-      try {
-        System.in.read();
-      } catch (IOException failure) {
-        throw new UncheckedIOException(failure);
-      }
-      Runtime.getRuntime().halt(1);
     }
 
     private static synchronized void print(String line) {

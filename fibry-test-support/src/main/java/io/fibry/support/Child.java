@@ -77,6 +77,22 @@ public final class Child implements AutoCloseable {
     return start(command);
   }
 
+  /**
+   * Called in a child JVM: ends this JVM as soon as its parent has ended, even if the parent was
+   * killed. The child must not read its standard input.
+   */
+  public static void endWithParent() {
+    Thread.ofPlatform().daemon().name("end of parent").start(() -> {
+      try {
+        while (System.in.read() >= 0); // until the parent's end closes this stream
+      } catch (IOException failure) {
+        throw new UncheckedIOException(failure);
+      } finally {
+        Runtime.getRuntime().halt(1);
+      }
+    });
+  }
+
   private void read() {
     try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
       for (var line = output.readLine(); line != null; line = output.readLine())

@@ -53,6 +53,24 @@ class ChildTest {
     }
   }
 
+  /** Prints the process id of a child that ends with its parent, and runs until it is killed. */
+  static final class KilledParent {
+    public static void main(String[] args) throws InterruptedException {
+      var child = Child.java(List.of(), DependentChild.class);
+      child.awaitLine("begun");
+      System.out.println(child.handle().pid());
+      Thread.currentThread().join();
+    }
+  }
+
+  static final class DependentChild {
+    public static void main(String[] args) throws InterruptedException {
+      Child.endWithParent();
+      System.out.println("begun");
+      Thread.currentThread().join();
+    }
+  }
+
   @Test
   void outputAndExitCodeComeFromProgram() throws IOException {
     try (var child = shell("echo one; echo two >&2; read line; echo $line; exit 3")) {
@@ -110,6 +128,19 @@ class ChildTest {
     try (var child = Child.java(List.of(), AbandonedChild.class)) {
       long process = Long.parseLong(child.awaitExit(0).strip());
       Patience.eventually(() -> !isAlive(process));
+    }
+  }
+
+  @Test
+  void dependentChildEndsWhenItsParentIsKilled() {
+    try (var parent = Child.java(List.of(), KilledParent.class)) {
+      long process = Long.parseLong(parent.awaitLine(line -> line.matches("\\d+")));
+      try {
+        parent.handle().destroyForcibly(); // so that no shutdown hook runs
+        Patience.eventually(() -> !isAlive(process));
+      } finally {
+        ProcessHandle.of(process).ifPresent(ProcessHandle::destroyForcibly);
+      }
     }
   }
 

@@ -11,8 +11,6 @@ import io.fibry.store.StoreException;
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -45,7 +43,7 @@ class ProcessesTest extends DatabaseFixture {
    */
   static final class CountingMain {
     public static void main(String[] args) {
-      Thread.ofPlatform().daemon().start(CountingMain::endWithParent);
+      Child.endWithParent();
       var database = new PGSimpleDataSource();
       database.setURL(args[0]);
       try (var pool = Pools.of(database);
@@ -64,15 +62,6 @@ class ProcessesTest extends DatabaseFixture {
           });
         }
       }
-    }
-
-    private static void endWithParent() {
-      try {
-        System.in.read();
-      } catch (IOException failure) {
-        throw new UncheckedIOException(failure);
-      }
-      Runtime.getRuntime().halt(1);
     }
 
     private static synchronized void print(String line) {

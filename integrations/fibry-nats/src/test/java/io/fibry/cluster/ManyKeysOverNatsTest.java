@@ -15,6 +15,7 @@ import io.fibry.nats.NodeProcess;
 import io.fibry.nats.ServerEvidence;
 import io.fibry.nats.Servers;
 import io.fibry.pool.Entities;
+import io.fibry.support.Child;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.test.NatsServer;
@@ -84,6 +85,7 @@ class ManyKeysOverNatsTest {
 
   /** Runs a node: its arguments are its app, its server, its name, and the kind that it hosts. */
   public static void main(String[] args) throws InterruptedException {
+    Child.endWithParent();
     String node = args[2];
     var cluster = join(args[0], args[1], node);
     if (args[3].equals("page")) cluster.host(page(node), ActorSystem.anonymous(), Duration.ofMinutes(5));

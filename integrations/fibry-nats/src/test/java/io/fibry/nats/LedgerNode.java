@@ -4,6 +4,7 @@ import io.fibry.ActorSystem;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.TransportException;
 import io.fibry.durable.Ledgers;
+import io.fibry.support.Child;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -23,6 +24,7 @@ final class LedgerNode {
 
   /** Runs a node. Arguments: its app, its servers, the number of replicas, and its name. */
   public static void main(String[] args) throws InterruptedException {
+    Child.endWithParent();
     String node = args[3];
     var cluster = joinWhenConnected(args[0], network(args[1], Integer.parseInt(args[2])), node);
     cluster.host(Ledgers.kind(node), ActorSystem.anonymous(), IDLE_LIMIT);

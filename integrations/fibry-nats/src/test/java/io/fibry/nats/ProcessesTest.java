@@ -7,6 +7,7 @@ import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
 import io.fibry.pool.Entities;
+import io.fibry.support.Child;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.time.Duration;
@@ -38,6 +39,7 @@ class ProcessesTest {
 
   /** Runs a node. The arguments are its app, its server, its name and its lease. */
   public static void main(String[] args) throws InterruptedException {
+    Child.endWithParent();
     String node = args[2];
     join(args[0], args[1], node, Duration.parse(args[3])).host("place", Where.class, ActorSystem.anonymous(),
         Duration.ofMinutes(5),
