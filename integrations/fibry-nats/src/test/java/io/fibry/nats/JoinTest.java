@@ -22,14 +22,21 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the errors that a node gets when it cannot join, and that they show no password. */
 class JoinTest {
+  private static final Duration LEASE = Duration.ofMinutes(1); // long enough for a busy machine
+
   private static Cluster join(ClusterNetwork network) {
-    return Cluster.join("bank", network, options -> options.withNode("a"));
+    return join("bank", network);
+  }
+
+  private static Cluster join(String app, ClusterNetwork network) {
+    return Cluster.join(app, network, options -> options.withNode("a").withLease(LEASE));
   }
 
   /** A server that sends its information and answers pings, but does nothing else. */
@@ -195,7 +202,7 @@ class JoinTest {
   @Test
   void streamWithOtherSettingsIsRefused() throws Exception {
     String app = Servers.app();
-    var network = NatsNetwork.connectTo(Servers.shared().url());
+    var network = Servers.network();
     var client = Nats.connect(Servers.shared().url());
     try {
       client.jetStreamManagement().addStream(StreamConfiguration.builder().name("KV_FB_" + app + "_own")
@@ -216,7 +223,7 @@ class JoinTest {
 
   @Test
   void replicasOnSingleServerAreRefused() {
-    var network = NatsNetwork.connectTo(Servers.shared().url()).withReplicas(3);
+    var network = Servers.network().withReplicas(3);
 
     var failure = assertThrows(IllegalStateException.class,
         () -> Cluster.join(Servers.app(), network, options -> options));
@@ -237,25 +244,38 @@ class JoinTest {
   void nodeJoinsClusterOfThreeServers() {
     Servers.assumeInstalled();
     var servers = NatsServer.cluster(Servers.folder(), 3);
-    try (var cluster = join(NatsNetwork.connectTo(servers.getFirst().url()).withReplicas(3))) {
+    try (var cluster = joinWhenAnswered(NatsNetwork.connectTo(servers.getFirst().url()).withReplicas(3))) {
       assertEquals("a", cluster.self().name());
     } finally {
       servers.forEach(NatsServer::close);
     }
   }
 
+  /** Joins again if the servers take longer to elect leaders than a node waits for an answer. */
+  private static Cluster joinWhenAnswered(NatsNetwork network) {
+    var node = new AtomicReference<Cluster>();
+    Patience.eventually("no node could join", () -> {
+      try {
+        node.set(join(network));
+        return true;
+      } catch (TransportException noAnswer) {
+        return false;
+      }
+    });
+    return node.get();
+  }
+
   @Test
   void secondNodeWithSameNameIsRefused() {
-    var network = NatsNetwork.connectTo(Servers.shared().url());
+    var network = Servers.network();
     String app = Servers.app();
-    try (var node = Cluster.join(app, network, options -> options.withNode("a").withLease(Duration.ofSeconds(20)))) {
+    try (var node = join(app, network)) {
       assertTrue(node.health().isAlive());
-      String text = assertThrows(IllegalStateException.class,
-          () -> Cluster.join(app, network, options -> options.withNode("a"))).getMessage();
+      String text = assertThrows(IllegalStateException.class, () -> join(app, network)).getMessage();
 
       assertTrue(text.startsWith("a node 'a' of app '" + app + "' is alive, since "), text);
     }
-    Cluster.join(app, network, options -> options.withNode("a")).close();
+    join(app, network).close();
   }
 
   @ParameterizedTest
