@@ -10,7 +10,6 @@ import io.fibry.ActorSystem;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
-import io.fibry.nats.NatsNetwork;
 import io.fibry.nats.ServerEvidence;
 import io.fibry.nats.Servers;
 import io.fibry.support.Patience;
@@ -64,7 +63,7 @@ class RestartedServerOverNatsTest {
   void onlyRequestsWithLostAnswersFail() {
     try (var server = Servers.start();
         ActorScope scope = ActorSystem.openScope("restart", options -> options.withScheduler(clock))) {
-      var network = NatsNetwork.connectTo(server.url());
+      var network = Servers.network(server);
       try (var host = join(network, "home", scope); var asker = join(network, "asker", scope)) {
         host.expose("clerk", Job.class, scope.anonymous().<Job>newActor(this::promiseAnswer));
         host.expose("echo", Ping.class,

@@ -32,7 +32,7 @@ final class NatsStores implements TestStores {
 
   /** Makes stores with the given role, beside an open keeper. */
   static Maker maker(Role role) {
-    var network = NatsNetwork.connectTo(Servers.shared().url());
+    var network = Servers.network();
     return (folder, clock) -> new NatsStores(network, role, clock);
   }
 

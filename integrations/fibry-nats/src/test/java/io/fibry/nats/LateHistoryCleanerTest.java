@@ -44,7 +44,7 @@ class LateHistoryCleanerTest {
   void lateKeeperDeletesTurnsPassedByView() {
     Servers.assumeInstalled();
     try (var server = NatsServer.start(Servers.folder(), "")) {
-      var network = NatsNetwork.connectTo(server.url());
+      var network = Servers.network(server);
       NatsStore.open(network, "bank").close(); // a keeper creates the stream
       try (var node = NatsStore.open(network.withRole(Role.NODE), "bank")) {
         long life = node.load(COUNTER_X).life();

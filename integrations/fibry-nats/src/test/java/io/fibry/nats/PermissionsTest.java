@@ -62,7 +62,7 @@ class PermissionsTest {
   }
 
   private NatsNetwork network() {
-    return NatsNetwork.connectTo(server.url()).withOptions(options -> options.userInfo("bank", "x"));
+    return Servers.network(server).withOptions(options -> options.userInfo("bank", "x"));
   }
 
   private Cluster join(String node) {

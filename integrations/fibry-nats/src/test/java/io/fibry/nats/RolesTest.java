@@ -76,7 +76,7 @@ class RolesTest {
   }
 
   private NatsNetwork network(Role user, Role role) {
-    return NatsNetwork.connectTo(server.url()).withOptions(options -> options.userInfo(user.name(), "x"))
+    return Servers.network(server).withOptions(options -> options.userInfo(user.name(), "x"))
         .withRole(role);
   }
 

@@ -67,11 +67,11 @@ class ServerFaultsTest {
   }
 
   private ClusterTransport openTransport() {
-    return NatsNetwork.connectTo(server.url()).connect("faults", "engine");
+    return Servers.network(server).connect("faults", "engine");
   }
 
   private Cluster join(String node) {
-    return Cluster.join("faults", NatsNetwork.connectTo(server.url()),
+    return Cluster.join("faults", Servers.network(server),
         options -> options.withNode(node).withLease(LEASE).withScope(scope));
   }
 
@@ -304,7 +304,7 @@ class ServerFaultsTest {
           { user: few, password: x, permissions: {
             publish: { deny: ["fb.faults.n.secret"] }, subscribe: { deny: ["fb.faults.n.hidden"] } } } ] }
         """);
-    var network = NatsNetwork.connectTo(server.url());
+    var network = Servers.network(server);
     try (
         var privilegedNode = Cluster.join("faults", network.withOptions(options -> options.userInfo("all", "x")),
             options -> options.withNode("all").withLease(LEASE));

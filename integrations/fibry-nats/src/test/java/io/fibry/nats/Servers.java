@@ -29,9 +29,13 @@ public final class Servers {
     return shared;
   }
 
-  /** Makes a network whose client declares no server dead, however busy the machine is. */
   public static NatsNetwork network() {
-    return NatsNetwork.connectTo(shared().url()).withOptions(options -> options.pingInterval(Duration.ofMinutes(1)));
+    return network(shared());
+  }
+
+  /** Makes a network whose client declares no server dead, however busy the machine is. */
+  public static NatsNetwork network(NatsServer server) {
+    return NatsNetwork.connectTo(server.url()).withOptions(options -> options.pingInterval(Duration.ofMinutes(1)));
   }
 
   /** Starts a server for a test that harms it. */

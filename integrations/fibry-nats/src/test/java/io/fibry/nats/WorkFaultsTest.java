@@ -49,7 +49,7 @@ class WorkFaultsTest {
   }
 
   private WorkQueue<Job> jobs(String node) {
-    nodes.add(Cluster.join(app, NatsNetwork.connectTo(server.url()),
+    nodes.add(Cluster.join(app, Servers.network(server),
         options -> options.withNode(node).withLease(Duration.ofMinutes(1)).withScope(scope)));
     return nodes.getLast().queue("jobs", Job.class);
   }
