@@ -25,7 +25,7 @@ class UnreadableTest {
 
   @Test
   void floodOfUnreadableMessagesIsLoggedInFewLines() {
-    var network = MemoryNetwork.create();
+    var network = TestNetwork.inMemory();
     try (var log = new Logged();
         ActorScope scope = ActorSystem.openScope("unreadable-test");
         var node = Cluster.join("flood", network, options -> options.withNode("a").withScope(scope));
@@ -46,7 +46,7 @@ class UnreadableTest {
   /** In a rolling upgrade, a newer node sends messages that an older node cannot read. */
   @Test
   void messagesOfNewerNodeAreLoggedInFewLinesWithSubject() {
-    var network = MemoryNetwork.create();
+    var network = TestNetwork.inMemory();
     try (var log = new Logged();
         ActorScope scope = ActorSystem.openScope("unreadable-test");
         var olderNode = Cluster.join("flood", network, options -> options.withNode("old").withScope(scope));
@@ -70,7 +70,7 @@ class UnreadableTest {
 
   @Test
   void logOfUnreadableNewsNamesPublishingNode() {
-    var network = MemoryNetwork.create();
+    var network = TestNetwork.inMemory();
     try (var log = new Logged();
         ActorScope scope = ActorSystem.openScope("unreadable-test");
         var olderNode = Cluster.join("flood", network, options -> options.withNode("old").withScope(scope));
