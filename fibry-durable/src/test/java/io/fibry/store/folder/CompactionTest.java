@@ -21,6 +21,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -80,17 +82,18 @@ class CompactionTest {
   private static void writeReadAndReopen(Opening opening, int turns) throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("compaction: -Dfibry.seed=" + seed);
-    var lastNumbers = new long[WRITERS];
+    var lastNumbers = new AtomicLongArray(WRITERS);
     var stop = new AtomicBoolean();
     var disk = opening.open();
     try (var store = open(disk); var threads = Executors.newCachedThreadPool()) {
       var tasks = new ArrayList<Future<?>>();
       for (int i = 0; i < WRITERS; i++) {
         int writer = i;
-        tasks.add(threads.submit(() -> lastNumbers[writer] = write(store, writer, turns, new Random(seed + writer))));
+        tasks.add(threads.submit(() -> write(store, writer, turns, new Random(seed + writer), lastNumbers)));
       }
       var reader = threads.submit(() -> read(store, stop));
       try {
+        Patience.progress(() -> sum(lastNumbers), () -> tasks.stream().allMatch(Future::isDone));
         tasks.forEach(Patience::value);
       } finally {
         stop.set(true);
@@ -101,11 +104,15 @@ class CompactionTest {
 
     try (var store = open(opening.open())) {
       for (int i = 0; i < WRITERS; i++) {
-        assertEquals(lastNumbers[i], store.load(writer(i)).lastTurn(), "seed " + seed);
+        assertEquals(lastNumbers.get(i), store.load(writer(i)).lastTurn(), "seed " + seed);
         assertBodiesMatchNumbers(store.load(writer(i)));
-        assertEquals(List.of("m" + lastNumbers[i]), store.load(box(i)).pendingIds(), "seed " + seed);
+        assertEquals(List.of("m" + lastNumbers.get(i)), store.load(box(i)).pendingIds(), "seed " + seed);
       }
     }
+  }
+
+  private static long sum(AtomicLongArray numbers) {
+    return IntStream.range(0, WRITERS).mapToLong(numbers::get).sum();
   }
 
   private static Store.ActorId writer(int number) {
@@ -119,7 +126,8 @@ class CompactionTest {
   /**
    * Turn n of the writer sends message n to its box, and turn n of the box handles message n - 1.
    */
-  private static long write(Store store, int writer, int turns, Random random) throws Exception {
+  private static Void write(Store store, int writer, int turns, Random random, AtomicLongArray lastNumbers)
+      throws Exception {
     long life = store.load(writer(writer)).life();
     long boxLife = store.load(box(writer)).life();
     for (long n = 1; n <= turns; n++) {
@@ -128,12 +136,13 @@ class CompactionTest {
       var stored = store.append(turn(writer(writer), life, n, random.nextInt(20) == 0, List.of(), List.of(message)));
       store.append(turn(box(writer), boxLife, n, true, handled, List.of())).toCompletableFuture().get();
       stored.toCompletableFuture().get();
+      lastNumbers.set(writer, n);
       if (n % 50 != 0) continue;
       var pending = store.pending(box(writer), Instant.MAX, 9);
       assertEquals(List.of("m" + n), pending.stream().map(Store.PendingMessage::id).toList());
       assertArrayEquals(body(n), pending.getFirst().body());
     }
-    return turns;
+    return null;
   }
 
   /**

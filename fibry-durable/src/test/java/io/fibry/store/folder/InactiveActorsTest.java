@@ -25,6 +25,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -191,18 +192,20 @@ class InactiveActorsTest {
     System.out.println("inactive actors: -Dfibry.seed=" + seed);
     var actors = IntStream.range(0, ACTORS).mapToObj(ExpectedActor::new).toList();
     var stop = new AtomicBoolean();
+    var livesRun = new AtomicInteger();
     try (var store = open(disk.open()); var threads = Executors.newCachedThreadPool()) {
       var tasks = new ArrayList<Future<?>>();
       var listing = threads.submit(() -> listUntilStopped(store, stop));
       for (int i = 0; i < THREADS; i++) {
         var random = new SplittableRandom(seed + i);
         tasks.add(threads.submit(() -> {
-          for (int life = 0; life < lives; life++)
+          for (int life = 0; life < lives; life++, livesRun.incrementAndGet())
             actors.get(random.nextInt(ACTORS)).runLife(store, random, actors.get(random.nextInt(ACTORS)));
           return null;
         }));
       }
       try {
+        Patience.progress(livesRun::get, () -> tasks.stream().allMatch(Future::isDone));
         tasks.forEach(Patience::value);
       } finally {
         stop.set(true);
