@@ -9,6 +9,8 @@ import java.util.Set;
 
 /** The structure of the module: its layers, its public types, and its cycles. */
 class ArchitectureTest extends ArchitectureRules {
+  private static final String FACTORY = "a public type, and the implementation that its factory method creates";
+
   @Override
   protected List<Set<String>> layers() {
     return List.of(Set.of("io.fibry.codec", "io.fibry.store.recorder"), Set.of("io.fibry.store"),
@@ -33,21 +35,32 @@ class ArchitectureTest extends ArchitectureRules {
   }
 
   @Override
+  protected Map<String, String> exemptDependencies() {
+    return Map.ofEntries(entry("FolderStore to LogStore", FACTORY), entry("StorageDirectory to FileDisk", FACTORY),
+        entry("Store to StoreCopier", "copyTo runs a copy, which uses both stores as any code does"),
+        entry("StoreCheck to FolderStore", "main is a program, which uses FolderStore as any code does"));
+  }
+
+  @Override
   protected Map<Set<String>, String> cycles() {
     return Map.ofEntries(
-        entry(Set.of("AtomicFile", "Compaction", "DamagedLogReader", "FileDisk", "FileWindow", "FolderLock",
-            "FolderStore", "IndexBuilder", "LiveRecordReader", "LogBackup", "LogHistory", "LogIndex", "LogReader",
-            "LogSalvage", "LogStore", "LogWriter", "PendingRecord", "PrivateFolder", "SalvagePlan", "Segment",
-            "SegmentLog", "SegmentPreallocator", "SegmentRewriter", "SizedDisk", "StorageDirectory", "StoreCheck",
-            "StoreIdFile", "ViewOffsets"), "one package without an order of its types so far; to be cut"),
+        entry(
+            Set.of("DamagedLogReader", "FileDisk", "FolderLock", "FolderStore", "LogReader", "LogSalvage", "LogWriter",
+                "PrivateFolder", "SalvagePlan", "SegmentLog", "SegmentPreallocator", "StoreIdFile"),
+            "one package without an order of its types so far; to be cut"),
+        entry(
+            Set.of("Compaction", "IndexBuilder", "LiveRecordReader", "LogHistory", "LogIndex", "LogStore",
+                "PendingRecord", "SegmentRewriter", "ViewOffsets"),
+            "one package without an order of its types so far; to be cut"),
         entry(
             Set.of("ActorRecovery", "DefaultDurableBuilder", "DefaultEventView", "DueTimes", "Durable", "DurableActor",
                 "DurableContext", "DurableDefinition", "DurableEntities", "DurableRuntime", "EventContext", "EventView",
                 "EventViewReader", "KeyDelivery", "PendingDelivery", "RequestStoredException", "StoreFailureLog",
                 "StoreRegistry", "StoredViews", "TurnContext", "TurnOutbox", "TurnPipeline", "TurnSteps"),
             "one package without an order of its types so far; to be cut"),
-        entry(Set.of("CopySummary", "Store", "StoreComparison", "StoreCopier", "ViewOffset"),
-            "one package without an order of its types so far; to be cut"),
+        entry(Set.of("CopySummary", "Store"),
+            "a copy of a store returns its summary, which also finds an unfinished copy in a store"),
+        entry(Set.of("StoreComparison", "StoreCopier"), "one package without an order of its types so far; to be cut"),
         entry(Set.of("ChoiceShape", "RecordShape", "Sampler", "Shape"),
             "one package without an order of its types so far; to be cut"),
         entry(Set.of("AnswerCodecs", "Codec", "TypeCodec"),
