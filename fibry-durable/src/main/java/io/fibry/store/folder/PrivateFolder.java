@@ -34,7 +34,7 @@ final class PrivateFolder {
     try {
       sync(parent);
     } catch (AccessDeniedException unreadable) { // this user may not open the parent, so its names cannot be synced
-      LoggerFactory.getLogger(FolderStore.class).debug("{} cannot be synced", parent, unreadable);
+      LoggerFactory.getLogger("io.fibry.store.folder.FolderStore").debug("{} cannot be synced", parent, unreadable);
     }
   }
 
