@@ -162,7 +162,7 @@ final class Compaction {
   }
 
   private void logFailure(Throwable failure) {
-    LogWriter.log(() -> LoggerFactory.getLogger(Compaction.class).warn("{} keeps replaced records until {}", disk,
+    LoggerCall.run(() -> LoggerFactory.getLogger(Compaction.class).warn("{} keeps replaced records until {}", disk,
         isClosed() ? "it is opened again" : "the next segment is full", failure));
   }
 

@@ -341,15 +341,6 @@ final class LogWriter {
   }
 
   private static void log(String text, Throwable failure) {
-    log(() -> LoggerFactory.getLogger(LogWriter.class).error(text, failure));
-  }
-
-  /** Logs a line. A failure is ignored, because a logger is user code. */
-  static void log(Runnable logCall) {
-    try {
-      logCall.run();
-    } catch (Throwable ignored) {
-      // the failure of a logger cannot be logged
-    }
+    LoggerCall.run(() -> LoggerFactory.getLogger(LogWriter.class).error(text, failure));
   }
 }

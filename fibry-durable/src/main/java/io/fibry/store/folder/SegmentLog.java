@@ -255,8 +255,8 @@ final class SegmentLog {
     isBroken = true;
     brokenReason = new StoreBrokenException(disk + ": " + problem
         + ". The store stores nothing more: close it, repair the disk, and open it again", failure, Outcome.UNKNOWN);
-    LogWriter.log(() -> LoggerFactory.getLogger(SegmentLog.class).error("a store is broken", brokenReason));
-    LogWriter.log(() -> StoreEvents.broken(disk, problem, failure));
+    LoggerCall.run(() -> LoggerFactory.getLogger(SegmentLog.class).error("a store is broken", brokenReason));
+    LoggerCall.run(() -> StoreEvents.broken(disk, problem, failure));
     return brokenReason;
   }
 

@@ -89,13 +89,13 @@ final class SegmentPreallocator {
       throw new CompletionException(failure);
     }
     if (hasLoggedFull)
-      LogWriter.log(() -> LoggerFactory.getLogger(SegmentPreallocator.class).info("{} can create files again", disk));
+      LoggerCall.run(() -> LoggerFactory.getLogger(SegmentPreallocator.class).info("{} can create files again", disk));
     hasLoggedFull = false;
   }
 
   private void onFailure(Segment segment, Throwable failure) {
     if (failure instanceof FolderTakenException) { // the log becomes broken when it needs the segment, or earlier
-      LogWriter.log(() -> LoggerFactory.getLogger(SegmentPreallocator.class)
+      LoggerCall.run(() -> LoggerFactory.getLogger(SegmentPreallocator.class)
           .error("the store in {} cannot create {}, because another process may own the folder", disk, segment.name(),
               failure));
       return;
@@ -112,7 +112,7 @@ final class SegmentPreallocator {
   private void logFailure(Segment segment, Throwable failure) {
     loggedAt = failedAt;
     hasLoggedFull = true;
-    LogWriter.log(() -> LoggerFactory.getLogger(SegmentPreallocator.class).warn(
+    LoggerCall.run(() -> LoggerFactory.getLogger(SegmentPreallocator.class).warn(
         "{} could not create {}, of {} bytes, perhaps because the disk is full: it refuses new actors and messages, "
             + "and turns when the current file is full. It tries again; free some space, if there is none",
         disk, segment.name(), size, failure));
