@@ -21,31 +21,6 @@ import java.util.concurrent.Semaphore;
 final class LogHistory implements Store.History {
   private static final int READ_BYTES = 1 << 18;
 
-  /**
-   * The position of a turn in the history of its kind. Compaction may give the turn's frame a
-   * greater number, but keeps the order of turns.
-   *
-   * @param frameNumber the number of the frame
-   * @param turnNumber the number of the turn
-   * @param key the key of its actor
-   */
-  record HistoryPosition(long frameNumber, long turnNumber, String key) {
-    static final HistoryPosition BEGINNING = new HistoryPosition(0, 0, "");
-
-    @Override
-    public String toString() {
-      return frameNumber + "." + turnNumber + "." + key;
-    }
-
-    static HistoryPosition of(String text, String kind) {
-      if (text.isEmpty()) return BEGINNING;
-      if (!text.matches("\\d{1,18}\\.\\d{1,18}\\.(?s:.+)"))
-        throw new IllegalArgumentException("'" + Lines.line(text) + "' is no offset in the history of " + kind);
-      var parts = text.split("\\.", 3);
-      return new HistoryPosition(Long.parseLong(parts[0]), Long.parseLong(parts[1]), parts[2]);
-    }
-  }
-
   private final LogStore store;
   private final StorageDirectory disk;
   private final LogIndex index;
@@ -71,7 +46,7 @@ final class LogHistory implements Store.History {
     this.storeId = storeId;
     this.kind = kind;
     this.lastReturned = after;
-    this.lastReadFrame = Math.max(0, after.frameNumber - 1);
+    this.lastReadFrame = Math.max(0, after.frameNumber() - 1);
   }
 
   @Override
@@ -186,9 +161,9 @@ final class LogHistory implements Store.History {
           || !record.actor().kind().equals(kind))
         continue;
       var position = new HistoryPosition(frame.number(), record.number(), record.actor().key());
-      if (position.turnNumber == lastReturned.turnNumber && position.key.equals(lastReturned.key))
+      if (position.turnNumber() == lastReturned.turnNumber() && position.key().equals(lastReturned.key()))
         lastReturnedIndex = turns.size();
-      turns.add(new Store.StoredTurn(position.toString(), position.key, position.turnNumber,
+      turns.add(new Store.StoredTurn(position.toString(), position.key(), position.turnNumber(),
           Instant.ofEpochMilli(record.millis()), record.type() == LogRecord.RecordType.FULL_STATE, record.body()));
     }
     if (mayRepeat && lastReturnedIndex >= 0) turns.subList(start, lastReturnedIndex + 1).clear();

@@ -247,7 +247,7 @@ final class LogStore extends FolderStore {
   public History history(String kind, String after) {
     checkOpen();
     Objects.requireNonNull(kind, "kind");
-    var history = new LogHistory(this, disk, index, log, id, kind, LogHistory.HistoryPosition.of(after, kind));
+    var history = new LogHistory(this, disk, index, log, id, kind, HistoryPosition.of(after, kind));
     histories.add(history);
     return history;
   }

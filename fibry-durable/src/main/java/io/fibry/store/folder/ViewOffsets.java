@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class ViewOffsets {
   // The last turn that each view has read, by kind and view.
-  private final Map<String, Map<String, LogHistory.HistoryPosition>> positions = new ConcurrentHashMap<>();
+  private final Map<String, Map<String, HistoryPosition>> positions = new ConcurrentHashMap<>();
 
   /** Notes how far a view has read, if the actor stores the offset of a view. */
   void setOffset(Store.ActorId actor, byte[] body) {
@@ -36,11 +36,11 @@ final class ViewOffsets {
    * Returns the position of a view. An offset that cannot be parsed counts as the beginning, so
    * that all turns are kept; the view itself refuses it.
    */
-  private static LogHistory.HistoryPosition positionOf(ViewOffset view) {
+  private static HistoryPosition positionOf(ViewOffset view) {
     try {
-      return LogHistory.HistoryPosition.of(view.offset(), view.kind());
+      return HistoryPosition.of(view.offset(), view.kind());
     } catch (IllegalArgumentException notAnOffset) {
-      return LogHistory.HistoryPosition.BEGINNING;
+      return HistoryPosition.BEGINNING;
     }
   }
 
@@ -59,7 +59,7 @@ final class ViewOffsets {
    * Returns the index of a turn in a frame. If the turn is not in it, returns -1, and the view may
    * have to read the whole frame.
    */
-  private static int indexOf(String kind, LogHistory.HistoryPosition position, Frame frame) {
+  private static int indexOf(String kind, HistoryPosition position, Frame frame) {
     for (int i = frame.records().size() - 1; i >= 0; i--) {
       var record = LogRecord.of(frame.records().get(i));
       if (record.number() == position.turnNumber() && record.actor().equals(new Store.ActorId(kind, position.key()))
