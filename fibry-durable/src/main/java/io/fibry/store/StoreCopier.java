@@ -126,15 +126,8 @@ final class StoreCopier {
 
   // ---- turns
 
-  /** Reads the stored turns of an actor that is not in use. */
-  static Store.LoadedActor read(Store store, ActorId id) {
-    var loaded = store.load(id);
-    store.endLife(id, loaded.life());
-    return loaded;
-  }
-
   private ActorProgress read(ActorId id) {
-    return new ActorProgress(read(source, id));
+    return new ActorProgress(StoreComparison.read(source, id));
   }
 
   private void copy(ActorId id, ActorProgress actor, StoredTurn turn) throws InterruptedException {
@@ -160,7 +153,7 @@ final class StoreCopier {
     if (actor.isBaseCopied) return;
     actor.isBaseCopied = true;
     if (actor.copiedTurn != actor.baseTurn) continueFrom(id, actor, actor.baseTurn + 1);
-    var body = read(source, id).bodies().getFirst();
+    var body = StoreComparison.read(source, id).bodies().getFirst();
     target.snapshot(
         new Turn(id, actor.life, actor.baseTurn, source.clock().instant(), true, body, List.of(), List.of()));
     actor.copiedTurn = actor.baseTurn;
@@ -236,7 +229,7 @@ final class StoreCopier {
   private List<ViewOffset> views(List<ActorId> viewActors) {
     var views = new ArrayList<ViewOffset>();
     if (viewActors != null) for (var id : viewActors) {
-      var bodies = read(source, id).bodies();
+      var bodies = StoreComparison.read(source, id).bodies();
       if (!bodies.isEmpty()) ViewOffset.of(id, bodies.getLast()).ifPresent(views::add);
     }
     return views;

@@ -54,7 +54,6 @@ class ArchitectureTest extends ArchitectureRules {
             "one package without an order of its types so far; to be cut"),
         entry(Set.of("CopySummary", "Store"),
             "a copy of a store returns its summary, which also finds an unfinished copy in a store"),
-        entry(Set.of("StoreComparison", "StoreCopier"), "one package without an order of its types so far; to be cut"),
         entry(Set.of("ChoiceShape", "RecordShape", "Sampler", "Shape"),
             "one package without an order of its types so far; to be cut"),
         entry(Set.of("AnswerCodecs", "Codec", "TypeCodec"),
