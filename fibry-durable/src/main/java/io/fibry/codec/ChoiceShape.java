@@ -119,6 +119,13 @@ final class ChoiceShape implements Shape {
     sampler.out().end();
   }
 
+  @Override
+  public String sampleName(ItemReader in) {
+    in.beginMap();
+    in.next();
+    return in.text();
+  }
+
   /** Returns the shapes of the forms that are written, with their encoded names, sorted by name. */
   private Stream<Map.Entry<String, Shape>> currentForms() {
     return names.values().stream().sorted().map(typeName -> Map.entry(typeName, forms.get(typeName).getFirst().shape));

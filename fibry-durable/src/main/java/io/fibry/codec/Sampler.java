@@ -54,7 +54,7 @@ final class Sampler {
       byte[] sample = out.written();
       maxSize = Math.max(maxSize, sample.length);
       if (!keepsAll && seen.size() == seenBefore) continue;
-      String name = name(root, sample);
+      String name = root.sampleName(format.newReader(sample));
       int number = 1;
       while (samples.containsKey(name + "-" + number)) number++;
       samples.put(name + "-" + number, sample);
@@ -65,14 +65,6 @@ final class Sampler {
   /** Marks a shape as part of a sample. Called for records, enums and sealed types. */
   void markSeen(Shape shape) {
     seen.add(shape);
-  }
-
-  private String name(Shape root, byte[] sample) {
-    if (!(root instanceof ChoiceShape)) return root.schemaText();
-    var in = format.newReader(sample);
-    in.beginMap();
-    in.next();
-    return in.text();
   }
 
   ItemWriter out() {

@@ -37,6 +37,11 @@ interface Shape {
   /** Writes a sample value. {@link #fitsDepth} must return true for {@code levels}. */
   void sample(Sampler sampler, int levels);
 
+  /** Returns the name of the sample value that the reader reads next. */
+  default String sampleName(ItemReader in) {
+    return schemaText();
+  }
+
   /**
    * Returns a text for a schema. Shapes that read the same bytes in the same way have the same
    * text.

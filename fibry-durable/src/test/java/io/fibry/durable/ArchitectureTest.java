@@ -54,8 +54,7 @@ class ArchitectureTest extends ArchitectureRules {
             "one package without an order of its types so far; to be cut"),
         entry(Set.of("CopySummary", "Store"),
             "a copy of a store returns its summary, which also finds an unfinished copy in a store"),
-        entry(Set.of("ChoiceShape", "RecordShape", "Sampler", "Shape"),
-            "one package without an order of its types so far; to be cut"),
+        entry(Set.of("Sampler", "Shape"), "a shape writes a sample of its values, which a sampler collects"),
         entry(Set.of("AnswerCodecs", "Codec", "TypeCodec"),
             "the factory methods of the interface create its implementations"),
         entry(Set.of("ActorLocation", "Relocations"), "relocations name locations, and move them"));
