@@ -75,8 +75,8 @@ final class LocalNode implements Cluster {
       try {
         var clock = BlockBuilder.of(scope.anonymous()).scheduler();
         var heartbeats = new HeartbeatTracker(clock, options.lease());
-        lease = Optional.of(NodeLease.begin(scope, transport, subjects, options, heartbeats));
-        var membership = new Membership(scope, transport, subjects, options, heartbeats);
+        lease = Optional.of(NodeLease.begin(scope, transport, subjects, options.node(), options.lease(), options.wallClock(), heartbeats));
+        var membership = new Membership(scope, transport, subjects, options.node(), options.lease(), heartbeats);
         var nodeContext = new NodeContext(scope, clock, transport, subjects, lease.get(), membership, options.node(),
             options.settleTime(), new RequestRegistry());
         var node = new LocalNode(nodeContext, options);

@@ -56,17 +56,17 @@ final class Membership implements AutoCloseable {
   private final String keyPrefix;
   private final Actor<Object> actor;
 
-  Membership(ActorScope scope, ClusterTransport transport, Subjects subjects, Cluster.Options options,
+  Membership(ActorScope scope, ClusterTransport transport, Subjects subjects, String node, Duration lease,
       HeartbeatTracker heartbeats) {
     this.clock = BlockBuilder.of(scope.anonymous()).scheduler();
     this.transport = transport;
     this.heartbeats = heartbeats;
-    this.node = options.node();
+    this.node = node;
     this.memberList = ObservableValue.of(InternalActors.newBuilder(scope), List.of());
     this.keyPrefix = subjects.nodeKeyPrefix();
     this.actor = InternalActors.newEventBuilder(scope).newActor(this::handle);
     actor.closeOnExit(transport.watch(keyPrefix, actor::sendMessage));
-    actor.sendMessageEvery(new MembershipCheck(), options.lease().dividedBy(CHECKS_PER_LEASE));
+    actor.sendMessageEvery(new MembershipCheck(), lease.dividedBy(CHECKS_PER_LEASE));
   }
 
   ObservableValue<List<Member>> observableMembers() {

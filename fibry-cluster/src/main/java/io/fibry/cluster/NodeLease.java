@@ -92,16 +92,16 @@ final class NodeLease {
   private boolean hasLeft; // the node does not join again
   private Actor<LeaseEvent> heartbeatActor; // written before others know this object
 
-  private NodeLease(ClusterTransport transport, Subjects subjects, Cluster.Options options, Scheduler clock,
+  private NodeLease(ClusterTransport transport, Subjects subjects, String node, Duration leaseTime, InstantSource wallClock, Scheduler clock,
       HeartbeatTracker heartbeats) {
     this.transport = transport;
     this.heartbeats = heartbeats;
-    this.key = subjects.keyOfNode(options.node());
-    this.leaseTime = options.lease();
+    this.key = subjects.keyOfNode(node);
+    this.leaseTime = leaseTime;
     this.clock = clock;
-    this.wallClock = options.wallClock();
+    this.wallClock = wallClock;
     this.joiningId = newId();
-    this.life = new LeaseLife(member(options.node()), false, 0, 0);
+    this.life = new LeaseLife(member(node), false, 0, 0);
     this.version = OptionalLong.empty();
   }
 
@@ -109,14 +109,14 @@ final class NodeLease {
     return UUID.randomUUID().toString();
   }
 
-  static NodeLease begin(ActorScope scope, ClusterTransport transport, Subjects subjects, Cluster.Options options,
+  static NodeLease begin(ActorScope scope, ClusterTransport transport, Subjects subjects, String node, Duration leaseTime, InstantSource wallClock,
       HeartbeatTracker heartbeats) {
-    var lease = new NodeLease(transport, subjects, options, BlockBuilder.of(scope.anonymous()).scheduler(), heartbeats);
+    var lease = new NodeLease(transport, subjects, node, leaseTime, wallClock, BlockBuilder.of(scope.anonymous()).scheduler(), heartbeats);
     lease.join(scope, subjects.app());
     boolean begun = false;
     try {
       lease.heartbeatActor = InternalActors.newEventBuilder(scope).newActor(lease::handle);
-      lease.heartbeatActor.sendMessageEvery(new HeartbeatTick(), options.lease().dividedBy(5));
+      lease.heartbeatActor.sendMessageEvery(new HeartbeatTick(), leaseTime.dividedBy(5));
       begun = true;
       return lease;
     } finally {

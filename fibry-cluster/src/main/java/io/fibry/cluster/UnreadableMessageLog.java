@@ -35,7 +35,7 @@ final class UnreadableMessageLog {
       return;
     }
     int omittedLines = OMITTED_LINES.getAndSet(0);
-    LoggerFactory.getLogger(Cluster.class).warn("{} that cannot be read{}{}{}", lineStart,
+    LoggerFactory.getLogger("io.fibry.cluster.Cluster").warn("{} that cannot be read{}{}{}", lineStart,
         wire.header(Destination.FROM).map(node -> "; sent by node '" + Lines.line(node) + "'").orElse(""),
         wire.replyTo().map(replyTo -> "; answers go to " + Lines.line(replyTo)).orElse(""),
         omittedLines == 0 ? "" : "; " + omittedLines + " more since the last such line were not logged", failure);

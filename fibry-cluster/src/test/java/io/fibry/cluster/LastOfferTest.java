@@ -58,7 +58,7 @@ class LastOfferTest {
     var subjects = new Subjects("shop");
     var clock = BlockBuilder.of(scope.anonymous()).scheduler();
     var options = Cluster.Options.defaults(network).withNode("watcher");
-    var membership = new Membership(scope, transport, subjects, options, new HeartbeatTracker(clock, options.lease()));
+    var membership = new Membership(scope, transport, subjects, options.node(), options.lease(), new HeartbeatTracker(clock, options.lease()));
     Patience.eventually(() -> countOffers(membership) == 2);
     var end = RemoteExitWatch.of("till", new NodeContext(watchingScope, clock, transport, subjects,
         null, membership, "watcher", null, null));
