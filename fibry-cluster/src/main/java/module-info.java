@@ -11,5 +11,10 @@ module io.fibry.cluster {
   exports io.fibry.cluster;
   exports io.fibry.cluster.spi;
 
-  opens io.fibry.cluster to io.fibry.durable; // its codecs read and write the records that nodes exchange
+  // the codecs of fibry-durable read and write the records that nodes exchange
+  opens io.fibry.cluster to io.fibry.durable;
+  opens io.fibry.cluster.membership to io.fibry.durable;
+  opens io.fibry.cluster.partition to io.fibry.durable;
+  opens io.fibry.cluster.remote to io.fibry.durable;
+  opens io.fibry.cluster.wire to io.fibry.durable;
 }

@@ -6,6 +6,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Exitable;
 import io.fibry.Handler;
+import io.fibry.cluster.wire.Subjects;
 import io.fibry.durable.Durable;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;

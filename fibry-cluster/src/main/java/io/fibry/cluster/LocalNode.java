@@ -6,8 +6,28 @@ import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.Sink;
+import io.fibry.cluster.membership.HeartbeatTracker;
+import io.fibry.cluster.membership.Membership;
+import io.fibry.cluster.membership.NodeLease;
+import io.fibry.cluster.membership.PartitionAssignment;
+import io.fibry.cluster.partition.HostedKind;
+import io.fibry.cluster.partition.PartitionCoordinator;
+import io.fibry.cluster.remote.ClusterTopic;
+import io.fibry.cluster.remote.ExposedActor;
+import io.fibry.cluster.remote.NodeContext;
+import io.fibry.cluster.remote.RemoteActor;
+import io.fibry.cluster.remote.RemoteAddress;
+import io.fibry.cluster.remote.RemoteEntities;
+import io.fibry.cluster.remote.RemoteExitWatch;
+import io.fibry.cluster.remote.RemoteSender;
+import io.fibry.cluster.remote.RequestKeepAlive;
+import io.fibry.cluster.remote.RequestRegistry;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
+import io.fibry.cluster.wire.Destination;
+import io.fibry.cluster.wire.MessageVersion;
+import io.fibry.cluster.wire.Protocol;
+import io.fibry.cluster.wire.Subjects;
 import io.fibry.codec.Codec;
 import io.fibry.durable.Durable;
 import io.fibry.durable.SharedStoreAccess;
@@ -75,7 +95,8 @@ final class LocalNode implements Cluster {
       try {
         var clock = BlockBuilder.of(scope.anonymous()).scheduler();
         var heartbeats = new HeartbeatTracker(clock, options.lease());
-        lease = Optional.of(NodeLease.begin(scope, transport, subjects, options.node(), options.lease(), options.wallClock(), heartbeats));
+        lease = Optional.of(NodeLease.begin(scope, transport, subjects, options.node(), options.lease(),
+            options.wallClock(), heartbeats));
         var membership = new Membership(scope, transport, subjects, options.node(), options.lease(), heartbeats);
         var nodeContext = new NodeContext(scope, clock, transport, subjects, lease.get(), membership, options.node(),
             options.settleTime(), new RequestRegistry());

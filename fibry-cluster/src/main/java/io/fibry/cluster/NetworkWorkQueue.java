@@ -3,6 +3,8 @@ package io.fibry.cluster;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.wire.Protocol;
+import io.fibry.cluster.wire.Subjects;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.durable.Idempotent;

@@ -1,6 +1,8 @@
 package io.fibry.cluster;
 
 import io.fibry.cluster.Cluster.Member;
+import io.fibry.cluster.partition.HostingStats;
+import io.fibry.cluster.partition.PartitionCoordinator;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

@@ -5,6 +5,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
+import io.fibry.cluster.remote.ReplyCodec;
 import io.fibry.cluster.spi.ClusterTransport.WorkItem;
 import io.fibry.pool.Pools;
 import io.fibry.pubsub.Subscription;

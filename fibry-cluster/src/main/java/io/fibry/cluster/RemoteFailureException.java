@@ -12,7 +12,7 @@ public final class RemoteFailureException extends RuntimeException {
   /** The class name of the exception that was thrown. */
   private final String type;
 
-  RemoteFailureException(String text, String type) {
+  public RemoteFailureException(String text, String type) {
     super(text);
     this.type = Objects.requireNonNull(type, "type");
   }

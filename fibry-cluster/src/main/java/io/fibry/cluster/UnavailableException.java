@@ -12,7 +12,7 @@ import io.fibry.RequestException;
 public final class UnavailableException extends RequestException {
   private static final long serialVersionUID = 1;
 
-  UnavailableException(String text, String actor, Object request, Throwable cause, Outcome outcome) {
+  public UnavailableException(String text, String actor, Object request, Throwable cause, Outcome outcome) {
     super(text, actor, request, cause, outcome);
   }
 }

@@ -13,7 +13,10 @@ class ArchitectureTest extends ArchitectureRules {
 
   @Override
   protected List<Set<String>> layers() {
-    return List.of(Set.of("io.fibry.cluster.spi"), Set.of("io.fibry.cluster"));
+    return List.of(Set.of("io.fibry.cluster.spi"), Set.of("io.fibry.cluster.wire"), Set.of("io.fibry.cluster"),
+        Set.of("io.fibry.cluster.membership"), Set.of("io.fibry.cluster.remote"),
+        Set.of("io.fibry.cluster.partition", "io.fibry.cluster.NetworkWorkQueue", "io.fibry.cluster.QueueWorkers"),
+        Set.of("io.fibry.cluster.NodeDump"), Set.of("io.fibry.cluster.LocalNode"));
   }
 
   @Override
@@ -35,10 +38,5 @@ class ArchitectureTest extends ArchitectureRules {
   protected Map<Set<String>, String> cycles() {
     return Map.of(Set.of("MemoryNetwork", "MemoryQueue", "MemoryTransport"),
         "the servers, the connection of a node to them, and its queues");
-  }
-
-  @Override
-  protected Map<String, Integer> largePackages() {
-    return Map.of("io.fibry.cluster", 54);
   }
 }

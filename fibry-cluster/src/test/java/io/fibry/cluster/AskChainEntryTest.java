@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Request;
 import io.fibry.cluster.spi.WireMessage;
+import io.fibry.cluster.wire.AskChainEntry;
+import io.fibry.cluster.wire.Destination;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

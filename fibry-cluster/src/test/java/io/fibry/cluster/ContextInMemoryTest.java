@@ -2,6 +2,9 @@ package io.fibry.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.cluster.remote.OutboundTell;
+import io.fibry.cluster.remote.RemoteAddress;
+import io.fibry.cluster.remote.TellBundle;
 import io.fibry.codec.Codec;
 import java.util.List;
 import java.util.Optional;

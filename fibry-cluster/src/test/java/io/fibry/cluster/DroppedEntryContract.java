@@ -8,6 +8,8 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.cluster.membership.PartitionAssignment;
+import io.fibry.cluster.wire.Subjects;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
 import java.time.Duration;

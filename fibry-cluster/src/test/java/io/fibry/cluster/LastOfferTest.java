@@ -10,6 +10,11 @@ import io.fibry.ActorSystem;
 import io.fibry.ExitReason;
 import io.fibry.Request;
 import io.fibry.Strategy;
+import io.fibry.cluster.membership.HeartbeatTracker;
+import io.fibry.cluster.membership.Membership;
+import io.fibry.cluster.remote.NodeContext;
+import io.fibry.cluster.remote.RemoteExitWatch;
+import io.fibry.cluster.wire.Subjects;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -58,7 +63,8 @@ class LastOfferTest {
     var subjects = new Subjects("shop");
     var clock = BlockBuilder.of(scope.anonymous()).scheduler();
     var options = Cluster.Options.defaults(network).withNode("watcher");
-    var membership = new Membership(scope, transport, subjects, options.node(), options.lease(), new HeartbeatTracker(clock, options.lease()));
+    var membership = new Membership(scope, transport, subjects, options.node(), options.lease(),
+        new HeartbeatTracker(clock, options.lease()));
     Patience.eventually(() -> countOffers(membership) == 2);
     var end = RemoteExitWatch.of("till", new NodeContext(watchingScope, clock, transport, subjects,
         null, membership, "watcher", null, null));

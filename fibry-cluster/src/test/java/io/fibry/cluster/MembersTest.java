@@ -10,6 +10,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter;
 import io.fibry.Request;
+import io.fibry.cluster.membership.NodeState;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.codec.Codec;
 import io.fibry.support.Intercepted;

@@ -9,6 +9,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.wire.Subjects;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;

@@ -1,6 +1,8 @@
 package io.fibry.cluster;
 
+import io.fibry.cluster.membership.NodeState;
 import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.wire.Subjects;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.Map;
@@ -10,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * A network whose nodes live until a test ends them: even on a busy machine, their lease of one
  * minute does not expire. Thread-safe.
  */
-final class TestNetwork implements ClusterNetwork {
+public final class TestNetwork implements ClusterNetwork {
   static final Duration LEASE = Duration.ofMinutes(1);
 
   private final ClusterNetwork network;
@@ -20,7 +22,7 @@ final class TestNetwork implements ClusterNetwork {
     this.network = network;
   }
 
-  static TestNetwork inMemory() {
+  public static TestNetwork inMemory() {
     return new TestNetwork(MemoryNetwork.create());
   }
 

@@ -9,6 +9,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter;
 import io.fibry.cluster.spi.WireMessage;
+import io.fibry.cluster.wire.Subjects;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Topic;

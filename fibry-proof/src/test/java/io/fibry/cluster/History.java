@@ -4,6 +4,7 @@ import io.fibry.DeadLetter;
 import io.fibry.MailboxFullException;
 import io.fibry.Outcome;
 import io.fibry.cluster.Ledgers.Tell;
+import io.fibry.cluster.remote.RemoteOutbox;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

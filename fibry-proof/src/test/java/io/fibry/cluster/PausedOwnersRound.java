@@ -11,6 +11,7 @@ import io.fibry.cluster.Ledgers.Ledger;
 import io.fibry.cluster.Ledgers.Message;
 import io.fibry.cluster.Ledgers.Read;
 import io.fibry.cluster.RemoteNetwork.Odds;
+import io.fibry.cluster.membership.PartitionAssignment;
 import io.fibry.durable.Durable;
 import io.fibry.durable.EventContext;
 import io.fibry.pool.Entities;

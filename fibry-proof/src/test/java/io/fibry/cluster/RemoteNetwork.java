@@ -1,7 +1,9 @@
 package io.fibry.cluster;
 
 import io.fibry.ActorScope;
+import io.fibry.cluster.membership.NodeState;
 import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.wire.Subjects;
 import io.fibry.store.Store;
 import java.time.Duration;
 import java.util.ArrayList;

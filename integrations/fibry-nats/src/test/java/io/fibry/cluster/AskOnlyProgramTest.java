@@ -7,6 +7,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.cluster.wire.Subjects;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.nats.ServerEvidence;
 import io.fibry.nats.Servers;

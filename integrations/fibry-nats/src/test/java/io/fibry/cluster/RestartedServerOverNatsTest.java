@@ -10,6 +10,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
+import io.fibry.cluster.wire.Subjects;
 import io.fibry.nats.ServerEvidence;
 import io.fibry.nats.Servers;
 import io.fibry.support.Patience;

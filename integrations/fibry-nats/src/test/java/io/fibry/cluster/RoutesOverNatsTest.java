@@ -7,6 +7,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.cluster.membership.PartitionAssignment;
 import io.fibry.nats.NatsNetwork;
 import io.fibry.nats.ServerEvidence;
 import io.fibry.nats.Servers;

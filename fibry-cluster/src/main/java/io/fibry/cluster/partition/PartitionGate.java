@@ -1,0 +1,425 @@
+package io.fibry.cluster.partition;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.cluster.Cluster;
+import io.fibry.cluster.membership.InternalActors;
+import io.fibry.cluster.remote.InboundDispatcher;
+import io.fibry.cluster.remote.InboundMessage;
+import io.fibry.cluster.remote.NodeContext;
+import io.fibry.cluster.remote.TellBundle;
+import io.fibry.cluster.spi.WireMessage;
+import io.fibry.cluster.wire.Destination;
+import io.fibry.durable.SharedStoreAccess;
+import io.fibry.pool.Entities;
+import io.fibry.pubsub.Subscription;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Receives the messages of one partition. It holds them before this node owns the partition, gives
+ * them to the entities while this node owns it, and forwards them for a while after that. So no
+ * message is lost; the next owner recognizes duplicates by their ids. An actor, the gate, handles
+ * one message after the other; fields without a remark are used by its thread only.
+ */
+public final class PartitionGate<M> {
+  private static final int MAX_WAITING = 4_096; // messages in this object
+  private static final long MAX_BYTES = 16 << 20; // of the bodies of these messages
+  private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(10); // for entities to handle waiting messages
+  private static final Duration KILL_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration ID_RETENTION = Duration.ofSeconds(10); // of message ids; forwarding takes only 2 s
+
+  private enum GateStage {
+    HOLDING, OPEN, RELEASED, FORWARDING
+  }
+
+  private sealed interface GateEvent<M> {}
+
+  private record DirectMessage<M>(InboundMessage message) implements GateEvent<M> {}
+
+  private record ForwardedMessage<M>(InboundMessage message) implements GateEvent<M> {}
+
+  /** The previous owner has forwarded all messages that it held. */
+  private record TransferEnd<M>() implements GateEvent<M> {}
+
+  private record OpenGate<M>(Entities<String, M> entities, boolean isTransferComplete) implements GateEvent<M> {}
+
+  private record ReleaseGate<M>(Runnable onReleased) implements GateEvent<M> {}
+
+  private record ForwardTo<M>(String node) implements GateEvent<M> {}
+
+  private record ReclaimGate<M>() implements GateEvent<M> {}
+
+  private record ResumeForwarding<M>() implements GateEvent<M> {}
+
+  private record EndGate<M>(Runnable onEnded) implements GateEvent<M> {}
+
+  /** Sent by the gate to itself, so that it comes after all messages that have arrived. */
+  private record GateDrained<M>(Runnable onEnded) implements GateEvent<M> {}
+
+  private final String name; // of the partition, for texts
+  private final Scheduler clock;
+  private final InboundDispatcher<M> dispatcher;
+  private final Predicate<String> isOwnKey; // whether a key belongs to this partition
+  private final Consumer<String> deliverPending; // delivers the pending messages of a key from the store
+  private final Consumer<TransferMessage> transferSender; // sends a message to the next owner
+  private final Actor<GateEvent<M>> gate;
+  private Subscription subscription; // written before the coordinator knows this object
+  private final AtomicInteger waitingCount = new AtomicInteger(); // messages in this object; used by all threads
+  private final AtomicLong waitingBytes = new AtomicLong(); // of their bodies; used by all threads
+  private final ArrayDeque<InboundMessage> heldMessages = new ArrayDeque<>();
+  private final ArrayDeque<InboundMessage> transferredMessages = new ArrayDeque<>(); // from the previous owner
+  // True if no other node gets messages to the partition. The previous owner may still forward
+  // messages until exclusiveFrom. Written by the gate, read by all threads.
+  private volatile boolean isExclusive;
+  private volatile long exclusiveFrom; // in nanoseconds of the clock; readers read isExclusive first
+  private GateStage stage = GateStage.HOLDING;
+  private boolean isTransferComplete; // all messages that the previous owner held have arrived
+  private boolean hasPreviousOwner; // a previous owner forwards messages until forgetAt
+  private Optional<Entities<String, M>> entities = Optional.empty();
+  private final Set<String> seenIds = new HashSet<>(); // of messages, as long as duplicates may arrive
+  private long forgetAt; // when seenIds is cleared, in nanoseconds of the clock
+  private volatile long laterEpoch; // of a later owner, or 0; read by the coordinator
+  private Optional<ReleaseGate<M>> pendingRelease = Optional.empty();
+  private String nextOwner = ""; // empty if there is none
+
+  /** A message for the next owner. An empty {@code wire} says that no held messages follow. */
+  record TransferMessage(String node, Optional<WireMessage> wire) {
+
+    /** Returns the message as it is sent to the next owner. */
+    WireMessage toWireMessage(String subject, String partition) {
+      var headers = new HashMap<String, String>();
+      wire.ifPresent(message -> headers.putAll(message.headers()));
+      headers.put(PartitionCoordinator.PARTITION_HEADER, partition);
+      if (wire.isEmpty()) headers.put(PartitionCoordinator.TRANSFER_COMPLETE_HEADER, "");
+      return new WireMessage(subject, wire.flatMap(WireMessage::replyTo), headers,
+          wire.map(WireMessage::body).orElse(new byte[0]));
+    }
+  }
+
+  private PartitionGate(String name, ActorScope scope, Scheduler clock, InboundDispatcher<M> dispatcher,
+      Predicate<String> isOwnKey, Consumer<String> deliverPending, Consumer<TransferMessage> transferSender) {
+    this.name = name;
+    this.clock = clock;
+    this.isOwnKey = isOwnKey;
+    this.deliverPending = deliverPending;
+    this.dispatcher = dispatcher;
+    this.transferSender = transferSender;
+    this.gate = InternalActors.newBuilder(scope).newActor(this::handle);
+  }
+
+  /**
+   * Returns a gate that holds the messages that arrive from now on.
+   *
+   * @param name names the partition in refusals
+   */
+  static <M> PartitionGate<M> hold(NodeContext nodeContext, String name, String subject,
+      InboundDispatcher<M> dispatcher, Predicate<String> isOwnKey, Consumer<String> deliverPending,
+      Consumer<TransferMessage> transferSender) {
+    var newGate =
+        new PartitionGate<M>(name, nodeContext.scope(), nodeContext.clock(), dispatcher, isOwnKey, deliverPending,
+            transferSender);
+    boolean isSubscribed = false;
+    try {
+      newGate.subscription = nodeContext.transport().subscribe(subject, Optional.empty(), newGate::receive);
+      newGate.gate.closeOnExit(newGate.subscription, () -> dispatcher.requests().removeAllOf(newGate));
+      isSubscribed = true;
+      return newGate;
+    } finally {
+      if (!isSubscribed) newGate.gate.kill();
+    }
+  }
+
+  /**
+   * Called on a thread of the transport. If the gate has no capacity, the sender gets a refusal. If
+   * another node may also get the message, it is dropped here without a refusal. That node may
+   * handle it, or forward it to this node when the gate has capacity.
+   */
+  private void receive(WireMessage wire) {
+    var message = new InboundMessage(wire, this, clock.nanoTime());
+    if (enqueue(new DirectMessage<>(message), message) || !isExclusive || clock.nanoTime() - exclusiveFrom < 0) return;
+    dispatcher.refuseAsFull(wire, name + " is full: " + MAX_WAITING + " messages of other nodes, or "
+        + (MAX_BYTES >> 20) + " MiB of them, wait already; ask again later", MAX_WAITING);
+  }
+
+  /**
+   * Called on a thread of the transport, with a message that the previous owner forwards. If the
+   * gate has no capacity, the message is dropped without a refusal, because the gate may have got
+   * the same message from its sender.
+   */
+  void receiveTransfer(WireMessage wire) {
+    var message = new InboundMessage(wire, this, clock.nanoTime());
+    enqueue(new ForwardedMessage<>(message), message);
+  }
+
+  /** Gives a message to the gate. Returns false if the gate has no capacity, or has ended. */
+  private boolean enqueue(GateEvent<M> event, InboundMessage message) {
+    dispatcher.requests().addWaiting(message);
+    boolean hasCapacity = waitingCount.incrementAndGet() <= MAX_WAITING
+        & waitingBytes.addAndGet(message.wire().body().length) <= MAX_BYTES;
+    if (hasCapacity && gate.sendMessage(event)) return true;
+    onHandled(message);
+    return false;
+  }
+
+  private void onHandled(InboundMessage message) {
+    releaseCapacity(message.wire());
+    dispatcher.requests().removeWaiting(message);
+  }
+
+  private void releaseCapacity(WireMessage wire) {
+    waitingCount.decrementAndGet();
+    waitingBytes.addAndGet(-wire.body().length);
+  }
+
+  // ---- called by the coordinator
+
+  void onTransferComplete() {
+    gate.sendMessage(new TransferEnd<>());
+  }
+
+  /** Begins to handle messages, because this node owns the partition. */
+  void open(Entities<String, M> entities, boolean isTransferComplete) {
+    gate.sendMessage(new OpenGate<>(entities, isTransferComplete));
+  }
+
+  /** {@return the epoch of a later owner, which a message contained; 0 if no message did} */
+  long laterEpoch() {
+    return laterEpoch;
+  }
+
+  /** Lets the entities handle the messages that wait for them, and ends the entities. */
+  void releaseWhenHandled(Runnable onReleased) {
+    gate.sendMessage(new ReleaseGate<>(onReleased));
+  }
+
+  void forwardTo(String node) {
+    gate.sendMessage(new ForwardTo<>(node));
+  }
+
+  /**
+   * Stops forwarding, and holds messages. Called before this node writes its right again, so that
+   * messages that the next owner forwards back stay here, and are handled first.
+   */
+  void reclaim() {
+    gate.sendMessage(new ReclaimGate<>());
+  }
+
+  /** Forwards messages again, because this node does not own the partition after all. */
+  void resumeForwarding() {
+    gate.sendMessage(new ResumeForwarding<>());
+  }
+
+  /** Ends the gate after it has forwarded or refused the messages that have arrived. */
+  void endAfterMessages(Runnable onEnded) {
+    gate.sendMessage(new EndGate<>(onEnded));
+  }
+
+  /**
+   * Ends at once, because another node may own the partition. Waiting messages are not answered.
+   * The coordinator ends the entities.
+   */
+  void drop() {
+    isExclusive = false;
+    gate.kill();
+  }
+
+  // ---- the gate
+
+  private void handle(GateEvent<M> event, ActorContext<GateEvent<M>> context) {
+    switch (event) {
+      case DirectMessage<M> direct -> {
+        if (!isNew(direct.message)) break;
+        holdIfSuperseded(Destination.epochOf(direct.message.wire()));
+        handleMessage(direct.message);
+      }
+      case ForwardedMessage<M> forwarded -> {
+        if (dropIfTooLate(forwarded.message) || !isNew(forwarded.message)) break;
+        if (stage == GateStage.HOLDING) transferredMessages.add(forwarded.message);
+        else handleMessage(forwarded.message);
+      }
+      case TransferEnd<M> end -> {
+        isTransferComplete = true;
+        openIfReady();
+      }
+      case OpenGate<M> open -> {
+        entities = Optional.of(open.entities);
+        stage = GateStage.HOLDING;
+        hasPreviousOwner |= !open.isTransferComplete;
+        isTransferComplete |= open.isTransferComplete;
+        openIfReady();
+      }
+      case ReleaseGate<M> request -> {
+        pendingRelease = Optional.of(request);
+        releaseEntities();
+      }
+      case ForwardTo<M> target -> {
+        nextOwner = target.node;
+        stage = GateStage.FORWARDING;
+        while (!heldMessages.isEmpty()) handleMessage(heldMessages.poll());
+        sendTransfer(Optional.empty());
+      }
+      case ReclaimGate<M> reclaim -> {
+        if (stage == GateStage.FORWARDING) stage = GateStage.HOLDING;
+      }
+      case ResumeForwarding<M> resume -> continueForwarding();
+      case GateDrained<M> drained -> {
+        while (!heldMessages.isEmpty()) refuse(heldMessages.poll()); // there is no next owner
+        context.self().sendPoisonPill();
+        drained.onEnded.run();
+      }
+      case EndGate<M> end -> {
+        continueForwarding();
+        subscription.close(); // messages that have arrived are still forwarded
+        context.self().sendMessage(new GateDrained<>(end.onEnded));
+      }
+    }
+  }
+
+  /**
+   * If the sender of a message knows a later owner, holds messages until the coordinator has found
+   * or written in the table that this node is the owner. This node may be unaware that its lease
+   * has expired, because its clocks may stop while its machine is suspended.
+   */
+  private void holdIfSuperseded(long epoch) {
+    if (stage != GateStage.OPEN && stage != GateStage.HOLDING || !isLater(epoch)) return;
+    stage = GateStage.HOLDING;
+    isExclusive = false;
+    laterEpoch = Math.max(laterEpoch, epoch);
+  }
+
+  private boolean isLater(long epoch) {
+    return epoch > dispatcher.epoch().getAsLong();
+  }
+
+  private void openIfReady() {
+    if (stage != GateStage.HOLDING || entities.isEmpty() || !isTransferComplete || isLater(laterEpoch)) return;
+    stage = GateStage.OPEN;
+    long now = clock.nanoTime();
+    forgetAt = now + ID_RETENTION.toNanos();
+    exclusiveFrom = hasPreviousOwner ? forgetAt : now;
+    handleHeld();
+    isExclusive = true;
+    releaseEntities();
+  }
+
+  /**
+   * Ends the entities if the coordinator wants to release the partition. A gate that is not open
+   * waits first for the previous owner, which would otherwise drop the messages that it holds.
+   */
+  private void releaseEntities() {
+    if (stage != GateStage.OPEN || pendingRelease.isEmpty()) return;
+    closeEntities();
+    stage = GateStage.RELEASED;
+    isExclusive = false;
+    isTransferComplete = false;
+    hasPreviousOwner = false;
+    pendingRelease.get().onReleased.run();
+    pendingRelease = Optional.empty();
+  }
+
+  private void continueForwarding() {
+    if (stage != GateStage.HOLDING || nextOwner.isEmpty()) return;
+    stage = GateStage.FORWARDING;
+    handleHeld();
+  }
+
+  /** Handles the messages that the previous owner held, and then the messages that arrived here. */
+  private void handleHeld() {
+    while (!transferredMessages.isEmpty()) handleMessage(transferredMessages.poll());
+    while (!heldMessages.isEmpty()) handleMessage(heldMessages.poll());
+  }
+
+  private void handleMessage(InboundMessage message) {
+    switch (stage) {
+      case HOLDING, RELEASED -> heldMessages.add(message);
+      case FORWARDING -> {
+        onHandled(message);
+        message.wire().header(Destination.MESSAGE_ID).ifPresent(seenIds::remove); // the next owner may forward it back
+        message.withRemainingTime(clock).ifPresent(wire -> sendTransfer(Optional.of(wire)));
+      }
+      default -> {
+        releaseCapacity(message.wire());
+        message.withRemainingTime(clock).ifPresent(this::deliver); // may wait for capacity in a mailbox
+        dispatcher.requests().removeWaiting(message);
+      }
+    }
+  }
+
+  private void refuse(InboundMessage message) {
+    onHandled(message);
+    dispatcher.refuseAsWithdrawn(message.wire(), "a node has just given up " + name + ", which has no next owner");
+  }
+
+  /**
+   * Sends a message to the next owner or, if {@code wire} is empty, the end of the transfer. Sends
+   * nothing if this node may have been declared dead, because another owner may have handled the
+   * message, and the next owner cannot know that.
+   */
+  private void sendTransfer(Optional<WireMessage> wire) {
+    if (!dispatcher.mayAnswer().getAsBoolean()) return;
+    try {
+      transferSender.accept(new TransferMessage(nextOwner, wire));
+    } catch (RuntimeException failure) { // the next owner continues without this message
+      LoggerFactory.getLogger(Cluster.class).warn("node '{}' does not get a message that was held for it", nextOwner,
+          failure);
+    }
+  }
+
+  private void deliver(WireMessage wire) {
+    if (!dispatcher.mayAnswer().getAsBoolean()) return;
+    if (TellBundle.isBundle(wire)) {
+      dispatcher.deliverAll(wire, SharedStoreAccess::withReceivedBytes,
+          key -> key.filter(isOwnKey).map(text -> entities.orElseThrow().actor(text)));
+      return;
+    }
+    var key = wire.header(Destination.KEY).filter(isOwnKey);
+    if (key.isEmpty()) return; // not a key of this partition
+    if (wire.header(Destination.DELIVER_PENDING).isPresent()) {
+      deliverPending.accept(key.get());
+      return;
+    }
+    var message = dispatcher.read(wire);
+    if (message.isPresent()) dispatcher.deliver(wire, message.get(),
+        () -> SharedStoreAccess.withReceivedBytes(entities.orElseThrow().actor(key.get()), wire.body()));
+  }
+
+  /** Drops a message whose id this node may have forgotten. Returns whether it was dropped. */
+  private boolean dropIfTooLate(InboundMessage message) {
+    if (stage == GateStage.HOLDING || clock.nanoTime() - forgetAt < 0) return false;
+    onHandled(message);
+    return true;
+  }
+
+  /** Returns whether the message has arrived here for the first time. Drops a duplicate. */
+  private boolean isNew(InboundMessage message) {
+    if (stage == GateStage.OPEN && clock.nanoTime() - forgetAt >= 0) {
+      if (!seenIds.isEmpty()) seenIds.clear();
+      return true;
+    }
+    boolean isFirst = message.wire().header(Destination.MESSAGE_ID).map(seenIds::add).orElse(true);
+    if (!isFirst) onHandled(message);
+    return isFirst;
+  }
+
+  private void closeEntities() {
+    entities.ifPresent(present -> {
+      present.sendPoisonPill();
+      if (present.waitForExit(DRAIN_TIMEOUT)) return;
+      present.kill();
+      present.waitForExit(KILL_TIMEOUT);
+    });
+    entities = Optional.empty();
+  }
+}

@@ -1,0 +1,149 @@
+package io.fibry.cluster.remote;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
+import io.fibry.ExitReason;
+import io.fibry.Exitable;
+import io.fibry.cluster.membership.InternalActors;
+import io.fibry.cluster.spi.WireMessage;
+import io.fibry.cluster.wire.Destination;
+import io.fibry.cluster.wire.Protocol;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pubsub.Subscription;
+import io.fibry.spi.ForwardingExitable;
+import io.fibry.spi.LastingAddress;
+import io.fibry.time.Scheduler;
+import java.util.Optional;
+
+/**
+ * An offer: gives messages of other nodes to an actor of this node. The messages wait in the
+ * mailbox of a second actor, the gate. The mailbox of the offered actor may block, but the thread
+ * of the transport must not wait. When the offer ends, its subscription ends first, so that the
+ * actor still gets the messages that have arrived.
+ */
+public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
+  private static final int MAX_WAITING = 4_096; // messages in the mailbox of the gate
+  private static final String GROUP = "n"; // all nodes that offer the name; one node of the group gets each message
+
+  private record ExposureBegin() {}
+
+  /** Tells the gate that the actor has ended, so that the offer ends. */
+  private record ExposureEnd(ExitReason reason) {}
+
+  private final Scheduler clock;
+  private final InboundDispatcher<M> dispatcher;
+  private final Actor<? super M> actor;
+  private final Actor<Object> gate;
+  private final Subscription arrivals;
+  private volatile boolean isEnding;
+  private volatile String endReason = "Stopped"; // the exit reason of the actor, if the actor ends before the offer
+
+  private ExposedActor(ActorBuilder<Object> builder, NodeContext nodeContext, String subject,
+      InboundDispatcher<M> dispatcher,
+      Actor<? super M> actor) {
+    this.clock = nodeContext.clock();
+    this.dispatcher = dispatcher;
+    this.actor = actor;
+    this.gate = builder.mailbox(Mailbox.bounded(MAX_WAITING, Overflow.REJECT)).newActor(this::handle);
+    Subscription subscription = null;
+    try {
+      gate.sendMessage(new ExposureBegin());
+      subscription = nodeContext.transport().subscribe(subject, Optional.of(GROUP), this::receive);
+      gate.closeOnExit(subscription, () -> dispatcher.requests().removeAllOf(this));
+    } finally {
+      if (subscription == null) gate.kill();
+    }
+    this.arrivals = subscription;
+  }
+
+  /** Begins an offer, which ends with its actor. */
+  public static <M> ExposedActor<M> begin(NodeContext nodeContext, String subject, String name, Protocol<M> protocol,
+      Actor<? super M> actor) {
+    var dispatcher =
+        new InboundDispatcher<>(nodeContext.transport(), name, nodeContext.nameAndLife(), protocol,
+            nodeContext.requests(),
+            () -> true,
+            () -> 0, nodeContext.blockBuilder());
+    return new ExposedActor<>(InternalActors.newBuilder(nodeContext.scope()), nodeContext, subject, dispatcher, actor);
+  }
+
+  /** {@return why the offer ended, as a text} */
+  public String endReason() {
+    return endReason;
+  }
+
+  // ---- the end
+
+  @Override
+  protected Exitable target() {
+    return gate;
+  }
+
+  @Override
+  public void askExit() {
+    stopListening();
+    super.askExit();
+  }
+
+  @Override
+  public void sendPoisonPill() {
+    stopListening();
+    super.sendPoisonPill();
+  }
+
+  @Override
+  public void kill() {
+    isEnding = true;
+    super.kill();
+  }
+
+  @Override
+  public void close() {
+    stopListening();
+    super.close();
+  }
+
+  private void stopListening() {
+    arrivals.close(); // returns when the messages that were sent to this node have arrived
+    isEnding = true;
+  }
+
+  // ---- messages
+
+  /** Called on a thread of the transport. */
+  private void receive(WireMessage wire) {
+    var message = new InboundMessage(wire, this, clock.nanoTime());
+    dispatcher.requests().addWaiting(message);
+    if (gate.sendMessage(message)) return;
+    dispatcher.requests().removeWaiting(message);
+    String name = dispatcher.description();
+    if (isEnding) dispatcher.refuseAsWithdrawn(wire, "a node has just withdrawn its offer of actor '" + name + "'");
+    else dispatcher.refuseAsFull(wire,
+        "actor '" + name + "' has " + MAX_WAITING + " messages of other nodes waiting already", MAX_WAITING);
+  }
+
+  private void deliver(WireMessage wire) {
+    if (wire.header(Destination.PRESENCE_QUERY).isPresent()) dispatcher.acknowledge(wire);
+    else if (TellBundle.isBundle(wire))
+      dispatcher.deliverAll(wire, (target, body) -> target, key -> Optional.of(actor));
+    else dispatcher.read(wire).ifPresent(message -> dispatcher.deliver(wire, message, () -> actor));
+  }
+
+  private void handle(Object message, ActorContext<Object> context) {
+    switch (message) {
+      case InboundMessage inbound -> {
+        inbound.withRemainingTime(clock).ifPresent(this::deliver); // may wait for capacity of the actor's mailbox
+        dispatcher.requests().removeWaiting(inbound);
+      }
+      case ExposureBegin begin -> context.watch(LastingAddress.owner(actor), ExposureEnd::new);
+      case ExposureEnd end -> {
+        endReason = ReplyCodec.summarize(end.reason);
+        isEnding = true;
+        context.self().sendPoisonPill();
+      }
+      default -> throw new AssertionError(message);
+    }
+  }
+}

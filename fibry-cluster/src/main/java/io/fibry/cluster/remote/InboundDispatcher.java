@@ -1,0 +1,220 @@
+package io.fibry.cluster.remote;
+
+import io.fibry.Actor;
+import io.fibry.Outcome;
+import io.fibry.Request;
+import io.fibry.cluster.Cluster;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.UnavailableException;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
+import io.fibry.cluster.wire.AskChainEntry;
+import io.fibry.cluster.wire.Destination;
+import io.fibry.cluster.wire.Protocol;
+import io.fibry.cluster.wire.UnreadableMessageLog;
+import io.fibry.codec.CodecException;
+import io.fibry.spi.AskChain;
+import io.fibry.spi.BlockBuilder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives messages of other nodes to an actor of this node, or to the entities of a partition, and
+ * sends their answers back. Thread-safe.
+ *
+ * @param description the name of the actor, or the kind
+ * @param life the name and the life of this node
+ * @param requests the requests that are not answered yet
+ * @param mayAnswer returns false if other nodes may have declared this node dead, or may own the
+ * partition, so that an answer of this node may be outdated
+ * @param epoch returns the epoch by which this node owns the partition; 0 if it does not own it, or
+ * if the actor is no entity
+ * @param blockBuilder has the context propagators that restore the sender's context on the
+ * delivering thread, so that the context propagators of the actor can capture it
+ */
+public record InboundDispatcher<M>(ClusterTransport transport, String description, String life, Protocol<M> protocol,
+    RequestRegistry requests,
+    BooleanSupplier mayAnswer, LongSupplier epoch, BlockBuilder<Object> blockBuilder) {
+
+  /** Decodes a message. If that fails, its sender gets the failure, and the result is empty. */
+  public Optional<M> read(WireMessage wire) {
+    try {
+      return Optional.of(protocol.decode(wire.body()));
+    } catch (RuntimeException failure) {
+      UnreadableMessageLog.log("'" + description + "' got a message", wire, failure);
+      wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofFailure(replyTo, wire, failure)));
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Gives a message to the actor, and may wait for capacity in its mailbox. If the actor cannot be
+   * made, or the delivery fails, the sender gets the failure.
+   */
+  public void deliver(WireMessage wire, M message, Supplier<? extends Actor<? super M>> actor) {
+    try {
+      deliver(wire, message, actor.get());
+    } catch (RuntimeException failure) {
+      LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", description, wire, failure);
+      wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofFailure(replyTo, message, failure)));
+    }
+  }
+
+  /**
+   * Makes the address for one message, which arrived as {@code body}. A durable actor that stores
+   * the message stores these bytes.
+   */
+  public interface AddressFactory<M> {
+    Actor<? super M> addressOf(Actor<? super M> actor, byte[] body);
+  }
+
+  /**
+   * Delivers the messages of a bundle, to which no answers are expected. The sending node gets a
+   * list of the messages that were refused.
+   */
+  public void deliverAll(WireMessage wire, AddressFactory<M> addresses,
+      Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {
+    List<TellBundle.Group> groups;
+    try {
+      groups = TellBundle.groups(wire.body());
+    } catch (RuntimeException failure) {
+      UnreadableMessageLog.log("'" + description + "' got messages", wire, failure);
+      return;
+    }
+    var refusals = new ArrayList<TellBundle.Refusal>(0);
+    int firstIndex = 0; // index in the bundle of the first message of the group
+    for (var group : groups) {
+      deliverAll(wire, addresses, group, firstIndex, actors, refusals);
+      firstIndex += group.bodies().size();
+    }
+    wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofReceipt(replyTo, new TellBundle.Receipt(refusals))));
+  }
+
+  private void deliverAll(WireMessage wire, AddressFactory<M> addresses, TellBundle.Group group, int firstIndex,
+      Function<Optional<String>, Optional<? extends Actor<? super M>>> actors, List<TellBundle.Refusal> refusals) {
+    var actor = actors.apply(group.key());
+    AskChain.runAs(List.of(chainEntry(group.key()).toString()), () -> {
+      for (int i = 0; i < group.bodies().size(); i++) {
+        int index = firstIndex + i;
+        byte[] body = group.bodies().get(i);
+        tryDeliver(wire, body, group.context(i), actor.map(target -> addresses.addressOf(target, body)))
+            .ifPresent(reason -> refusals.add(new TellBundle.Refusal(index, reason)));
+      }
+    });
+  }
+
+  /** {@return why the actor did not get the message, or empty if it has accepted it} */
+  private Optional<String> tryDeliver(WireMessage wire, byte[] body, String context,
+      Optional<? extends Actor<? super M>> actor) {
+    if (actor.isEmpty()) return Optional.of("its key does not belong to this partition");
+    try {
+      return trySend(actor.get(), protocol.decode(body), context) ? Optional.empty()
+          : Optional.of("'" + description + "' did not accept it");
+    } catch (CodecException failure) {
+      UnreadableMessageLog.log("'" + description + "' got a message", wire, failure);
+      return Optional.of(ReplyCodec.summarize(failure));
+    } catch (RuntimeException failure) {
+      LoggerFactory.getLogger(Cluster.class).warn("'{}' does not get a message", description, failure);
+      return Optional.of(ReplyCodec.summarize(failure));
+    }
+  }
+
+  /** Returns the entry of this actor in the chain of actors that wait for each other. */
+  private AskChainEntry chainEntry(Optional<String> key) {
+    return new AskChainEntry(life, key.map(text -> description + "/" + text).orElse(description));
+  }
+
+  private boolean trySend(Actor<? super M> actor, M message, String context) {
+    var accepted = new boolean[1];
+    blockBuilder.contextExecutor(actor, message, context).execute(() -> accepted[0] = actor.sendMessage(message));
+    return accepted[0];
+  }
+
+  private void deliver(WireMessage wire, M message, Actor<? super M> actor) {
+    blockBuilder.contextExecutor(actor, message, Destination.contextOf(wire))
+        .execute(() -> deliverInContext(wire, message, actor));
+  }
+
+  private void deliverInContext(WireMessage wire, M message, Actor<? super M> actor) {
+    var self = chainEntry(wire.header(Destination.KEY));
+    if (wire.header(Destination.STORE).isPresent()) storeMessage(wire, message, actor);
+    else if (wire.replyTo().isPresent() && message instanceof Request<?, ?> request) {
+      if (self.isWaitingFor(wire))
+        send(ReplyCodec.ofFailure(wire.replyTo().get(), request, self.cycleException(wire, request)));
+      else AskChain.runAs(self.chainOf(wire), () -> ask(wire, request, actor));
+    } else AskChain.runAs(List.of(self.toString()), () -> actor.sendMessage(message)); // if refused, a dead letter
+  }
+
+  private void storeMessage(WireMessage wire, M message, Actor<? super M> actor) {
+    boolean isStored = actor.sendMessage(message);
+    wire.replyTo().ifPresent(replyTo -> send(isStored ? ReplyCodec.ofConfirmation(replyTo)
+        : ReplyCodec.ofFailure(replyTo, message, notStoredException(wire, message))));
+  }
+
+  /**
+   * Returns an exception that names both possible reasons. Its outcome is unknown, because the
+   * actor's {@code sendMessage} returns only false.
+   */
+  private UnavailableException notStoredException(WireMessage wire, Object message) {
+    String actor = chainEntry(wire.header(Destination.KEY)).actor();
+    return new UnavailableException("'" + actor + "' has not confirmed that it has stored the message: too many stored "
+        + "messages wait for it, or its store has failed, as the log of its node then says", actor, message, null,
+        Outcome.UNKNOWN);
+  }
+
+  @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
+  private <R> void ask(WireMessage wire, Request<?, R> request, Actor<? super M> actor) {
+    String replyTo = wire.replyTo().orElseThrow();
+    var target = (Actor<Object>) (Actor<?>) actor;
+    var limit = Destination.handlerLimit(wire);
+    var answer = limit.isPresent() ? target.sendMessageReturn((Request<Object, R>) request, limit.get())
+        : target.sendMessageReturn((Request<Object, R>) request);
+    requests.addAsked(wire, answer);
+    answer.whenComplete((value, failure) -> {
+      if (!answer.isCancelled()) sendAnswer(replyTo, request, value, failure); // the asker still waits
+    });
+  }
+
+  private void sendAnswer(String replyTo, Object request, Object value, Throwable failure) {
+    try {
+      send(failure == null ? ReplyCodec.ofAnswer(replyTo, request, value)
+          : ReplyCodec.ofFailure(replyTo, request, failure));
+    } catch (RuntimeException encodingFailure) {
+      send(ReplyCodec.ofFailure(replyTo, request, encodingFailure));
+    }
+  }
+
+  /** Confirms to the sender of the query that this node offers the actor. */
+  void acknowledge(WireMessage query) {
+    query.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofConfirmation(replyTo)));
+  }
+
+  /** Tells the sender that the message was not handled, because too many messages wait already. */
+  public void refuseAsFull(WireMessage wire, String text, int capacity) {
+    wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofFull(replyTo, text, capacity)));
+  }
+
+  /**
+   * Tells the sender that the message was not handled, because this node no longer offers the actor
+   * or owns the partition.
+   */
+  public void refuseAsWithdrawn(WireMessage wire, String text) {
+    wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofWithdrawn(replyTo, text)));
+  }
+
+  private void send(WireMessage answer) {
+    if (!mayAnswer.getAsBoolean()) return;
+    try {
+      long currentEpoch = epoch.getAsLong();
+      transport.publish(currentEpoch > 0 ? answer.withHeader(Destination.EPOCH, Long.toString(currentEpoch)) : answer);
+    } catch (TransportException failure) {
+      LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' was not sent", description, failure);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package io.fibry.cluster.remote;
+
+import io.fibry.ActorScope;
+import io.fibry.cluster.membership.Membership;
+import io.fibry.cluster.membership.NodeLease;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.wire.Subjects;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+
+/**
+ * The objects that the classes of a node share.
+ *
+ * @param node the name of the node
+ * @param settleTime how long partitions do not move after nodes have joined or left, and how long a
+ * node forwards messages of a partition that it has given away
+ * @param requests the requests that are not answered yet
+ */
+public record NodeContext(ActorScope scope, Scheduler clock, ClusterTransport transport, Subjects subjects,
+    NodeLease lease,
+    Membership membership, String node, Duration settleTime, RequestRegistry requests) {
+
+  /** {@return a builder with the context propagators and the clock of the node's scope} */
+  public BlockBuilder<Object> blockBuilder() {
+    return BlockBuilder.of(scope.anonymous());
+  }
+
+  /** {@return the text by which exceptions name a request of this node} */
+  String describeRequest(Object request) {
+    return BlockBuilder.of(scope.anonymous()).describeRequest(request);
+  }
+
+  /** {@return the limit of a request to another node, if the request has no limit of its own} */
+  public Duration askLimit() {
+    return BlockBuilder.of(scope.anonymous()).askLimit();
+  }
+
+  /** {@return the name and the life of this node; the life changes when the node joins again} */
+  public String nameAndLife() {
+    return node + "." + lease.self().id();
+  }
+}

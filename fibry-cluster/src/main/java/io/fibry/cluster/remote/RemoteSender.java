@@ -1,0 +1,112 @@
+package io.fibry.cluster.remote;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.FailurePolicy;
+import io.fibry.Request;
+import io.fibry.cluster.wire.Destination;
+import io.fibry.spi.AskChain;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A relay: an actor of this node that sends messages to an actor of another node, or to the
+ * entities of a partition. So a remote actor has a mailbox here, and requests to it have limits,
+ * exception texts and outcomes like requests to local actors. Methods without a remark are called
+ * by the relay's thread.
+ */
+public final class RemoteSender {
+  private final NodeContext nodeContext;
+  private final Destination destination;
+  private final Duration defaultLimit; // the limit of bundles, and of requests without a limit
+  private final BlockBuilder<Object> blockBuilder; // has the context propagators
+  private final RemoteOutbox outbox;
+  private final Actor<Object> actor;
+
+  private RemoteSender(NodeContext nodeContext, Destination destination, Duration defaultLimit) {
+    this.nodeContext = nodeContext;
+    this.destination = destination;
+    this.defaultLimit = defaultLimit;
+    this.blockBuilder = nodeContext.blockBuilder();
+    this.outbox =
+        new RemoteOutbox(defaultLimit, destination.maxTells(),
+            bundle -> new SentRequest<>(nodeContext, destination, bundle, defaultLimit), nodeContext::describeRequest);
+    this.actor =
+        BlockBuilder.of(nodeContext.scope().named(destination.name())).excludedFromAccounts()
+            .onFailure(FailurePolicy.resume())
+            .newActor(this::handle);
+  }
+
+  public static RemoteSender begin(NodeContext nodeContext, Destination destination, Duration defaultLimit) {
+    return new RemoteSender(nodeContext, destination, defaultLimit);
+  }
+
+  /** Returns the text that the context propagators write on the calling thread for a message. */
+  String contextText(Actor<?> receiver, Object message) {
+    return blockBuilder.contextText(receiver, message);
+  }
+
+  Scheduler clock() {
+    return nodeContext.clock();
+  }
+
+  /** {@return the relay's actor, to which remote actors of this node send their messages} */
+  Actor<Object> actor() {
+    return actor;
+  }
+
+  /** Sends all messages or none. Called by any thread, which waits for capacity. */
+  boolean sendTells(List<OutboundTell> tells) {
+    return outbox.send(tells, actor);
+  }
+
+  /**
+   * Waits until all messages that expect no answer have arrived. Returns false if some have not
+   * arrived within the limit.
+   */
+  public boolean awaitArrival(Duration limit) throws InterruptedException {
+    return outbox.awaitArrival(limit);
+  }
+
+  /** Whether messages that expect no answer are gathered or in flight. */
+  public boolean isBusy() {
+    return !outbox.isEmpty();
+  }
+
+  private void handle(Object message, ActorContext<Object> context) {
+    switch (message) {
+      case RemoteOutbox.OutboundBatch batch -> outbox.add(batch, actor);
+      case RemoteOutbox.BundleEnded end -> outbox.onBundleEnded(actor);
+      case RemoteOutbox.LostMessage loss -> throw loss.reason(); // makes it a dead letter
+      case OutboundTell tell -> outbox.add(tell, actor);
+      case OutboundAsk<?> request -> {
+        outbox.sendAll(actor);
+        ask(request, context);
+      }
+      case OutboundStore store -> {
+        outbox.sendAll(actor);
+        ask(store, store, context);
+      }
+      default -> throw new AssertionError(message);
+    }
+  }
+
+  private <R> void ask(OutboundAsk<R> request, ActorContext<Object> context) {
+    ask(request, request, context);
+  }
+
+  private <R> void ask(Request<?, R> request, OutboundRequest<R> outbound, ActorContext<Object> context) {
+    var limit = context.remainingTime().orElse(defaultLimit);
+    var remoteRequest = new SentRequest<>(nodeContext, destination, outbound, limit);
+    remoteRequest.addAskers(AskChain.current());
+    context.replyWhen(request, remoteRequest.answer(), remoteRequest::cancel);
+    if (limit.isPositive()) remoteRequest.send();
+  }
+
+  @Override
+  public String toString() {
+    return destination.name();
+  }
+}

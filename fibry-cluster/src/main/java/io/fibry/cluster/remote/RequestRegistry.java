@@ -1,0 +1,120 @@
+package io.fibry.cluster.remote;
+
+import io.fibry.cluster.spi.WireMessage;
+import io.fibry.cluster.wire.Destination;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Requests that are not answered yet: requests of other nodes that this node has, and requests that
+ * this node has sent. Askers may cancel their requests; {@link RequestKeepAlive} tells askers which
+ * nodes have their requests. Thread-safe.
+ */
+public final class RequestRegistry {
+  /** A request of this node that is not completed yet. */
+  interface OpenRequest {
+    CompletableFuture<?> answer();
+
+    /** Records that the node has named this request in a keep-alive. */
+    void onKeepAlive(String node);
+
+    /** Begins the time without a keep-alive anew. */
+    void restartSilence();
+
+    /** Fails this request if no node has named it for longer than {@code maxSilence}. */
+    void failIfSilent(long now, Duration maxSilence);
+  }
+
+  private final Map<String, InboundMessage> waitingMessages = new ConcurrentHashMap<>(); // in a gate or an offer; by id
+  private final Map<String, CompletableFuture<?>> pendingAnswers = new ConcurrentHashMap<>(); // of asked actors, by id
+  private final Map<String, OpenRequest> sentRequests = new ConcurrentHashMap<>(); // by this node, by id
+
+  // ---- requests of other nodes
+
+  /**
+   * Adds a request that waits here for its actor. Keep-alives name it from now on. A copy that the
+   * previous owner of the partition forwards has the same id, and changes nothing.
+   */
+  public void addWaiting(InboundMessage message) {
+    if (message.wire().replyTo().isPresent())
+      message.wire().header(Destination.MESSAGE_ID).ifPresent(id -> waitingMessages.putIfAbsent(id, message));
+  }
+
+  /** Called when a message was given to its actor, forwarded to another node, or dropped. */
+  public void removeWaiting(InboundMessage message) {
+    message.wire().header(Destination.MESSAGE_ID).ifPresent(id -> waitingMessages.remove(id, message));
+  }
+
+  /** Called when a gate or an offer has ended; the messages that waited in it are dropped. */
+  public void removeAllOf(Object holder) {
+    waitingMessages.values().removeIf(message -> message.holder() == holder);
+  }
+
+  /**
+   * Adds a request that was passed to its actor. The request is removed when it is answered. Its
+   * message may have been cancelled while the actor's mailbox was full. This method adds the
+   * answer, and then reads the mark of the message. {@link #cancel} sets the mark, and then
+   * searches for the answer. So no cancellation is missed.
+   */
+  public void addAsked(WireMessage request, CompletableFuture<?> answer) {
+    var id = request.header(Destination.MESSAGE_ID);
+    if (id.isEmpty()) return; // a request of another program
+    pendingAnswers.put(id.get(), answer);
+    answer.whenComplete((value, failure) -> pendingAnswers.remove(id.get(), answer));
+    var waitingMessage = waitingMessages.get(id.get());
+    if (waitingMessage != null && waitingMessage.isCancelled()) answer.cancel(false);
+  }
+
+  /** {@return how many requests of other nodes this node has, and must still answer} */
+  public int unansweredCount() {
+    var ids = new HashSet<>(pendingAnswers.keySet());
+    waitingMessages.forEach((id, message) -> {
+      if (message.isRequest() && !message.isCancelled()) ids.add(id);
+    });
+    return ids.size();
+  }
+
+  /** {@return the ids of all requests that this node has, and will answer unless it ends} */
+  public Set<String> inboundIds() {
+    var ids = new HashSet<>(waitingMessages.keySet());
+    ids.addAll(pendingAnswers.keySet());
+    return ids;
+  }
+
+  /**
+   * Cancels a request whose asker has stopped waiting. If the request waits in a gate or an offer,
+   * its actor does not get it. A handler that has not begun does not begin, with one exception. If
+   * the request has waited for capacity in the actor's mailbox, its handler may begin before the
+   * cancellation is noticed. A handler that has begun can see the cancellation. Called on a thread
+   * of the transport.
+   */
+  public void cancel(WireMessage wire) {
+    var id = wire.header(Destination.MESSAGE_ID);
+    id.map(waitingMessages::get).ifPresent(InboundMessage::cancel);
+    id.map(pendingAnswers::get).ifPresent(answer -> answer.cancel(false));
+  }
+
+  // ---- requests of this node
+
+  /** Adds a request of this node. The request is removed when it is completed. */
+  void addSent(String id, OpenRequest request) {
+    sentRequests.put(id, request);
+    request.answer().whenComplete((value, failure) -> sentRequests.remove(id, request));
+  }
+
+  /** Records that another node has named a request of this node in a keep-alive. */
+  void onKeepAlive(String id, String node) {
+    var request = sentRequests.get(id);
+    if (request != null) request.onKeepAlive(node);
+  }
+
+  Collection<OpenRequest> sentRequests() {
+    return Collections.unmodifiableCollection(sentRequests.values());
+  }
+}
