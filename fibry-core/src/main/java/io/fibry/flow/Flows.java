@@ -63,7 +63,8 @@ public final class Flows {
    * Publishes a sequence. For each subscriber an actor in the root scope reads the whole sequence.
    * This actor has the default strategy, so the iterator may block. A cancellation interrupts the
    * iterator, a failure of the iterator fails the stream, and at the end an {@code AutoCloseable}
-   * iterator is closed.
+   * iterator is closed. If the iterator ignores the interrupt until the kill grace is over, another
+   * thread closes it while the actor may still read it.
    *
    * @param <T> elements
    * @param sequence iterated for each subscriber

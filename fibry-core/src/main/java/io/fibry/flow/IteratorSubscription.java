@@ -15,19 +15,22 @@ import java.util.concurrent.RejectedExecutionException;
  * the end of the stream needs no request.
  *
  * <p>A cancellation interrupts the actor only while the actor is inside the iterator, never in the
- * subscriber's code. The monitor guards all fields except the iterator, which only the actor uses.
+ * subscriber's code. An iterator that ignores the interrupt is closed by the thread that cuts the
+ * actor off, while the actor may still read it. The monitor guards all fields; no code of the user
+ * runs under it.
  */
 final class IteratorSubscription<T> implements Flow.Subscription {
   private static final int TASK_SIZE = 256;
 
   private final Iterable<T> sequence;
   private final Sink<Void> actor;
-  private Iterator<T> iterator;
+  private Iterator<T> iterator; // null before the first read and after the end
   private Flow.Subscriber<? super T> subscriber; // null after the end
   private long demand; // elements requested and not yet given
   private RuntimeException refusal; // the exception for an invalid request; null if all requests were valid
   private boolean isTaskPending = true; // a task waits or runs, or `onSubscribe` runs
   private boolean isReading; // the actor is inside the iterator
+  private boolean isClosed; // an iterator that the sequence returns from now on is closed at once
 
   private IteratorSubscription(Sink<Void> actor, Iterable<T> sequence, Flow.Subscriber<? super T> subscriber) {
     this.actor = actor;
@@ -102,11 +105,10 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     T element;
     try {
       if (!beginRead()) return false;
-      if (iterator == null)
-        iterator = Objects.requireNonNull(sequence.iterator(), "the sequence's iterator is null");
-      if (!iterator.hasNext()) return finish(null);
+      var elements = openIterator();
+      if (elements == null || !elements.hasNext()) return finish(null);
       if (!takeDemand()) return false;
-      element = Objects.requireNonNull(iterator.next(), "an element of the sequence is null");
+      element = Objects.requireNonNull(elements.next(), "an element of the sequence is null");
     } catch (Throwable failure) {
       return finish(failure);
     } finally {
@@ -120,6 +122,26 @@ final class IteratorSubscription<T> implements Flow.Subscription {
   private synchronized boolean beginRead() {
     if (refusal != null) throw refusal;
     return isReading = subscriber != null;
+  }
+
+  /**
+   * Opens the iterator at the first call. Returns null if the actor was cut off. An iterator that
+   * opens only after the cut-off is closed at once.
+   */
+  private Iterator<T> openIterator() {
+    synchronized (this) {
+      if (iterator != null || isClosed) return iterator;
+    }
+    var opened = Objects.requireNonNull(sequence.iterator(), "the sequence's iterator is null");
+    synchronized (this) {
+      if (!isClosed) return iterator = opened;
+    }
+    try {
+      closeIterator(opened);
+    } catch (Throwable failure) { // no subscriber is left to be told
+      FlowSubscriber.LOG.error("an iterator that was opened after the end of its stream could not be closed", failure);
+    }
+    return null;
   }
 
   /**
@@ -183,10 +205,20 @@ final class IteratorSubscription<T> implements Flow.Subscription {
   }
 
   private void close() throws Exception {
-    var receiver = takeSubscriber();
+    Flow.Subscriber<? super T> receiver;
+    Iterator<T> openIterator;
+    synchronized (this) {
+      receiver = subscriber;
+      openIterator = iterator;
+      subscriber = null;
+      iterator = null;
+      isClosed = true;
+    }
     if (receiver != null) signalEnd(receiver, new IllegalStateException("the actor that read the sequence was ended"));
-    var openIterator = iterator;
-    iterator = null;
-    if (openIterator instanceof AutoCloseable closeable) closeable.close();
+    closeIterator(openIterator);
+  }
+
+  private static void closeIterator(Iterator<?> iterator) throws Exception {
+    if (iterator instanceof AutoCloseable closeable) closeable.close();
   }
 }

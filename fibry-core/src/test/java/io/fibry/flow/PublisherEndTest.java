@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.LeakProbe;
@@ -14,11 +15,14 @@ import io.fibry.Strategy;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -107,6 +111,79 @@ class PublisherEndTest {
 
     assertTrue(Patience.value(wasNotInterrupted));
     Patience.await(closeLatch);
+  }
+
+  @Test
+  void iteratorIsClosedIfItOpensAfterTheKillGrace() {
+    var closeLatch = new CountDownLatch(1);
+
+    openAfterCutOff(closeable(numbersBelow(10), closeLatch));
+
+    Patience.await(closeLatch);
+  }
+
+  @Test
+  void failedCloseIsLoggedIfIteratorOpensAfterTheKillGrace() {
+    class UncloseableIterator implements Iterator<Integer>, AutoCloseable {
+      @Override
+      public boolean hasNext() {
+        return true;
+      }
+
+      @Override
+      public Integer next() {
+        return 0;
+      }
+
+      @Override
+      public void close() {
+        throw new IllegalStateException("stuck");
+      }
+    }
+    try (var logged = new Logged()) {
+      openAfterCutOff(UncloseableIterator::new);
+
+      Patience.eventually(() -> logged.entriesAbout("could not be closed").contains("stuck"));
+    }
+  }
+
+  /** Opens the sequence after its actor was cut off, and its subscriber has got the failure. */
+  private static void openAfterCutOff(Iterable<Integer> sequence) {
+    var gate = new Gate();
+    var reader = new RecordingSubscriber();
+    try (var scope = openHastyScope()) {
+      Flows.<Integer>publisher(scope.anonymous(), () -> {
+        gate.passUninterruptibly();
+        return sequence.iterator();
+      }).subscribe(reader);
+      Patience.await(gate.entered);
+    }
+    assertEquals("the actor that read the sequence was ended", ((Throwable) Patience.value(reader.end)).getMessage());
+    gate.open();
+  }
+
+  private static ActorScope openHastyScope() {
+    return ActorSystem.openScope("hasty", o -> o.withDrainLimit(Duration.ZERO).withKillGrace(Duration.ZERO));
+  }
+
+  @Test
+  void hangingIteratorIsClosedAfterTheKillGrace() {
+    var gate = new Gate();
+    var closeLatch = new CountDownLatch(1);
+    try (var scope = openHastyScope()) {
+      var reader = new RecordingSubscriber();
+      Iterable<Integer> hangingSequence = () -> IntStream.generate(() -> {
+        gate.passUninterruptibly();
+        return 1;
+      }).iterator();
+      Flows.publisher(scope.anonymous(), closeable(hangingSequence, closeLatch)).subscribe(reader);
+      reader.subscription.request(1);
+      Patience.await(gate.entered);
+
+      reader.subscription.cancel();
+
+      Patience.await(closeLatch);
+    }
   }
 
   @Test
