@@ -15,6 +15,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
@@ -27,6 +28,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /**
  * The address of a durable actor. If its kind stores messages, the sender's thread stores each
@@ -103,7 +105,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     String context = delivery.blockBuilder.contextText(this, message);
     var pending = toPendingMessage(message, context);
     try {
-      if (!enqueue(pending, NO_LIMIT, 0)) return false;
+      if (!enqueue(pending, RequestLimit.NONE)) return false;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       return false;
@@ -137,14 +139,14 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   }
 
   /** Reserves and stores a message. Returns false if too many messages wait. */
-  private boolean enqueue(Store.PendingMessage pending, Duration limit, long startNanos)
+  private boolean enqueue(Store.PendingMessage pending, RequestLimit limit)
       throws InterruptedException, TimeoutException {
     boolean isSettled = false;
     delivery.reserve(key, pending.id());
     try {
       var storing = delivery.store().enqueue(pending, kind.maxStoredMessages()).toCompletableFuture();
       try {
-        if (!awaitDone(storing, remaining(limit, startNanos))) throw new TimeoutException();
+        if (!awaitDone(storing, limit.remaining())) throw new TimeoutException();
         boolean isStored = storing.get();
         if (!isStored) delivery.unreserve(key, pending.id());
         isSettled = true;
@@ -179,17 +181,20 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   public <Q extends M, R> R ask(Request<Q, R> request) {
     var limit = BlockBuilder.of(beside()).askLimit();
     if (storesMessages()) return ask(request, limit);
-    var remaining = awaitOrder(request, limit);
-    return remaining == limit ? target.ask(unchecked(request)) : target.ask(unchecked(request), remaining);
+    if (delivery.orderBarrier(key).isDone()) return target.ask(unchecked(request));
+    return askInOrder(unchecked(request), start(limit));
   }
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
-    if (!storesMessages()) return target.ask(unchecked(request), awaitOrder(request, limit));
-    long startNanos = delivery.blockBuilder.scheduler().nanoTime();
-    var call = storeRequest(request, limit, startNanos);
+    if (!storesMessages()) {
+      if (delivery.orderBarrier(key).isDone() || !limit.isPositive()) return target.ask(unchecked(request), limit);
+      return askInOrder(unchecked(request), start(limit));
+    }
+    var startedLimit = start(limit);
+    var call = storeRequest(request, startedLimit);
     try {
-      return target.ask(call, awaitOrder(call, remaining(limit, startNanos)));
+      return askInOrder(call, startedLimit);
     } catch (Throwable failure) {
       if (isInterrupted(failure)) throw interruption(call, failure);
       if (isUnanswered(call, failure)) throw RequestStoredException.of(id(), delivery, request, failure);
@@ -199,35 +204,53 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     }
   }
 
+  /** Asks the actor when the request would overtake no message. */
+  private <Q, R> R askInOrder(Request<Q, R> request, RequestLimit limit) {
+    awaitOrder(request, limit);
+    var remaining = limit.remaining();
+    try {
+      return target.ask(request, remaining);
+    } catch (AskTimeoutException timeout) { // has a shorter limit if the asker itself has less time
+      throw timeout.request() == request && timeout.limit().equals(remaining) ? limit.complete(timeout) : timeout;
+    }
+  }
+
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    if (!storesMessages()) return sendInOrder(request, NO_LIMIT, time -> target.sendMessageReturn(unchecked(request)));
-    var call = storeRequest(request, NO_LIMIT, 0);
-    return sendReserved(call, () -> sendInOrder(call, NO_LIMIT, time -> target.sendMessageReturn(call)));
+    if (!storesMessages())
+      return sendInOrder(request, RequestLimit.NONE, time -> target.sendMessageReturn(unchecked(request)));
+    var call = storeRequest(request, RequestLimit.NONE);
+    return sendReserved(call, RequestLimit.NONE, time -> target.sendMessageReturn(call));
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
-    if (!storesMessages())
-      return sendInOrder(request, limit, time -> target.sendMessageReturn(unchecked(request), time));
-    long startNanos = delivery.blockBuilder.scheduler().nanoTime();
-    var call = storeRequest(request, limit, startNanos);
-    return sendReserved(call, () -> sendInOrder(call, remaining(limit, startNanos),
-        time -> target.sendMessageReturn(call, time)));
+    if (!storesMessages()) {
+      if (delivery.orderBarrier(key).isDone() || !limit.isPositive())
+        return target.sendMessageReturn(unchecked(request), limit);
+      return sendInOrder(request, start(limit), time -> target.sendMessageReturn(unchecked(request), time));
+    }
+    var startedLimit = start(limit);
+    var call = storeRequest(request, startedLimit);
+    return sendReserved(call, startedLimit, time -> target.sendMessageReturn(call, time));
   }
 
   /** Sends a stored request, and ends its reservation when it is answered. */
-  private <R> CompletableFuture<R> sendReserved(StoredMessage<R> call, Supplier<CompletableFuture<R>> sending) {
+  private <R> CompletableFuture<R> sendReserved(StoredMessage<R> call, RequestLimit limit,
+      Function<Duration, CompletableFuture<R>> sending) {
     boolean isSent = false;
     try {
-      var answer = sending.get();
+      var answer = sendInOrder(call, limit, sending);
       isSent = true;
       CompletableFuture<R> result = answer.newIncompleteFuture(); // made by `answer`, so WaitCycle sees waits for it
       answer.whenComplete((value, failure) -> {
         delivery.release(key, call.id());
         if (failure == null) result.complete(value);
-        else result.completeExceptionally(isUnanswered(call, failure)
-            ? RequestStoredException.of(id(), delivery, call.message(), failure) : failure);
+        else {
+          var cause = limit.complete(failure, call);
+          result.completeExceptionally(isUnanswered(call, cause)
+              ? RequestStoredException.of(id(), delivery, call.message(), cause) : cause);
+        }
       });
       result.whenComplete((value, failure) -> answer.cancel(true)); // no effect if `answer` is done
       return result;
@@ -239,42 +262,76 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     }
   }
 
-  /** Waits until the request would overtake no message, and returns the remaining time. */
-  private Duration awaitOrder(Request<?, ?> request, Duration limit) {
+  /** Waits until the request would overtake no message. */
+  private void awaitOrder(Request<?, ?> request, RequestLimit limit) {
     var barrier = delivery.orderBarrier(key);
-    if (barrier.isDone() || !limit.isPositive()) return limit;
-    long startNanos = delivery.blockBuilder.scheduler().nanoTime();
+    if (barrier.isDone()) return;
     try {
-      if (!awaitDone(barrier, limit)) throw timeout(request, limit);
+      if (!awaitDone(barrier, limit.remaining())) throw timeout(request, limit);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt(); // so the caller's ask(..) throws
     }
-    return remaining(limit, startNanos);
   }
 
-  private <R> CompletableFuture<R> sendInOrder(Request<?, R> request, Duration limit,
+  private <R> CompletableFuture<R> sendInOrder(Request<?, R> request, RequestLimit limit,
       Function<Duration, CompletableFuture<R>> sending) {
     var barrier = delivery.orderBarrier(key);
-    if (barrier.isDone() || !limit.isPositive()) return sending.apply(limit);
-    long startNanos = delivery.blockBuilder.scheduler().nanoTime();
+    if (barrier.isDone()) return sending.apply(limit.remaining());
     var answer = new CompletableFuture<R>();
-    if (limit != NO_LIMIT) {
-      var timer = delivery.blockBuilder.scheduler().schedule(limit, // on a fiber: this may run code of the asker
-          () -> Thread.startVirtualThread(() -> answer.completeExceptionally(timeout(request, limit))));
-      barrier.thenRun(timer::cancel);
-    }
+    // on a fiber, because the completion may run code of the asker
+    var timer = limit == RequestLimit.NONE ? null
+        : delivery.blockBuilder.scheduler().schedule(limit.remaining(),
+            () -> Thread.startVirtualThread(() -> answer.completeExceptionally(timeout(request, limit))));
     barrier.thenRun(() -> {
-      if (!answer.isDone()) send(answer, () -> sending.apply(remaining(limit, startNanos)));
+      if (timer != null) timer.cancel(); // before the request is sent: its text says that it was not
+      if (!answer.isDone())
+        send(answer, () -> sending.apply(limit.remaining()), failure -> limit.complete(failure, request));
     });
     return answer;
   }
 
-  private AskTimeoutException timeout(Request<?, ?> request, Duration limit) {
+  private AskTimeoutException timeout(Request<?, ?> request, RequestLimit limit) {
     return new AskTimeoutException(
         "actor '" + name() + "' was not asked " + delivery.blockBuilder.describeRequest(request) + " within "
-            + limit.toMillis()
-            + " ms, since messages that wait for it at the store come first",
-        name(), request, limit, null);
+            + Durations.text(limit.duration)
+            + ", since messages that wait for it at the store come first",
+        name(), request, limit.duration, null);
+  }
+
+  private RequestLimit start(Duration limit) {
+    var clock = delivery.blockBuilder.scheduler();
+    return new RequestLimit(clock, Objects.requireNonNull(limit, "limit"), clock.nanoTime());
+  }
+
+  /**
+   * The limit that the caller gave. It includes the time in which the request is stored and waits
+   * for its turn. The actor is asked with the remaining time.
+   */
+  private record RequestLimit(Scheduler clock, Duration duration, long startNanos) {
+    static final RequestLimit NONE = new RequestLimit(null, NO_LIMIT, 0);
+
+    Duration remaining() {
+      if (this == NONE) return NO_LIMIT;
+      var remaining = duration.minusNanos(clock.nanoTime() - startNanos);
+      return remaining.isPositive() ? remaining : Duration.ofNanos(1);
+    }
+
+    /** Returns a time-out of the request with the whole limit, and any other failure unchanged. */
+    Throwable complete(Throwable failure, Object request) {
+      return failure instanceof AskTimeoutException timeout && timeout.request() == request
+          ? complete(timeout) : failure;
+    }
+
+    private AskTimeoutException complete(AskTimeoutException timeout) {
+      var passed = duration.minus(timeout.limit());
+      if (!passed.isPositive()) return timeout;
+      var completed = new AskTimeoutException(
+          Durations.text(passed) + " of the limit of " + Durations.text(duration) + " passed before it was sent: "
+              + timeout.getMessage(),
+          timeout.actor(), timeout.request(), duration, timeout.getCause(), timeout.outcome());
+      completed.setStackTrace(timeout.getStackTrace());
+      return completed;
+    }
   }
 
   /** Returns whether the request is unanswered. A failure that the handler threw is an answer. */
@@ -301,14 +358,9 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         cause);
   }
 
-  private Duration remaining(Duration limit, long startNanos) {
-    if (limit == NO_LIMIT) return NO_LIMIT;
-    var remaining = limit.minusNanos(delivery.blockBuilder.scheduler().nanoTime() - startNanos);
-    return remaining.isPositive() ? remaining : Duration.ofNanos(1);
-  }
-
   /** Sends a held request. Called by a courier, which must not run code of the asker. */
-  private static <R> void send(CompletableFuture<R> answer, Supplier<CompletableFuture<R>> sending) {
+  private static <R> void send(CompletableFuture<R> answer, Supplier<CompletableFuture<R>> sending,
+      UnaryOperator<Throwable> completeFailure) {
     CompletableFuture<R> future;
     try {
       future = sending.get();
@@ -319,28 +371,29 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     answer.whenComplete((value, failure) -> targetAnswer.cancel(true)); // no effect if `targetAnswer` is done
     Runnable settle = () -> targetAnswer.whenComplete((value, failure) -> {
       if (failure == null) answer.complete(value);
-      else answer.completeExceptionally(failure);
+      else answer.completeExceptionally(completeFailure.apply(failure));
     });
     if (targetAnswer.isDone()) Thread.startVirtualThread(settle);
     else settle.run();
   }
 
   @SuppressWarnings("unchecked") // the public methods accept only requests that are an M
-  private <R> StoredMessage<R> storeRequest(Request<?, R> request, Duration limit, long limitStart) {
-    if (!Objects.requireNonNull(limit, "limit").isPositive()) // checked before the request is stored
-      throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
+  private <R> StoredMessage<R> storeRequest(Request<?, R> request, RequestLimit limit) {
+    if (!limit.duration.isPositive()) // checked before the request is stored
+      throw new IllegalArgumentException(
+          "a limit of " + limit.duration + " leaves no time to wait; give more than zero");
     long startNanos = System.nanoTime();
     String context = delivery.blockBuilder.contextText(this, request);
     var pending = toPendingMessage((M) request, context);
     try {
-      if (enqueue(pending, limit, limitStart)) return toStoredMessage(pending, request, context, true, startNanos);
+      if (enqueue(pending, limit)) return toStoredMessage(pending, request, context, true, startNanos);
       throw notStored(request,
           new StoreFullException(kind.maxStoredMessages() + " messages wait for it already", null));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while a request to " + id() + " was stored");
     } catch (TimeoutException timeout) {
-      throw notStored(request, new StoreBusyException("the store has not confirmed it within " + limit));
+      throw notStored(request, new StoreBusyException("the store has not confirmed it within " + limit.duration));
     } catch (StoreException refusal) {
       throw notStored(request, refusal);
     }

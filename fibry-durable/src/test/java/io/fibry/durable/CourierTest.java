@@ -180,7 +180,39 @@ class CourierTest {
 
     ada.kill();
     var timeout = assertInstanceOf(AskTimeoutException.class, askFailure.join().getCause());
-    assertEquals(LIMIT.dividedBy(2), timeout.limit());
+    assertEquals(LIMIT, timeout.limit());
+    assertTrue(timeout.getMessage().startsWith("10 s of the limit of 20 s passed before it was sent: actor 'ada' did"
+        + " not answer Add[item=a] within 10 s: "), timeout::getMessage);
+  }
+
+  /** The courier ends when half of the limit has passed. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void timeoutAfterCourierHasWholeLimit(boolean isAsk) {
+    var handled = new CountDownLatch(1);
+    var ada = KIND.state("").handler((items, add, context) -> {
+      context.replyWhen(add, new CompletableFuture<>());
+      handled.countDown();
+      return items;
+    }).newActor(scope.named("ada"), store);
+    SharedStoreAccess.deliverPending(store, ADA);
+    Patience.acquire(readsBegun);
+    var askFailure = new CompletableFuture<Throwable>();
+    var asker = Patience.startFiber(() -> {
+      if (isAsk) askFailure.complete(assertThrows(RequestException.class, () -> ada.ask(new Add("a"), LIMIT)));
+      else ada.sendMessageReturn(new Add("a"), LIMIT).whenComplete((answer, failure) -> askFailure.complete(failure));
+    });
+    if (isAsk) Patience.awaitParked(asker);
+    else Patience.awaitEnd(asker);
+    clock.advance(LIMIT.dividedBy(2));
+    mayRead.release(MANY);
+    Patience.await(handled);
+    advanceUntilDone(askFailure);
+
+    ada.kill();
+    var timeout = assertInstanceOf(AskTimeoutException.class, askFailure.join());
+    assertEquals(LIMIT, timeout.limit());
+    assertTrue(timeout.getMessage().startsWith("10 s of the limit of 20 s passed"), timeout::getMessage);
   }
 
   /** The first courier waits for capacity in the mailbox while the next courier reads. */
