@@ -84,10 +84,10 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
 
   /**
    * Enters the entity of a key, and makes its actor if needed. The entity is not passivated before
-   * {@link #leave}. Returns null if the entities are ending, or if {@code mayWait} is false and the
-   * thread would have to wait for a birth or an end.
+   * {@link #leave}. Returns null if the entities are ending, or if a birth or an end takes longer
+   * than the limit.
    */
-  Entity<K, M> enter(K key, boolean mayWait) {
+  Entity<K, M> enter(K key, UseLimit limit) {
     SendStackProbe.probe(); // throws here if the stack is nearly full, because `leave` must not fail
     while (endMode == null) {
       var entity = liveEntities.get(key);
@@ -100,12 +100,11 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
       } else if (entity.enter()) {
         var pending = entity.creation();
         if (pending != null) {
-          if (!awaitCreation(entity, pending, mayWait)) return null;
+          if (!awaitCreation(entity, pending, limit)) return null;
           if (entity.actor() != null && !entity.isGone()) return entity;
         } else if (takesMessages(entity.actor())) return entity;
         else entity.markGone(); // the actor ended by itself
-      } else if (!mayWait) return null;
-      else awaitEnd(entity);
+      } else if (!awaitEnd(entity, limit)) return null;
     }
     return null;
   }
@@ -162,12 +161,14 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     entity.markGone();
   }
 
-  private boolean awaitCreation(Entity<K, M> entity, EntityCreation pending, boolean mayWait) {
+  private boolean awaitCreation(Entity<K, M> entity, EntityCreation pending, UseLimit limit) {
     boolean isOver = false;
     try {
-      if (mayWait) pending.await();
-      else pending.refuseCycle();
-      isOver = mayWait;
+      if (limit == UseLimit.NO_WAIT) pending.refuseCycle();
+      else if (limit == UseLimit.NONE || pending.awaitFor(limit.remaining(), limit.clock())) {
+        pending.await();
+        isOver = true;
+      }
     } finally {
       if (!isOver) leave(entity);
     }
@@ -186,13 +187,17 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     }
   }
 
-  private void awaitEnd(Entity<K, M> entity) {
+  private boolean awaitEnd(Entity<K, M> entity, UseLimit limit) {
+    if (limit == UseLimit.NO_WAIT) return false;
     var actor = entity.actor();
     if (actor != null) {
       actor.sendPoisonPill(); // again, because there may have been no memory for the first pill
-      actor.waitForExit();
+      if (limit == UseLimit.NONE) actor.waitForExit();
+      else while (!actor.waitForExit(limit.remaining())) // the actor may have another clock
+        if (limit.remaining().isZero()) return false;
     }
     liveEntities.remove(entity.key, entity);
+    return true;
   }
 
   // ---- the end of one entity
@@ -335,7 +340,7 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
       var pending = entity.creation();
       // does not wait for the birth after a kill, because then the creator of the actor kills it
       if (pending != null) CompletableFuture.anyOf(pending.completion, killSignal).join();
-      awaitEnd(entity);
+      awaitEnd(entity, UseLimit.NONE);
     } catch (RuntimeException failure) {
       // If the exception is an AskCycleException, this actor waits for the end of all entities, so
       // the sweeper does not wait for it. If it is a CancellationException, the sweeper was

@@ -3,17 +3,21 @@ package io.fibry.pool;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorWithReturn;
+import io.fibry.AskTimeoutException;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
+import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.block.Throwables;
 import io.fibry.spi.LastingAddress;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /** The address of a key. Each call goes to the actor that the key has at that moment. */
@@ -65,7 +69,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
    */
   private Entity<K, M> enter() {
     try {
-      return entities.enter(key, true);
+      return entities.enter(key, UseLimit.NONE);
     } catch (CancellationException failure) {
       if (Thread.currentThread().isInterrupted()) return null;
       throw failure;
@@ -97,17 +101,44 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
 
   @Override
   public <Q extends M, A> CompletableFuture<A> sendMessageReturn(Request<Q, A> request, Duration limit) {
-    return sendRequest(request, actor -> actor.sendMessageReturn(request, limit));
+    return sendRequest(request, limit, (actor, time) -> actor.sendMessageReturn(request, time));
   }
 
   @Override
   public CompletableFuture<R> sendMessageReturn(M message, Duration limit) {
-    return sendRequest(message, actor -> withReturn(actor).sendMessageReturn(message, limit));
+    return sendRequest(message, limit, (actor, time) -> withReturn(actor).sendMessageReturn(message, time));
   }
 
   private <A> CompletableFuture<A> sendRequest(Object request, Function<Actor<M>, CompletableFuture<A>> sendToActor) {
     Objects.requireNonNull(request, "request");
-    var entity = entities.enter(key, true);
+    return sendRequest(entities.enter(key, UseLimit.NONE), sendToActor);
+  }
+
+  /** Sends a request whose limit includes the wait for the birth or the end of the actor. */
+  private <A> CompletableFuture<A> sendRequest(Object request, Duration limit,
+      BiFunction<Actor<M>, Duration, CompletableFuture<A>> sendToActor) {
+    Objects.requireNonNull(request, "request");
+    Objects.requireNonNull(limit, "limit");
+    var entity = entities.enter(key, UseLimit.NO_WAIT);
+    if (entity != null || !limit.isPositive()) // the actor refuses such a limit
+      return sendRequest(entity, actor -> sendToActor.apply(actor, limit));
+    var useLimit = UseLimit.of(entities.helpers.clock(), limit);
+    var awaitedEntity = entities.enter(key, useLimit);
+    var remaining = useLimit.remaining();
+    if (awaitedEntity == null && remaining.isZero() && !entities.isEnding())
+      return CompletableFuture.failedFuture(timeout(request, limit));
+    return sendRequest(awaitedEntity,
+        actor -> sendToActor.apply(actor, remaining.isZero() ? Duration.ofNanos(1) : remaining));
+  }
+
+  private AskTimeoutException timeout(Object request, Duration limit) {
+    return new AskTimeoutException("actor '" + name() + "' was not asked " + entities.helpers.describeRequest(request)
+        + " within " + Durations.text(limit) + ", because it was still being made, or its previous actor was ending;"
+        + " give a longer limit if it may take so long", name(), request, limit, null, Outcome.NOT_DONE);
+  }
+
+  private <A> CompletableFuture<A> sendRequest(Entity<K, M> entity,
+      Function<Actor<M>, CompletableFuture<A>> sendToActor) {
     return use(entity, actor -> {
       var answer = sendToActor.apply(actor);
       if (entity != null && !answer.isDone()) entity.addPendingAnswer(answer);
@@ -145,7 +176,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
   /** Asks the actor. A limit of null means the limit of the scope. */
   private <A> A ask(Object request, Duration limit, Function<Actor<M>, A> askActor) {
     Objects.requireNonNull(request, "request");
-    var entity = entities.enter(key, false);
+    var entity = entities.enter(key, UseLimit.NO_WAIT);
     if (entity != null) return use(entity, askActor);
     return ask(relay(askActor), request, limit);
   }
@@ -170,7 +201,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
   private <A> ActorWithReturn<Object, EntityAnswer<A>> relay(Function<Actor<M>, A> askActor) {
     return entities.helperActors.relay(name(), (request, context) -> {
       try {
-        return new EntityAnswer<>(use(entities.enter(key, true), actor -> {
+        return new EntityAnswer<>(use(entities.enter(key, UseLimit.NONE), actor -> {
           if (context.isCancelled()) throw new CancellationException("the asker no longer waits");
           return askActor.apply(actor);
         }), null);

@@ -34,6 +34,10 @@ final class EntityHelpers {
     return builder.describe(message);
   }
 
+  String describeRequest(Object request) {
+    return builder.describeRequest(request);
+  }
+
   Executor capturedContext(Actor<?> recipient, Object message) {
     return builder.contextExecutor(recipient, message);
   }

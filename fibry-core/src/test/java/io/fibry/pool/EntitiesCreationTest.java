@@ -1,12 +1,16 @@
 package io.fibry.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
+import io.fibry.AskTimeoutException;
 import io.fibry.Gate;
+import io.fibry.Outcome;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Order;
@@ -202,6 +206,56 @@ class EntitiesCreationTest {
     var timeout = bank.awaitTimeout(limit, () -> accounts.actor("ada").ask(new Balance(), limit));
 
     assertEquals(limit, timeout.limit());
+  }
+
+  @Promise("23.8")
+  @Test
+  void futureWaitsForBirthNoLongerThanItsLimit() {
+    var accounts = openWithSlowBirth();
+    callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    Patience.await(gate.entered);
+
+    assertLimitCoversWait(accounts.actor("ada"));
+  }
+
+  @Promise("23.8")
+  @Test
+  void futureWaitsForEndNoLongerThanItsLimit() {
+    bank.saveGate = gate;
+    bank.ada().sendMessage(new Pay(1));
+    bank.advanceBeyondIdleTime();
+    Patience.await(gate.entered);
+
+    assertLimitCoversWait(bank.ada());
+  }
+
+  private void assertLimitCoversWait(Actor<Order> address) {
+    var limit = Duration.ofMillis(20);
+    var answer = callOnFiber(() -> address.sendMessageReturn(new Balance(), limit));
+    Patience.eventually(() -> {
+      bank.clock.advance(limit);
+      return answer.isDone();
+    });
+
+    var timeout = assertInstanceOf(AskTimeoutException.class, Patience.failure(Patience.value(answer)));
+    assertEquals(limit, timeout.limit());
+    assertEquals(Outcome.NOT_DONE, timeout.outcome());
+    assertEquals("actor 'entity ada' was not asked Balance[] within 20 ms, because it was still being made, or its"
+        + " previous actor was ending; give a longer limit if it may take so long", timeout.getMessage());
+  }
+
+  @Test
+  void futureOfWaitingRequestIsAnsweredWithinItsLimit() {
+    var accounts = openWithSlowBirth();
+    callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    Patience.await(gate.entered);
+    var answer = new CompletableFuture<CompletableFuture<Integer>>();
+    var asker = Patience.startFiber(() -> accounts.actor("ada").sendMessageReturn(new Balance(), Patience.LONG), answer);
+    Patience.awaitParked(asker);
+
+    gate.open();
+
+    assertTrue(List.of(0, 1).contains(Patience.value(Patience.value(answer))));
   }
 
   @Test
