@@ -3,10 +3,13 @@ package io.fibry.jackson;
 import io.fibry.codec.CodecException;
 import io.fibry.text.Lines;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
@@ -138,15 +141,15 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
 
   /** Collects fields that the type does not know, except fields that its annotations ignore. */
   private static final class SkippedFields extends DeserializationProblemHandler {
-    // descriptions of fields, by name and not by position, because a parser of buffered tokens does
-    // not know positions
-    private final Map<String, String> fields = new LinkedHashMap<>();
+    // types that do not know a field, by its name and not by its position, because a parser of
+    // buffered tokens does not know positions
+    private final Map<String, Set<String>> typesByField = new LinkedHashMap<>();
 
     @Override
     public boolean handleUnknownProperty(DeserializationContext context, JsonParser parser,
         ValueDeserializer<?> deserializer, Object beanOrClass, String name) {
       Class<?> type = beanOrClass instanceof Class<?> beanType ? beanType : beanOrClass.getClass();
-      fields.put(name, "field '" + name + "' of " + type.getSimpleName());
+      typesByField.computeIfAbsent(name, key -> new LinkedHashSet<>()).add(type.getSimpleName());
       return false; // not handled here: the mapper's own handlers see the field, or it is skipped
     }
   }
@@ -159,13 +162,45 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
   Object read(String text, Consumer<String> reportUnknown) {
     var skipped = new SkippedFields();
     Object value = read(mapper.readerFor(type).withHandler(skipped), text);
-    if (skipped.fields.isEmpty()) return value;
+    if (skipped.typesByField.isEmpty()) return value;
     var original = TREE_MAPPER.readTree(text);
     var rewritten = TREE_MAPPER.readTree(write(value)); // has the derived fields, which are written but not read
-    skipped.fields.forEach((name, field) -> {
-      if (original.findValues(name).size() > rewritten.findValues(name).size()) reportUnknown.accept(field);
+    skipped.typesByField.forEach((name, types) -> {
+      if (isLost(name, original, rewritten))
+        reportUnknown.accept("field '" + name + "' of " + String.join(" or ", types));
     });
     return value;
+  }
+
+  /**
+   * Returns whether the objects at a path have the field more often in the original. An object may
+   * have another path in the rewritten tree, because an annotation permits several names for its
+   * field. The fields of all such objects are compared together.
+   */
+  private static boolean isLost(String name, JsonNode original, JsonNode rewritten) {
+    var originalCounts = new HashMap<JsonPointer, Integer>();
+    var rewrittenCounts = new HashMap<JsonPointer, Integer>();
+    countFields(name, original, JsonPointer.empty(), originalCounts);
+    countFields(name, rewritten, JsonPointer.empty(), rewrittenCounts);
+    int moved = 0;
+    for (var entry : originalCounts.entrySet()) {
+      var rewrittenCount = rewrittenCounts.remove(entry.getKey());
+      if (rewrittenCount == null) moved += entry.getValue();
+      else if (entry.getValue() > rewrittenCount) return true;
+    }
+    return moved > rewrittenCounts.values().stream().mapToInt(count -> count).sum();
+  }
+
+  /**
+   * Counts how often the objects at each path have the field. All elements of an array have one
+   * path, because the elements of a set have no order.
+   */
+  private static void countFields(String name, JsonNode node, JsonPointer path, Map<JsonPointer, Integer> counts) {
+    if (node.isObject()) counts.merge(path, node.has(name) ? 1 : 0, Integer::sum);
+    node.propertyStream()
+        .forEach(field -> countFields(name, field.getValue(), path.appendProperty(field.getKey()), counts));
+    for (int i = 0; node.isArray() && i < node.size(); i++)
+      countFields(name, node.get(i), path.appendIndex(0), counts);
   }
 
   private Object read(ObjectReader reader, String text) {

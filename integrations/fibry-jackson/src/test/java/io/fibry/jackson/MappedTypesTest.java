@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.annotation.JsonAlias;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.fibry.codec.CodecException;
 import io.fibry.codec.TypeCodec;
@@ -151,6 +153,46 @@ class MappedTypesTest {
     unknownFields.clear();
     codec.decode(codec.encode(new Paid(euros("2"), Optional.empty(), List.of(euros("3")))), unknownFields::add);
     assertEquals(List.of(), unknownFields);
+  }
+
+  record Discount(int percent, Optional<Discount> next) {}
+
+  record Rebate(@JsonAlias("amount") int percent) {
+    @JsonProperty("half")
+    int half() {
+      return percent / 2;
+    }
+  }
+
+  record Offer(Discount discount, @JsonAlias("bonus") List<Rebate> rebates) {}
+
+  /** Returns the reports of a codec that knows {@code half} as a derived field of rebates only. */
+  private static List<String> unknownFieldsOfOffer(String json) {
+    record Sale(Offer offer) {}
+    var example = new Offer(new Discount(1, Optional.of(new Discount(2, Optional.empty()))), List.of(new Rebate(2)));
+    var codec = JacksonCodec.of(Sale.class, forms -> forms,
+        mapped -> mapped.map(Offer.class, example, JsonMapper.shared()));
+    var unknownFields = new ArrayList<String>();
+    codec.decode(("{\"Sale\":{\"offer\":" + json + "}}").getBytes(UTF_8), unknownFields::add);
+    return unknownFields;
+  }
+
+  @Test
+  void unknownFieldIsReportedIfItsNameIsWrittenElsewhere() {
+    assertEquals(List.of("field 'half' of Discount"), unknownFieldsOfOffer("""
+        {"discount":{"percent":4,"half":7,"next":null},"rebates":[{"percent":4}]}"""));
+  }
+
+  @Test
+  void unknownFieldWithFieldOfSameNameIsReported() {
+    assertEquals(List.of("field 'half' of Discount"), unknownFieldsOfOffer("""
+        {"discount":{"percent":4,"next":{"percent":1,"half":{"half":1},"next":null}},"rebates":[{"percent":4}]}"""));
+  }
+
+  @Test
+  void derivedFieldIsNotReportedUnderAnotherNameOfItsObject() {
+    assertEquals(List.of(), unknownFieldsOfOffer("""
+        {"discount":{"percent":4,"next":null},"bonus":[{"amount":4,"half":2}]}"""));
   }
 
   @Test
