@@ -196,11 +196,13 @@ final class LocalNode implements Cluster {
     String subject = nodeContext.subjects().ofActor(name);
     var protocol = Protocol.of(messages);
     Objects.requireNonNull(actor, "actor");
-    return offers.compute(name, (key, previous) -> {
+    var offer = offers.compute(name, (key, previous) -> {
       if (previous != null && !previous.onExit().isDone()) throw new IllegalStateException(
           "node '" + options.node() + "' offers '" + name + "' already; close that offer");
       return register(name, ExposedActor.begin(nodeContext, subject, name, protocol, actor));
     });
+    offer.onExit().thenRun(() -> offers.remove(name, offer)); // names may be many
+    return offer;
   }
 
   private <M> ExposedActor<M> register(String name, ExposedActor<M> offer) {
@@ -223,11 +225,17 @@ final class LocalNode implements Cluster {
     String subject = nodeContext.subjects().ofTopic(name);
     var protocol = Protocol.of(messages);
     var topic = topics.compute(name, (key, previous) -> previous != null && !previous.onExit().isDone() ? previous
-        : ClusterTopic.begin(nodeContext, subject, name, protocol));
+        : beginTopic(subject, name, protocol));
     if (!topic.messages().equals(messages)) throw new IllegalStateException("node '" + options.node()
         + "' has topic '" + name + "' with messages of " + topic.messages().getName() + ", and not of "
         + messages.getName());
     return (Topic<M>) topic;
+  }
+
+  private <M> ClusterTopic<M> beginTopic(String subject, String name, Protocol<M> protocol) {
+    var topic = ClusterTopic.begin(nodeContext, subject, name, protocol);
+    topic.onExit().thenRunAsync(() -> topics.remove(name, topic)); // not on this thread, which changes the map
+    return topic;
   }
 
   @Override
@@ -238,11 +246,13 @@ final class LocalNode implements Cluster {
   }
 
   private <M> Exitable beginWorkers(NetworkWorkQueue<M> queue, WorkQueue.Options options, Handler<M> worker) {
-    return workers.compute(queue.name(), (name, previous) -> {
+    var queueWorkers = workers.compute(queue.name(), (name, previous) -> {
       if (previous != null && !previous.onExit().isDone()) throw new IllegalStateException(
           "node '" + nodeContext.node() + "' works on queue '" + name + "' already; close that work");
       return new QueueWorkers<>(nodeContext.scope().anonymous(), queue, options, worker);
     });
+    queueWorkers.onExit().thenRun(() -> workers.remove(queue.name(), queueWorkers));
+    return queueWorkers;
   }
 
   // ---- entities

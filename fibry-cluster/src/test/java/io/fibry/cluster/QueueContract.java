@@ -11,6 +11,7 @@ import io.fibry.Exitable;
 import io.fibry.cluster.TransportException.Failure;
 import io.fibry.durable.Idempotent;
 import io.fibry.support.Patience;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -284,6 +285,22 @@ abstract class QueueContract {
     gate.release();
     awaitSent("slow");
     assertEquals(List.of(), mails(b).parked(10));
+  }
+
+  @Test
+  void endedWorkersAreGarbage() {
+    var workers = endedWorkers();
+
+    Patience.eventually(() -> {
+      System.gc();
+      return workers.refersTo(null);
+    });
+  }
+
+  private WeakReference<Object> endedWorkers() {
+    var workers = mails(a).consume(1, this::send);
+    workers.close();
+    return new WeakReference<>(workers);
   }
 
   @Test

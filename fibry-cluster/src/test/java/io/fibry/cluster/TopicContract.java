@@ -14,6 +14,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Topic;
 import io.fibry.support.Patience;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -91,6 +92,22 @@ abstract class TopicContract {
       Patience.eventually(() -> received.contains(number));
     }
     assertEquals(List.of(1, 2, 3), receivedNumbers());
+  }
+
+  @Test
+  void closedTopicIsGarbage() {
+    var topic = closedTopic();
+
+    Patience.eventually(() -> {
+      System.gc();
+      return topic.refersTo(null);
+    });
+  }
+
+  private WeakReference<Object> closedTopic() {
+    var topic = news(b);
+    topic.close();
+    return new WeakReference<>(topic);
   }
 
   @Test
