@@ -20,7 +20,6 @@ import org.slf4j.LoggerFactory;
  */
 final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
-  private static final Duration END_TIMEOUT = Duration.ofSeconds(20); // for unfinished pieces when the node leaves
   private static final Duration END_MARGIN = Duration.ofSeconds(1); // until a late piece may be taken again
 
   private final NetworkWorkQueue<M> queue;
@@ -80,16 +79,6 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
   public void close() {
     workSubscription.close();
     super.close();
-  }
-
-  /**
-   * Ends the workers, and waits for their end. Pieces that take longer than {@code END_TIMEOUT} are
-   * interrupted, and given back to the queue.
-   */
-  void stopAndRelease() {
-    askExit();
-    if (!waitForExit(END_TIMEOUT)) kill();
-    waitForExit();
   }
 
   // ---- pieces
