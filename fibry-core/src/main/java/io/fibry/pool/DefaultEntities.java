@@ -193,11 +193,23 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
     if (actor != null) {
       actor.sendPoisonPill(); // again, because there may have been no memory for the first pill
       if (limit == UseLimit.NONE) actor.waitForExit();
-      else while (!actor.waitForExit(limit.remaining())) // the actor may have another clock
-        if (limit.remaining().isZero()) return false;
+      else if (!actor.waitForExit(Duration.ZERO) && !awaitByClock(actor.onExit(), limit)) return false;
     }
     liveEntities.remove(entity.key, entity);
     return true;
+  }
+
+  /**
+   * Waits for the end of an actor by the clock of the limit. {@code waitForExit} would measure the
+   * limit by the clock of the machine; with a limit of zero it only refuses a cycle of waits.
+   */
+  private static boolean awaitByClock(CompletableFuture<?> exit, UseLimit limit) {
+    try {
+      return limit.clock().awaitDone(exit, limit.remaining());
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while waiting for the end of an actor");
+    }
   }
 
   // ---- the end of one entity

@@ -244,6 +244,24 @@ class EntitiesCreationTest {
         + " previous actor was ending; give a longer limit if it may take so long", timeout.getMessage());
   }
 
+  /** The clock of the scope reaches an hour's limit while the request waits. */
+  @Test
+  void futureMeasuresWaitForEndByTheScopesClock() {
+    bank.saveGate = gate;
+    bank.ada().sendMessage(new Pay(1));
+    bank.advanceBeyondIdleTime();
+    Patience.await(gate.entered);
+    var limit = Duration.ofHours(1);
+
+    var answer = callOnFiber(() -> bank.ada().sendMessageReturn(new Balance(), limit));
+    Patience.eventually(() -> {
+      bank.clock.advance(limit);
+      return answer.isDone();
+    });
+
+    assertInstanceOf(AskTimeoutException.class, Patience.failure(Patience.value(answer)));
+  }
+
   @Test
   void futureOfWaitingRequestIsAnsweredWithinItsLimit() {
     var accounts = openWithSlowBirth();
