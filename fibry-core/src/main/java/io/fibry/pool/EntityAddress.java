@@ -122,7 +122,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
     var entity = entities.enter(key, UseLimit.NO_WAIT);
     if (entity != null || !limit.isPositive()) // the actor refuses such a limit
       return sendRequest(entity, actor -> sendToActor.apply(actor, limit));
-    var useLimit = UseLimit.of(entities.helpers.clock(), limit);
+    var useLimit = UseLimit.of(entities.helperActors.clock(), limit);
     var awaitedEntity = entities.enter(key, useLimit);
     var remaining = useLimit.remaining();
     if (awaitedEntity == null && remaining.isZero() && !entities.isEnding())
@@ -132,7 +132,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
   }
 
   private AskTimeoutException timeout(Object request, Duration limit) {
-    return new AskTimeoutException("actor '" + name() + "' was not asked " + entities.helpers.describeRequest(request)
+    return new AskTimeoutException("actor '" + name() + "' was not asked " + entities.helperActors.describeRequest(request)
         + " within " + Durations.text(limit) + ", because it was still being made, or its previous actor was ending;"
         + " give a longer limit if it may take so long", name(), request, limit, null, Outcome.NOT_DONE);
   }
