@@ -243,6 +243,39 @@ class HttpLimitsTest {
     }
   }
 
+  @Promise("27.8")
+  @ParameterizedTest
+  @ValueSource(strings = {"pill", "exit", "scope"})
+  void failureIsReportedWhileServerEnds(String end) throws Exception {
+    var gate = new Gate();
+    open(routes -> routes.text("/", exchange -> {
+      gate.pass();
+      throw new IllegalStateException("planned");
+    }), o -> o);
+    try (var client = new RawClient(server.port())) {
+      client.send(RawClient.get("/"));
+      Patience.await(gate.entered);
+
+      switch (end) {
+        case "pill" -> server.sendPoisonPill();
+        case "exit" -> server.askExit();
+        default -> Patience.startFiber(() -> scope.close());
+      }
+      Patience.eventually(() -> !isAccepting());
+      gate.open();
+
+      assertEquals("500", RawClient.codes(client.readToEnd()));
+    }
+  }
+
+  private boolean isAccepting() {
+    try (var client = new RawClient(server.port())) {
+      return true;
+    } catch (IOException refused) {
+      return false;
+    }
+  }
+
   @Test
   void killClosesConnectionsImmediately() throws Exception {
     var gate = new Gate();
