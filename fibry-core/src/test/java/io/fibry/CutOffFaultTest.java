@@ -4,6 +4,7 @@ import static io.fibry.support.Patience.await;
 import static io.fibry.support.Patience.awaitEnd;
 import static io.fibry.support.Patience.failure;
 import static io.fibry.support.Patience.value;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,11 +12,13 @@ import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -154,34 +157,45 @@ class CutOffFaultTest {
 
   @Test
   void killDuringStopHookInterruptsHook() {
+    assertEquals(Optional.of(true), isHookInterrupted(Patience::await));
     int hooksNotInterrupted = 0;
-    for (int i = 0; i < 300; i++) if (isHookNotInterrupted(i * 300 % 100_000)) hooksNotInterrupted++;
+    for (int i = 0; i < 300; i++) {
+      int nanos = i * 300 % 100_000;
+      var isInterrupted = isHookInterrupted(hookBegun -> {
+        for (long deadline = System.nanoTime() + nanos; System.nanoTime() < deadline;) Thread.onSpinWait();
+      });
+      if (isInterrupted.equals(Optional.of(false))) hooksNotInterrupted++;
+    }
 
     assertTrue(hooksNotInterrupted == 0, hooksNotInterrupted + " of 300 hooks were not interrupted");
   }
 
   /**
-   * Returns whether the kill came when the drain had taken the pill, and yet did not interrupt the
-   * hook.
+   * Kills an actor after its pill, and returns whether that interrupted its hook. Returns an empty
+   * value if the drain had not taken the pill before the kill.
+   *
+   * @param waitBeforeKill gets the latch that the hook counts down when it begins
    */
-  private static boolean isHookNotInterrupted(int nanos) {
+  private static Optional<Boolean> isHookInterrupted(Consumer<CountDownLatch> waitBeforeKill) {
+    var hookBegun = new CountDownLatch(1);
     var interrupted = new CompletableFuture<Boolean>();
     var killSent = new CountDownLatch(1);
     var actor =
         Variants.scope(o -> o.withKillGrace(Patience.LONG)).anonymous().initialState(Object::new).onStop(state -> {
+          hookBegun.countDown();
           Patience.eventually(() -> killSent.getCount() == 0);
           interrupted.complete(Thread.interrupted());
         }).newActor((Object state, Object message) -> {});
     actor.sendMessage(1);
     actor.sendPoisonPill();
-    for (long deadline = System.nanoTime() + nanos; System.nanoTime() < deadline;) Thread.onSpinWait();
+    waitBeforeKill.accept(hookBegun);
     boolean isLeaving = ActorInternals.phase(actor).equals("LEAVING");
 
     actor.kill();
     killSent.countDown();
 
     awaitEnd(actor::waitForExit);
-    return isLeaving && !value(interrupted);
+    return isLeaving ? Optional.of(value(interrupted)) : Optional.empty();
   }
 
   private static ActorScope scopeWithShortGrace() {
