@@ -122,7 +122,7 @@ class CloseHooksTest {
     assertTrue(scope.isClosed());
     assertFalse(ActorSystem.openScope("open").isClosed());
     var refusal = assertThrows(IllegalStateException.class, () -> scope.anonymous().newActor(message -> {}));
-    assertEquals("scope 'shop' is closed, so it takes nothing new; make it in a scope that is open",
+    assertEquals("scope 'shop' is closed, so it takes no new actors or scopes; use an open scope",
         refusal.getMessage());
   }
 }

@@ -129,7 +129,7 @@ abstract class ScopeState extends OwningScope {
     if (!isShut) return true;
     forget(member);
     throw new IllegalStateException(
-        "scope '" + name + "' is closed, so it takes nothing new; make it in a scope that is open");
+        "scope '" + name + "' is closed, so it takes no new actors or scopes; use an open scope");
   }
 
   /**
