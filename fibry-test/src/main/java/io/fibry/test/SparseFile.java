@@ -61,7 +61,7 @@ final class SparseFile {
   /** Writes at most up to the end of the sector, and returns the number of bytes written. */
   int write(long position, ByteBuffer buffer) {
     if (position + buffer.remaining() > size) throw new IndexOutOfBoundsException(
-        buffer.remaining() + " bytes at " + position + " do not fit into a file of " + size);
+        buffer.remaining() + " bytes at " + position + " do not fit into a file of " + size + " bytes");
     int sector = sectorOf(position);
     int offset = (int) (position % SECTOR_SIZE);
     int length = Math.min(buffer.remaining(), SECTOR_SIZE - offset);

@@ -94,7 +94,7 @@ class CrashDiskTest {
     assertEquals(ByteBuffer.wrap(new byte[] {0, 0, 7}), end.flip());
     var failure = assertThrows(IndexOutOfBoundsException.class,
         () -> diskAfterCut.write("file", size - 1, ByteBuffer.allocate(2)));
-    assertEquals("2 bytes at 68719476735 do not fit into a file of 68719476736", failure.getMessage());
+    assertEquals("2 bytes at 68719476735 do not fit into a file of 68719476736 bytes", failure.getMessage());
   }
 
   @Test
