@@ -137,6 +137,7 @@ final class EntityTimers {
       try {
         helperActors.clock().schedule(THREAD_RETRY_DELAY, this::startSending);
       } catch (Throwable noTimer) { // thrown by the user's scheduler, or for lack of memory
+        phase.set(SendPhase.IDLE); // the next period tries again
         sendToDeadLetters();
       }
     }
@@ -156,9 +157,13 @@ final class EntityTimers {
       }
     }
 
-    /** Makes the message of this timer a dead letter. */
+    /** Makes the message of this timer a dead letter. Logs a failure, so that the caller continues. */
     void sendToDeadLetters() {
-      capturedContext.execute(() -> helperActors.endedActor(address.name()).sendMessage(message));
+      try {
+        capturedContext.execute(() -> helperActors.endedActor(address.name()).sendMessage(message));
+      } catch (Throwable failure) { // for lack of memory, or because the key has no text
+        LOG.error("the message of a timer could not become a dead letter", failure);
+      }
     }
 
     @Override

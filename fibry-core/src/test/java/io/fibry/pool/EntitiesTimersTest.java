@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorBuilder;
 import io.fibry.ActorSystem;
 import io.fibry.FailingKey;
 import io.fibry.Gate;
@@ -15,6 +16,7 @@ import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -129,6 +131,32 @@ class EntitiesTimersTest {
 
     awaitBalance(100);
     Patience.eventually(() -> bank.accounts.actor("bob").ask(new Balance()) == 1_000);
+  }
+
+  @Test
+  void repeatedTimerSendsAgainAfterItsKeyHadNoText() {
+    var hasText = new AtomicBoolean();
+    final class Key {
+      @Override
+      public String toString() {
+        if (!hasText.get()) throw new UnsupportedOperationException("made up, for a test");
+        return "ada";
+      }
+    }
+    try (var logged = new Logged();
+        var accounts = Entities.open(bank.scope.named("named"), BankFixture.IDLE,
+            (ActorBuilder<Object> builder, Key key) -> bank.birth(builder, "ada"))) {
+      accounts.actor(new Key()).sendMessageEvery(new Pay(1), MINUTE);
+      bank.clock.advance(MINUTE);
+      Patience.eventually(() -> logged.entriesAbout("dead letter").contains("made up"));
+
+      hasText.set(true);
+
+      Patience.eventually(() -> {
+        bank.clock.advance(MINUTE);
+        return bank.events.contains("born ada");
+      });
+    }
   }
 
   @Test
