@@ -142,21 +142,23 @@ final class StoreTransactions {
   }
 
   private static Store.StoredTurn toStoredTurn(ResultSet row) throws SQLException {
-    return new Store.StoredTurn(readPosition(row).toString(), SqlText.decode(row.getString(3)), row.getLong(4),
+    var offset = new TableOffset(readPosition(row),
+        Optional.of(new TableOffset.TurnId(SqlText.decode(row.getString(3)), row.getLong(4))));
+    return new Store.StoredTurn(offset.toString(), SqlText.decode(row.getString(3)), row.getLong(4),
         Instant.ofEpochMilli(row.getLong(5)), row.getBoolean(6), row.getBytes(7));
   }
 
   /**
-   * Returns whether the turn at a position was lost.
-   *
-   * @param lastTurn the turn that a history read at the position; empty if it has read none yet
+   * Returns whether the turn at an offset was lost. If the offset does not name its turn, returns
+   * whether its transaction was lost.
    */
-  static boolean isLost(Connection connection, SqlDialect dialect, String kind, TablePosition position,
-      Optional<Store.StoredTurn> lastTurn) throws SQLException {
-    if (lastTurn.isEmpty())
+  static boolean isLost(Connection connection, SqlDialect dialect, String kind, TableOffset offset)
+      throws SQLException {
+    var position = offset.position();
+    if (offset.turn().isEmpty())
       return queryAll(connection, "select " + dialect.isAhead(), row -> row.getBoolean(1), position.tx()).getFirst();
-    String actor = SqlText.encode(lastTurn.get().key());
-    long number = lastTurn.get().number();
+    String actor = SqlText.encode(offset.turn().get().key());
+    long number = offset.turn().get().number();
     return queryAll(connection, dialect.isTurnLost(), row -> row.getBoolean(1), position.tx(), kind, actor, number,
         position.toString(),
         kind, actor, number).getFirst();

@@ -3,7 +3,6 @@ package io.fibry.jdbc;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
@@ -20,15 +19,14 @@ final class TableHistory implements Store.History {
   private final long maxPauseMillis;
   private final Semaphore wakeUps = new Semaphore(0); // released by the writing thread and by close()
   private volatile boolean closed;
-  private TablePosition lastPosition; // of lastTurn; before the first turn, the start position
-  private Optional<Store.StoredTurn> lastTurn = Optional.empty(); // the last turn that was returned
+  private TableOffset lastOffset; // of the turn that was returned last; before the first turn, the start offset
   private boolean isChecked; // a check found no turns of another database cluster
 
-  TableHistory(TableStore store, String kind, long maxPauseMillis, TablePosition startPosition) {
+  TableHistory(TableStore store, String kind, long maxPauseMillis, TableOffset startOffset) {
     this.store = store;
     this.kind = kind;
     this.maxPauseMillis = maxPauseMillis;
-    this.lastPosition = startPosition;
+    this.lastOffset = startOffset;
   }
 
   @Override
@@ -47,10 +45,8 @@ final class TableHistory implements Store.History {
     if (closed) throw new StoreClosedException("the history of kind '" + kind + "' in " + store + " is closed");
     if (!isChecked) store.checkPositions(kind);
     isChecked = true;
-    var turns = store.history(kind, lastPosition, lastTurn);
-    if (turns.isEmpty()) return turns;
-    lastTurn = Optional.of(turns.getLast());
-    lastPosition = TablePosition.of(turns.getLast().offset(), kind);
+    var turns = store.history(kind, lastOffset);
+    if (!turns.isEmpty()) lastOffset = TableOffset.of(turns.getLast().offset(), kind);
     return turns;
   }
 

@@ -107,7 +107,7 @@ final class TableHistoryCleaner {
     dueKinds.remove(kind); // before the scan, so that a view that moves from now on starts another scan
     try {
       var slowestView = database.read(StoreTransactions::views).stream().filter(view -> view.kind().equals(kind))
-          .map(view -> TablePosition.of(view.offset(), kind)).min(Comparator.naturalOrder());
+          .map(view -> TableOffset.of(view.offset(), kind).position()).min(Comparator.naturalOrder());
       var start = sweptUntil.getOrDefault(kind, TablePosition.BEGINNING);
       var page = database.read(connection -> StoreTransactions.turnAges(connection, dialect, kind, start));
       var ends = new HashMap<String, Long>(); // number of the last end, by key

@@ -179,24 +179,24 @@ final class TableStore extends JdbcStore {
   @Override
   public History history(String kind, String afterOffset) {
     if (batchWriter.isClosed()) throw closed();
-    var history = new TableHistory(this, kind, options.pollInterval().toMillis(), TablePosition.of(afterOffset, kind));
+    var history = new TableHistory(this, kind, options.pollInterval().toMillis(), TableOffset.of(afterOffset, kind));
     histories.add(history);
     return history;
   }
 
   /**
-   * Reads the turns behind a position. First checks, on the same connection, that the turn that was
-   * read last still exists. After a failover to a replica that was behind, the numbers of lost
-   * transactions are used again. New turns could then be stored before the position, and would be
-   * skipped.
+   * Reads the turns behind an offset. First checks, on the same connection, that the turn at the
+   * offset was not lost. After a failover to a replica that was behind, the numbers of lost
+   * transactions are used again. New turns could then be stored before the offset, and would be
+   * skipped. A view may have stored the offset of a lost turn after the failover, so the check
+   * concerns the start of a history, too.
    */
-  List<StoredTurn> history(String kind, TablePosition position,
-      Optional<StoredTurn> lastTurn) throws InterruptedException {
+  List<StoredTurn> history(String kind, TableOffset offset) throws InterruptedException {
     return readerPool.read("the history of kind '" + kind + "'", checked(() -> database.read(connection -> {
-      if (StoreTransactions.isLost(connection, dialect, kind, position, lastTurn)) throw new StoreDamagedException(this
-          + " has lost turns that the history of kind '" + kind + "' has shown, up to position " + position
+      if (StoreTransactions.isLost(connection, dialect, kind, offset)) throw new StoreDamagedException(this
+          + " has lost turns that the history of kind '" + kind + "' has shown, up to position " + offset.position()
           + ": it is in an earlier state, as after a failover to a copy that was behind. Let views begin again");
-      return StoreTransactions.history(connection, dialect, kind, position);
+      return StoreTransactions.history(connection, dialect, kind, offset.position());
     })));
   }
 

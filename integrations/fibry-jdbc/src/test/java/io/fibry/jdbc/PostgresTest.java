@@ -163,6 +163,27 @@ class PostgresTest extends DatabaseFixture {
     }
   }
 
+  /** A view may store such an offset after the failover, and continue there when it begins again. */
+  @Test
+  void offsetOfLostTurnIsRefusedByNextHistory() throws Exception {
+    var store = open();
+    String offset;
+    try (var history = store.history("account", "")) {
+      storeAndReadTwoTurns(store, history);
+      offset = store.turns(ADA).getLast().offset();
+    }
+    execute("delete from fibry_turn where number = 2");
+    execute("update fibry_actor set last = 1");
+    try (var history = store.history("account", offset)) {
+      assertTurnsLost(history);
+    }
+    append(store, turn(ADA, store.load(ADA).life(), 2));
+
+    try (var history = store.history("account", offset)) {
+      assertTurnsLost(history);
+    }
+  }
+
   @Test
   void offsetOfFutureTransactionIsRefused() throws Exception {
     var store = open();
