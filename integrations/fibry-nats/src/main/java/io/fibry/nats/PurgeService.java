@@ -22,9 +22,9 @@ import org.slf4j.LoggerFactory;
  * role {@link NatsNetwork.Role#KEEPER}. One keeper compares the body with the stream, and calls the
  * server if no store reads the named messages any more.
  *
- * <p>A turn is dead if its actor is loaded from a later turn. A pending message is dead if the last
- * entry of its actor names it as handled, or a later message has its id. A snapshot is dead if
- * there is a later snapshot.
+ * <p>A turn is dead if its actor is loaded from a later turn, and all views with a name have passed
+ * it. A pending message is dead if the last entry of its actor names it as handled, or a later
+ * message has its id. A snapshot is dead if there is a later snapshot.
  *
  * <p>Requests are checked on fibers, at most 64 at a time. Requests for one subject need no order:
  * a dead message stays dead, because the numbers of the stream only grow.
@@ -112,7 +112,8 @@ final class PurgeService {
     var subjects = store.subjects();
     if (lastSeq < 1 || !subjects.isOfOneActor(subject)) return false;
     var id = StoreSubjects.actor(subject);
-    if (subject.equals(subjects.turns(id))) return lastSeq < firstReadSeq(id);
+    if (subject.equals(subjects.turns(id)))
+      return lastSeq < firstReadSeq(id) && store.historyCleaner().haveViewsPassed(id.kind(), lastSeq);
     if (subject.equals(subjects.snapshot(id))) return isReplaced(subject, lastSeq);
     return isHandled(id, StoreSubjects.message(subject), lastSeq) || isReplaced(subject, lastSeq);
   }

@@ -112,9 +112,13 @@ final class StreamHistoryCleaner {
    */
   void purgeBefore(Store.ActorId actor, long firstLiveSeq) {
     start("purging of " + actor, actor.kind(), () -> {
-      var unread = firstUnread(actor.kind());
-      if (unread.isEmpty() || firstLiveSeq <= unread.get().seq()) purge(actor, firstLiveSeq);
+      if (haveViewsPassed(actor.kind(), firstLiveSeq - 1)) purge(actor, firstLiveSeq);
     });
+  }
+
+  /** Returns whether all views of the kind have passed the messages up to a number of the stream. */
+  boolean haveViewsPassed(String kind, long lastSeq) {
+    return firstUnread(kind).filter(unread -> unread.seq() <= lastSeq).isEmpty();
   }
 
   private void purge(Store.ActorId actor, long firstLiveSeq) {

@@ -14,6 +14,7 @@ import io.fibry.durable.Durable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.store.Store;
+import io.fibry.store.ViewOffset;
 import io.fibry.support.Patience;
 import io.fibry.test.NatsServer;
 import io.nats.client.Connection;
@@ -28,6 +29,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -249,6 +251,40 @@ class RolesTest {
 
       assertEquals(countsBefore, messageCounts());
     }
+  }
+
+  /** A node of an older version, or one that an attacker has taken over, may ask for the deletion. */
+  @Test
+  void keeperKeepsEventsThatNamedViewHasNotRead() throws Exception {
+    createStreams();
+    var view = new ViewOffset("counter", "index", "").actor();
+    var turnsOfX = new StoreSubjects("bank").turns(actor("x"));
+    try (var keeper = open(Role.KEEPER); var node = open(Role.NODE)) {
+      assertTrue(keeper.toString().contains(LOG)); // it deletes for the node
+      long viewLife = node.load(view).life();
+      appendFullState(node, view, viewLife, 1, new byte[0]);
+      long life = node.load(actor("x")).life();
+      node.append(StreamFixture.turnWithMessages(actor("x"), life, 1, List.of())).toCompletableFuture().join();
+      appendFullState(node, actor("x"), life, 2, new byte[1]);
+      long countBefore = countTurns("x");
+      var admin = connect("admin");
+      var client = connect(Role.NODE.name());
+      try {
+        assertRefused(client, turnsOfX, admin.jetStreamManagement().getLastMessage(LOG, turnsOfX).getSeq());
+      } finally {
+        NatsNetwork.close(client);
+        NatsNetwork.close(admin);
+      }
+      assertEquals(countBefore, countTurns("x"));
+
+      appendFullState(node, view, viewLife, 2, ViewOffset.forgotten());
+      Patience.eventually(() -> countTurns("x") == 1);
+    }
+  }
+
+  private static void appendFullState(Store store, Store.ActorId actor, long life, long number, byte[] body) {
+    store.end(new Store.Turn(actor, life, number, Instant.now(), true, body, List.of(), List.of()))
+        .toCompletableFuture().join();
   }
 
   private static void assertRefused(Connection client, String filter, long seq) throws Exception {
