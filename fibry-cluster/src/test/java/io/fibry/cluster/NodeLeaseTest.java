@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
@@ -167,6 +168,24 @@ class NodeLeaseTest {
     gate.countDown();
 
     Patience.value(closing);
+  }
+
+  /** The limit is for requests of users. The leader of the table may change meanwhile, for example. */
+  @Test
+  void offerSucceedsWhenTableIsSlowerThanAskLimit() throws InterruptedException {
+    var impatient = Cluster.join("bank", (app, node) -> withFaults(network.connect(app, node)),
+        options -> options.withNode("impatient").withLease(LEASE).withPartitions(8).withScope(scope)
+            .withAskLimit(Duration.ofSeconds(1)).withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
+    Actor<Where> till = scope.anonymous().newActor((where, context) -> context.reply(where, "impatient"));
+    fault = Fault.SLOW;
+    var offering = CompletableFuture.runAsync(() -> impatient.expose("till", Where.class, till));
+    slowCall.await();
+
+    clock.advance(Duration.ofSeconds(2));
+    gate.countDown();
+
+    Patience.value(offering);
+    assertEquals(Set.of("till"), impatient.self().offers());
   }
 
   @Test

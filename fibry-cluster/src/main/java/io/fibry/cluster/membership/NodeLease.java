@@ -63,6 +63,8 @@ public final class NodeLease {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
   private static final int MAX_ENDED_OFFERS = 64; // ended offers whose reasons other nodes can read
   private static final Duration EXPIRY_MARGIN = Duration.ofSeconds(2);
+  // Limits a hosting or an offer. The ask limit of the scope is for requests of users.
+  private static final Duration WRITE_LIMIT = Duration.ofSeconds(30);
 
   private sealed interface LeaseEvent {}
 
@@ -268,12 +270,12 @@ public final class NodeLease {
 
   /** Writes whether this node hosts a kind. If the write fails, a later heartbeat writes it. */
   public void setHosted(String kind, boolean isHosted) {
-    heartbeatActor.ask(new HostKind(kind, isHosted));
+    heartbeatActor.ask(new HostKind(kind, isHosted), WRITE_LIMIT);
   }
 
   /** Writes that this node offers an actor. If the write fails, a later heartbeat writes it. */
   public void addOffer(String name, Object offer) {
-    heartbeatActor.ask(new AddOffer(name, offer));
+    heartbeatActor.ask(new AddOffer(name, offer), WRITE_LIMIT);
   }
 
   /** Writes that an offer has ended, unless the name was offered again meanwhile. */
