@@ -18,21 +18,30 @@ final class PrivateFolder {
 
   private PrivateFolder() {}
 
+  /** Waits until the names in a folder are on disk. */
+  interface NameSync {
+    void sync(Path folder) throws IOException;
+  }
+
   /**
    * Creates the folder and its missing parents. Folders that exist keep their permissions. The name
    * of an empty folder is synced, too, because the process that created it may have died before it
    * synced the name.
    */
   static void create(Path folder) throws IOException {
+    create(folder, PrivateFolder::sync);
+  }
+
+  static void create(Path folder, NameSync nameSync) throws IOException {
     var parent = folder.toAbsolutePath().getParent();
     if (parent == null || Files.isDirectory(folder) && !isEmpty(folder)) return;
     if (!Files.isDirectory(folder)) {
-      create(parent);
+      create(parent, nameSync);
       // Does not fail if another process creates the folder at the same time.
       Files.createDirectories(folder, ownersOnly(parent, "rwx------"));
     }
     try {
-      sync(parent);
+      nameSync.sync(parent);
     } catch (AccessDeniedException unreadable) { // this user may not open the parent, so its names cannot be synced
       LoggerFactory.getLogger("io.fibry.store.folder.FolderStore").debug("{} cannot be synced", parent, unreadable);
     }
