@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.durable.Desk.Add;
 import io.fibry.durable.Desk.Buy;
+import io.fibry.durable.Desk.Fail;
 import io.fibry.durable.Desk.Items;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
 import io.fibry.support.Intercepted;
+import io.fibry.support.Logged;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
@@ -68,6 +70,17 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
       return store.pending(new Store.ActorId("keeping", "ada"), Instant.MAX, 9).isEmpty();
     });
     assertEquals("a", ada.ask(new Items()));
+  }
+
+  @Test
+  void parkedMessageIsLoggedWithKindAndKey() {
+    var desk = keeping().newActor(scope.named("parks"), store); // no other test logs this name
+    try (var logged = new Logged()) {
+      desk.sendMessage(new Fail("poison"));
+      eventually(() -> keeping().parked(store).size() == 1);
+
+      eventually(() -> logged.lines("keeping 'parks' parked message Fail as '").size() == 1);
+    }
   }
 
   @Test

@@ -22,6 +22,7 @@ import io.fibry.support.Patience;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -249,6 +250,20 @@ class PostgresTest extends DatabaseFixture {
         List.of(new Store.PendingMessage(ADA, "b", Instant.EPOCH, new byte[1]))));
     store.snapshot(turn(ADA, life, 2, true));
     assertEquals(2, store.load(ADA).lastTurn());
+  }
+
+  @Test
+  void passwordInUrlIsNotInNameOfStore() throws Exception {
+    String url = ((PGSimpleDataSource) database).getURL() + "&user=postgres&password=secret";
+    var source = (DataSource) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {DataSource.class},
+        (proxy, method, args) -> DriverManager.getConnection(url));
+
+    String name = open(source).toString();
+
+    assertEquals("the store in " + url.replaceAll("[?].*", ""), name);
+    try (var connection = source.getConnection()) {
+      assertTrue(connection.getMetaData().getURL().contains("secret")); // the driver shows it
+    }
   }
 
   @Test

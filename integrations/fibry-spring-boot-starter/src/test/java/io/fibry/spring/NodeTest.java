@@ -5,11 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.ClusterNetwork;
@@ -27,6 +30,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -85,6 +89,19 @@ class NodeTest {
       Patience.eventually(() -> otherNode.members().size() == 1);
       assertEquals(List.of(otherNode.self()), otherNode.members());
     }
+  }
+
+  @Test
+  void propertySetsAskLimitOfEntities() {
+    runner.withPropertyValues("fibry.ask-limit=1s").run(context -> {
+      var counters = context.getBean(Cluster.class).host("silent", Count.class,
+          context.getBean(ActorScope.class).anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
+              .newActor((Count count, ActorContext<Count> self) -> self.replyWhen(count, new CompletableFuture<>())));
+
+      var timeout = assertThrows(AskTimeoutException.class, () -> counters.actor("c").ask(new Count()));
+
+      assertTrue(timeout.limit().compareTo(Duration.ofSeconds(1)) <= 0, timeout.getMessage());
+    });
   }
 
   @Test
