@@ -23,6 +23,8 @@ class PromisesTest {
     for (var folder : List.of("src/test/java/io/fibry", "../fibry-proof/src/test/java/io/fibry/store",
         "../integrations/fibry-jdbc/src/test/java/io/fibry/jdbc",
         "../integrations/fibry-nats/src/test/java/io/fibry", "../fibry-cluster/src/test/java/io/fibry/cluster",
+        "../integrations/fibry-spring-boot-starter/src/test/java/io/fibry/spring",
+        "../fibry-test/src/test/java/io/fibry/test",
         "../fibry-proof/src/test/java/io/fibry/cluster"))
       try (Stream<Path> files = Files.walk(Path.of(folder))) {
         for (var file : files.filter(path -> path.toString().endsWith(".java")).toList())
