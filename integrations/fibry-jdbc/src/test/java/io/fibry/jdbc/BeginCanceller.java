@@ -11,7 +11,9 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** A proxy for Postgres that can cancel BEGIN statements, as `pg_cancel_backend` does. */
@@ -24,6 +26,7 @@ final class BeginCanceller implements AutoCloseable {
   private final PGSimpleDataSource target;
   private final ServerSocket clients = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
   private final AtomicInteger pendingCancellations = new AtomicInteger();
+  private volatile BooleanSupplier mustCancel = () -> false; // asked for each BEGIN, unless a cancellation is pending
 
   BeginCanceller(PGSimpleDataSource target) throws IOException {
     this.target = target;
@@ -37,6 +40,16 @@ final class BeginCanceller implements AutoCloseable {
   /** Cancels the next statement BEGIN. */
   void cancelNext() {
     pendingCancellations.incrementAndGet();
+  }
+
+  /** Cancels BEGIN statements with this probability. */
+  void cancelRandomly(Random random, double probability) {
+    mustCancel = () -> random.nextDouble() < probability;
+  }
+
+  /** Cancels no more BEGIN statements. */
+  void stop() {
+    mustCancel = () -> false;
   }
 
   /** {@return how many BEGIN statements are still to be cancelled} */
@@ -76,13 +89,16 @@ final class BeginCanceller implements AutoCloseable {
     while (true) {
       int type = input.readByte();
       var body = input.readNBytes(input.readInt() - 4);
-      if (type == 'Q' && Arrays.equals(body, BEGIN) && pendingCancellations.getAndUpdate(n -> Math.max(0, n - 1)) > 0)
-        body = FAILING_STATEMENT;
+      if (type == 'Q' && Arrays.equals(body, BEGIN) && isNextCancelled()) body = FAILING_STATEMENT;
       output.writeByte(type);
       output.writeInt(body.length + 4);
       output.write(body);
       if (client.available() == 0) output.flush();
     }
+  }
+
+  private boolean isNextCancelled() {
+    return pendingCancellations.getAndUpdate(n -> Math.max(0, n - 1)) > 0 || mustCancel.getAsBoolean();
   }
 
   /** Forwards a startup message, which has no type byte. Returns true if another one follows. */

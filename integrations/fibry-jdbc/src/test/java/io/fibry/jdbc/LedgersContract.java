@@ -8,13 +8,15 @@ import io.fibry.durable.Ledgers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Checks {@link Ledgers} in two stores that share a database whose statements fail at random. */
 abstract class LedgersContract extends DatabaseFixture {
   private static final Duration IDLE = Duration.ofMinutes(5);
-  private static final double FAILURE_PROBABILITY = 0.05; // of each statement and commit
+  static final double FAILURE_PROBABILITY = 0.05; // of each statement and commit
   private static final int ANSWERS = 1_000;
 
   private final ActorScope scope = ActorSystem.openScope("ledgers");
@@ -28,20 +30,26 @@ abstract class LedgersContract extends DatabaseFixture {
     scope.close();
   }
 
-  private Ledgers.Addresses addresses(String name) {
-    var store = open();
+  private Ledgers.Addresses addresses(String name, DataSource source) {
+    var store = open(source);
     return new Ledgers.Addresses(Ledgers.kind(name).entities(scope.anonymous(), store, IDLE),
         Ledgers.inboxKind(name).entities(scope.anonymous(), store, IDLE));
   }
 
   @Test
   void ledgersShowNoViolationWhileStatementsFail() throws InterruptedException {
-    try (var ledgers = new Ledgers(List.of(addresses("a"), addresses("b")))) {
-      faults.failRandomly(new Random(ledgers.seed()), FAILURE_PROBABILITY);
-      ledgers.awaitMore(ANSWERS);
-      faults.failRandomly(new Random(), 0);
+    check(faults.source(), random -> faults.failRandomly(random, FAILURE_PROBABILITY),
+        () -> faults.failRandomly(new Random(), 0));
+  }
 
-      assertEquals(List.of(), ledgers.violations(addresses("reader")), () -> "-Dfibry.seed=" + ledgers.seed());
+  /** Checks ledgers whose requests are stored while there are faults. */
+  final void check(DataSource source, Consumer<Random> beginFaults, Runnable endFaults) throws InterruptedException {
+    try (var ledgers = new Ledgers(List.of(addresses("a", source), addresses("b", source)))) {
+      beginFaults.accept(new Random(ledgers.seed()));
+      ledgers.awaitMore(ANSWERS);
+      endFaults.run();
+
+      assertEquals(List.of(), ledgers.violations(addresses("reader", source)), () -> "-Dfibry.seed=" + ledgers.seed());
       Ledgers.checkHistories(open());
       System.out.println(ledgers);
     }
