@@ -144,11 +144,13 @@ public final class PartitionGate<M> {
   /**
    * Called on a thread of the transport. If the gate has no capacity, the sender gets a refusal. If
    * another node may also get the message, it is dropped here without a refusal. That node may
-   * handle it, or forward it to this node when the gate has capacity.
+   * handle it, or forward it to this node when the gate has capacity. The same applies to a message
+   * whose sender knows a later owner.
    */
   private void receive(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());
-    if (enqueue(new DirectMessage<>(message), message) || !isExclusive || clock.nanoTime() - exclusiveFrom < 0) return;
+    if (enqueue(new DirectMessage<>(message), message) || !isExclusive || clock.nanoTime() - exclusiveFrom < 0
+        || isLater(Destination.epochOf(wire))) return;
     dispatcher.refuseAsFull(wire, name + " is full: " + MAX_WAITING + " messages of other nodes, or "
         + (MAX_BYTES >> 20) + " MiB of them, wait already; ask again later", MAX_WAITING);
   }

@@ -27,6 +27,7 @@ import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -170,6 +171,25 @@ class FullPartitionTest {
     mayBeBorn.countDown();
 
     awaitAnswersOfFill();
+  }
+
+  /**
+   * The machine of this owner was suspended, and does not know that its lease has expired. The
+   * sender had an answer of the next owner, which has version 2 of the partition, and handles the
+   * request.
+   */
+  @Test
+  void requestForNextOwnerIsNotRefused() {
+    openAfterTransfer();
+    clock.advance(ID_RETENTION);
+    fill();
+
+    reader.accept(request(7_000).withHeader(Destination.EPOCH, "2"));
+    reader.accept(request(7_001).withHeader(Destination.MESSAGE_ID, "c.last"));
+
+    var refused = Patience.nextOf(answers);
+    assertEquals("FULL", refused.header("Fb-S").orElseThrow());
+    assertEquals(List.of(), List.copyOf(answers));
   }
 
   @Test
