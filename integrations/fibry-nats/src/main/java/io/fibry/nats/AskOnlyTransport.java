@@ -99,7 +99,7 @@ final class AskOnlyTransport implements ClusterTransport {
   /** {@return the entry of the key, or the entries of all nodes if the key is empty} */
   List<Entry> query(Optional<String> key) {
     var question =
-        WireMessage.oneWay(TableDirectory.subject(identity.app()), Map.of(), TableDirectory.encodeQuestion(key));
+        WireMessage.oneWay(new AppSubjects(identity.app()).directory(), Map.of(), TableDirectory.encodeQuestion(key));
     try {
       var answer = JetStreamLog.awaitAnswer(messages.request(question, ANSWER_TIMEOUT).toCompletableFuture());
       return TableDirectory.decodeRows(answer).stream().map(TableDirectory.Row::entry).toList();

@@ -245,9 +245,10 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   private JetStreamLog openWorkLog(NatsConnection connection, String app) {
+    var subjects = new AppSubjects(app);
     try {
-      NatsQueue.createStream(connection.connection().jetStreamManagement(), app, replicas, role);
-      return new JetStreamLog(connection, NatsQueue.streamName(app), NatsStore.Options.DEFAULT.requestLimit());
+      NatsQueue.createStream(connection.connection().jetStreamManagement(), subjects, replicas, role);
+      return new JetStreamLog(connection, subjects.workStream(), NatsStore.Options.DEFAULT.requestLimit());
     } catch (IOException failure) {
       throw noReply(failure);
     }

@@ -37,14 +37,11 @@ final class NatsQueue implements ClusterTransport.Queue {
     this.maxBytes = maxBytes;
   }
 
-  static String streamName(String app) {
-    return "FB_" + app + "_work";
-  }
-
   /** Creates the stream with all queues of an app, if it does not exist. */
-  static void createStream(JetStreamManagement management, String app, int replicas, Role role) throws IOException {
+  static void createStream(JetStreamManagement management, AppSubjects subjects, int replicas, Role role)
+      throws IOException {
     StreamSetup.create(management, role,
-        StreamConfiguration.builder().name(streamName(app)).subjects("fb." + app + ".w.>").replicas(replicas)
+        StreamConfiguration.builder().name(subjects.workStream()).subjects(subjects.workFilter()).replicas(replicas)
             .retentionPolicy(RetentionPolicy.WorkQueue).duplicateWindow(StreamSetup.DEDUPLICATION_WINDOW)
             .allowDirect(true)
             .build());

@@ -63,41 +63,29 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
   private final Duration markerTime;
   private final TableReconciler watches;
 
-  private NatsTable(Connection connection, String app, TableTimings timings) throws IOException {
+  private NatsTable(Connection connection, AppSubjects subjects, TableTimings timings) throws IOException {
     this.connection = connection;
     this.jetStream = connection.jetStream();
     this.management = connection.jetStreamManagement();
-    this.streamName = streamName(app);
-    this.subjectPrefix = subjectPrefix(app);
+    this.streamName = subjects.tableStream();
+    this.subjectPrefix = subjects.tablePrefix();
     this.markerTime = timings.markerTime;
     this.watches = new TableReconciler(streamName, this, timings.checkInterval);
   }
 
-  static String streamName(String app) {
-    return "KV_" + bucket(app);
-  }
-
-  /** Returns the beginning of the subjects of all entries, before the key. */
-  static String subjectPrefix(String app) {
-    return "$KV." + bucket(app) + ".";
-  }
-
-  private static String bucket(String app) {
-    return "FB_" + app + "_own";
-  }
-
   static NatsTable of(Connection connection, String app, int replicas, Role role, TableTimings timings) {
+    var subjects = new AppSubjects(app);
     try {
-      StreamSetup.create(connection.jetStreamManagement(), role, configuration(app, replicas, timings.markerTime));
-      return new NatsTable(connection, app, timings);
+      StreamSetup.create(connection.jetStreamManagement(), role, configuration(subjects, replicas, timings.markerTime));
+      return new NatsTable(connection, subjects, timings);
     } catch (IOException failure) {
       throw new TransportException(Failure.DISCONNECTED, "JetStream does not answer: "
           + ConnectionErrors.text(failure));
     }
   }
 
-  private static StreamConfiguration configuration(String app, int replicas, Duration markerTime) {
-    return StreamConfiguration.builder().name(streamName(app)).subjects(subjectPrefix(app) + ">")
+  private static StreamConfiguration configuration(AppSubjects subjects, int replicas, Duration markerTime) {
+    return StreamConfiguration.builder().name(subjects.tableStream()).subjects(subjects.tablePrefix() + ">")
         .maxMessagesPerSubject(1)
         .replicas(replicas).duplicateWindow(StreamSetup.DEDUPLICATION_WINDOW).allowMessageTtl()
         .subjectDeleteMarkerTtl(markerTime)

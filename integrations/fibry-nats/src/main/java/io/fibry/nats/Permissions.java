@@ -47,26 +47,26 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
 
   static Permissions of(String app, Role role) {
     String prefix = "fb." + app + ".";
-    String tableStream = NatsTable.streamName(app);
+    var subjects = new AppSubjects(app);
+    String tableStream = subjects.tableStream();
     String logStream = new StoreSubjects(app).streamName();
-    String workStream = NatsQueue.streamName(app);
+    String workStream = subjects.workStream();
     var workCalls = WORK_CALLS.stream().map(call -> call.formatted(workStream));
     var flowControl = "$JS.FC." + tableStream + ".>";
     return switch (role) {
       case KEEPER -> new Permissions(
-          concat(List.of(Stream.of(prefix + ">", NatsTable.subjectPrefix(app) + ">", "$JS.API.INFO", flowControl),
+          concat(List.of(Stream.of(prefix + ">", subjects.tablePrefix() + ">", "$JS.API.INFO", flowControl),
               calls(KEEPER_CALLS, tableStream), calls(KEEPER_CALLS, logStream), calls(KEEPER_CALLS, workStream),
               workCalls)),
           List.of(), List.of(prefix + ">"), List.of());
       case NODE -> new Permissions(
-          concat(List.of(Stream.of(prefix + ">", NatsTable.subjectPrefix(app) + ">", flowControl),
+          concat(List.of(Stream.of(prefix + ">", subjects.tablePrefix() + ">", flowControl),
               calls(NODE_TABLE_CALLS, tableStream),
               calls(NODE_LOG_CALLS, logStream), calls(NODE_QUEUE_CALLS, workStream), workCalls)),
           List.of(prefix.substring(0, prefix.length() - 1) + SERVER_REPLIES + ">"), List.of(prefix + ">"),
-          List.of(PurgeService.subject(app)));
+          List.of(subjects.purges()));
       case ASKER -> new Permissions(
-          concat(List.of(Stream.of(prefix + "n.*", prefix + "e.*.*", prefix + "c",
-              TableDirectory.subject(app)))),
+          concat(List.of(Stream.of(prefix + "n.*", prefix + "e.*.*", prefix + "c", subjects.directory()))),
           List.of(),
           List.of("fb." + app + TO_ASKERS + ">"), List.of());
     };

@@ -42,13 +42,8 @@ final class PurgeService {
     this.connection = connection;
   }
 
-  /** {@return the subject of the purge requests of nodes} */
-  static String subject(String app) {
-    return "fb." + app + ".k";
-  }
-
   static void begin(StreamStore store, NatsConnection connection) {
-    connection.listen(subject(connection.identity().app()), Optional.of("keepers"),
+    connection.listen(new AppSubjects(connection.identity().app()).purges(), Optional.of("keepers"),
         new PurgeService(store, connection)::onRequest);
   }
 

@@ -21,7 +21,7 @@ final class PurgeTarget {
   }
 
   static PurgeTarget throughKeeper(String app) {
-    return new PurgeTarget(PurgeService.subject(app), true);
+    return new PurgeTarget(new AppSubjects(app).purges(), true);
   }
 
   String subject() {

@@ -56,10 +56,6 @@ final class TableDirectory {
     this.keyPrefix = nodeKeyPrefix(app);
   }
 
-  static String subject(String app) {
-    return "fb." + app + ".d";
-  }
-
   /** {@return the beginning of the keys of nodes} */
   static String nodeKeyPrefix(String app) {
     return "fb." + app + ".node.";
@@ -75,7 +71,8 @@ final class TableDirectory {
 
   /** Answers questions until the connection is closed. */
   static void begin(ProgramMessaging messages, NatsTable table, String app) {
-    messages.subscribe(subject(app), Optional.of("directory"), new TableDirectory(messages, table, app)::onQuestion);
+    messages.subscribe(new AppSubjects(app).directory(), Optional.of("directory"),
+        new TableDirectory(messages, table, app)::onQuestion);
   }
 
   /** Called on the thread of the subscription. A question above the limit is not answered. */

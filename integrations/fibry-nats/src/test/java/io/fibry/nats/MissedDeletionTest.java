@@ -38,7 +38,7 @@ class MissedDeletionTest {
 
   private long keys(JetStreamManagement streams) {
     try {
-      return streams.getStreamInfo(NatsTable.streamName(app)).getStreamState().getSubjectCount();
+      return streams.getStreamInfo(new AppSubjects(app).tableStream()).getStreamState().getSubjectCount();
     } catch (IOException | JetStreamApiException failure) {
       throw new AssertionError(failure);
     }

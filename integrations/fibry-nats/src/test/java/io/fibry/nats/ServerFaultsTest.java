@@ -127,7 +127,7 @@ class ServerFaultsTest {
   void writeToTableWaitsForReceiver() throws Exception {
     var client = Nats.connect(server.url());
     try (var transport = openTransport()) {
-      client.jetStreamManagement().deleteStream(NatsTable.streamName("faults"));
+      client.jetStreamManagement().deleteStream(new AppSubjects("faults").tableStream());
       var version = new CompletableFuture<OptionalLong>();
       var writer = Patience.startFiber(() -> transport.create("k.1", new byte[1], Duration.ofMinutes(5)), version);
       Patience.awaitParked(writer);
@@ -358,7 +358,7 @@ class ServerFaultsTest {
       long version = transport.create("k.1", new byte[1], Duration.ofMinutes(5)).orElseThrow();
       var client = Nats.connect(server.url());
       var management = client.jetStreamManagement();
-      var configuration = management.getStreamInfo(NatsTable.streamName("faults")).getConfiguration();
+      var configuration = management.getStreamInfo(new AppSubjects("faults").tableStream()).getConfiguration();
       management.updateStream(StreamConfiguration.builder(configuration).maximumMessageSize(100).build());
       client.close();
 
