@@ -92,7 +92,7 @@ final class NatsConnection implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw subscriptionFailure(subject, interrupt);
     } finally {
-      if (!isSubscribed && dispatcher != null) NatsNetwork.close(connection, dispatcher);
+      if (!isSubscribed && dispatcher != null) close(connection, dispatcher);
     }
   }
 
@@ -123,7 +123,7 @@ final class NatsConnection implements AutoCloseable {
     boolean wasInterrupted = Thread.interrupted();
     try {
       if (connection.getStatus() != Connection.Status.CONNECTED || !dispatcher.isActive()) {
-        NatsNetwork.close(connection, dispatcher);
+        close(connection, dispatcher);
         return;
       }
       var drained = new CompletableFuture<Boolean>();
@@ -147,7 +147,24 @@ final class NatsConnection implements AutoCloseable {
   /** Closes the connection. Pending requests fail, and their outcome is unknown. */
   @Override
   public void close() {
-    NatsNetwork.close(connection);
+    close(connection);
     requests.close();
+  }
+
+  /** Closes a dispatcher at once. Messages that it has not passed on yet are dropped. */
+  static void close(Connection connection, Dispatcher dispatcher) {
+    if (dispatcher.isActive() && connection.getStatus() != Connection.Status.CLOSED)
+      connection.closeDispatcher(dispatcher);
+  }
+
+  static void close(Connection connection) {
+    boolean wasInterrupted = Thread.interrupted(); // clears the flag: if it is set, the client does not close
+    try {
+      connection.close();
+    } catch (InterruptedException interrupt) {
+      wasInterrupted = true;
+    } finally {
+      if (wasInterrupted) Thread.currentThread().interrupt();
+    }
   }
 }

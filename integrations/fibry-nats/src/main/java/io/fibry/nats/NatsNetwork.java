@@ -7,7 +7,6 @@ import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.text.Lines;
 import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
-import io.nats.client.Dispatcher;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import java.io.IOException;
@@ -275,7 +274,7 @@ public final class NatsNetwork implements ClusterNetwork {
       isUsable = true;
       return natsConnection;
     } finally {
-      if (!isUsable) close(connection);
+      if (!isUsable) NatsConnection.close(connection);
     }
   }
 
@@ -313,23 +312,6 @@ public final class NatsNetwork implements ClusterNetwork {
         + " or newer, because older ones lack checks that Fibry needs");
     if (!server.isJetStreamAvailable()) throw new IllegalStateException(
         "the server of NATS at " + ConnectionErrors.address(connection) + " has no JetStream; start it with -js");
-  }
-
-  /** Closes a dispatcher at once. Messages that it has not passed on yet are dropped. */
-  static void close(Connection connection, Dispatcher dispatcher) {
-    if (dispatcher.isActive() && connection.getStatus() != Connection.Status.CLOSED)
-      connection.closeDispatcher(dispatcher);
-  }
-
-  static void close(Connection connection) {
-    boolean wasInterrupted = Thread.interrupted(); // clears the flag: if it is set, the client does not close
-    try {
-      connection.close();
-    } catch (InterruptedException interrupt) {
-      wasInterrupted = true;
-    } finally {
-      if (wasInterrupted) Thread.currentThread().interrupt();
-    }
   }
 
   /** {@return 6 seconds, or 20 with several replicas, whose election of a leader may take 10} */

@@ -221,14 +221,14 @@ final class NatsTable implements TableReconciler.WatchedTable, AutoCloseable {
       isStarted = true;
       return () -> {
         watches.close(watch);
-        NatsNetwork.close(connection, dispatcher);
+        NatsConnection.close(connection, dispatcher);
       };
     } catch (JetStreamApiException | IOException | IllegalStateException failure) {
       throw readFailure("watched", prefix, failure);
     } finally {
       if (!isStarted) {
         watches.close(watch);
-        NatsNetwork.close(connection, dispatcher);
+        NatsConnection.close(connection, dispatcher);
       }
     }
   }

@@ -139,7 +139,7 @@ class RolesTest {
     } catch (Exception failure) {
       throw new AssertionError(failure);
     } finally {
-      NatsNetwork.close(admin);
+      NatsConnection.close(admin);
     }
   }
 
@@ -224,7 +224,7 @@ class RolesTest {
         assertTrue(refusal.getMessage().contains("rollup"), refusal::getMessage);
       }
     } finally {
-      NatsNetwork.close(client);
+      NatsConnection.close(client);
     }
 
     assertEquals(countsBefore, messageCounts());
@@ -246,7 +246,7 @@ class RolesTest {
         client.publish("fb.bank.k", "fb.bank.j.counter.x", "{}".getBytes(StandardCharsets.UTF_8));
         assertRefused(client, "fb.bank.j.counter.y", 0); // the keeper has thus handled both messages above
       } finally {
-        NatsNetwork.close(client);
+        NatsConnection.close(client);
       }
 
       assertEquals(countsBefore, messageCounts());
@@ -335,7 +335,7 @@ class RolesTest {
       management.updateStream(StreamConfiguration.builder(management.getStreamInfo(LOG).getConfiguration())
           .allowRollup(areAllowed).build());
     } finally {
-      NatsNetwork.close(admin);
+      NatsConnection.close(admin);
     }
   }
 
@@ -421,7 +421,7 @@ class RolesTest {
         client.publish("$JS.API.STREAM.INFO.KV_FB_bank_own", "fb.bank.j.counter.x", new byte[0]);
         client.flush(Patience.LONG);
       } finally {
-        NatsNetwork.close(client);
+        NatsConnection.close(client);
       }
       try (var asker = join("q", Role.ASKER)) {
         assertEquals(7, asker.actor("till", Count.class).ask(new Count())); // the messages above are thus handled
