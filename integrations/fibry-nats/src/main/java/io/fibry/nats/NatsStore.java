@@ -58,7 +58,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
    */
   public static NatsStore open(NatsNetwork network, String app, UnaryOperator<Options> options) {
     var chosenOptions = options.apply(Options.DEFAULT);
-    return Objects.requireNonNull(network, "network").openStore(app, chosenOptions);
+    return Objects.requireNonNull(network, "network").connector().openStore(NatsNetwork.checkedApp(app), chosenOptions);
   }
 
   /**

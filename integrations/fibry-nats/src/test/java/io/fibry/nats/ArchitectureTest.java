@@ -9,6 +9,8 @@ import java.util.Set;
 
 /** The structure of the module: its layers, its public types, and its cycles. */
 class ArchitectureTest extends ArchitectureRules {
+  private static final String FACTORY = "a public type, and the type that opens its implementations";
+
   @Override
   protected List<Set<String>> layers() {
     return List.of(Set.of("io.fibry.nats"));
@@ -21,18 +23,20 @@ class ArchitectureTest extends ArchitectureRules {
   }
 
   @Override
+  protected Map<String, String> exemptDependencies() {
+    return Map.ofEntries(entry("NatsNetwork to NatsConnector", FACTORY), entry("NatsStore to NatsConnector", FACTORY));
+  }
+
+  @Override
   protected Map<Set<String>, String> cycles() {
     return Map.ofEntries(
-        entry(Set.of("AppClient", "AskOnlyTransport", "ConnectionErrors", "JetStreamLog", "MessageWriter",
-            "NatsConnection", "NatsNetwork", "NatsQueue", "NatsStore", "NatsTable", "NatsTransport", "PendingMessages",
-            "Permissions", "ProgramMessaging", "PurgeService", "PurgeTarget", "RequestMultiplexer", "StreamHistory",
-            "StreamHistoryCleaner", "StreamSetup", "StreamStore", "TableDirectory", "TablePoller", "TableReconciler",
-            "TurnReader", "TurnWriter", "WorkConsumer", "WriteOutcome"),
+        entry(Set.of("NatsNetwork", "Permissions"), "a network has roles, and prints the permissions of each role"),
+        entry(Set.of("MessageWriter", "StreamHistory", "StreamHistoryCleaner", "StreamStore", "TurnWriter"),
             "one package without an order of its types so far; to be cut"));
   }
 
   @Override
   protected Map<String, Integer> largePackages() {
-    return Map.of("io.fibry.nats", 36);
+    return Map.of("io.fibry.nats", 37);
   }
 }

@@ -264,9 +264,10 @@ public final class FaultyStores {
   public static FaultyStore open(NatsNetwork network, String app, UnaryOperator<NatsStore.Options> configure) {
     var options = configure.apply(NatsStore.Options.DEFAULT.withRequestLimit(Duration.ofSeconds(10)));
     var subjects = new StoreSubjects(app);
-    var connection = network.openConnection(app, "test");
+    var connector = network.connector();
+    var connection = connector.openConnection(app, "test");
     try {
-      var log = new FaultyLog(connection, subjects.streamName(), options.requestLimit(), network.purgeTarget(app));
+      var log = new FaultyLog(connection, subjects.streamName(), options.requestLimit(), connector.purgeTarget(app));
       log.createStream(subjects.allFilters(), 1, connection.identity().role());
       return new FaultyStore(new StreamStore(log, subjects, options, connection::close), connection, log);
     } catch (IOException failure) {

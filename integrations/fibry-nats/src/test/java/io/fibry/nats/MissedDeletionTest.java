@@ -27,8 +27,8 @@ class MissedDeletionTest {
 
   /** The server forgets a deletion after a second; nodes list all keys only after a reconnect. */
   private ClusterTransport connect(String node, String url) {
-    return NatsNetwork.connectTo(url).withOptions(options -> options.pingInterval(SECOND)).connect(app, node,
-        new NatsTable.TableTimings(SECOND, Duration.ofDays(1)));
+    return NatsNetwork.connectTo(url).withOptions(options -> options.pingInterval(SECOND)).connector()
+        .connect(app, node, new NatsTable.TableTimings(SECOND, Duration.ofDays(1)));
   }
 
   private boolean isReported(String key, boolean exists) {
