@@ -11,13 +11,13 @@ final class MessageWriter {
   /** A message, and the attempt that stores it. */
   private record MessageAttempt(StoreTask.EnqueueTask task, JetStreamLog.WriteAttempt attempt) {}
 
-  private final StreamStore store;
+  private final StoreContext store;
   private final JetStreamLog log;
   private final Store.ActorId id;
   private final PendingMessages pendingMessages;
   private final SerialExecutor<StoreTask.EnqueueTask> executor;
 
-  MessageWriter(StreamStore store, Store.ActorId id, PendingMessages pendingMessages, Runnable onIdle) {
+  MessageWriter(StoreContext store, Store.ActorId id, PendingMessages pendingMessages, Runnable onIdle) {
     this.store = store;
     this.log = store.log();
     this.id = id;

@@ -33,12 +33,14 @@ final class PurgeService {
   private static final Logger LOG = LoggerFactory.getLogger(NatsStore.class);
   private static final int MAX_PARALLEL = 64;
 
-  private final StreamStore store;
+  private final StoreContext store;
+  private final StreamHistoryCleaner historyCleaner;
   private final NatsConnection connection;
   private final Semaphore permits = new Semaphore(MAX_PARALLEL);
 
   private PurgeService(StreamStore store, NatsConnection connection) {
-    this.store = store;
+    this.store = store.context();
+    this.historyCleaner = store.historyCleaner();
     this.connection = connection;
   }
 
@@ -100,7 +102,7 @@ final class PurgeService {
    */
   private void onPurged(String subject) {
     if (subject.startsWith(store.subjects().snapshotsPrefix()))
-      store.historyCleaner().onSnapshotStored(StoreSubjects.actor(subject).kind());
+      historyCleaner.onSnapshotStored(StoreSubjects.actor(subject).kind());
   }
 
   private boolean isDead(String subject, long lastSeq) {

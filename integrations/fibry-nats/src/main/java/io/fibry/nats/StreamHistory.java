@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /**
@@ -23,29 +24,32 @@ final class StreamHistory implements History {
   private static final int PAGE_SIZE = 256;
   private static final long FIRST_PAUSE_MILLIS = 5;
 
-  private final StreamStore store;
+  private final StoreContext store;
   private final String kind;
   private final String filter;
   private final long maxPauseMillis;
+  private final Consumer<StreamHistory> onClose; // lets the store forget this history
   private final Semaphore wakeUps = new Semaphore(0);
   private volatile boolean closed;
   private long seq; // number in the stream of the message to read next
   private int index; // index in that message of the turn to read next
 
-  StreamHistory(StreamStore store, String kind, String offset) {
-    this(store, kind, store.subjects().turnsFilter(kind), offset);
+  StreamHistory(StoreContext store, String kind, String offset, Consumer<StreamHistory> onClose) {
+    this(store, kind, store.subjects().turnsFilter(kind), offset, onClose);
   }
 
   /** Reads the turns of one actor, from its first turn on. */
-  StreamHistory(StreamStore store, Store.ActorId actor) {
-    this(store, actor.kind(), store.subjects().turns(actor), "");
+  StreamHistory(StoreContext store, Store.ActorId actor) {
+    this(store, actor.kind(), store.subjects().turns(actor), "", history -> {});
   }
 
-  private StreamHistory(StreamStore store, String kind, String filter, String offset) {
+  private StreamHistory(StoreContext store, String kind, String filter, String offset,
+      Consumer<StreamHistory> onClose) {
     this.store = store;
     this.kind = kind;
     this.filter = filter;
-    this.maxPauseMillis = store.pollInterval().toMillis();
+    this.maxPauseMillis = store.options().pollInterval().toMillis();
+    this.onClose = onClose;
     var start = StreamPosition.behind(offset, kind);
     this.seq = start.seq;
     this.index = start.index;
@@ -129,7 +133,7 @@ final class StreamHistory implements History {
   @Override
   public void close() {
     closed = true;
-    store.removeHistory(this);
+    onClose.accept(this);
     wake();
   }
 }

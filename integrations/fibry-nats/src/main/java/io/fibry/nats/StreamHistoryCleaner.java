@@ -37,12 +37,12 @@ final class StreamHistoryCleaner {
   /** @param nextCheck the earliest time of the next check of the oldest turns */
   private record StreamRetention(Duration age, Instant nextCheck) {}
 
-  private final StreamStore store;
+  private final StoreContext store;
   private final Map<String, StreamRetention> retentions = new ConcurrentHashMap<>(); // by kind
   private final Set<String> activeKinds = ConcurrentHashMap.newKeySet(); // kinds whose old turns a thread deletes
   private final Map<String, HistorySweep> sweeps = new ConcurrentHashMap<>(); // by kind
 
-  StreamHistoryCleaner(StreamStore store) {
+  StreamHistoryCleaner(StoreContext store) {
     this.store = store;
   }
 
@@ -54,7 +54,7 @@ final class StreamHistoryCleaner {
 
   /** Called when a snapshot of the kind was stored. Starts a check if it is time for the next. */
   void onSnapshotStored(String kind) {
-    var now = store.clock().instant();
+    var now = store.options().clock().instant();
     var retention = retentions.get(kind);
     if (retention == null || now.isBefore(retention.nextCheck) || !activeKinds.add(kind)) return;
     var pause = retention.age.dividedBy(CHECKS_PER_RETENTION);

@@ -1,11 +1,6 @@
 package io.fibry.nats;
 
-import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreClosedException;
-import io.fibry.store.StoreException;
-import io.fibry.store.StoreFullException;
-import io.fibry.store.StoreWriteException;
-import io.nats.client.NUID;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -17,12 +12,10 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -30,108 +23,33 @@ import java.util.stream.Collectors;
 /** A store with a {@link TurnWriter} for each actor that is loaded or has pending tasks. */
 final class StreamStore extends NatsStore {
   private static final int PAGE_SIZE = 1_000;
-  private static final int MESSAGE_OVERHEAD = 64 << 10; // bytes reserved in a message for all but the bodies of turns
-  private static final int HEADER_BYTES = 8 << 10; // bytes reserved in a message for its headers
 
+  private final StoreContext context;
   private final JetStreamLog log;
   private final StoreSubjects subjects;
   private final Options options;
   private final Runnable onClose; // closes the connection, unless a transport uses it, too
-  private final String storeId = NUID.nextGlobal();
-  private final AtomicLong lastUniqueNumber = new AtomicLong();
-  private final AtomicLong lastLife = new AtomicLong();
   private final Semaphore byteBudget; // one permit per byte; pending tasks hold their bytes
   private final Map<ActorId, TurnWriter> writers = new ConcurrentHashMap<>();
   private final Set<StreamHistory> histories = ConcurrentHashMap.newKeySet(); // open histories
-  private final StreamHistoryCleaner historyCleaner = new StreamHistoryCleaner(this);
-  private volatile boolean closed;
+  private final StreamHistoryCleaner historyCleaner;
 
   StreamStore(JetStreamLog log, StoreSubjects subjects, Options options, Runnable onClose) {
+    this.context = new StoreContext(log, subjects, options);
     this.log = log;
     this.subjects = subjects;
     this.options = options;
     this.onClose = onClose;
     this.byteBudget = new Semaphore(options.maxPendingBytes(), true);
+    this.historyCleaner = new StreamHistoryCleaner(context);
   }
 
-  // ---- used by the other classes of the store
-
-  JetStreamLog log() {
-    return log;
-  }
-
-  StoreSubjects subjects() {
-    return subjects;
+  StoreContext context() {
+    return context;
   }
 
   StreamHistoryCleaner historyCleaner() {
     return historyCleaner;
-  }
-
-  Duration pollInterval() {
-    return options.pollInterval();
-  }
-
-  /** Returns how many bytes the bodies of all turns in one message may have together. */
-  int maxBytes() {
-    return log.maxBytes() - MESSAGE_OVERHEAD;
-  }
-
-  /** Returns how many bytes an encoded {@link JournalEntry} may have. */
-  int maxEntryBytes() {
-    return log.maxBytes() - HEADER_BYTES;
-  }
-
-  boolean isClosed() {
-    return closed;
-  }
-
-  /** Returns a number for a new life, above {@code previous} and all numbers returned before. */
-  long nextLife(long previous) {
-    return lastLife.updateAndGet(last -> Math.max(last, previous) + 1);
-  }
-
-  /** Returns a name that no other entry or message has. */
-  String uniqueName() {
-    return storeId + "." + lastUniqueNumber.incrementAndGet();
-  }
-
-  /** Wakes the histories of a kind whose turns were stored. */
-  void onStored(String kind) {
-    for (var history : histories) if (history.kind().equals(kind)) history.wake();
-  }
-
-  void removeHistory(StreamHistory history) {
-    histories.remove(history);
-  }
-
-  // ---- failures
-
-  StoreException refusal(Throwable failure) {
-    var cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-    return cause instanceof StoreException known ? known
-        : new StoreWriteException(this + " failed: " + ConnectionErrors.text(cause), cause);
-  }
-
-  /** Returns the exception for a write that may have been stored. */
-  StoreBusyException unknownOutcome(Throwable failure, String description) {
-    return new StoreBusyException(this + " failed, and it is unknown whether it has " + description + ": "
-        + ConnectionErrors.text(failure), failure);
-  }
-
-  StoreException refusal(WriteOutcome outcome, String description) {
-    return switch (outcome) {
-      case WriteOutcome.RetryableFailure retryable when retryable.mayBeStored() -> new StoreBusyException(
-          "it is unknown whether " + this + " has " + description + ": " + retryable.reason());
-      case WriteOutcome.RetryableFailure retryable -> new StoreWriteException(
-          this + " does not take " + description + ", after " + options.requestLimit() + ": " + retryable.reason(),
-          null);
-      case WriteOutcome.WriteRejection rejection when rejection.isFull() -> new StoreFullException(
-          this + " has no space for " + description + ": " + rejection.reason(), null);
-      case WriteOutcome.WriteRejection rejection -> new StoreWriteException(
-          this + " refuses " + description + ": " + rejection.reason(), null);
-      default -> throw new AssertionError(outcome);
-    };
   }
 
   private StoreClosedException closed() {
@@ -139,7 +57,7 @@ final class StreamStore extends NatsStore {
   }
 
   private void checkOpen() {
-    if (closed) throw closed();
+    if (context.isClosed()) throw closed();
   }
 
   // ---- tasks
@@ -156,14 +74,15 @@ final class StreamStore extends NatsStore {
       throw new CancellationException(actor + " was interrupted while it waited for capacity in " + this);
     }
     task.whenComplete((value, failure) -> byteBudget.release(task.size()));
-    if (closed) { // close() waits until this task releases its bytes
+    if (context.isClosed()) { // close() waits until this task releases its bytes
       task.completeExceptionally(closed());
       return task;
     }
     boolean isAdded = false;
     try {
       writers.compute(actor, (key, existing) -> {
-        var writer = existing == null ? new TurnWriter(this, actor, () -> retire(actor)) : existing;
+        var writer = existing != null ? existing
+            : new TurnWriter(context, historyCleaner, actor, this::wakeHistories, () -> retire(actor));
         writer.add(task);
         return writer;
       });
@@ -191,7 +110,7 @@ final class StreamStore extends NatsStore {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while " + actor + " was read from " + this);
     } catch (ExecutionException failure) {
-      throw refusal(failure.getCause());
+      throw context.refusal(failure.getCause());
     }
   }
 
@@ -205,7 +124,7 @@ final class StreamStore extends NatsStore {
   @Override
   public List<StoredTurn> turns(ActorId actor) {
     var turns = new ArrayList<StoredTurn>();
-    try (var history = new StreamHistory(this, Objects.requireNonNull(actor, "actor"))) {
+    try (var history = new StreamHistory(context, Objects.requireNonNull(actor, "actor"))) {
       for (var page = history.poll(); !page.isEmpty(); page = history.poll()) turns.addAll(page);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -221,7 +140,7 @@ final class StreamStore extends NatsStore {
 
   @Override
   public void endLife(ActorId actor, long life) {
-    if (!closed) add(actor, new StoreTask.EndLifeTask(life));
+    if (!context.isClosed()) add(actor, new StoreTask.EndLifeTask(life));
   }
 
   @Override
@@ -251,13 +170,13 @@ final class StreamStore extends NatsStore {
   @Override
   public void snapshot(Turn turn) {
     checkSize("a snapshot of ", turn.actor(), turn.body());
-    if (!closed) add(turn.actor(), new StoreTask.SnapshotTask(turn));
+    if (!context.isClosed()) add(turn.actor(), new StoreTask.SnapshotTask(turn));
   }
 
   private void checkSize(String description, ActorId actor, byte[] body) {
-    if (body.length > maxBytes()) throw new IllegalArgumentException(description + actor + " takes " + body.length
-        + " bytes; " + this + " takes at most " + maxBytes() + ", since max_payload of its servers is "
-        + log.maxBytes());
+    if (body.length > context.maxBytes())
+      throw new IllegalArgumentException(description + actor + " takes " + body.length + " bytes; " + this
+          + " takes at most " + context.maxBytes() + ", since max_payload of its servers is " + log.maxBytes());
   }
 
   // ---- pending messages
@@ -338,9 +257,14 @@ final class StreamStore extends NatsStore {
   @Override
   public History history(String kind, String after) {
     checkOpen();
-    var history = new StreamHistory(this, kind, after);
+    var history = new StreamHistory(context, kind, after, histories::remove);
     histories.add(history);
     return history;
+  }
+
+  /** Wakes the histories of a kind whose turns were stored. */
+  private void wakeHistories(String kind) {
+    for (var history : histories) if (history.kind().equals(kind)) history.wake();
   }
 
   @Override
@@ -361,8 +285,8 @@ final class StreamStore extends NatsStore {
     if (writers.values().stream().anyMatch(writer -> writer.isRunBy(Thread.currentThread())))
       throw new IllegalStateException(
           "a store cannot be closed by a callback of its own writes; close it on another thread");
-    boolean isFirst = !closed;
-    closed = true;
+    boolean isFirst = !context.isClosed();
+    context.close();
     byteBudget.acquireUninterruptibly(options.maxPendingBytes()); // waits until no task is pending
     byteBudget.release(options.maxPendingBytes());
     histories.forEach(StreamHistory::wake);
@@ -371,6 +295,6 @@ final class StreamStore extends NatsStore {
 
   @Override
   public String toString() {
-    return "the store in stream " + subjects.streamName();
+    return context.toString();
   }
 }

@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,9 +41,11 @@ final class TurnWriter {
   /** The last entry of the journal, and its number in the stream. */
   private record LastEntry(long seq, JournalEntry entry) {}
 
-  private final StreamStore store;
+  private final StoreContext store;
+  private final StreamHistoryCleaner historyCleaner;
   private final JetStreamLog log;
   private final Store.ActorId id;
+  private final Consumer<String> onStored; // gets the kind of the actor when turns were stored
   private final SerialExecutor<StoreTask<?>> executor;
   private final PendingMessages pendingMessages;
   private final MessageWriter messageWriter;
@@ -54,10 +57,13 @@ final class TurnWriter {
   private boolean isRefused = true; // a turn of this life was refused, or no life has begun
   private volatile boolean isAlive; // a life has begun and not ended; read by any thread
 
-  TurnWriter(StreamStore store, Store.ActorId id, Runnable onIdle) {
+  TurnWriter(StoreContext store, StreamHistoryCleaner historyCleaner, Store.ActorId id, Consumer<String> onStored,
+      Runnable onIdle) {
     this.store = store;
+    this.historyCleaner = historyCleaner;
     this.log = store.log();
     this.id = id;
+    this.onStored = onStored;
     this.pendingMessages = new PendingMessages(log, store.subjects(), id);
     this.messageWriter = new MessageWriter(store, id, pendingMessages, onIdle);
     this.executor = new SerialExecutor<>("turns of " + id, this::work, onIdle);
@@ -198,7 +204,7 @@ final class TurnWriter {
     } finally {
       for (var task : tasks) completeTask(task, outcome);
     }
-    if (!isRefused) store.onStored(id.kind());
+    if (!isRefused) onStored.accept(id.kind());
     if (!isRefused && tasks.stream().anyMatch(StoreTask.AppendTask::isEnd)) purgeDead();
   }
 
@@ -214,7 +220,7 @@ final class TurnWriter {
   }
 
   private void onStored(JournalEntry entry, List<JournalEntry.Done> handled, Collection<PendingMessage> outbox) {
-    ViewOffset.kindOf(id).ifPresent(store.historyCleaner()::onViewMoved);
+    ViewOffset.kindOf(id).ifPresent(historyCleaner::onViewMoved);
     number = entry.number();
     entriesSincePurge++;
     pendingMessages.remove(handled);
@@ -274,7 +280,7 @@ final class TurnWriter {
 
   private void purgeDead() {
     entriesSincePurge = 0;
-    if (firstReadSeq > 1) store.historyCleaner().purgeBefore(id, firstReadSeq);
+    if (firstReadSeq > 1) historyCleaner.purgeBefore(id, firstReadSeq);
   }
 
   /**
@@ -288,7 +294,7 @@ final class TurnWriter {
     if (previous.map(Snapshot::read).filter(stored -> stored.seq() > seq).isPresent()) return;
     var snapshot = StreamMessage.of(subject, new Snapshot(number, seq, turn.body()).bytes());
     var outcome = log.replace(snapshot, previous.map(MessageInfo::getSeq).orElse(0L)).join();
-    if (outcome instanceof WriteOutcome.WriteSuccess) store.historyCleaner().onSnapshotStored(id.kind());
+    if (outcome instanceof WriteOutcome.WriteSuccess) historyCleaner.onSnapshotStored(id.kind());
     else LOG.debug("a snapshot of {} was not stored: {}", id, outcome);
   }
 
@@ -298,7 +304,7 @@ final class TurnWriter {
     boolean isLoaded = false;
     try {
       var lastEntry = beginLife(Optional.empty());
-      ViewOffset.kindOf(id).ifPresent(store.historyCleaner()::onViewMoved); // an earlier store may have left turns
+      ViewOffset.kindOf(id).ifPresent(historyCleaner::onViewMoved); // an earlier store may have left turns
       var bodies =
           lastEntry.map(last -> new TurnReader(log, store.subjects(), id).readUpTo(last.seq, last.entry))
               .orElse(List.of());
