@@ -6,6 +6,7 @@ import static io.fibry.jdbc.StatementRows.ColumnType.TEXT;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
@@ -32,7 +33,8 @@ final class TableHistoryCleaner {
   /** @param nextCheck the earliest time of the next check */
   private record TableRetention(Duration age, Instant nextCheck) {}
 
-  private final TableStore store;
+  private final String storeName;
+  private final InstantSource clock;
   private final Database database;
   private final SqlDialect dialect;
   private final ReaderThreads readerPool;
@@ -42,8 +44,10 @@ final class TableHistoryCleaner {
   private final Set<String> dueKinds = ConcurrentHashMap.newKeySet(); // kinds that must be scanned for ends
   private final Map<String, Instant> retryTimes = new ConcurrentHashMap<>(); // of failed scans, by kind
 
-  TableHistoryCleaner(TableStore store, Database database, SqlDialect dialect, ReaderThreads readerPool) {
-    this.store = store;
+  TableHistoryCleaner(String storeName, InstantSource clock, Database database, SqlDialect dialect,
+      ReaderThreads readerPool) {
+    this.storeName = storeName;
+    this.clock = clock;
     this.database = database;
     this.dialect = dialect;
     this.readerPool = readerPool;
@@ -56,7 +60,7 @@ final class TableHistoryCleaner {
 
   /** Starts a check, if one is due. Called when a snapshot of the kind was stored. */
   void onSnapshotStored(String kind) {
-    var now = store.clock().instant();
+    var now = clock.instant();
     var retention = retentions.get(kind);
     if (retention == null || now.isBefore(retention.nextCheck)) return;
     if (retentions.replace(kind, retention,
@@ -79,7 +83,8 @@ final class TableHistoryCleaner {
         database.commit(dialect, connection -> toDelete.run(connection, SqlDialect.DELETE_TURNS));
       if (!isFinished) readerPool.execute(() -> delete(kind, cutoff, page.getLast().position()));
     } catch (SQLException | RuntimeException failure) {
-      LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps old turns of kind '{}' for now", store, kind, failure);
+      LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps old turns of kind '{}' for now", storeName, kind,
+          failure);
     }
   }
 
@@ -96,7 +101,7 @@ final class TableHistoryCleaner {
    */
   void retryScans() {
     if (retryTimes.isEmpty()) return;
-    var now = store.clock().instant();
+    var now = clock.instant();
     retryTimes.forEach((kind, time) -> {
       if (!now.isBefore(time) && retryTimes.remove(kind, time)) onViewMoved(kind);
     });
@@ -125,9 +130,9 @@ final class TableHistoryCleaner {
       sweptUntil.merge(kind, scannedUntil, (old, reached) -> old.compareTo(reached) < 0 ? reached : old);
       if (!page.isEmpty() && lastScanned.equals(page.getLast().position())) onViewMoved(kind);
     } catch (SQLException | RuntimeException failure) {
-      LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps turns of ended actors of kind '{}' for now", store,
+      LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps turns of ended actors of kind '{}' for now", storeName,
           kind, failure);
-      retryTimes.put(kind, store.clock().instant().plus(RETRY_PAUSE));
+      retryTimes.put(kind, clock.instant().plus(RETRY_PAUSE));
     }
   }
 }

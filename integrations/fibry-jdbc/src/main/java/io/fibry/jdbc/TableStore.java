@@ -43,7 +43,7 @@ final class TableStore extends JdbcStore {
     this.database = database;
     this.dialect = dialect;
     this.readerPool = new ReaderThreads(name, options.maxReaders(), database.limitMillis());
-    this.historyCleaner = new TableHistoryCleaner(this, database, dialect, readerPool);
+    this.historyCleaner = new TableHistoryCleaner(name, options.clock(), database, dialect, readerPool);
     this.batchWriter = new BatchWriter(database, dialect, name, options.maxPendingBytes(), this::onCommit);
   }
 
