@@ -132,7 +132,8 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
   }
 
   private AskTimeoutException timeout(Object request, Duration limit) {
-    return new AskTimeoutException("actor '" + name() + "' was not asked " + entities.helperActors.describeRequest(request)
+    return new AskTimeoutException("actor '" + name() + "' was not asked "
+        + entities.helperActors.describeRequest(request)
         + " within " + Durations.text(limit) + ", because it was still being made, or its previous actor was ending;"
         + " give a longer limit if it may take so long", name(), request, limit, null, Outcome.NOT_DONE);
   }

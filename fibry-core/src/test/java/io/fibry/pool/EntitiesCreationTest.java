@@ -268,7 +268,8 @@ class EntitiesCreationTest {
     callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
     var answer = new CompletableFuture<CompletableFuture<Integer>>();
-    var asker = Patience.startFiber(() -> accounts.actor("ada").sendMessageReturn(new Balance(), Patience.LONG), answer);
+    var asker =
+        Patience.startFiber(() -> accounts.actor("ada").sendMessageReturn(new Balance(), Patience.LONG), answer);
     Patience.awaitParked(asker);
 
     gate.open();

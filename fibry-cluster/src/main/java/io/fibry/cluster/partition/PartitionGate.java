@@ -150,7 +150,8 @@ public final class PartitionGate<M> {
   private void receive(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());
     if (enqueue(new DirectMessage<>(message), message) || !isExclusive || clock.nanoTime() - exclusiveFrom < 0
-        || isLater(Destination.epochOf(wire))) return;
+        || isLater(Destination.epochOf(wire)))
+      return;
     dispatcher.refuseAsFull(wire, name + " is full: " + MAX_WAITING + " messages of other nodes, or "
         + (MAX_BYTES >> 20) + " MiB of them, wait already; ask again later", MAX_WAITING);
   }
