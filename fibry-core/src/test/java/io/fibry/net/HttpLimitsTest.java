@@ -269,7 +269,8 @@ class HttpLimitsTest {
   }
 
   private boolean isAccepting() {
-    try (var client = new RawClient(server.port())) {
+    try {
+      new RawClient(server.port()).close();
       return true;
     } catch (IOException refused) {
       return false;
