@@ -110,7 +110,7 @@ final class PurgeService {
     if (lastSeq < 1 || !subjects.isOfOneActor(subject)) return false;
     var id = StoreSubjects.actor(subject);
     if (subject.equals(subjects.turns(id)))
-      return lastSeq < firstReadSeq(id) && store.historyCleaner().haveViewsPassed(id.kind(), lastSeq);
+      return lastSeq < firstReadSeq(id) && historyCleaner.haveViewsPassed(id.kind(), lastSeq);
     if (subject.equals(subjects.snapshot(id))) return isReplaced(subject, lastSeq);
     return isHandled(id, StoreSubjects.message(subject), lastSeq) || isReplaced(subject, lastSeq);
   }
