@@ -169,8 +169,13 @@ final class MemoryQueue {
 
   private synchronized void giveBack(MemoryConsumer consumer, QueuedWork work, Duration delay) {
     if (!consumer.takenWork.remove(work)) return;
-    if (delay.isPositive()) clock.schedule(delay, () -> onDelayEnded(work));
-    else release(work);
+    boolean isDelayed = false;
+    try {
+      if (delay.isPositive()) clock.schedule(delay, () -> onDelayEnded(work));
+      isDelayed = delay.isPositive();
+    } finally { // if the clock throws, the work is available at once
+      if (!isDelayed) release(work);
+    }
     distribute();
   }
 

@@ -48,8 +48,10 @@ final class MemoryTable {
 
   synchronized OptionalLong update(String key, byte[] value, long version, Duration lease) {
     if (!has(key, version)) return OptionalLong.empty();
-    values.get(key).cancelExpiry();
-    return OptionalLong.of(put(key, value, lease));
+    var previous = values.get(key);
+    long newVersion = put(key, value, lease);
+    previous.cancelExpiry(); // afterwards, because the clock may throw: the previous value then still expires
+    return OptionalLong.of(newVersion);
   }
 
   private long put(String key, byte[] value, Duration lease) {

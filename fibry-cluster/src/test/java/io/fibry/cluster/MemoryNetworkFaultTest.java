@@ -1,0 +1,53 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.cluster.spi.ClusterTransport.WorkItem;
+import io.fibry.support.Intercepted;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualScheduler;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.Test;
+
+/** Tests that a clock that refuses timers costs a network in memory no entry and no work. */
+class MemoryNetworkFaultTest {
+  private static final Duration LEASE = Duration.ofSeconds(1);
+
+  private final ManualScheduler manualClock = new ManualScheduler();
+  private volatile boolean isBroken;
+  private final Scheduler clock = Intercepted.of(Scheduler.class, manualClock, (method, arguments, call) -> {
+    if (isBroken && method.getName().equals("schedule")) throw new IllegalStateException("made up, for a test");
+    return call.pass();
+  });
+
+  @Test
+  void entryStillExpiresAfterRefusedUpdate() {
+    var table = new MemoryTable(clock);
+    long version = table.create("key", new byte[1], LEASE).orElseThrow();
+    isBroken = true;
+    assertThrows(IllegalStateException.class, () -> table.update("key", new byte[2], version, LEASE));
+
+    manualClock.advance(LEASE);
+
+    assertEquals(Optional.empty(), table.get("key"));
+  }
+
+  @Test
+  void workIsAvailableAfterRefusedDelay() {
+    var transport = (MemoryTransport) MemoryNetwork.create(clock).connect("app", "a");
+    var queue = new MemoryQueue(clock);
+    var items = new LinkedBlockingQueue<WorkItem>();
+    queue.put("id", new byte[1]);
+    queue.take(transport, 1, items::add);
+    var firstItem = Patience.nextOf(items);
+    isBroken = true;
+    assertThrows(IllegalStateException.class, () -> firstItem.release(LEASE));
+
+    assertEquals(2, Patience.nextOf(items).attempts());
+    transport.close();
+  }
+}
