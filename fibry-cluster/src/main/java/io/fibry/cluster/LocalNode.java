@@ -37,7 +37,6 @@ import io.fibry.pubsub.Topic;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -422,25 +421,12 @@ final class LocalNode implements Cluster {
       hostingHandles.values().forEach(Exitable::close);
       offers.values().forEach(ExposedActor::close);
       topics.values().forEach(ClusterTopic::close);
-      awaitOrKill(workers.values(), LEAVE_TIMEOUT);
+      QueueWorkers.awaitOrKill(workers.values(), LEAVE_TIMEOUT);
       awaitArrivals();
       if (!nodeContext.scope().isClosed()) nodeContext.lease().announceLeave();
     } finally {
       closeAll();
     }
-  }
-
-  /**
-   * Waits for the end of workers that were asked to exit. Pieces of work that take longer than the
-   * limit are interrupted, and given back to their queues.
-   *
-   * @param limit for all queues together
-   */
-  static void awaitOrKill(Collection<QueueWorkers<?>> workers, Duration limit) {
-    long deadline = System.nanoTime() + limit.toNanos();
-    for (var queueWorkers : workers)
-      if (!queueWorkers.waitForExit(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())))) queueWorkers.kill();
-    workers.forEach(QueueWorkers::waitForExit);
   }
 
   /** Waits for the arrival of messages that expect no answer, and logs senders of late messages. */

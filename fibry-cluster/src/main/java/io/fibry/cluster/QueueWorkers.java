@@ -11,6 +11,7 @@ import io.fibry.pool.Pools;
 import io.fibry.pubsub.Subscription;
 import io.fibry.spi.ForwardingExitable;
 import java.time.Duration;
+import java.util.Collection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -79,6 +80,19 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
   public void close() {
     workSubscription.close();
     super.close();
+  }
+
+  /**
+   * Waits for the end of workers that were asked to exit. Pieces of work that take longer than the
+   * limit are interrupted, and given back to their queues.
+   *
+   * @param limit for all queues together
+   */
+  static void awaitOrKill(Collection<QueueWorkers<?>> workers, Duration limit) {
+    long deadline = System.nanoTime() + limit.toNanos();
+    for (var queueWorkers : workers)
+      if (!queueWorkers.waitForExit(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())))) queueWorkers.kill();
+    workers.forEach(QueueWorkers::waitForExit);
   }
 
   // ---- pieces

@@ -43,7 +43,7 @@ class QueueInMemoryTest extends QueueContract {
       Patience.await(begun);
       workers.forEach(Exitable::askExit);
 
-      LocalNode.awaitOrKill(workers, Duration.ofMillis(1));
+      QueueWorkers.awaitOrKill(workers, Duration.ofMillis(1));
 
       assertTrue(workers.stream().allMatch(queueWorkers -> queueWorkers.onExit().isDone()));
       assertEquals(0, awaitedOther.getCount());

@@ -157,7 +157,9 @@ final class EntityTimers {
       }
     }
 
-    /** Makes the message of this timer a dead letter. Logs a failure, so that the caller continues. */
+    /**
+     * Makes the message of this timer a dead letter. Logs a failure, so that the caller continues.
+     */
     void sendToDeadLetters() {
       try {
         capturedContext.execute(() -> helperActors.endedActor(address.name()).sendMessage(message));

@@ -27,16 +27,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
-import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 
 /**
  * The address of a durable actor. If its kind stores messages, the sender's thread stores each
  * message before it sends the message to the actor.
  */
 final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Actor<M>, LastingAddress {
-  private static final Duration NO_LIMIT = Duration.ofNanos(Long.MAX_VALUE);
-
   private final Actor<Object> target;
   private final DefaultDurableBuilder<M> kind;
   private final PendingDelivery delivery;
@@ -146,7 +142,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     try {
       var storing = delivery.store().enqueue(pending, kind.maxStoredMessages()).toCompletableFuture();
       try {
-        if (!awaitDone(storing, limit.remaining())) throw new TimeoutException();
+        if (!limit.awaitDone(storing)) throw new TimeoutException();
         boolean isStored = storing.get();
         if (!isStored) delivery.unreserve(key, pending.id());
         isSettled = true;
@@ -161,18 +157,6 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     } finally {
       if (!isSettled) delivery.release(key, pending.id()); // the store may have the message nevertheless
     }
-  }
-
-  /**
-   * Waits for the future, at most until the limit by the clock of the actor's scope. Returns
-   * whether the future is done.
-   */
-  private boolean awaitDone(CompletableFuture<?> future, Duration limit) throws InterruptedException {
-    if (limit != NO_LIMIT) return delivery.blockBuilder.scheduler().awaitDone(future, limit);
-    try {
-      future.get();
-    } catch (ExecutionException | CancellationException failure) {} // the caller reads the failure from the future
-    return true;
   }
 
   // ---- requests
@@ -267,7 +251,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     var barrier = delivery.orderBarrier(key);
     if (barrier.isDone()) return;
     try {
-      if (!awaitDone(barrier, limit.remaining())) throw timeout(request, limit);
+      if (!limit.awaitDone(barrier)) throw timeout(request, limit);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt(); // so the caller's ask(..) throws
     }
@@ -284,8 +268,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
             () -> Thread.startVirtualThread(() -> answer.completeExceptionally(timeout(request, limit))));
     barrier.thenRun(() -> {
       if (timer != null) timer.cancel(); // before the request is sent: its text says that it was not
-      if (!answer.isDone())
-        send(answer, () -> sending.apply(limit.remaining()), failure -> limit.complete(failure, request));
+      if (!answer.isDone()) limit.send(request, sending, answer);
     });
     return answer;
   }
@@ -293,45 +276,13 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   private AskTimeoutException timeout(Request<?, ?> request, RequestLimit limit) {
     return new AskTimeoutException(
         "actor '" + name() + "' was not asked " + delivery.blockBuilder.describeRequest(request) + " within "
-            + Durations.text(limit.duration)
+            + Durations.text(limit.duration())
             + ", since messages that wait for it at the store come first",
-        name(), request, limit.duration, null);
+        name(), request, limit.duration(), null);
   }
 
   private RequestLimit start(Duration limit) {
-    var clock = delivery.blockBuilder.scheduler();
-    return new RequestLimit(clock, Objects.requireNonNull(limit, "limit"), clock.nanoTime());
-  }
-
-  /**
-   * The limit that the caller gave. It includes the time in which the request is stored and waits
-   * for its turn. The actor is asked with the remaining time.
-   */
-  private record RequestLimit(Scheduler clock, Duration duration, long startNanos) {
-    static final RequestLimit NONE = new RequestLimit(null, NO_LIMIT, 0);
-
-    Duration remaining() {
-      if (this == NONE) return NO_LIMIT;
-      var remaining = duration.minusNanos(clock.nanoTime() - startNanos);
-      return remaining.isPositive() ? remaining : Duration.ofNanos(1);
-    }
-
-    /** Returns a time-out of the request with the whole limit, and any other failure unchanged. */
-    Throwable complete(Throwable failure, Object request) {
-      return failure instanceof AskTimeoutException timeout && timeout.request() == request
-          ? complete(timeout) : failure;
-    }
-
-    private AskTimeoutException complete(AskTimeoutException timeout) {
-      var passed = duration.minus(timeout.limit());
-      if (!passed.isPositive()) return timeout;
-      var completed = new AskTimeoutException(
-          Durations.text(passed) + " of the limit of " + Durations.text(duration) + " passed before it was sent: "
-              + timeout.getMessage(),
-          timeout.actor(), timeout.request(), duration, timeout.getCause(), timeout.outcome());
-      completed.setStackTrace(timeout.getStackTrace());
-      return completed;
-    }
+    return RequestLimit.start(delivery.blockBuilder.scheduler(), limit);
   }
 
   /** Returns whether the request is unanswered. A failure that the handler threw is an answer. */
@@ -358,30 +309,11 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         cause);
   }
 
-  /** Sends a held request. Called by a courier, which must not run code of the asker. */
-  private static <R> void send(CompletableFuture<R> answer, Supplier<CompletableFuture<R>> sending,
-      UnaryOperator<Throwable> completeFailure) {
-    CompletableFuture<R> future;
-    try {
-      future = sending.get();
-    } catch (RuntimeException refusal) {
-      future = CompletableFuture.failedFuture(refusal);
-    }
-    var targetAnswer = future;
-    answer.whenComplete((value, failure) -> targetAnswer.cancel(true)); // no effect if `targetAnswer` is done
-    Runnable settle = () -> targetAnswer.whenComplete((value, failure) -> {
-      if (failure == null) answer.complete(value);
-      else answer.completeExceptionally(completeFailure.apply(failure));
-    });
-    if (targetAnswer.isDone()) Thread.startVirtualThread(settle);
-    else settle.run();
-  }
-
   @SuppressWarnings("unchecked") // the public methods accept only requests that are an M
   private <R> StoredMessage<R> storeRequest(Request<?, R> request, RequestLimit limit) {
-    if (!limit.duration.isPositive()) // checked before the request is stored
+    if (!limit.duration().isPositive()) // checked before the request is stored
       throw new IllegalArgumentException(
-          "a limit of " + limit.duration + " leaves no time to wait; give more than zero");
+          "a limit of " + limit.duration() + " leaves no time to wait; give more than zero");
     long startNanos = System.nanoTime();
     String context = delivery.blockBuilder.contextText(this, request);
     var pending = toPendingMessage((M) request, context);
@@ -393,7 +325,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while a request to " + id() + " was stored");
     } catch (TimeoutException timeout) {
-      throw notStored(request, new StoreBusyException("the store has not confirmed it within " + limit.duration));
+      throw notStored(request, new StoreBusyException("the store has not confirmed it within " + limit.duration()));
     } catch (StoreException refusal) {
       throw notStored(request, refusal);
     }
