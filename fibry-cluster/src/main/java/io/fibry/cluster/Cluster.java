@@ -118,6 +118,9 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
    * any more, the actor counts as ended: {@code onExit} and watchers get the reason, or {@code
    * Failed} with a {@link TransportException} if its node is dead.
    *
+   * <p>This node keeps an actor for each name until it leaves. If the number of names has no bound,
+   * use entities instead: they need one such actor per partition.
+   *
    * @param <M> the messages
    * @param name the name by which the actor is offered
    * @param messages the type of the messages
