@@ -77,8 +77,10 @@ class OutcomeTest {
       Patience.awaitParked(askers.getLast());
     }
 
-    clock.advance(SHORT);
-    askers.forEach(Patience::awaitEnd);
+    Patience.eventually(() -> {
+      clock.advance(SHORT);
+      return askers.stream().noneMatch(Thread::isAlive);
+    });
 
     failures.forEach((request, failure) -> assertEquals(request instanceof Gate ? Outcome.UNKNOWN : Outcome.NOT_DONE,
         RequestException.outcomeOf(failure, request), failure.getMessage()));

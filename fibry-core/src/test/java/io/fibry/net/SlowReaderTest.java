@@ -111,7 +111,7 @@ class SlowReaderTest {
         result.completeExceptionally(failure);
       }
     });
-    Patience.awaitParked(reader);
+    Patience.eventually(() -> ServerScope.isWaitingForClient(reader)); // so the limit runs
     clock.advance(time);
     peer.getOutputStream().write('x');
     assertEquals("x", Patience.value(result));

@@ -187,14 +187,14 @@ class ManualClockTest {
     var clock = new ManualScheduler();
     var pendingFuture = new CompletableFuture<String>();
     var result = new CompletableFuture<Boolean>();
-    var waiter = Patience.startFiber(() -> {
+    Patience.startFiber(() -> {
       try {
         result.complete(clock.awaitDone(pendingFuture, Duration.ofHours(1)));
       } catch (InterruptedException interrupted) {
         result.completeExceptionally(interrupted);
       }
     });
-    Patience.awaitParked(waiter);
+    Patience.eventually(() -> clock.untilNext().isPresent()); // the waiter has set its timer
     assertFalse(result.isDone());
     clock.advance(Duration.ofHours(1));
 
