@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Promise;
+import io.fibry.StressHarness;
 import io.fibry.support.Certificates;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
@@ -130,8 +131,8 @@ class TlsTest {
       for (int count; (count = client.inputStream().read(buffer)) >= 0;)
         client.outputStream().write(buffer, 0, count);
     }, o -> o.withTls(CONTEXT));
-    long seed = System.nanoTime();
-    System.out.println("TlsTest: seed " + seed);
+    long seed = StressHarness.seed();
+    System.out.println("bytes sent by TLS: -Dfibry.seed=" + seed);
     var sent = new byte[5_000_000];
     new Random(seed).nextBytes(sent);
 
@@ -278,8 +279,8 @@ class TlsTest {
   @Test
   void serverServesClientsAfterRandomBytes() throws Exception {
     var acceptor = open();
-    long seed = System.nanoTime();
-    System.out.println("TlsTest: seed " + seed);
+    long seed = StressHarness.seed();
+    System.out.println("random bytes for a TLS server: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int i = 0; i < 200; i++) {
       var bytes = new byte[1 + random.nextInt(400)];
