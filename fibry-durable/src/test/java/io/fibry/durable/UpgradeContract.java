@@ -276,7 +276,7 @@ abstract class UpgradeContract extends StoreFixture {
 
   @Test
   void concurrentTurnsOfOlderCodeEraseNoUnknownField() {
-    long seed = System.nanoTime();
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
     var random = new Random(seed);
     var firstActor = ada(newerState(kind()));
     firstActor.ask(new Add("book"));
@@ -290,16 +290,16 @@ abstract class UpgradeContract extends StoreFixture {
       case 1 -> counts.add(olderActor.sendMessageReturn(new Count("count " + i)));
       default -> counts.add(olderActor.sendMessageReturn(new Count("count " + random.nextInt(i + 1))));
     }
-    for (var answer : adds) assertThrows(ExecutionException.class, answer::get, "seed " + seed);
+    for (var answer : adds) assertThrows(ExecutionException.class, answer::get, "-Dfibry.seed=" + seed);
     int countsHandled = 0; // a turn after a refused turn may be refused, too; the loop below sends it again
     for (var answer : counts) if (!isRefused(answer)) countsHandled++;
-    assertEquals("[Item[name=book]]", olderActor.ask(new Texts()), "seed " + seed);
-    for (int i = 0; i < 200; i++) assertEquals(1, olderActor.ask(new Count("count " + i)), "seed " + seed);
+    assertEquals("[Item[name=book]]", olderActor.ask(new Texts()), "-Dfibry.seed=" + seed);
+    for (int i = 0; i < 200; i++) assertEquals(1, olderActor.ask(new Count("count " + i)), "-Dfibry.seed=" + seed);
     closeAndAwait(olderActor);
 
-    assertTrue(countsHandled > 0 || counts.isEmpty(), "seed " + seed);
+    assertTrue(countsHandled > 0 || counts.isEmpty(), "-Dfibry.seed=" + seed);
     assertEquals("[Item[name=book, note=Optional[for book]]]", ada(newerState(kind())).ask(new Texts()),
-        "seed " + seed);
+        "-Dfibry.seed=" + seed);
   }
 
   private static boolean isRefused(CompletableFuture<Integer> answer) {
