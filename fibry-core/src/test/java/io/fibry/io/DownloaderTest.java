@@ -21,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -220,10 +221,19 @@ class DownloaderTest {
 
   @Test
   void expiredAskEndsDownload() {
+    var clock = new io.fibry.Clock();
     var steps = new AtomicInteger();
-    try (var web = new ScriptedWebServer((head, out) -> sendSlowly(out, steps))) {
-      assertThrows(AskTimeoutException.class, () -> downloader.ask(web.uri("/"), Duration.ofMillis(200)));
+    try (var web = new ScriptedWebServer((head, out) -> sendSlowly(out, steps));
+        var manualScope = scope.openScope("by hand", o -> o.withScheduler(clock))) {
+      var askedDownloader = Downloader.open(manualScope.anonymous(), o -> o);
+      var timeout = new CompletableFuture<AskTimeoutException>();
+      Patience.startFiber(() -> timeout.complete(assertThrows(AskTimeoutException.class,
+          () -> askedDownloader.ask(web.uri("/"), Duration.ofSeconds(5)))));
+      Patience.eventually(() -> steps.get() > 0);
 
+      clock.manual.advance(Duration.ofSeconds(5));
+
+      assertEquals(Duration.ofSeconds(5), Patience.value(timeout).limit());
       Patience.eventually(web.openSockets::isEmpty);
     }
   }
