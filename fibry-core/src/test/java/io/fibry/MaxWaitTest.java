@@ -16,6 +16,7 @@ import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.AfterEach;
@@ -185,13 +186,15 @@ class MaxWaitTest {
   void expiredRequestFreesCapacity() {
     var actor = actor();
     Gate.occupy(actor);
-    var asker = Patience
-        .startFiber(() -> assertThrows(AskTimeoutException.class, () -> actor.ask("expires", Duration.ofMillis(51))));
+    var timeout = new CompletableFuture<AskTimeoutException>();
+    Patience.startFiber(
+        () -> assertThrows(AskTimeoutException.class, () -> actor.ask("expires", Duration.ofMillis(51))), timeout);
     Patience.eventually(() -> {
       advance(51);
-      return !asker.isAlive();
+      return timeout.isDone();
     });
 
+    Patience.value(timeout);
     assertTrue(actor.sendMessage("in time"));
   }
 

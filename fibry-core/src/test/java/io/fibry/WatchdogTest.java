@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
@@ -221,14 +222,15 @@ class WatchdogTest {
   void scopeOpenedDuringParentCloseLeavesNoWatchdog() {
     for (int round = 0; round < ROUNDS; round++) {
       var parent = ActorSystem.openScope("outer", o -> o.withWatchdog(Duration.ofHours(1), 10).withScheduler(clock));
-      var opener = Patience.startFiber(() -> assertThrows(IllegalStateException.class, () -> {
+      var refusal = new CompletableFuture<IllegalStateException>();
+      Patience.startFiber(() -> assertThrows(IllegalStateException.class, () -> {
         while (true) parent.openScope("inner");
-      }));
+      }), refusal);
       if (round % 2 == 0) Thread.yield();
 
       parent.close();
 
-      Patience.awaitEnd(opener);
+      Patience.value(refusal);
     }
     assertEquals(1, clock.periodicTimers.size());
   }

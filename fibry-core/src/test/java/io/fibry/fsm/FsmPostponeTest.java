@@ -26,6 +26,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -154,13 +155,16 @@ class FsmPostponeTest {
   void postponedRequestExpiresAtItsLimit() {
     try (var doors = new DoorFixture(Strategy.FIBER)) {
       var door = postponingMachine().newActor(doors.scope.anonymous());
-      var asker = Patience.startFiber(
-          () -> assertThrows(AskTimeoutException.class, () -> door.ask(new Unlock(1), Duration.ofSeconds(1))));
+      var timeout = new CompletableFuture<AskTimeoutException>();
+      Patience.startFiber(
+          () -> assertThrows(AskTimeoutException.class, () -> door.ask(new Unlock(1), Duration.ofSeconds(1))), timeout);
 
       Patience.eventually(() -> {
         doors.clock.advance(Duration.ofSeconds(1));
-        return !asker.isAlive();
+        return timeout.isDone();
       });
+
+      assertEquals(Duration.ofSeconds(1), Patience.value(timeout).limit());
     }
   }
 

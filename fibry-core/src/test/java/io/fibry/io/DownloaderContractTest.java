@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.net.URI;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -94,12 +95,13 @@ class DownloaderContractTest {
       }
     })) {
       var downloader = downloader(strategy, o -> o);
-      var asker = Patience.startFiber(() -> assertThrows(Exception.class, () -> downloader.ask(web.uri("/"))));
+      var failure = new CompletableFuture<Exception>();
+      Patience.startFiber(() -> assertThrows(Exception.class, () -> downloader.ask(web.uri("/"))), failure);
       Patience.await(requestArrived);
 
       downloader.kill();
       Patience.awaitEnd(downloader::waitForExit);
-      Patience.awaitEnd(asker);
+      Patience.value(failure);
 
       Patience.eventually(web.openSockets::isEmpty);
     }

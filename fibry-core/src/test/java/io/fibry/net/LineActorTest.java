@@ -215,8 +215,9 @@ class LineActorTest {
     var acceptor = open(o -> o.withMaxUnsent(100_000));
     try (var peer = new Peer(acceptor.port())) {
       var connection = value(connectionFuture);
+      var failure = new CompletableFuture<IOException>();
       var blockedWriter = Patience.startFiber(
-          () -> assertThrows(IOException.class, () -> connection.outputStream().write(new byte[50_000_000])));
+          () -> assertThrows(IOException.class, () -> connection.outputStream().write(new byte[50_000_000])), failure);
       Patience.awaitParked(blockedWriter); // the write blocks, because the client does not read
       var client = connection.lineActor();
 
@@ -227,7 +228,7 @@ class LineActorTest {
       }
 
       assertTrue(sent < 90_000);
-      Patience.awaitEnd(blockedWriter);
+      Patience.value(failure);
       peer.awaitClose();
     }
   }
