@@ -260,19 +260,10 @@ class HttpLimitsTest {
         case "exit" -> server.askExit();
         default -> Patience.startFiber(() -> scope.close());
       }
-      Patience.eventually(() -> !isAccepting());
+      Patience.eventually(() -> !Descriptors.isListeningIfShown(server.port()));
       gate.open();
 
       assertEquals("500", RawClient.codes(client.readToEnd()));
-    }
-  }
-
-  private boolean isAccepting() {
-    try {
-      new RawClient(server.port()).close();
-      return true;
-    } catch (IOException refused) {
-      return false;
     }
   }
 
