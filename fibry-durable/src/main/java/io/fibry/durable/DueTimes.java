@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.slf4j.LoggerFactory;
 
 /** The next time at which each actor needs a courier, by the store's clock. Thread-safe. */
 final class DueTimes {
@@ -90,7 +89,7 @@ final class DueTimes {
     for (var key : removeDue()) try {
       onDue.accept(key);
     } catch (Throwable failure) { // such as a lack of memory: the other keys still get their courier
-      LoggerFactory.getLogger(Durable.class).error("waiting messages for '{}' are late", Lines.escaped(key), failure);
+      DurableLog.LOG.error("waiting messages for '{}' are late", Lines.escaped(key), failure);
     }
   }
 
@@ -106,8 +105,7 @@ final class DueTimes {
       if (!queue.isEmpty() && !closed) setTimer();
     } catch (Throwable failure) {
       timer = null;
-      LoggerFactory.getLogger(Durable.class).error("waiting messages and reminders are late: no timer can be set",
-          failure);
+      DurableLog.LOG.error("waiting messages and reminders are late: no timer can be set", failure);
     }
     return dueKeys;
   }

@@ -153,7 +153,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         throw noResult;
       }
     } catch (ExecutionException failure) {
-      throw TurnPipeline.refusalCause(failure);
+      throw StoreRefusals.causeOf(failure);
     } finally {
       if (!isSettled) delivery.release(key, pending.id()); // the store may have the message nevertheless
     }

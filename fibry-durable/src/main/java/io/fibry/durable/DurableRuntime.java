@@ -19,7 +19,6 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import org.slf4j.LoggerFactory;
 
 /**
  * The loaded state of a durable actor. Turns run ahead of the store: {@code state} is the state
@@ -395,7 +394,7 @@ final class DurableRuntime<S, E, M> {
       var body = new Body(Optional.of(bytes), List.of(), actorNotes.allNotes()).bytes();
       turns.snapshot(body);
     } catch (Throwable failure) { // harmless, because the turns are stored
-      LoggerFactory.getLogger(Durable.class).warn("{} could not store a snapshot, and tries again later", id, failure);
+      DurableLog.LOG.warn("{} could not store a snapshot, and tries again later", id, failure);
     }
   }
 
@@ -423,7 +422,7 @@ final class DurableRuntime<S, E, M> {
    * store's thread calls this method, too.
    */
   NotStoredException notStored(TurnContext<S, E, M> turn, Throwable refusal, boolean hasFailed) {
-    var cause = TurnPipeline.refusalCause(refusal);
+    var cause = StoreRefusals.causeOf(refusal);
     boolean isPending =
         turn.storedMessage().filter(StoredMessage::hasAsker).isPresent()
             && !(hasFailed && cause.outcome() == Outcome.UNKNOWN);

@@ -142,7 +142,7 @@ final class EventViewReader<E> implements AutoCloseable {
     try {
       state = Optional.of(state.orElseThrow().storeNext(store, body));
     } catch (ExecutionException refusal) {
-      var cause = TurnPipeline.refusalCause(refusal);
+      var cause = StoreRefusals.causeOf(refusal);
       if (cause instanceof StoreClosedException || cause instanceof StaleLifeException) throw cause;
       LoggerFactory.getLogger(EventView.class).warn("{} could not store its offset, and continues", eventView, cause);
       reload(); // because of the refusal, this life can store no more turns

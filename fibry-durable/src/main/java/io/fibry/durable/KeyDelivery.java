@@ -16,6 +16,8 @@ import java.util.concurrent.CompletableFuture;
  * begun. Guarded by the monitor of its {@link PendingDelivery}.
  */
 final class KeyDelivery {
+  static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
+
   boolean hasCourier; // a courier of this actor runs
   boolean needsCourier; // the courier must read again before it ends; if none runs, one must be started
   private boolean isReading; // the courier reads messages, or has not yet delivered all that it has read
@@ -151,7 +153,7 @@ final class KeyDelivery {
    * actor waits for this future.
    */
   CompletableFuture<Void> holdEnd() {
-    if (heldRequests.isEmpty() && !hasRequestsToRelease) return TurnPipeline.DONE;
+    if (heldRequests.isEmpty() && !hasRequestsToRelease) return DONE;
     var end = new CompletableFuture<Void>();
     heldRequests.add(end);
     return end;

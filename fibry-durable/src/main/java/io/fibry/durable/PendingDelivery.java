@@ -20,7 +20,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import org.slf4j.LoggerFactory;
 
 /**
  * Delivers the messages that wait at a store to the actors of a kind. Thread-safe.
@@ -171,7 +170,7 @@ final class PendingDelivery implements AutoCloseable {
   synchronized CompletableFuture<Void> orderBarrier(String key) {
     var barrier = new CompletableFuture<Void>();
     var keyDelivery = deliveries.get(key);
-    return keyDelivery != null && keyDelivery.holdRequest(barrier) ? barrier : TurnPipeline.DONE;
+    return keyDelivery != null && keyDelivery.holdRequest(barrier) ? barrier : KeyDelivery.DONE;
   }
 
   /**
@@ -271,8 +270,7 @@ final class PendingDelivery implements AutoCloseable {
       }
       releaseRequests(key);
     } catch (Throwable failure) {
-      LoggerFactory.getLogger(Durable.class).warn("messages that wait for {} could not be delivered", kind.id(key),
-          failure);
+      DurableLog.LOG.warn("messages that wait for {} could not be delivered", kind.id(key), failure);
       retry(key, "its courier failed");
     }
   }
@@ -388,8 +386,8 @@ final class PendingDelivery implements AutoCloseable {
     try {
       return Optional.of(StoredMessage.of(pending, kind.messages().requireCodec()));
     } catch (CodecException | IllegalArgumentException unreadable) {
-      LoggerFactory.getLogger(Durable.class).error("a message that waits for {} cannot be read; it continues to wait",
-          pending.to(), unreadable);
+      DurableLog.LOG.error("a message that waits for {} cannot be read; it continues to wait", pending.to(),
+          unreadable);
       synchronized (this) {
         keyDelivery(pending.to().key()).addUnreadable(pending.id());
       }
@@ -407,7 +405,7 @@ final class PendingDelivery implements AutoCloseable {
       keyDelivery.retryAt = retryAt;
       keyDelivery.endReading();
     }
-    LoggerFactory.getLogger(Durable.class).debug("{} is tried again: {}", kind.id(key), reason);
+    DurableLog.LOG.debug("{} is tried again: {}", kind.id(key), reason);
     dueTimes.add(key, retryAt);
     releaseRequests(key);
   }

@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import org.slf4j.LoggerFactory;
 
 /**
  * Logs refusals of a store, parked messages, and problems with snapshots. The first event of each
@@ -31,9 +30,8 @@ final class StoreFailureLog {
   }
 
   void logRefusal(String text, RuntimeException cause) {
-    var log = LoggerFactory.getLogger(Durable.class);
     nextLine(cause.getClass(), text, "; %d others were refused since the last such line")
-        .ifPresentOrElse(line -> log.error(line, cause), () -> log.debug(text, cause));
+        .ifPresentOrElse(line -> DurableLog.LOG.error(line, cause), () -> DurableLog.LOG.debug(text, cause));
   }
 
   void logParked(Store.ActorId actor, StoredMessage<?> message, String reason) {
@@ -64,8 +62,7 @@ final class StoreFailureLog {
   }
 
   private void warn(String topic, String text, String countText) {
-    var log = LoggerFactory.getLogger(Durable.class);
-    nextLine(topic, text, countText).ifPresentOrElse(log::warn, () -> log.debug(text));
+    nextLine(topic, text, countText).ifPresentOrElse(DurableLog.LOG::warn, () -> DurableLog.LOG.debug(text));
   }
 
   /** {@return the line to log now, with the number of omitted events; empty if no line is due} */

@@ -121,7 +121,7 @@ final class StoreRegistry {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while '" + Lines.line(id) + "' of " + actor + " was unparked");
     } catch (ExecutionException refusal) {
-      throw TurnPipeline.refusalCause(refusal);
+      throw StoreRefusals.causeOf(refusal);
     } finally {
       unparkLock.unlock();
     }

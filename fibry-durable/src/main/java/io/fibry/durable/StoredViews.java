@@ -45,7 +45,7 @@ final class StoredViews {
         Thread.currentThread().interrupt();
         throw new CancellationException("interrupted while view '" + id.key() + "' was stored at " + store);
       } catch (ExecutionException refusal) {
-        throw TurnPipeline.refusalCause(refusal);
+        throw StoreRefusals.causeOf(refusal);
       }
     }
   }

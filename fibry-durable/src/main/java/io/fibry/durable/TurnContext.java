@@ -20,7 +20,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import org.slf4j.LoggerFactory;
 
 /** The context of a handler: it collects the effects of a turn. Used by the handler's thread. */
 final class TurnContext<S, E, M> implements EventContext<S, E, M> {
@@ -409,7 +408,7 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     try {
       task.run();
     } catch (Throwable failure) {
-      LoggerFactory.getLogger(Durable.class).error("a task that {} gave to afterCommit failed", runtime.id(), failure);
+      DurableLog.LOG.error("a task that {} gave to afterCommit failed", runtime.id(), failure);
     }
   }
 }

@@ -1,7 +1,6 @@
 package io.fibry.durable;
 
 import io.fibry.store.Store;
-import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreException;
 import java.util.ArrayDeque;
 import java.util.HashSet;
@@ -10,7 +9,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
@@ -21,7 +19,7 @@ import java.util.function.Function;
  * life. Used by the actor's thread, except where a member says otherwise.
  */
 final class TurnPipeline {
-  static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
+  private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
   /**
    * A turn that is not stored yet, with the ids of the messages that it handles, sets or removes.
@@ -149,7 +147,7 @@ final class TurnPipeline {
     lastNumber++;
     lastStored = storing.whenComplete((result, failure) -> {
       unstoredPermits.release();
-      if (failure != null) onRefused(turn, refusalCause(failure));
+      if (failure != null) onRefused(turn, StoreRefusals.causeOf(failure));
       else outbox.handled().ifPresent(message -> delivery.complete(id.key(), message.id(), message.due()));
     });
     removeStored();
@@ -214,12 +212,6 @@ final class TurnPipeline {
         cause);
   }
 
-  static StoreException refusalCause(Throwable failure) {
-    var cause = failure instanceof CompletionException || failure instanceof ExecutionException ? failure.getCause()
-        : failure;
-    return cause instanceof StoreException refusal ? refusal : new StoreBusyException("the store failed", cause);
-  }
-
   /** Returns a future that is done when all turns so far are stored; it fails if one is refused. */
   CompletableFuture<Void> lastStored() {
     return lastStored;
@@ -230,7 +222,7 @@ final class TurnPipeline {
     try {
       lastStored.get();
     } catch (ExecutionException refusal) {
-      throw refusalCause(refusal);
+      throw StoreRefusals.causeOf(refusal);
     }
   }
 
