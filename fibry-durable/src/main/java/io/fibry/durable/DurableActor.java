@@ -70,11 +70,6 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     return ActorSystem.beside(target);
   }
 
-  static Exitable unwrap(Exitable exitable) {
-    return exitable instanceof DurableActor<?> actor ? actor.target
-        : exitable instanceof DurableEntities<?> entities ? entities.target() : exitable;
-  }
-
   /**
    * Returns an address for one message. The address stores these bytes and does not encode the
    * message again, because newer code may have written fields that this code would lose.
@@ -181,7 +176,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
       return askInOrder(call, startedLimit);
     } catch (Throwable failure) {
       if (isInterrupted(failure)) throw interruption(call, failure);
-      if (isUnanswered(call, failure)) throw RequestStoredException.of(id(), delivery, request, failure);
+      if (isUnanswered(call, failure)) throw RequestStoredException.of(id(), delivery.blockBuilder, request, failure);
       throw failure;
     } finally {
       delivery.release(key, call.id());
@@ -233,14 +228,14 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         else {
           var cause = limit.complete(failure, call);
           result.completeExceptionally(isUnanswered(call, cause)
-              ? RequestStoredException.of(id(), delivery, call.message(), cause) : cause);
+              ? RequestStoredException.of(id(), delivery.blockBuilder, call.message(), cause) : cause);
         }
       });
       result.whenComplete((value, failure) -> answer.cancel(true)); // no effect if `answer` is done
       return result;
     } catch (RuntimeException notSent) {
       if (isInterrupted(notSent)) throw interruption(call, notSent);
-      throw RequestStoredException.of(id(), delivery, call.message(), notSent);
+      throw RequestStoredException.of(id(), delivery.blockBuilder, call.message(), notSent);
     } finally {
       if (!isSent) delivery.release(key, call.id());
     }

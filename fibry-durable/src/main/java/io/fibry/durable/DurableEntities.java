@@ -1,6 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
+import io.fibry.Exitable;
 import io.fibry.pool.Entities;
 import io.fibry.spi.ForwardingExitable;
 
@@ -19,6 +20,12 @@ final class DurableEntities<M> extends ForwardingExitable<Entities<String, M>> i
   @Override
   protected Entities<String, Object> target() {
     return entities;
+  }
+
+  /** Returns the actor behind a durable address, or the entities behind durable entities. */
+  static Exitable unwrap(Exitable exitable) {
+    return exitable instanceof DurableActor<?> actor ? actor.target()
+        : exitable instanceof DurableEntities<?> entities ? entities.entities : exitable;
   }
 
   @Override

@@ -132,8 +132,8 @@ final class DurableRuntime<S, E, M> {
       turn = new TurnContext<>(this, state, request, request, coreContext);
       needsTurn = turns.isPending(request) || turn.knownAnswer().isPresent();
     } catch (Throwable failure) { // the request still waits at the store
-      coreContext.replyWhen(request,
-          CompletableFuture.failedFuture(RequestStoredException.of(id, delivery, request.message(), failure)));
+      coreContext.replyWhen(request, CompletableFuture.failedFuture(
+          RequestStoredException.of(id, delivery.blockBuilder, request.message(), failure)));
       throw failure;
     }
     if (needsTurn) handle(turn);
@@ -246,7 +246,7 @@ final class DurableRuntime<S, E, M> {
       isStateDoubtful = !Immutability.isImmutable(state);
       boolean isRetried = !isAppended && retryOrPark(turn, failure);
       turn.fail(turns.lastStored(),
-          isRetried ? RequestStoredException.of(id, delivery, turn.message(), failure) : failure);
+          isRetried ? RequestStoredException.of(id, delivery.blockBuilder, turn.message(), failure) : failure);
       throw failure;
     } finally {
       sendAnswers(turn, hasFailed);

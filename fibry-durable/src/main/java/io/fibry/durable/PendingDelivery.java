@@ -34,7 +34,7 @@ import java.util.function.Predicate;
  * were lost when an actor ended, the next call handles their messages, too. When the state is read
  * again, messages that were begun come first again.
  */
-final class PendingDelivery implements AutoCloseable {
+final class PendingDelivery implements StoreRegistry.Delivery, AutoCloseable {
   private static final int MAX_BATCH = 64;
   private static final int MAX_BACKOFF_DOUBLINGS = 6; // pauses from 1 to 64 seconds
 
@@ -84,13 +84,14 @@ final class PendingDelivery implements AutoCloseable {
       startedAt = now();
       registry.add(this);
     }
-    store.forEachPending(kind.name(), (id, due) -> {
-      if (serves(id)) onMessageStored(id.key(), due);
-    });
+    store.forEachPending(kind.name(), this::deliver);
   }
 
-  boolean serves(Store.ActorId id) {
-    return id.kind().equals(kind.name()) && isOwnedKey.test(id.key());
+  @Override
+  public boolean deliver(Store.ActorId id, Instant due) {
+    boolean isServed = id.kind().equals(kind.name()) && isOwnedKey.test(id.key());
+    if (isServed) onMessageStored(id.key(), due);
+    return isServed;
   }
 
   /** Delivers a message when it is due. Called by any thread, also by the store's threads. */

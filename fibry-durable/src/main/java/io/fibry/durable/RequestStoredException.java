@@ -3,6 +3,7 @@ package io.fibry.durable;
 import io.fibry.MailboxFullException;
 import io.fibry.Outcome;
 import io.fibry.RequestException;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
 import io.fibry.text.Lines;
 
@@ -18,8 +19,9 @@ public final class RequestStoredException extends RequestException {
     super(text, actor, request, cause, Outcome.WILL_BE_DONE);
   }
 
-  static RequestStoredException of(Store.ActorId actor, PendingDelivery delivery, Object request, Throwable cause) {
-    return new RequestStoredException(actor + " has stored " + delivery.blockBuilder.describeRequest(request)
+  static RequestStoredException of(Store.ActorId actor, BlockBuilder<?> blockBuilder, Object request,
+      Throwable cause) {
+    return new RequestStoredException(actor + " has stored " + blockBuilder.describeRequest(request)
         + ", and handles it once without another send, but does not answer: " + reason(cause), actor.toString(),
         request, cause);
   }

@@ -27,11 +27,17 @@ import java.util.function.UnaryOperator;
  * unreachable and have never ended. Thread-safe.
  */
 final class StoreRegistry {
+  /** Delivers the messages of a kind's actors in this process. */
+  interface Delivery {
+    /** Delivers a message when it is due. Returns false if it does not serve the actor. */
+    boolean deliver(Store.ActorId actor, Instant due);
+  }
+
   // Guarded by its own monitor.
   private static final Map<Store, WeakReference<StoreRegistry>> REGISTRIES = new WeakHashMap<>();
 
   private final Map<Store.ActorId, ServedActor> actors = new ConcurrentHashMap<>();
-  private final List<PendingDelivery> deliveries = new CopyOnWriteArrayList<>();
+  private final List<Delivery> deliveries = new CopyOnWriteArrayList<>();
   private final List<Consumer<Store.ActorId>> unownedListeners = new CopyOnWriteArrayList<>();
   private final StoreFailureLog failureLog = new StoreFailureLog(System::nanoTime);
 
@@ -131,11 +137,11 @@ final class StoreRegistry {
     return failureLog;
   }
 
-  void add(PendingDelivery delivery) {
+  void add(Delivery delivery) {
     deliveries.add(delivery);
   }
 
-  void remove(PendingDelivery delivery) {
+  void remove(Delivery delivery) {
     deliveries.remove(delivery);
   }
 
@@ -148,10 +154,7 @@ final class StoreRegistry {
   /** Delivers a stored message. Returns false if no delivery of this process serves the actor. */
   boolean notifyStored(Store.ActorId actor, Instant due) {
     boolean isServed = false;
-    for (var delivery : deliveries) if (delivery.serves(actor)) {
-      delivery.onMessageStored(actor.key(), due);
-      isServed = true;
-    }
+    for (var delivery : deliveries) isServed |= delivery.deliver(actor, due);
     return isServed;
   }
 

@@ -263,13 +263,13 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
   @Override
   public void watch(Exitable other, Function<ExitReason, ? extends M> toMessage) {
     checkValid();
-    coreContext.watch(DurableActor.unwrap(other), toMessage); // so that the core recognizes the actor itself
+    coreContext.watch(DurableEntities.unwrap(other), toMessage); // so that the core recognizes the actor itself
   }
 
   @Override
   public void unwatch(Exitable other) {
     checkValid();
-    coreContext.unwatch(DurableActor.unwrap(other));
+    coreContext.unwatch(DurableEntities.unwrap(other));
   }
 
   // ---- for the actor
