@@ -2,13 +2,10 @@ package io.fibry.durable;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
-import io.fibry.Exitable;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.pool.Entities;
-import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
-import io.fibry.store.recorder.StoreEvents;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.LinkedHashSet;
@@ -17,7 +14,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
-import java.util.function.Predicate;
 
 /**
  * The complete definition of a kind of actors.
@@ -33,7 +29,12 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
 
   /** Calls the user's handler for one turn, and returns the next state. */
   interface TurnHandler<S, E, M> {
-    S runTurn(S state, M message, TurnContext<S, E, M> turn) throws Exception;
+    S runTurn(S state, M message, StateContext<S, E, M> turn) throws Exception;
+  }
+
+  /** The context of a handler, with the state after the events of the turn so far. */
+  interface StateContext<S, E, M> extends EventContext<S, E, M> {
+    S state();
   }
 
   DurableDefinition {
@@ -71,72 +72,12 @@ record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? exte
 
   @Override
   public Actor<M> newActor(ActorBuilder<? super M> builder, Store store) {
-    check(builder, store);
-    String key = kind.checkedKey(BlockBuilder.of(builder).name()
-        .orElseThrow(
-            () -> kind.invalidDefinition("it needs a key: take a builder with a name, such as ActorSystem.named(..)")));
-    var delivery = new PendingDelivery(store, kind, BlockBuilder.of(builder), key::equals);
-    var actor = startActor(builder, delivery, key).closeOnExit(delivery);
-    start(actor, () -> delivery.start(sameKey -> actor));
-    return new DurableActor<>(actor, kind, delivery, key, actor);
+    return new DurableActorFactory<>(this, store).newActor(builder);
   }
 
   @Override
   public Entities<String, M> entities(ActorBuilder<? super M> builder, Store store, Duration idle) {
-    return entities(builder, store, idle, key -> true);
-  }
-
-  Entities<String, M> entities(ActorBuilder<? super M> builder, Store store, Duration idle,
-      Predicate<String> isOwnedKey) {
-    check(builder, store);
-    return openEntities(builder, new PendingDelivery(store, kind, BlockBuilder.of(builder), isOwnedKey), idle);
-  }
-
-  private <B> Entities<String, M> openEntities(ActorBuilder<B> builder, PendingDelivery delivery, Duration idle) {
-    Entities<String, Object> entities =
-        Entities.open(BlockBuilder.of(builder).defaultName(kind.name()), idle,
-            (ActorBuilder<B> keyBuilder, String key) -> startActor(keyBuilder, delivery, key));
-    entities.closeOnExit(delivery);
-    start(entities, () -> delivery.start(entities::actor));
-    return new DurableEntities<>(entities, kind, delivery);
-  }
-
-  /** Starts to deliver waiting messages. If the store cannot list them, the receiver is killed. */
-  private static void start(Exitable receiver, Runnable startDelivery) {
-    boolean isStarted = false;
-    try {
-      startDelivery.run();
-      isStarted = true;
-    } finally {
-      if (!isStarted) receiver.kill();
-    }
-  }
-
-  private void check(ActorBuilder<?> builder, Store store) {
-    Objects.requireNonNull(builder, "builder");
-    StoreRegistry.checkComplete(store);
-    StoreEvents.prepare();
-    if (BlockBuilder.of(builder).isPooled())
-      throw kind.invalidDefinition("a pool handles several messages at a time; make entities");
-    if (BlockBuilder.of(builder).mailbox().isSelective())
-      throw kind.invalidDefinition("a turn has the effects of exactly one message, so the mailbox cannot be selective");
-    if (BlockBuilder.of(builder).mailbox().isOrdered())
-      throw kind
-          .invalidDefinition("messages that wait at the store keep their order, so its mailbox cannot have another");
-    kind.retention().ifPresent(age -> store.setRetention(kind.name(), age));
-  }
-
-  /** Makes the ordinary actor that handles messages of users, and messages from the store. */
-  @SuppressWarnings("unchecked") // `DurableRuntime.handle` checks the type of each message
-  private Actor<Object> startActor(ActorBuilder<?> builder, PendingDelivery delivery, String key) {
-    var id = kind.id(kind.checkedKey(key));
-    // If messages are stored, the actor gets no protocol, so it cannot be found by name. A message
-    // to an address that was found by name would not be stored.
-    var objectBuilder = (ActorBuilder<Object>) (kind.maxStoredMessages() > 0 ? builder
-        : ((ActorBuilder<M>) builder).protocol(kind.messages().type()));
-    return StoreRegistry.registerActor(delivery.store(), id,
-        () -> objectBuilder.initialState(() -> new DurableRuntime<>(this, delivery, id)).onStop(DurableRuntime::end)
-            .newActor(DurableRuntime<S, E, M>::handle));
+    return new DurableActorFactory<>(this, store).entities(builder, idle, key -> true);
   }
 
   @Override

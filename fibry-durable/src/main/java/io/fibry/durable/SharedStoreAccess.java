@@ -76,7 +76,8 @@ public final class SharedStoreAccess<M> {
    */
   public Entities<String, M> entities(ActorBuilder<? super M> builder, Store store, Duration idle,
       Predicate<String> keys) {
-    return definition.entities(builder, store, idle, Objects.requireNonNull(keys, "keys"));
+    Objects.requireNonNull(keys, "keys");
+    return new DurableActorFactory<>(definition, store).entities(builder, idle, keys);
   }
 
   /**

@@ -22,7 +22,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** The context of a handler: it collects the effects of a turn. Used by the handler's thread. */
-final class TurnContext<S, E, M> implements EventContext<S, E, M> {
+final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E, M> {
   /** An answer of this turn, which is sent when the turn is stored. */
   private record TurnAnswer(CompletableFuture<Object> promise, CompletableFuture<?> value) {}
 
@@ -288,7 +288,8 @@ final class TurnContext<S, E, M> implements EventContext<S, E, M> {
     return coreContext.isCancelled();
   }
 
-  S state() {
+  @Override
+  public S state() {
     return state;
   }
 
