@@ -19,7 +19,9 @@ class DescriptorsTest {
     Descriptors.countOpen(); // skips the test if descriptors are not shown
     var server = new ServerSocket(0, 1, LOOPBACK);
     var datagramSocket = new DatagramSocket(0, LOOPBACK);
-    try (server; datagramSocket; var client = new Socket(LOOPBACK, server.getLocalPort());
+    try (server;
+        datagramSocket;
+        var client = new Socket(LOOPBACK, server.getLocalPort());
         var connection = server.accept()) {
       assertTrue(Descriptors.isListeningIfShown(server.getLocalPort()));
       assertTrue(Descriptors.isListeningIfShown(datagramSocket.getLocalPort()));

@@ -272,8 +272,8 @@ class RolesTest {
       try {
         assertRefused(client, turnsOfX, admin.jetStreamManagement().getLastMessage(LOG, turnsOfX).getSeq());
       } finally {
-        NatsNetwork.close(client);
-        NatsNetwork.close(admin);
+        NatsConnection.close(client);
+        NatsConnection.close(admin);
       }
       assertEquals(countBefore, countTurns("x"));
 
