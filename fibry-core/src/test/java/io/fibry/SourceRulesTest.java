@@ -42,7 +42,8 @@ class SourceRulesTest {
       Map.entry("LogWriter", "the thread that writes and syncs the log"),
       Map.entry("DurableRuntime", "the life of a durable actor"),
       Map.entry("PendingDelivery", "the order in which pending messages are delivered"),
-      Map.entry("PartitionCoordinator", "the hand-over of a partition between nodes"));
+      Map.entry("PartitionCoordinator", "the hand-over of a partition between nodes"),
+      Map.entry("PartitionGate", "the order of a partition's messages during its hand-over"));
 
   /** Folders of published code; the simulator has all three. */
   private static final String MAIN = "(?:main|boot|agent)";

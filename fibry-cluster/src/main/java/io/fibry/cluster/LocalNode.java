@@ -12,6 +12,7 @@ import io.fibry.cluster.membership.NodeLease;
 import io.fibry.cluster.membership.PartitionAssignment;
 import io.fibry.cluster.partition.HostedKind;
 import io.fibry.cluster.partition.PartitionCoordinator;
+import io.fibry.cluster.partition.PartitionCount;
 import io.fibry.cluster.remote.ClusterTopic;
 import io.fibry.cluster.remote.ExposedActor;
 import io.fibry.cluster.remote.NodeContext;
@@ -22,13 +23,11 @@ import io.fibry.cluster.remote.RemoteExitWatch;
 import io.fibry.cluster.remote.RemoteSender;
 import io.fibry.cluster.remote.RequestKeepAlive;
 import io.fibry.cluster.remote.RequestRegistry;
-import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.cluster.wire.Destination;
 import io.fibry.cluster.wire.MessageVersion;
 import io.fibry.cluster.wire.Protocol;
 import io.fibry.cluster.wire.Subjects;
-import io.fibry.codec.Codec;
 import io.fibry.durable.Durable;
 import io.fibry.durable.SharedStoreAccess;
 import io.fibry.pool.Entities;
@@ -57,12 +56,8 @@ import org.slf4j.LoggerFactory;
  * actor that receives the messages of other nodes.
  */
 final class LocalNode implements Cluster {
-  private static final Codec<Kind> KIND_CODEC = Codec.of(Kind.class);
   private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(20); // for entities, and for pieces of work
   private static final Duration ARRIVAL_TIMEOUT = Duration.ofSeconds(2); // for sent messages, when the node leaves
-
-  /** The table entry of a kind of entities, with its number of partitions. */
-  private record Kind(int parts) {}
 
   private final NodeContext nodeContext;
   private final Options options;
@@ -397,17 +392,8 @@ final class LocalNode implements Cluster {
     return coordinator == null ? 0 : coordinator.stats().actors();
   }
 
-  /** Returns the number of partitions of a kind, which the first node sets for all nodes. */
   private int partitionsOf(String kind) {
-    String key = nodeContext.subjects().keyOfKind(kind);
-    nodeContext.transport().create(key, KIND_CODEC.encode(new Kind(options.partitions())), ClusterTransport.FOREVER);
-    int partitions = nodeContext.transport().get(key).flatMap(ClusterTransport.Entry::value).map(KIND_CODEC::decode)
-        .orElseThrow(() -> new IllegalStateException("the entry '" + key + "' was deleted")).parts;
-    if (partitions != options.partitions())
-      throw new IllegalStateException("the keys of '" + kind + "' are split into " + partitions
-          + " partitions, and node '" + options.node() + "' wants " + options.partitions()
-          + "; use withPartitions(" + partitions + ")");
-    return partitions;
+    return PartitionCount.of(kind, nodeContext, options.partitions());
   }
 
   // ---- the end

@@ -12,6 +12,7 @@ class RawTextsRulesTest {
       Map.entry("EventViewReader.java: eventOrEnd", "the core shows it as a message"),
       Map.entry("StoredMessage.java: message", "the core shows it as a message"),
       Map.entry("LogStore.java: owner", "an id, or a text of the store's"),
+      Map.entry("RequestLimit.java: timeout", "a text of the core, with escapes"),
       Map.entry("StoreEvents.java: store", "a store, or its disk"),
       Map.entry("ScalarShapes.java: value", "the text is stored"));
 

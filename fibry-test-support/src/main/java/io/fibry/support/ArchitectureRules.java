@@ -54,6 +54,11 @@ public abstract class ArchitectureRules {
   /** The groups of types that depend on each other, each with its reason. */
   protected abstract Map<Set<String>, String> cycles();
 
+  /** The public internal types that only tests of other modules use. */
+  protected Set<String> typesOfOtherTests() {
+    return Set.of();
+  }
+
   /** The number of files of each package that has more than 25. */
   protected Map<String, Integer> largePackages() {
     return Map.of();
@@ -268,7 +273,8 @@ public abstract class ArchitectureRules {
       if (!MAIN.contain(type.getName()) || exportedPackages.contains(type.getPackageName()) || type.isInterface()
           || !isPublic(type))
         continue;
-      if (type.isTopLevelClass() && isUnused(type)) needlessNames.add(type.getName());
+      if (type.isTopLevelClass() && isUnused(type) && !typesOfOtherTests().contains(type.getName()))
+        needlessNames.add(type.getName());
       for (var member : type.getMembers())
         if (isPublic(member) && isNeedlesslyPublic(member)) needlessNames.add(member.getFullName());
     }

@@ -72,7 +72,8 @@ public final class PartitionCoordinator<M> {
   private static final Duration TICK = Duration.ofMillis(500);
   private static final Duration STORE_CHECK_INTERVAL = Duration.ofMinutes(1); // for pending messages
   private static final int MOVING_DIVISOR = 8; // at most an eighth of the owned partitions leaves at once
-  public static final String PARTITION_HEADER = "Fb-Part"; // in a forwarded message: the kind and the number of its partition
+  // In a forwarded message: the kind and the number of its partition
+  public static final String PARTITION_HEADER = "Fb-Part";
   static final String TRANSFER_COMPLETE_HEADER = "Fb-All"; // in the message after the last held message
 
   private sealed interface PartitionEvent {}

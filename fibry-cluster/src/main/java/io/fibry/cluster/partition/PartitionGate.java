@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * message is lost; the next owner recognizes duplicates by their ids. An actor, the gate, handles
  * one message after the other; fields without a remark are used by its thread only.
  */
-public final class PartitionGate<M> {
+final class PartitionGate<M> {
   private static final int MAX_WAITING = 4_096; // messages in this object
   private static final long MAX_BYTES = 16 << 20; // of the bodies of these messages
   private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(10); // for entities to handle waiting messages
@@ -144,8 +144,8 @@ public final class PartitionGate<M> {
   /**
    * Called on a thread of the transport. If the gate has no capacity, the sender gets a refusal. If
    * another node may also get the message, it is dropped here without a refusal. That node may
-   * handle it, or forward it to this node when the gate has capacity. The same applies to a message
-   * whose sender knows a later owner.
+   * handle it, or forward it to this node when the gate has capacity. A message whose sender knows a
+   * later owner is dropped without a refusal, too.
    */
   private void receive(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());

@@ -12,7 +12,7 @@ import java.util.function.BooleanSupplier;
  * The view that a node has of one partition of a kind. Used by the thread of the coordinator, an
  * actor of {@link PartitionCoordinator}.
  */
-public final class PartitionState {
+final class PartitionState {
   /** The stage of a move to this node or away from it; see {@link PartitionCoordinator}. */
   enum PartitionStage {
     AWAY, OWNED, RELEASING, RELEASED, FORWARDING, ENDING

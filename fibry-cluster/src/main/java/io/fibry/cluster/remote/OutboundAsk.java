@@ -4,7 +4,7 @@ import io.fibry.Request;
 import io.fibry.cluster.wire.Protocol;
 
 /** An encoded request. */
-public record OutboundAsk<R>(RemoteAddress address, Request<?, R> request, byte[] body, String context)
+record OutboundAsk<R>(RemoteAddress address, Request<?, R> request, byte[] body, String context)
     implements Request<OutboundAsk<R>, R>, OutboundRequest<R> {
   @Override
   public R decodeAnswer(byte[] bytes) {

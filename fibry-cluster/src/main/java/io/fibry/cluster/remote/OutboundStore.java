@@ -5,7 +5,7 @@ import io.fibry.cluster.wire.Destination;
 import java.util.Map;
 
 /** An encoded message that is stored before it is handled. */
-public record OutboundStore(RemoteAddress address, Object message, byte[] body, String context)
+record OutboundStore(RemoteAddress address, Object message, byte[] body, String context)
     implements Request<OutboundStore, Boolean>, OutboundRequest<Boolean> {
   @Override
   public Request<?, Boolean> request() {

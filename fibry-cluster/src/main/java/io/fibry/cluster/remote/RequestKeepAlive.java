@@ -6,7 +6,6 @@ import io.fibry.cluster.TransportException;
 import io.fibry.cluster.UnavailableException;
 import io.fibry.cluster.membership.InternalActors;
 import io.fibry.cluster.membership.Membership;
-import io.fibry.cluster.partition.PartitionGate;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.cluster.wire.Subjects;
 import io.fibry.cluster.wire.UnreadableMessageLog;
@@ -34,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * <ul>
  * <li>A request that a living, connected node has is named once in each fifth of a lease. So its
  * asker misses at least three keep-alives in a row before the request fails. While a request
- * travels between two nodes, no node names it. {@link PartitionGate} names it from its arrival
+ * travels between two nodes, no node names it. {@code PartitionGate} names it from its arrival
  * until the gate delivers or forwards it, also while it waits for capacity.
  * {@link InboundDispatcher} names it from its delivery until the answer.
  * <li>A request that no node has is not named: its message was lost, its owner was killed, its

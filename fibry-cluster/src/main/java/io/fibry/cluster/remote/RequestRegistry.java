@@ -24,7 +24,7 @@ public final class RequestRegistry {
     /** Records that the node has named this request in a keep-alive. */
     void onKeepAlive(String node);
 
-    /** Begins the time without a keep-alive anew. */
+    /** Measures the time without a keep-alive from now on. */
     void restartSilence();
 
     /** Fails this request if no node has named it for longer than {@code maxSilence}. */

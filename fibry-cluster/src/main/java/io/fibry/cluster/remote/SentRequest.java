@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * A request to another node. A request that no node receives was certainly not handled, so it is
  * sent again, for example while its partition moves between nodes.
  */
-public final class SentRequest<R> implements RequestRegistry.OpenRequest {
+final class SentRequest<R> implements RequestRegistry.OpenRequest {
   private static final Duration INITIAL_BACKOFF = Duration.ofMillis(2); // twice as long after each further attempt
   private static final Duration MAX_BACKOFF = Duration.ofMillis(100);
 

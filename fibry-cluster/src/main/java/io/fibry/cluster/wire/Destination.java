@@ -37,7 +37,8 @@ public record Destination(String name, int maxTells, String subject, String canc
   // In an answer, the epoch of its sender; in a request, the last epoch that its sender knows.
   public static final String EPOCH = "Fb-Epoch";
   public static final String ASKERS = "Fb-Chain"; // the actors whose handlers wait for the answer
-  public static final String CONTEXT = "Fb-Ctx"; // the texts of the sender's context propagators; missing if there are none
+  // The texts of the sender's context propagators; missing if there are none
+  public static final String CONTEXT = "Fb-Ctx";
   public static final String FROM = "Fb-From"; // the node that published a message of a topic
 
   public static Destination toName(String name, Subjects subjects, Supplier<String> ids) {

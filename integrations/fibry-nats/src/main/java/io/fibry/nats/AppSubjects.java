@@ -2,7 +2,7 @@ package io.fibry.nats;
 
 /**
  * The names of an app's streams, and of the subjects that its programs share. {@link StoreSubjects}
- * has those of its store.
+ * has the subjects of its store.
  *
  * @param app the name of the app
  */

@@ -116,7 +116,7 @@ final class StreamHistoryCleaner {
     });
   }
 
-  /** Returns whether all views of the kind have passed the messages up to a number of the stream. */
+  /** Returns whether all views of the kind have passed the messages up to a stream number. */
   boolean haveViewsPassed(String kind, long lastSeq) {
     return firstUnread(kind).filter(unread -> unread.seq() <= lastSeq).isEmpty();
   }

@@ -253,7 +253,7 @@ class RolesTest {
     }
   }
 
-  /** A node of an older version, or one that an attacker has taken over, may ask for the deletion. */
+  /** A node of an older version, or a hostile node, may ask for the deletion. */
   @Test
   void keeperKeepsEventsThatNamedViewHasNotRead() throws Exception {
     createStreams();
