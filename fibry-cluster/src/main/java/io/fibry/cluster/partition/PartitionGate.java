@@ -144,8 +144,8 @@ final class PartitionGate<M> {
   /**
    * Called on a thread of the transport. If the gate has no capacity, the sender gets a refusal. If
    * another node may also get the message, it is dropped here without a refusal. That node may
-   * handle it, or forward it to this node when the gate has capacity. A message whose sender knows a
-   * later owner is dropped without a refusal, too.
+   * handle it, or forward it to this node when the gate has capacity. A message whose sender knows
+   * a later owner is dropped without a refusal, too.
    */
   private void receive(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());

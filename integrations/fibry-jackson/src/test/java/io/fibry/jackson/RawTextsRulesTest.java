@@ -10,7 +10,7 @@ class RawTextsRulesTest {
   /** The expressions whose text is needed unescaped, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
       Map.entry("JsonReader.java: text", "the JSON of a value that the mapper reads"),
-      Map.entry("MappedType.java: less", "the JSON of a value that the mapper reads"));
+      Map.entry("MappedType.java: treeWithoutField", "the JSON of a value that the mapper reads"));
 
   @Test
   void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {
