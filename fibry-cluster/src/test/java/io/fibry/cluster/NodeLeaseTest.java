@@ -170,7 +170,7 @@ class NodeLeaseTest {
     Patience.value(closing);
   }
 
-  /** The limit is for requests of users. The leader of the table may change meanwhile, for example. */
+  /** The limit is for requests of users. The table is slow while the servers elect a leader. */
   @Test
   void offerSucceedsWhenTableIsSlowerThanAskLimit() throws InterruptedException {
     var impatient = Cluster.join("bank", (app, node) -> withFaults(network.connect(app, node)),

@@ -143,15 +143,13 @@ final class PartitionGate<M> {
 
   /**
    * Called on a thread of the transport. If the gate has no capacity, the sender gets a refusal. If
-   * another node may also get the message, it is dropped here without a refusal. That node may
-   * handle it, or forward it to this node when the gate has capacity. A message whose sender knows
-   * a later owner is dropped without a refusal, too.
+   * another node may also get the message, or the sender knows a later owner, the message is
+   * dropped here without a refusal. The other node may handle it, or forward it to this node.
    */
   private void receive(WireMessage wire) {
     var message = new InboundMessage(wire, this, clock.nanoTime());
-    if (enqueue(new DirectMessage<>(message), message) || !isExclusive || clock.nanoTime() - exclusiveFrom < 0
-        || isLater(Destination.epochOf(wire)))
-      return;
+    if (enqueue(new DirectMessage<>(message), message)) return;
+    if (!isExclusive || clock.nanoTime() - exclusiveFrom < 0 || isLater(Destination.epochOf(wire))) return;
     dispatcher.refuseAsFull(wire, name + " is full: " + MAX_WAITING + " messages of other nodes, or "
         + (MAX_BYTES >> 20) + " MiB of them, wait already; ask again later", MAX_WAITING);
   }

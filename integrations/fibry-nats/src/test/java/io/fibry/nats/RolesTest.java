@@ -253,7 +253,7 @@ class RolesTest {
     }
   }
 
-  /** A node of an older version, or a hostile node, may ask for the deletion. */
+  /** A node of an older version may ask for the deletion, and so may an attacker. */
   @Test
   void keeperKeepsEventsThatNamedViewHasNotRead() throws Exception {
     createStreams();
