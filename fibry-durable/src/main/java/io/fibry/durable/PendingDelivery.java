@@ -1,7 +1,6 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
-import io.fibry.ActorBuilder;
 import io.fibry.codec.CodecException;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
@@ -271,7 +270,7 @@ final class PendingDelivery implements StoreRegistry.Delivery, AutoCloseable {
       }
       releaseRequests(key);
     } catch (Throwable failure) {
-      DurableLog.LOG.warn("messages that wait for {} could not be delivered", kind.id(key), failure);
+      registry.failureLog().logUndelivered(kind.id(key), failure);
       retry(key, "its courier failed");
     }
   }
@@ -387,8 +386,7 @@ final class PendingDelivery implements StoreRegistry.Delivery, AutoCloseable {
     try {
       return Optional.of(StoredMessage.of(pending, kind.messages().requireCodec()));
     } catch (CodecException | IllegalArgumentException unreadable) {
-      DurableLog.LOG.error("a message that waits for {} cannot be read; it continues to wait", pending.to(),
-          unreadable);
+      registry.failureLog().logUnreadableMessage(pending.to(), unreadable);
       synchronized (this) {
         keyDelivery(pending.to().key()).addUnreadable(pending.id());
       }

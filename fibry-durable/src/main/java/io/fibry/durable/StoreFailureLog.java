@@ -9,9 +9,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Logs refusals of a store, parked messages, and problems with snapshots. The first event of each
- * topic is logged at once. Later events of the topic are counted, and at most one line a minute is
- * logged, because a full store refuses thousands of turns each second. Thread-safe.
+ * Logs refusals of a store, parked and unreadable messages, and problems with snapshots. The first
+ * event of each topic is logged at once. Later events of the topic are counted, and at most one
+ * line a minute is logged, because a full store refuses thousands of turns each second.
+ * Thread-safe.
  */
 final class StoreFailureLog {
   private static final long LOG_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -30,8 +31,25 @@ final class StoreFailureLog {
   }
 
   void logRefusal(String text, RuntimeException cause) {
-    nextLine(cause.getClass(), text, "; %d others were refused since the last such line")
-        .ifPresentOrElse(line -> DurableLog.LOG.error(line, cause), () -> DurableLog.LOG.debug(text, cause));
+    logError(cause.getClass(), text, "; %d others were refused since the last such line", cause);
+  }
+
+  /** Logs that a courier failed, as each courier does while the store cannot be read. */
+  void logUndelivered(Store.ActorId actor, Throwable cause) {
+    logError("undelivered " + cause.getClass(), "messages that wait for " + actor + " could not be delivered",
+        "; this happened %d more times since the last such line", cause);
+  }
+
+  /** Logs a message that this program cannot read, such as a message of a newer program. */
+  void logUnreadableMessage(Store.ActorId actor, RuntimeException unreadable) {
+    logError("unreadable message of " + actor.kind(),
+        "a message that waits for " + actor + " cannot be read; it continues to wait",
+        "; so do %d more of this kind since the last such line", unreadable);
+  }
+
+  private void logError(Object topic, String text, String countText, Throwable cause) {
+    nextLine(topic, text, countText).ifPresentOrElse(line -> DurableLog.LOG.error(line, cause),
+        () -> DurableLog.LOG.debug(text, cause));
   }
 
   void logParked(Store.ActorId actor, StoredMessage<?> message, String reason) {

@@ -3,6 +3,7 @@ package io.fibry.durable;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.durable.Desk.Add;
 import io.fibry.durable.Desk.Buy;
@@ -80,6 +81,58 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
       eventually(() -> keeping().parked(store).size() == 1);
 
       eventually(() -> logged.lines("keeping 'parks' parked message Fail as '").size() == 1);
+    }
+  }
+
+  private static final int ACTORS = 100;
+
+  private void storeMessageFor(String keyPrefix) {
+    for (int i = 0; i < ACTORS; i++) {
+      var unreadable = new byte[] {1};
+      store.enqueue(new Store.PendingMessage(new Store.ActorId("keeping", keyPrefix + i), "m", Instant.EPOCH,
+          unreadable), 9).toCompletableFuture().join();
+    }
+  }
+
+  private static void assertFewLines(Logged logged, String part) {
+    int lines = logged.lines(part).size();
+    assertTrue(lines > 0 && lines < 10, () -> lines + " lines: " + logged.text()); // one line a minute
+  }
+
+  /** An older program that runs for a while may find thousands of messages of a newer one. */
+  @Test
+  void unreadableMessagesAreLoggedInFewLines() {
+    storeMessageFor("unread");
+    var finishedReads = new AtomicInteger();
+    var countingStore = Intercepted.of(Store.class, store, (method, arguments, call) -> {
+      if (method.getName().equals("nextDueTime")) finishedReads.incrementAndGet();
+      return call.pass();
+    });
+    try (var logged = new Logged(); var desks = keeping().entities(scope.anonymous(), countingStore, IDLE)) {
+      eventually(() -> finishedReads.get() >= ACTORS);
+
+      assertEquals(0, desks.size());
+      assertFewLines(logged, "a message that waits for keeping 'unread");
+    }
+  }
+
+  @Test
+  void failedReadsOfWaitingMessagesAreLoggedInFewLines() {
+    storeMessageFor("late");
+    var failedReads = new AtomicInteger();
+    var failingStore = Intercepted.of(Store.class, store, (method, arguments, call) -> {
+      if (!method.getName().equals("pending")) return call.pass();
+      failedReads.incrementAndGet();
+      throw new StoreReadException("there is no store, as the test has asked for", null);
+    });
+    try (var logged = new Logged(); var desks = keeping().entities(scope.anonymous(), failingStore, IDLE)) {
+      eventually(() -> {
+        clock.advance(Duration.ofSeconds(1));
+        return failedReads.get() >= 2 * ACTORS;
+      });
+
+      assertEquals(0, desks.size());
+      assertFewLines(logged, "messages that wait for keeping 'late");
     }
   }
 
