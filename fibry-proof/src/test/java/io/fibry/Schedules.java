@@ -1,8 +1,8 @@
 package io.fibry;
 
 import io.fibry.engine.jvm.EngineThreads;
+import io.fibry.engine.scope.CheckedActor;
 import io.fibry.engine.scope.Scope;
-import io.fibry.engine.scope.Witness;
 import io.fibry.support.Soak;
 import java.util.concurrent.TimeUnit;
 import org.jetbrains.kotlinx.lincheck.strategy.Strategy;
@@ -36,9 +36,9 @@ public final class Schedules {
   // Scope is ignored, because its counters are classes of the JDK
   private static final ManagedStrategyGuarantee IGNORED_SCOPE =
       ManagedStrategyGuaranteeKt.forClasses(Scope.class.getName()).allMethods().ignore();
-  private static final ManagedStrategyGuarantee IGNORED_WITNESS =
-      ManagedStrategyGuaranteeKt.forClasses(Witness.class.getName()).methods("<init>", "enter", "number", "note",
-          "check", "checkOne", "checkRequest", "requestsFailedBecause", "failure").ignore();
+  private static final ManagedStrategyGuarantee IGNORED_CHECKED_ACTOR =
+      ManagedStrategyGuaranteeKt.forClasses(CheckedActor.class.getName()).methods("<init>", "enter", "nextMessage",
+          "recordSend", "check", "checkOne", "checkRequest", "checkRequestsFailedBecause", "failure").ignore();
   // The JDK may start a carrier for a fiber. Lincheck would take the carrier for a thread of the
   // test, and wait for it
   private static final ManagedStrategyGuarantee IGNORED_FIBER_START =
@@ -79,7 +79,8 @@ public final class Schedules {
         .invocationsPerIteration(scaledCount(schedules)).threads(threads).actorsPerThread(operationsPerThread)
         .actorsBefore(0).actorsAfter(0).invocationTimeout$lincheck(INVOCATION_LIMIT)
         .verifier(EpsilonVerifier.class).analyzeStdLib$lincheck(false)
-        .addGuarantee(IGNORED_SCOPE).addGuarantee(IGNORED_FIBER_START).addGuarantee(IGNORED_WITNESS).check(operations);
+        .addGuarantee(IGNORED_SCOPE).addGuarantee(IGNORED_FIBER_START).addGuarantee(IGNORED_CHECKED_ACTOR)
+        .check(operations);
   }
 
   /** Runs the operations on real threads, at full speed. */

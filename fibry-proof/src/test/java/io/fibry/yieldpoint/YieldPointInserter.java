@@ -28,10 +28,10 @@ import org.objectweb.asm.Type;
  * initializer gets no yield points, and suppresses the yield points of the calls in it.
  */
 final class YieldPointInserter extends ClassVisitor {
-  private static final String POINTS = Type.getInternalName(YieldPoints.class);
+  private static final String YIELD_POINTS_CLASS = Type.getInternalName(YieldPoints.class);
   private static final String CONSTRUCTOR = "<init>";
 
-  private String name;
+  private String className;
 
   private YieldPointInserter(ClassVisitor writer) {
     super(ASM9, writer);
@@ -45,12 +45,12 @@ final class YieldPointInserter extends ClassVisitor {
   }
 
   private static void call(MethodVisitor code, String method) {
-    code.visitMethodInsn(INVOKESTATIC, POINTS, method, "()V", false);
+    code.visitMethodInsn(INVOKESTATIC, YIELD_POINTS_CLASS, method, "()V", false);
   }
 
   @Override
   public void visit(int version, int access, String name, String signature, String superName, String[] interfaces) {
-    this.name = name;
+    this.className = name;
     super.visit(version, access, name, signature, superName, interfaces);
   }
 
@@ -83,7 +83,7 @@ final class YieldPointInserter extends ClassVisitor {
       code.visitVarInsn(argument.getOpcode(ILOAD), slot);
       slot += argument.getSize();
     }
-    code.visitMethodInsn(isStatic ? INVOKESTATIC : INVOKEVIRTUAL, name, bodyName(method), descriptor, false);
+    code.visitMethodInsn(isStatic ? INVOKESTATIC : INVOKEVIRTUAL, className, bodyName(method), descriptor, false);
     code.visitInsn(Type.getReturnType(descriptor).getOpcode(IRETURN));
     code.visitMaxs(Math.max(2, slot), slot);
     code.visitEnd();
@@ -102,12 +102,12 @@ final class YieldPointInserter extends ClassVisitor {
     }
 
     /**
-     * Inserts no yield point for fields of an object that is being constructed: no other thread has
-     * access to it.
+     * A constructor gets no yield points for fields of its own class. Most belong to the object that
+     * is being constructed, to which no other thread has access.
      */
     @Override
     public void visitFieldInsn(int instruction, String owner, String field, String descriptor) {
-      if (!(isConstructor && owner.equals(name)) && FinalFields.mayChange(owner, field)) call(mv, "pass");
+      if (!(isConstructor && owner.equals(className)) && FinalFields.mayChange(owner, field)) call(mv, "pass");
       super.visitFieldInsn(instruction, owner, field, descriptor);
     }
 

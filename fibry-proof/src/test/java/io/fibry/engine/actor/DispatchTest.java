@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.Schedules;
 import io.fibry.Strategy;
-import io.fibry.engine.scope.Witness;
+import io.fibry.engine.scope.CheckedActor;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
@@ -43,8 +43,8 @@ class DispatchTest {
     });
   }
 
-  private static Witness witnessWithoutTimers(Strategy strategy) {
-    return new Witness(strategy, Mailbox.unbounded(), new NoTimers(), (actor, message) -> {});
+  private static CheckedActor actorWithoutTimers(Strategy strategy) {
+    return new CheckedActor(strategy, Mailbox.unbounded(), new NoTimers(), (actor, message) -> {});
   }
 
   private static final class Refusal extends RuntimeException {
@@ -55,17 +55,17 @@ class DispatchTest {
   void activationRunTwiceHandlesEachMessageOnce() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var secondThread = new AtomicReference<Thread>();
-      var witness = new Witness(new FirstActivation(activation -> {
+      var checkedActor = new CheckedActor(new FirstActivation(activation -> {
         secondThread.set(Schedules.start(activation));
         activation.run();
       }), Mailbox.unbounded());
 
-      var sender = Schedules.start(() -> witness.send(1));
-      witness.send(0);
+      var sender = Schedules.start(() -> checkedActor.send(1));
+      checkedActor.send(0);
       Schedules.join(sender);
       if (secondThread.get() != null) Schedules.join(secondThread.get());
 
-      witness.check();
+      checkedActor.check();
     });
   }
 
@@ -77,14 +77,14 @@ class DispatchTest {
         worker.set(Schedules.start(activation));
         throw new Refusal();
       });
-      var witness = witnessWithoutTimers(strategy);
+      var checkedActor = actorWithoutTimers(strategy);
 
-      witness.send(0);
-      var sender = Schedules.start(() -> witness.send(1));
-      witness.cell.rescue();
+      checkedActor.send(0);
+      var sender = Schedules.start(() -> checkedActor.send(1));
+      checkedActor.cell.rescue();
       Schedules.join(sender, worker.get());
 
-      witness.check();
+      checkedActor.check();
     });
   }
 
@@ -92,66 +92,66 @@ class DispatchTest {
   void refusedActivationKeepsRightToRunUntilRescue() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var strategy = refusingStrategy();
-      var witness = witnessWithoutTimers(strategy);
+      var checkedActor = actorWithoutTimers(strategy);
 
-      witness.send(0);
-      var sender = Schedules.start(() -> witness.send(1));
+      checkedActor.send(0);
+      var sender = Schedules.start(() -> checkedActor.send(1));
       strategy.firstActivation.get().run(); // has no effect, because the refusal has stranded the right to run
-      witness.cell.rescue();
+      checkedActor.cell.rescue();
       Schedules.join(sender);
 
-      witness.check();
-      assertEquals(2, witness.handled());
+      checkedActor.check();
+      assertEquals(2, checkedActor.handled());
     });
   }
 
   @Test
   void oneSenderTakesStrandedRightToRun() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var witness = witnessWithoutTimers(refusingStrategy());
+      var checkedActor = actorWithoutTimers(refusingStrategy());
 
-      var first = Schedules.start(() -> witness.send(0));
-      var second = Schedules.start(() -> witness.send(1));
+      var first = Schedules.start(() -> checkedActor.send(0));
+      var second = Schedules.start(() -> checkedActor.send(1));
       Schedules.join(first, second);
-      witness.send(2);
+      checkedActor.send(2);
 
-      witness.check();
+      checkedActor.check();
     });
   }
 
   @Test
   void twoSendersThatFindStrandedActorDoNotBothRun() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var witness = witnessWithoutTimers(refusingStrategy());
-      witness.send(0);
+      var checkedActor = actorWithoutTimers(refusingStrategy());
+      checkedActor.send(0);
 
-      var first = Schedules.start(() -> witness.send(1));
-      witness.send(2);
+      var first = Schedules.start(() -> checkedActor.send(1));
+      checkedActor.send(2);
       Schedules.join(first);
 
-      witness.check();
-      assertEquals(3, witness.handled());
+      checkedActor.check();
+      assertEquals(3, checkedActor.handled());
     });
   }
 
   @Test
   void strandedActorExitsWhenAsked() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var witness = witnessWithoutTimers(refusingStrategy());
-      witness.cell.closeOnExit(witness::hook);
-      witness.send(0);
+      var checkedActor = actorWithoutTimers(refusingStrategy());
+      checkedActor.cell.closeOnExit(checkedActor::hook);
+      checkedActor.send(0);
 
-      var sender = Schedules.start(() -> witness.send(1));
-      witness.cell.askExit();
+      var sender = Schedules.start(() -> checkedActor.send(1));
+      checkedActor.cell.askExit();
       Schedules.join(sender);
 
-      witness.check();
-      assertEquals(1, witness.hookRuns);
+      checkedActor.check();
+      assertEquals(1, checkedActor.hookRuns);
     });
   }
 
   /** A scheduler that fails, so that only the next sender can run a stranded actor. */
-  private static final class NoTimers extends Witness.Never {
+  private static final class NoTimers extends CheckedActor.NeverFiringScheduler {
     @Override
     public Timer schedule(Duration delay, Runnable task) {
       throw new IllegalStateException("planned");

@@ -1,7 +1,7 @@
 package io.fibry.engine.actor;
 
 import io.fibry.Schedules;
-import io.fibry.engine.scope.Witness;
+import io.fibry.engine.scope.CheckedActor;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Soak;
 import java.util.List;
@@ -34,40 +34,41 @@ class PlainQueueTest {
   @Param(name = "sender", gen = ThreadIdGen.class)
   public static class SendingActor {
     private static final int SELF = 5;
-    private final Witness witness = new Witness(Runnable::run, Mailbox.unbounded(), new Witness.Never(), this::handle);
+    private final CheckedActor checkedActor = new CheckedActor(Runnable::run, Mailbox.unbounded(),
+        new CheckedActor.NeverFiringScheduler(), this::handle);
     // Whether a message is the first of a block of two
-    private final boolean[] isFirstOfBlock = new boolean[Witness.MESSAGES];
+    private final boolean[] isFirstOfBlock = new boolean[CheckedActor.MESSAGES];
     private int expected; // the second message of a block, which must be handled next, or 0
 
-    private void handle(Witness actor, int message) {
+    private void handle(CheckedActor actor, int message) {
       if (expected != 0 && expected != message) actor.fault(message + " came into a block");
       expected = isFirstOfBlock[message] ? message + 1 : 0;
-      if (message == Witness.FIRST_MESSAGE) actor.send(SELF);
+      if (message == CheckedActor.FIRST_MESSAGE) actor.send(SELF);
     }
 
     @Operation
     public void send(@Param(name = "sender") int sender) {
-      witness.send(sender);
+      checkedActor.send(sender);
     }
 
     @Operation
     public void request(@Param(name = "sender") int sender) {
-      witness.request(sender);
+      checkedActor.request(sender);
     }
 
     @Operation
     public void sendBlock(@Param(name = "sender") int sender) {
-      int first = witness.number(sender);
-      int second = witness.number(sender);
+      int first = checkedActor.nextMessage(sender);
+      int second = checkedActor.nextMessage(sender);
       isFirstOfBlock[first] = true;
-      boolean isAccepted = witness.actor.sendMessages(List.of(first, second));
-      witness.note(first, isAccepted);
-      witness.note(second, isAccepted);
+      boolean isAccepted = checkedActor.actor.sendMessages(List.of(first, second));
+      checkedActor.recordSend(first, isAccepted);
+      checkedActor.recordSend(second, isAccepted);
     }
 
     @Validate
     public void check() {
-      witness.check();
+      checkedActor.check();
     }
   }
 }

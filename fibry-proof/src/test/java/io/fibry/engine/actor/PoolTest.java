@@ -7,8 +7,8 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Schedules;
+import io.fibry.engine.scope.CheckedActor;
 import io.fibry.engine.scope.StressActors;
-import io.fibry.engine.scope.Witness;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.PoolPolicy;
 import java.util.concurrent.CompletableFuture;
@@ -41,7 +41,8 @@ class PoolTest {
 
     TestPool(PoolPolicy<Object> policy) {
       var scope = StressActors.scope(
-          options -> options.withScheduler(new Witness.Never()).withDeadLetters(letter -> countDeadLetter()));
+          options -> options.withScheduler(new CheckedActor.NeverFiringScheduler())
+              .withDeadLetters(letter -> countDeadLetter()));
       pool = (PoolCell) (Exitable) BlockBuilder.of(scope.anonymous().strategy(Runnable::run)
           .onFailure(FailurePolicy.stop().withoutLog())).pooled(policy).initialState(this::createState)
           .onStop(this::closeState)

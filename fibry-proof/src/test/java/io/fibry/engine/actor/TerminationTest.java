@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ExitReason;
 import io.fibry.Schedules;
-import io.fibry.engine.scope.Witness;
+import io.fibry.engine.scope.CheckedActor;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Soak;
@@ -36,16 +36,16 @@ class TerminationTest {
   @Test
   void sendersOfEndingBoundedActorHaveOneOutcome() {
     Schedules.modelCheck(20, () -> {
-      var witness = new Witness(Runnable::run, Mailbox.bounded(1, Overflow.BLOCK));
+      var checkedActor = new CheckedActor(Runnable::run, Mailbox.bounded(1, Overflow.BLOCK));
 
-      var first = Schedules.start(() -> witness.send(0));
-      var second = Schedules.start(() -> witness.send(1));
-      var third = Schedules.start(() -> witness.send(2));
-      witness.cell.askExit();
+      var first = Schedules.start(() -> checkedActor.send(0));
+      var second = Schedules.start(() -> checkedActor.send(1));
+      var third = Schedules.start(() -> checkedActor.send(2));
+      checkedActor.cell.askExit();
       Schedules.join(first, second, third);
 
-      assertTrue(witness.cell.onExit().isDone());
-      witness.check();
+      assertTrue(checkedActor.cell.onExit().isDone());
+      checkedActor.check();
     });
   }
 
@@ -92,35 +92,35 @@ class TerminationTest {
 
   @Param(name = "sender", gen = ThreadIdGen.class)
   public abstract static class EndingActor {
-    private final Witness witness;
+    private final CheckedActor checkedActor;
     private final boolean hasHook;
     private volatile boolean exitAsked; // askExit was called
     private volatile boolean endAsked; // sendPoisonPill or endIdle was called
     private volatile boolean killAsked;
     // Whether the handler of a message asks for the exit
-    private final boolean[] asksExit = new boolean[Witness.MESSAGES];
+    private final boolean[] asksExit = new boolean[CheckedActor.MESSAGES];
     private boolean exitAskedByHandler; // written and read by handlers only
 
     EndingActor(Mailbox<Object> mailbox, boolean hasHook) {
       this.hasHook = hasHook;
-      witness = new Witness(Runnable::run, mailbox, new Witness.Never(), this::handle);
-      if (hasHook) witness.cell.closeOnExit(witness::hook);
+      checkedActor = new CheckedActor(Runnable::run, mailbox, new CheckedActor.NeverFiringScheduler(), this::handle);
+      if (hasHook) checkedActor.cell.closeOnExit(checkedActor::hook);
     }
 
     @Operation
     public void send(@Param(name = "sender") int sender) {
-      boolean ended = witness.cell.onExit().isDone();
-      if (witness.send(sender) && ended) witness.fault("accepted after the end");
+      boolean ended = checkedActor.cell.onExit().isDone();
+      if (checkedActor.send(sender) && ended) checkedActor.fault("accepted after the end");
     }
 
     @Operation
     public void request(@Param(name = "sender") int sender) {
-      boolean ended = witness.cell.onExit().isDone();
-      var answer = witness.request(sender);
-      if (ended && !answer.isDone()) witness.fault("a request waits after the end");
+      boolean ended = checkedActor.cell.onExit().isDone();
+      var answer = checkedActor.request(sender);
+      if (ended && !answer.isDone()) checkedActor.fault("a request waits after the end");
     }
 
-    private void handle(Witness actor, int message) {
+    private void handle(CheckedActor actor, int message) {
       if (exitAskedByHandler) actor.fault(message + " was handled after a handler had asked for the end");
       exitAskedByHandler = asksExit[message];
       if (exitAskedByHandler) askExit();
@@ -128,61 +128,61 @@ class TerminationTest {
 
     @Operation
     public void sendMessageWhoseHandlerAsksExit(@Param(name = "sender") int sender) {
-      int message = witness.number(sender);
+      int message = checkedActor.nextMessage(sender);
       asksExit[message] = true;
-      witness.note(message, witness.actor.sendMessage(message));
+      checkedActor.recordSend(message, checkedActor.actor.sendMessage(message));
     }
 
     @Operation
     public void askExit() {
       exitAsked = true;
-      witness.cell.askExit();
+      checkedActor.cell.askExit();
     }
 
     @Operation
     public void sendPoisonPill() {
       endAsked = true;
-      witness.cell.sendPoisonPill();
+      checkedActor.cell.sendPoisonPill();
     }
 
     @Operation
     public void endWithoutThread() {
       endAsked = true;
-      boolean ended = witness.cell.endIdle();
-      if (!ended) witness.cell.sendPoisonPill();
-      else if (hasHook) witness.fault("the hook does not run on the actor's own thread");
-      else if (!witness.cell.onExit().isDone()) witness.fault("the actor did not end");
+      boolean ended = checkedActor.cell.endIdle();
+      if (!ended) checkedActor.cell.sendPoisonPill();
+      else if (hasHook) checkedActor.fault("the hook does not run on the actor's own thread");
+      else if (!checkedActor.cell.onExit().isDone()) checkedActor.fault("the actor did not end");
     }
 
     @Operation
     public void kill() {
       killAsked = true;
-      witness.cell.kill();
+      checkedActor.cell.kill();
     }
 
     @Validate
     public void check() {
       boolean endIsAsked = exitAsked || endAsked || killAsked;
-      var exit = witness.cell.onExit();
+      var exit = checkedActor.cell.onExit();
       if (endIsAsked != exit.isDone())
-        witness.fault(endIsAsked ? "the actor did not end" : "the actor ended by itself");
-      if (witness.hookRuns != (endIsAsked && hasHook ? 1 : 0))
-        witness.fault("the hooks ran " + witness.hookRuns + " times");
+        checkedActor.fault(endIsAsked ? "the actor did not end" : "the actor ended by itself");
+      if (checkedActor.hookRuns != (endIsAsked && hasHook ? 1 : 0))
+        checkedActor.fault("the hooks ran " + checkedActor.hookRuns + " times");
       if (exit.isDone()) checkReason(exit.join());
-      witness.check();
+      checkedActor.check();
     }
 
     private void checkReason(ExitReason reason) {
-      assertEquals(witness.cell.extras().reason(), reason);
+      assertEquals(checkedActor.cell.extras().reason(), reason);
       boolean isExpected = switch (reason) {
         case ExitReason.Stopped stopped -> exitAsked;
         case ExitReason.Finished finished -> endAsked;
         case ExitReason.Killed kill -> killAsked;
         case ExitReason.Failed failed -> false;
       };
-      if (!isExpected) witness.fault("no thread asked for the exit reason " + reason);
+      if (!isExpected) checkedActor.fault("no thread asked for the exit reason " + reason);
       // A kill may replace the reason with which requests have failed
-      if (!killAsked) witness.requestsFailedBecause(reason);
+      if (!killAsked) checkedActor.checkRequestsFailedBecause(reason);
     }
   }
 }

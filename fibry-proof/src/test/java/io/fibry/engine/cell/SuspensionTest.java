@@ -8,8 +8,8 @@ import io.fibry.Actor;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Schedules;
+import io.fibry.engine.scope.CheckedActor;
 import io.fibry.engine.scope.StressActors;
-import io.fibry.engine.scope.Witness;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
@@ -29,7 +29,7 @@ class SuspensionTest {
   private static final int SCHEDULES = 10;
 
   /** A scheduler whose timers fire when the test calls {@code fire}, even after a cancel. */
-  private static final class ManualTimers extends Witness.Never {
+  private static final class ManualTimers extends CheckedActor.NeverFiringScheduler {
     private volatile Runnable dueTask;
 
     @Override

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.AskTimeoutException;
 import io.fibry.Schedules;
-import io.fibry.engine.scope.Witness;
+import io.fibry.engine.scope.CheckedActor;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
@@ -241,15 +241,15 @@ class RequestFutureTest {
   @Test
   void cancelledRequestFreesItsMailboxSpaceOnce() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var witness = new Witness(Runnable::run, Mailbox.bounded(1, Overflow.REJECT));
+      var checkedActor = new CheckedActor(Runnable::run, Mailbox.bounded(1, Overflow.REJECT));
 
-      var sender = Schedules.start(() -> witness.send(0));
-      var asker = Schedules.start(() -> witness.request(1).cancel(true));
-      witness.send(2);
+      var sender = Schedules.start(() -> checkedActor.send(0));
+      var asker = Schedules.start(() -> checkedActor.request(1).cancel(true));
+      checkedActor.send(2);
       Schedules.join(sender, asker);
 
-      witness.check();
-      assertTrue(witness.send(0), "the mailbox has space");
+      checkedActor.check();
+      assertTrue(checkedActor.send(0), "the mailbox has space");
     });
   }
 }

@@ -30,14 +30,14 @@ class LedgersInFolderTest {
   }
 
   /** A process that has opened the files of a disk, and serves the ledgers until a fault. */
-  private static final class Process {
+  private static final class SimulatedProcess {
     private final CrashDisk disk;
     private final ActorScope scope = ActorSystem.openScope("ledgers");
     private final FolderStore store;
     private final Ledgers.Addresses addresses;
     private volatile CrashDisk remaining; // the disk as the fault has left it; null before the fault
 
-    Process(CrashDisk disk) {
+    SimulatedProcess(CrashDisk disk) {
       this.disk = disk;
       store = FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT_BYTES));
       addresses = new Ledgers.Addresses(Ledgers.kind("folder").entities(scope.anonymous(), store, IDLE),
@@ -68,7 +68,7 @@ class LedgersInFolderTest {
     }
   }
 
-  private volatile Process process = new Process(CrashDisk.empty());
+  private volatile SimulatedProcess process = new SimulatedProcess(CrashDisk.empty());
 
   @Test
   void ledgersShowNoViolationDespiteFaultsOfDiskAndProcess() throws InterruptedException {
@@ -80,7 +80,7 @@ class LedgersInFolderTest {
         failing.plan(Fault.values()[random.nextInt(Fault.values().length)], random);
         ledgers.await("the fault", () -> failing.remaining != null);
         failing.close();
-        process = new Process(failing.remaining);
+        process = new SimulatedProcess(failing.remaining);
       }
       ledgers.awaitMore(MAX_ANSWERS);
 

@@ -18,11 +18,11 @@ import java.util.concurrent.CompletionException;
  * numbers. The fields are plain, so that a second thread with the right to run is noticed, and so
  * that the model checker may switch threads at each access.
  */
-public final class Witness {
+public final class CheckedActor {
   /** Code that the handler runs in addition. */
   @FunctionalInterface
   public interface HandlerExtension {
-    void handle(Witness witness, int message);
+    void handle(CheckedActor checkedActor, int message);
   }
 
   private static final int SENDERS = 6;
@@ -36,7 +36,7 @@ public final class Witness {
   private final int[] handled = new int[MESSAGES]; // how often each message was handled
   private final int[] deadLetters = new int[MESSAGES]; // how often each message became a dead letter
   // Results of `sendMessage`: 1 true, -1 false, 0 none yet, or a request
-  private final int[] answers = new int[MESSAGES];
+  private final int[] sendResults = new int[MESSAGES];
   private final CompletableFuture<?>[] requests = new CompletableFuture<?>[MESSAGES];
   private final int[] sent = new int[SENDERS]; // messages sent by each sender, which writes its own element
   private final int[] lastHandled = new int[SENDERS]; // the last handled message, by sender
@@ -46,7 +46,7 @@ public final class Witness {
   public int hookRuns; // how often the hooks ran
   private String firstFault;
 
-  public Witness(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, HandlerExtension extension) {
+  public CheckedActor(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, HandlerExtension extension) {
     scope = StressActors.scope(
         options -> options.withDeadLetters(letter -> deadLetters[(Integer) letter.message()]++)
             .withScheduler(scheduler));
@@ -57,8 +57,8 @@ public final class Witness {
     cell = (Cell) actor;
   }
 
-  public Witness(Strategy strategy, Mailbox<Object> mailbox) {
-    this(strategy, mailbox, new Never(), (witness, message) -> {});
+  public CheckedActor(Strategy strategy, Mailbox<Object> mailbox) {
+    this(strategy, mailbox, new NeverFiringScheduler(), (checkedActor, message) -> {});
   }
 
   private void handle(int message, HandlerExtension extension) {
@@ -92,22 +92,22 @@ public final class Witness {
 
   // ---- senders
 
-  public int number(int sender) {
+  public int nextMessage(int sender) {
     return sender * MESSAGES_PER_SENDER + ++sent[sender];
   }
 
   public boolean send(int sender) {
-    int message = number(sender);
-    return note(message, actor.sendMessage(message));
+    int message = nextMessage(sender);
+    return recordSend(message, actor.sendMessage(message));
   }
 
-  public boolean note(int message, boolean isAccepted) {
-    answers[message] = isAccepted ? 1 : -1;
+  public boolean recordSend(int message, boolean isAccepted) {
+    sendResults[message] = isAccepted ? 1 : -1;
     return isAccepted;
   }
 
   public CompletableFuture<Object> request(int sender) {
-    Integer message = number(sender);
+    Integer message = nextMessage(sender);
     var future = actor.sendMessageReturn((Object) message);
     requests[message] = future;
     return future;
@@ -123,15 +123,15 @@ public final class Witness {
 
   public void check() {
     int sentCount = 0;
-    long accounts = scope.accounts().handled();
-    for (var reason : Reason.values()) accounts += scope.accounts().unhandled(reason);
+    long countedMessages = scope.accounts().handled();
+    for (var reason : Reason.values()) countedMessages += scope.accounts().unhandled(reason);
     for (int sender = 0; sender < SENDERS; sender++) {
       sentCount += sent[sender];
       for (int n = 1; n <= sent[sender]; n++) checkOne(sender * MESSAGES_PER_SENDER + n);
     }
     if (isHandling) fault("a handler is still running");
     if (cell.isStranded()) fault("the right to run is stranded");
-    if (accounts != sentCount) fault("sent " + sentCount + ", accounted for " + accounts);
+    if (countedMessages != sentCount) fault("sent " + sentCount + ", accounted for " + countedMessages);
     if (firstFault != null) throw new AssertionError(firstFault);
   }
 
@@ -141,7 +141,7 @@ public final class Witness {
     else if (handled[message] + deadLetters[message] != 1)
       fault(message + " was handled " + handled[message] + " times and was a dead letter "
           + deadLetters[message] + " times");
-    else if (answers[message] == -1 && handled[message] != 0) fault(message + " was refused, but was handled");
+    else if (sendResults[message] == -1 && handled[message] != 0) fault(message + " was refused, but was handled");
   }
 
   private void checkRequest(int message, CompletableFuture<?> request) {
@@ -155,7 +155,7 @@ public final class Witness {
   }
 
   /** Checks that the requests that were not handled failed with this reason. */
-  public void requestsFailedBecause(ExitReason reason) {
+  public void checkRequestsFailedBecause(ExitReason reason) {
     for (var request : requests)
       if (request != null && failure(request) instanceof ActorStoppedException stopped
           && !stopped.reason().equals(reason))
@@ -175,7 +175,7 @@ public final class Witness {
   }
 
   /** A scheduler whose timers never fire. */
-  public static class Never implements Scheduler {
+  public static class NeverFiringScheduler implements Scheduler {
     @Override
     public long nanoTime() {
       return 0;
