@@ -38,18 +38,18 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Tests that a context propagator sees each sent and each handled message, together with its actor.
  */
-class WitnessTest {
+class ContextPropagatorTest {
   private static final Duration LIMIT = Patience.LONG;
   private static final Runnable TASK = () -> {};
-  private static final Handler<Object> CODE = state -> {};
-  private static final Handler.Returning<Object, Object> ASK_CODE = state -> "answer";
+  private static final Handler<Object> SINK_HANDLER = state -> {};
+  private static final Handler.Returning<Object, Object> RETURNING_SINK_HANDLER = state -> "answer";
   private static final EmptyRequest REQUEST = new EmptyRequest();
 
   record EmptyRequest() implements Request<EmptyRequest, EmptyRequest> {}
 
   private record Call(Actor<?> actor, Object message) {}
 
-  private static final class Witness implements ContextPropagator<String> {
+  private static final class RecordingPropagator implements ContextPropagator<String> {
     final List<Call> sentCalls = new CopyOnWriteArrayList<>();
     final List<Call> handledCalls = new CopyOnWriteArrayList<>();
     volatile Consumer<Object> atCapture = message -> {};
@@ -89,11 +89,11 @@ class WitnessTest {
     }
   }
 
-  private final Witness witness = new Witness();
+  private final RecordingPropagator propagator = new RecordingPropagator();
   private final RecordedLetters letters = new RecordedLetters();
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
-      Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withContextPropagator(witness));
+      Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withContextPropagator(propagator));
 
   private record SendCase(String name, Consumer<ActorWithReturn<Object, Object>> send, List<?> sent, List<?> handled) {
     SendCase(String name, Consumer<ActorWithReturn<Object, Object>> send, Object... messages) {
@@ -126,25 +126,25 @@ class WitnessTest {
   @Promise("14.9")
   @ParameterizedTest
   @MethodSource("sendCases")
-  void witnessSeesEachSentMessageAndItsActor(SendCase testCase) {
+  void propagatorSeesEachSentMessageAndItsActor(SendCase testCase) {
     var actor = scope.anonymous().newActorWithReturn((Object message) -> message);
 
     testCase.send.accept(actor);
     actor.close();
 
-    witness.assertCalls(actor, testCase.sent, testCase.handled);
+    propagator.assertCalls(actor, testCase.sent, testCase.handled);
   }
 
   @Promise("14.9")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void witnessSeesMessagesOfEachMailboxAndStrategy(Variant variant) {
+  void propagatorSeesMessagesOfEachMailboxAndStrategy(Variant variant) {
     var actor = variant.builder(scope).newActor((Object message) -> {});
 
     actor.sendMessage(1);
     actor.close();
 
-    witness.assertCalls(actor, List.of(1), List.of(1));
+    propagator.assertCalls(actor, List.of(1), List.of(1));
   }
 
   private record SinkCase(String name, Consumer<Sink<Object>> send, Object code) {
@@ -156,54 +156,54 @@ class WitnessTest {
 
   static Stream<SinkCase> sinkCases() {
     return Stream.of(
-        new SinkCase("execAsync", sink -> sink.execAsync(CODE), CODE),
-        new SinkCase("execAndWait", sink -> sink.execAndWait(CODE), CODE),
-        new SinkCase("execFuture", sink -> sink.execFuture(ASK_CODE), ASK_CODE),
-        new SinkCase("ask", sink -> sink.ask(ASK_CODE), ASK_CODE),
-        new SinkCase("ask with a limit", sink -> sink.ask(ASK_CODE, LIMIT), ASK_CODE),
+        new SinkCase("execAsync", sink -> sink.execAsync(SINK_HANDLER), SINK_HANDLER),
+        new SinkCase("execAndWait", sink -> sink.execAndWait(SINK_HANDLER), SINK_HANDLER),
+        new SinkCase("execFuture", sink -> sink.execFuture(RETURNING_SINK_HANDLER), RETURNING_SINK_HANDLER),
+        new SinkCase("ask", sink -> sink.ask(RETURNING_SINK_HANDLER), RETURNING_SINK_HANDLER),
+        new SinkCase("ask with a limit", sink -> sink.ask(RETURNING_SINK_HANDLER, LIMIT), RETURNING_SINK_HANDLER),
         new SinkCase("execute", sink -> sink.execute(TASK), TASK));
   }
 
   @Promise("14.9")
   @ParameterizedTest
   @MethodSource("sinkCases")
-  void witnessSeesCodeSentToSink(SinkCase testCase) {
+  void propagatorSeesCodeSentToSink(SinkCase testCase) {
     var sink = scope.anonymous().initialState(Object::new).newSink();
 
     testCase.send.accept(sink);
     sink.close();
 
-    witness.assertCalls((Actor<?>) sink, List.of(testCase.code), List.of(testCase.code));
+    propagator.assertCalls((Actor<?>) sink, List.of(testCase.code), List.of(testCase.code));
   }
 
   @Promise("14.9")
   @Test
-  void witnessSeesStartAndEachMessageOfTimer() {
+  void propagatorSeesStartAndEachMessageOfTimer() {
     var actor = scope.anonymous().strategy(Strategy.CALLER).newActor((Object message) -> {});
 
     actor.sendMessageLater("later", Duration.ofMinutes(1));
     actor.sendMessageEvery("key", "every", Duration.ofMinutes(2));
-    witness.assertCalls(actor, List.of("later", "every"), List.of());
+    propagator.assertCalls(actor, List.of("later", "every"), List.of());
     clock.advance(Duration.ofMinutes(5));
 
-    witness.assertCalls(actor, List.of("later", "every"), List.of("later", "every", "every"));
+    propagator.assertCalls(actor, List.of("later", "every"), List.of("later", "every", "every"));
   }
 
   @Promise("14.9")
   @Test
-  void witnessSeesStartOfTimerForEndedActor() {
+  void propagatorSeesStartOfTimerForEndedActor() {
     var actor = scope.anonymous().newActor((Object message) -> {});
     actor.close();
 
     actor.sendMessageLater("too late", Duration.ofMinutes(1));
 
-    witness.assertCalls(actor, List.of("too late"), List.of());
+    propagator.assertCalls(actor, List.of("too late"), List.of());
     assertEquals(List.of("too late"), letters.messages());
   }
 
   @Promise("14.9")
   @Test
-  void witnessSeesResentDeadLetters() {
+  void propagatorSeesDeadLetterAgainWhenResent() {
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Object message) -> {
       throw new IllegalStateException();
     });
@@ -218,12 +218,12 @@ class WitnessTest {
     actor.close();
 
     var messages = List.of("letter", failingTask, "letter", failingTask);
-    witness.assertCalls(actor, messages, messages);
+    propagator.assertCalls(actor, messages, messages);
   }
 
   @Promise("14.9")
   @Test
-  void witnessSeesUnstashedMessageAgain() {
+  void propagatorSeesStashedMessageAgainWhenUnstashed() {
     var stashed = new CompletableFuture<Boolean>();
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object message, ActorContext<Object> context) -> {
@@ -235,7 +235,7 @@ class WitnessTest {
     actor.sendMessage("unstash");
     actor.close();
 
-    witness.assertCalls(actor, List.of("first", "unstash"), List.of("first", "unstash", "first"));
+    propagator.assertCalls(actor, List.of("first", "unstash"), List.of("first", "unstash", "first"));
   }
 
   static Stream<UnaryOperator<ActorBuilder<Object>>> pools() {
@@ -250,20 +250,20 @@ class WitnessTest {
   @Promise("14.9")
   @ParameterizedTest
   @MethodSource("pools")
-  void witnessSeesPoolInsteadOfWorker(UnaryOperator<ActorBuilder<Object>> poolFactory) {
+  void propagatorSeesPoolWhenWorkerHandlesMessage(UnaryOperator<ActorBuilder<Object>> poolFactory) {
     var pool = poolFactory.apply(scope.named("pool")).newActorWithReturn((Object message) -> message);
 
     pool.sendMessage("sent");
-    witness.assertCalls(pool, List.of("sent"), List.of("sent"));
+    propagator.assertCalls(pool, List.of("sent"), List.of("sent"));
     pool.ask("asked");
     pool.execute(TASK);
 
-    witness.assertCalls(pool, List.of("sent", "asked", TASK), List.of("sent", "asked", TASK));
+    propagator.assertCalls(pool, List.of("sent", "asked", TASK), List.of("sent", "asked", TASK));
   }
 
   @Promise("14.9")
   @Test
-  void witnessGetsActorInsteadOfEntityAddress() {
+  void propagatorSeesActorWhenEntityAddressIsUsed() {
     var actors = new CopyOnWriteArrayList<Actor<Object>>();
     var entities = Entities.open(scope.anonymous(), Duration.ofHours(1), (ActorBuilder<Object> builder, String key) -> {
       actors.add(builder.newActor((Object message) -> {}));
@@ -272,16 +272,16 @@ class WitnessTest {
 
     entities.actor("key").sendMessage("sent");
 
-    witness.assertCalls(actors.getFirst(), List.of("sent"), List.of("sent"));
+    propagator.assertCalls(actors.getFirst(), List.of("sent"), List.of("sent"));
   }
 
   @Promise("14.9")
   @Test
-  void witnessSeesMessageBeforeMailboxAcceptsIt() {
+  void propagatorSeesMessageBeforeMailboxAcceptsIt() {
     var handledMessages = new CopyOnWriteArrayList<Object>();
     var actor = scope.anonymous().mailbox(Mailbox.bounded(9, Overflow.REJECT))
         .newActor((Object message) -> handledMessages.add(message));
-    witness.atCapture = message -> {
+    propagator.atCapture = message -> {
       if (message.equals("late")) actor.sendMessage("early");
     };
 
