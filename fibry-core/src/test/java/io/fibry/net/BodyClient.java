@@ -17,8 +17,8 @@ final class BodyClient {
    * Two latches. The first opens when all clients have begun to send, the second when all clients
    * have sent everything.
    */
-  record Turns(CountDownLatch begun, CountDownLatch sent) {
-    Turns(int clients) {
+  record Phases(CountDownLatch begun, CountDownLatch sent) {
+    Phases(int clients) {
       this(new CountDownLatch(clients), new CountDownLatch(clients));
     }
   }
@@ -27,7 +27,7 @@ final class BodyClient {
 
   private final int port;
   private final List<BodyUpload> uploads;
-  private final Turns turns;
+  private final Phases phases;
   private final Consumer<String> faults;
   private final SplittableRandom random;
   private final SendMode sendMode;
@@ -37,10 +37,10 @@ final class BodyClient {
   private boolean wasRefused; // the last attempt was refused
   private int refusals;
 
-  BodyClient(int port, List<BodyUpload> uploads, Turns turns, Consumer<String> faults, SplittableRandom random) {
+  BodyClient(int port, List<BodyUpload> uploads, Phases phases, Consumer<String> faults, SplittableRandom random) {
     this.port = port;
     this.uploads = uploads;
-    this.turns = turns;
+    this.phases = phases;
     this.faults = faults;
     this.random = random;
     this.sendMode = SendMode.values()[random.nextInt(SendMode.values().length)];
@@ -58,7 +58,7 @@ final class BodyClient {
         var responses = exchange();
         if (lastUpload().kind != Kind.GONE) checkResponses(responses);
         markSent();
-        Patience.await(turns.sent);
+        Patience.await(phases.sent);
       } while (wasRefused && ++refusals < MAX_ATTEMPTS);
     } catch (IOException | RuntimeException | AssertionError failure) {
       faults.accept(uploads + " failed: " + failure);
@@ -68,13 +68,13 @@ final class BodyClient {
   }
 
   private void markBegun() {
-    if (!hasBegun) turns.begun.countDown();
+    if (!hasBegun) phases.begun.countDown();
     hasBegun = true;
   }
 
   private void markSent() {
     markBegun();
-    if (!hasSent) turns.sent.countDown();
+    if (!hasSent) phases.sent.countDown();
     hasSent = true;
   }
 
@@ -95,7 +95,7 @@ final class BodyClient {
       try {
         send(client, text);
         markSent();
-        if (disconnects(client)) return "";
+        if (disconnectIfPlanned(client)) return "";
       } catch (IOException refusal) {
         if (uploads.stream().noneMatch(BodyUpload::mayRespondBeforeFault)) throw refusal;
       }
@@ -116,7 +116,7 @@ final class BodyClient {
         int splitPosition = random.nextInt(text.length() + 1);
         client.send(text.substring(0, splitPosition));
         markBegun();
-        Patience.await(turns.begun);
+        Patience.await(phases.begun);
         client.send(text.substring(splitPosition));
       }
     }
@@ -126,9 +126,9 @@ final class BodyClient {
    * Disconnects if the upload is torn or abandoned. Returns whether the client then reads no
    * response.
    */
-  private boolean disconnects(RawClient client) throws IOException {
+  private boolean disconnectIfPlanned(RawClient client) throws IOException {
     if (lastUpload().kind != Kind.TORN && lastUpload().kind != Kind.GONE) return false;
-    if (lingers) Patience.await(turns.sent);
+    if (lingers) Patience.await(phases.sent);
     if (lastUpload().kind == Kind.TORN) client.socket.shutdownOutput();
     else if (random.nextBoolean()) client.socket.setSoLinger(true, 0); // a reset
     return lastUpload().kind == Kind.GONE;
@@ -156,7 +156,7 @@ final class BodyClient {
   }
 
   /** Returns whether the last attempt was not refused. */
-  boolean wasHandled() {
+  boolean wasNotRefused() {
     return !wasRefused;
   }
 
