@@ -22,7 +22,7 @@ public final class Arguments {
     var rate = "a rate of " + number + " " + unit + " in " + Durations.text(Objects.requireNonNull(period, "period"));
     requireAtLeastOne(number, rate + " would let none through");
     if (!period.isPositive())
-      throw new IllegalArgumentException(rate + " is none; give a period of more than zero");
+      throw new IllegalArgumentException(rate + " is undefined; give a period of more than zero");
   }
 
   /**

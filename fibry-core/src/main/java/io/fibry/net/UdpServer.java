@@ -111,7 +111,8 @@ public interface UdpServer extends Exitable {
     public Options withGroup(InetAddress group) {
       if (!Objects.requireNonNull(group, "group").isMulticastAddress())
         throw new IllegalArgumentException(group.getHostAddress()
-            + " is the address of no group; give one from 224.0.0.0 to 239.255.255.255, or that begins with ff");
+            + " is not a multicast address; give an IPv4 address from 224.0.0.0 to 239.255.255.255, or an IPv6 "
+            + "address that begins with ff");
       return with(copy -> copy.group = Optional.of(group));
     }
 

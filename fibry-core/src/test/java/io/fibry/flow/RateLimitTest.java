@@ -329,7 +329,7 @@ class RateLimitTest {
     var noPeriod = assertThrows(IllegalArgumentException.class, () -> RateLimit.around(builder, 5, Duration.ZERO));
 
     assertEquals("a rate of 0 messages in 1 s would let none through; give at least 1", noMessages.getMessage());
-    assertEquals("a rate of 5 messages in 0 s is none; give a period of more than zero", noPeriod.getMessage());
+    assertEquals("a rate of 5 messages in 0 s is undefined; give a period of more than zero", noPeriod.getMessage());
     assertNullRefused("builder", () -> RateLimit.around(null, 1, SECOND));
     assertNullRefused("period", () -> RateLimit.around(builder, 1, null));
   }

@@ -50,7 +50,7 @@ class UdpBadInputTest {
   void badLimitsAreRefused() {
     assertRefused("a rate of 0 packets in 1 s would let none through; give at least 1",
         () -> options.withRate(0, Duration.ofSeconds(1)));
-    assertRefused("a rate of 5 packets in 0 s is none; give a period of more than zero",
+    assertRefused("a rate of 5 packets in 0 s is undefined; give a period of more than zero",
         () -> options.withRate(5, Duration.ZERO));
     assertRefused("packets of at most 0 bytes; give from 1 to 65507", () -> options.withMaxPacket(0));
     assertRefused("packets of at most 65508 bytes; give from 1 to 65507", () -> options.withMaxPacket(65_508));
@@ -60,7 +60,8 @@ class UdpBadInputTest {
   @Test
   void invalidGroupAddressesAreRefused() {
     assertRefused(
-        "127.0.0.1 is the address of no group; give one from 224.0.0.0 to 239.255.255.255, or that begins with ff",
+        "127.0.0.1 is not a multicast address; give an IPv4 address from 224.0.0.0 to 239.255.255.255, or an IPv6 "
+            + "address that begins with ff",
         () -> options.withGroup(address("127.0.0.1")));
     assertRefused(
         "the group ff02:0:0:0:0:0:0:1 and the address 127.0.0.1 are of different versions; give withAddress(..) "
