@@ -24,8 +24,9 @@ import java.util.concurrent.locks.LockSupport;
  * messages, requests, cancellations, failures, stack overflows, restarts, kills and closes. At the
  * end the counts of the scopes must match the sent messages, and every request must be complete. A
  * handler asks only actors that were created after its own actor, so these waits form no cycle.
- * There is one exception: the end or restart of another actor may run a {@link Strategy#CALLER}
- * actor on a thread on which a handler waits. That handler then also waits for the CALLER actor.
+ * There is one exception: when an actor ends or restarts, a {@link Strategy#CALLER} actor may run
+ * on a thread whose handler already waits. That handler then also waits for the CALLER actor,
+ * whatever its index is.
  */
 final class ChaosEpisode {
   private static final int ACTORS = 9;
@@ -156,13 +157,9 @@ final class ChaosEpisode {
       case 9 -> watchOther(context, random);
       case 10 -> spin(random.nextInt(3_000_000));
       case 11 -> setTimer(context, index, random);
-      case 12 -> context.replyWhen(reply(errand), CompletableFuture.supplyAsync(() -> 1));
+      case 12 -> context.replyWhen(errand, CompletableFuture.supplyAsync(() -> 1));
       default -> {}
     }
-  }
-
-  private static Errand reply(Errand errand) {
-    return errand;
   }
 
   private static int overflow(int depth) {
@@ -206,8 +203,8 @@ final class ChaosEpisode {
     try {
       actors.get(index).ask(new Errand(random.nextLong(), true), Duration.ofMillis(1 + random.nextInt(300)));
     } catch (AskTimeoutException timeout) {
-      // the errand was not sent if no time remains in the limit of the errand that this thread
-      // handles
+      // a zero limit means that the errand was not sent: this thread handles a request, and no time
+      // remains in its limit
       sent = !timeout.limit().isZero();
     } catch (AskCycleException cycle) {
       // the errand was not sent if this thread runs a handler or hook of that actor

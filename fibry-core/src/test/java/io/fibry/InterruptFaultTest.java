@@ -131,8 +131,8 @@ class InterruptFaultTest {
   }
 
   /**
-   * Interrupts the thread of the actor at random moments. It may then wait for work, or for a
-   * sender to link the node of a message to the queue.
+   * Interrupts the thread of the actor at random moments. The thread may then wait for work, or for
+   * a sender that has replaced the tail of the queue, but has not linked its node yet.
    */
   private static void interruptFromOutside(ActorWithReturn<Integer, Integer> actor,
       Thread[] workerThread, SplittableRandom random)

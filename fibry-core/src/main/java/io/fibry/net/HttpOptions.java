@@ -170,7 +170,8 @@ public final class HttpOptions implements Cloneable {
    * fewer than {@code exchanges} handlers are at work. It continues after ten seconds in any case,
    * because handlers at work may wait for this handler. Handlers at work and handlers that wait for
    * their clients are together at most {@code 2 * exchanges}. Handlers of event streams and
-   * WebSockets do not count. In addition, 10,000 connections may be idle.
+   * WebSockets do not count. At most {@code exchanges + 10,000} connections are open, whether idle
+   * or not.
    *
    * @param exchanges by default 1,024; 1 to 1,000,000
    * @return a changed copy

@@ -15,7 +15,8 @@ final class LimitChecker implements Runnable {
   private final LongConsumer check; // checks all subjects; gets the time of the clock
   // false -> true when a subject is added; true -> false by a check without subjects
   private final AtomicBoolean isTimerSet = new AtomicBoolean();
-  private volatile Scheduler.Timer timer; // written by the thread that set `isTimerSet`, read by `stop`
+  // written by the thread that set `isTimerSet`, and then by the threads of the timers; read by `stop`
+  private volatile Scheduler.Timer timer;
   private volatile boolean isStopped;
 
   LimitChecker(Scheduler clock, Duration period, Collection<?> subjects, LongConsumer check) {
@@ -26,7 +27,7 @@ final class LimitChecker implements Runnable {
   }
 
   /** Called after a subject was added. Starts the timer if it is not running. */
-  void begin() {
+  void ensureTimer() {
     if (!isTimerSet.get() && isTimerSet.compareAndSet(false, true)) schedule();
   }
 
@@ -54,8 +55,8 @@ final class LimitChecker implements Runnable {
     if (subjects.isEmpty()) {
       timer = null;
       isTimerSet.set(false);
-      // checked again, because a subject may have been added after the first check, and its `begin`
-      // may have seen the timer as set
+      // checked again, because a subject may have been added after the first check, and its
+      // `ensureTimer` may have seen the timer as set
       if (subjects.isEmpty() || !isTimerSet.compareAndSet(false, true)) return;
     }
     schedule();

@@ -140,7 +140,7 @@ abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
     try {
       client = new Client(new ClientSocket(rawSocket, clock, limits, engines), ++lastClientNumber);
       clients.add(client);
-      limitChecker.begin();
+      limitChecker.ensureTimer();
       client.begin();
       serverSocket.resetPause();
     } catch (IllegalStateException closed) {

@@ -109,7 +109,7 @@ class BatchTest {
   }
 
   @Test
-  void timeOfFullBatchDoesNotShortenNextBatch() {
+  void timerOfFullBatchDoesNotEndNextBatch() {
     Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 2, SECOND, received::add);
     log.sendMessage("a");
     clock.advance(Duration.ofMillis(900));
@@ -318,8 +318,8 @@ class BatchTest {
 
   /**
    * The handler waits for an answer of the gatherer, which holds a full batch and cannot hand it
-   * over to the waiting handler. The question fails because of this cycle. The timer of the full
-   * batch must still be set afterwards, because no other message follows.
+   * over to the waiting handler. The question fails because of this cycle. Afterwards the gatherer
+   * must set a timer for the full batch, because no later message would cause the hand-over.
    */
   @Test
   void fullBatchInCycleIsHandedOverByItsTimer() {

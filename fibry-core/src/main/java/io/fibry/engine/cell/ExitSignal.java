@@ -27,8 +27,8 @@ public final class ExitSignal extends CompletableFuture<ExitReason> implements W
   }
 
   /**
-   * Returns the future of the end for users. While code that is chained to this future runs, the
-   * accounts have a pending notification.
+   * Returns the future of the end for users. While code that users chained to this future runs, the
+   * scope is not quiescent: its accounts have a pending notification.
    */
   public synchronized CompletableFuture<ExitReason> publicFuture(Wait.WaitTarget actor, Accounts accounts) {
     if (publicFuture == null) {
@@ -79,7 +79,7 @@ public final class ExitSignal extends CompletableFuture<ExitReason> implements W
   }
 
   @Override
-  public boolean isEnd() {
+  public boolean isForEnd() {
     return true;
   }
 }

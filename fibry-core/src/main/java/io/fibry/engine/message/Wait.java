@@ -25,6 +25,7 @@ public final class Wait implements AutoCloseable {
 
   /** An actor, as seen by a thread that waits for it. */
   public interface WaitTarget extends DescribedActor {
+    /** Returns whether a handler or hook of this actor runs on this thread. */
     boolean isCurrent();
 
     boolean isPool();
@@ -63,8 +64,8 @@ public final class Wait implements AutoCloseable {
   public abstract static class WaitingHandler {
     private static final ThreadLocal<WaitingHandler> CURRENT = new ThreadLocal<>();
 
-    // written before this object is published, or before a resident thread looks for work; read by
-    // threads that interrupt or wake the thread
+    // written before this object is published; a resident thread, which serves only this actor,
+    // writes it before it looks for work. Read by other threads that interrupt or wake this thread
     public Thread thread;
     public Object message; // the message that is being handled, or null
     public WaitingHandler outer; // the handler that called this handler on the same thread, or null
@@ -91,8 +92,8 @@ public final class Wait implements AutoCloseable {
     }
 
     /**
-     * Cancels the request whose wait was refused with this exception, because the handler failed
-     * with the exception, and will not use the answer.
+     * Cancels the request whose wait was refused with this exception. Called when the handler has
+     * failed with the exception, so it will not use the answer.
      */
     public final void withdrawRefused(Throwable exception) {
       var refusedWait = lastRefused;
@@ -132,7 +133,8 @@ public final class Wait implements AutoCloseable {
     /** Returns whether the wait has ended. Once the result is true, it stays true. */
     boolean isOver();
 
-    default boolean isEnd() {
+    /** Returns whether the wait is for the end of an actor. */
+    default boolean isForEnd() {
       return false;
     }
 
@@ -173,7 +175,8 @@ public final class Wait implements AutoCloseable {
   }
 
   /**
-   * Checks that this thread may wait for the target. Called before the thread sends the request.
+   * Checks that this thread may wait for the target. Called before the thread sends its request, or
+   * begins to wait for the end of the target.
    */
   public static void checkMayWait(WaitTarget target, Object message) {
     if (target.isCurrent() && (message == END || !target.hasOtherWorkers())) throw WaitCycle.selfCycle(target, message);
@@ -204,8 +207,8 @@ public final class Wait implements AutoCloseable {
       // before the wait is published, because startHandedOver throws if the stack is exhausted
       if (handler.mayHoldHandOver) handler.startHandedOver();
       // a thread of a ForkJoinPool may run a task while it waits, and the task may wait, too. The
-      // handler still needs the first wait to end. If the new wait replaced the first, the last
-      // member of a cycle could miss the first wait, and no other thread would search again
+      // handler still needs the first wait to end. If the new wait hid the first, the handler that
+      // closes a cycle would not find the first wait, and no other handler would search again
       var publishedWait = handler.currentWait;
       if (publishedWait == null || publishedWait.isOver()) handler.currentWait = wait;
     }
@@ -225,7 +228,7 @@ public final class Wait implements AutoCloseable {
   }
 
   public boolean isForEnd() {
-    return awaitable.isEnd();
+    return awaitable.isForEnd();
   }
 
   public QueueEntry<Object> entry() {
@@ -233,9 +236,9 @@ public final class Wait implements AutoCloseable {
   }
 
   /**
-   * Returns whether the thread is parked until one of these actors gives an answer, which the actor
-   * may have promised. A parked thread has already set the timer of its limit, so a test may move
-   * the clock.
+   * Returns whether the thread is parked until one of these actors answers, or completes an answer
+   * that it has promised. A parked thread has already set the timer of its limit, so a test may
+   * move the clock.
    */
   public boolean isForAnswerOf(Set<? extends WaitTarget> actors) {
     var sleeper = waiter.thread;
@@ -260,7 +263,8 @@ public final class Wait implements AutoCloseable {
     return awaitable.isOver();
   }
 
-  void recheckSpace() {
+  /** If the thread waits for space in a mailbox, wakes it, so that it searches for cycles again. */
+  void wakeToSearchAgain() {
     if (awaitable instanceof MailboxSpace && !awaitable.isOver()) LockSupport.unpark(waiter.thread);
   }
 

@@ -187,7 +187,7 @@ public final class WaitCycle {
         var step = steps.pollLastEntry();
         // wakes only members of the cycle: this thread, which only leads to the cycle, would
         // otherwise wake itself and search forever
-        if (earliest != NOWHERE && step.getValue().number >= earliest) step.getKey().recheckSpace();
+        if (earliest != NOWHERE && step.getValue().number >= earliest) step.getKey().wakeToSearchAgain();
       }
       return NOWHERE;
     }
