@@ -134,7 +134,7 @@ public sealed interface Durable<M> permits DurableDefinition {
      *
      * @param <S> state
      * @param initial state of each new key; its class is the type of the state
-     * @return a kind with a state
+     * @return a builder that still needs a handler
      */
     <S> StateStep<S, M> state(S initial);
 
@@ -144,7 +144,7 @@ public sealed interface Durable<M> permits DurableDefinition {
      * @param <S> state
      * @param codec of the state
      * @param initial state of each new key; the codec makes a copy for each key
-     * @return a kind with a state
+     * @return a builder that still needs a handler
      */
     <S> StateStep<S, M> state(Codec<S> codec, S initial);
 
@@ -156,7 +156,7 @@ public sealed interface Durable<M> permits DurableDefinition {
      * @param events type of the events
      * @param initial state of each new key; immutable, because all keys share it
      * @param after returns the state after an event; it has no other effect, and never fails
-     * @return a kind with events
+     * @return a builder that still needs a handler
      */
     <S, E> EventsStep<S, E, M> events(Class<E> events, S initial, BiFunction<S, E, S> after);
 
@@ -168,7 +168,7 @@ public sealed interface Durable<M> permits DurableDefinition {
      * @param codec of the events
      * @param initial state of each new key; immutable, because all keys share it
      * @param after returns the state after an event; it has no other effect, and never fails
-     * @return a kind with events
+     * @return a builder that still needs a handler
      */
     <S, E> EventsStep<S, E, M> events(Codec<E> codec, S initial, BiFunction<S, E, S> after);
 
@@ -182,7 +182,7 @@ public sealed interface Durable<M> permits DurableDefinition {
      * @param state the codec of the state
      * @param initial state of each new key; immutable, because all keys share it
      * @param after returns the state after an event; it has no other effect, and never fails
-     * @return a kind with events
+     * @return a builder that still needs a handler
      */
     <S, E> EventsStep<S, E, M> events(Codec<E> codec, Codec<S> state, S initial, BiFunction<S, E, S> after);
 
@@ -217,12 +217,13 @@ public sealed interface Durable<M> permits DurableDefinition {
      * Stores messages before they are handled: {@code sendMessage} returns true when the message is
      * stored. The message is handled even if the process ends first, and its turn is stored once. A
      * message whose handler throws is {@link Durable#parked parked} at once, unless an asker gets
-     * the failure; the failure policy does not retry it. Messages are stored if they are sent to an
-     * address that {@code newActor} or {@code entities} returned, except by a timer of this
-     * address.
+     * the failure; the failure policy does not retry it. A message is stored if it is sent to an
+     * address that {@code newActor} or {@code entities} returned. Messages of timers that this
+     * address sets ({@code sendMessageLater}, {@code sendMessageEvery}) are not stored.
      *
-     * <p>Messages of one sender keep their order. Requests are stored, too. A request may overtake
-     * only messages that are delivered again, or that wait behind 63 other messages.
+     * <p>Messages of one sender keep their order. Requests are stored, too. Stored
+     * messages are delivered in batches of at most 64. A request may overtake only messages that
+     * are delivered again, or that do not fit into the current batch.
      *
      * @param max how many messages may wait for an actor; further messages are refused
      * @return a changed copy
@@ -268,7 +269,8 @@ public sealed interface Durable<M> permits DurableDefinition {
   }
 
   /**
-   * A kind whose state is a mutable object, which events change.
+   * A builder of a kind whose state is a mutable object; it still needs the events that change the
+   * object.
    *
    * @param <S> state
    * @param <M> messages
@@ -281,7 +283,7 @@ public sealed interface Durable<M> permits DurableDefinition {
      * @param <E> events
      * @param events type of the events
      * @param after returns the state after an event, usually the same object
-     * @return a kind with events
+     * @return a builder that still needs a handler
      */
     <E> EventsStep<S, E, M> events(Class<E> events, BiFunction<S, E, S> after);
 
@@ -291,13 +293,13 @@ public sealed interface Durable<M> permits DurableDefinition {
      * @param <E> events
      * @param codec of the events
      * @param after returns the state after an event, usually the same object
-     * @return a kind with events
+     * @return a builder that still needs a handler
      */
     <E> EventsStep<S, E, M> events(Codec<E> codec, BiFunction<S, E, S> after);
   }
 
   /**
-   * A kind that stores its state.
+   * A builder of a kind that stores its state; it still needs a handler.
    *
    * @param <S> state
    * @param <M> messages
@@ -322,7 +324,7 @@ public sealed interface Durable<M> permits DurableDefinition {
   }
 
   /**
-   * A kind that stores events.
+   * A builder of a kind that stores events; it still needs a handler.
    *
    * @param <S> state
    * @param <E> events

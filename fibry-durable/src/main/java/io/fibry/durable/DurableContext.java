@@ -73,8 +73,8 @@ public interface DurableContext<M> extends ActorContext<M> {
    * @param type of the result: a record, or a value of the JDK
    * @param effect the effect; it must not run other steps or add anything to the turn
    * @return the result, never null
-   * @throws IllegalStateException if this message could not come again, because it is neither
-   * stored nor {@link Idempotent}
+   * @throws IllegalStateException if this message is neither stored nor {@link Idempotent}: after
+   * a crash it would not come again, so a stored result could not be used
    * @throws StepMismatchException if the handler ran another step at this point when it handled the
    * message before
    * @throws StepFailedException if the effect throws

@@ -44,7 +44,8 @@ final class DamagedLogReader {
   private long frameCount; // intact frames
   private long time; // milliseconds since 1970 of the last intact frame, or 0 if there is none
   private boolean wasClosed; // whether the last intact frame says that the store was closed
-  private boolean isGapReported; // whether a defect explains why frames before the next intact frame are missing
+  // whether a defect was found after the last intact frame; missing frames are then no further defect
+  private boolean hasDefectSinceFrame;
 
   private DamagedLogReader(StorageDirectory disk, RecordReader reader) {
     this.disk = disk;
@@ -79,7 +80,7 @@ final class DamagedLogReader {
 
   private void addDefect(String fileName, long offset, String problem) {
     defects.add(new Defect(fileName, offset, Optional.empty(), problem));
-    isGapReported = true;
+    hasDefectSinceFrame = true;
   }
 
   private void read() throws IOException {
@@ -152,12 +153,12 @@ final class DamagedLogReader {
         offset = nextOffset;
         continue;
       }
-      if (frame.number() > nextFrame && !segment.isCompact() && !isGapReported)
+      if (frame.number() > nextFrame && !segment.isCompact() && !hasDefectSinceFrame)
         addDefect(segment.name(), offset,
             "frames " + nextFrame + " to " + (frame.number() - 1) + ", which should be in front of it, are missing");
       frameCount++;
       time = frame.time();
-      isGapReported = false;
+      hasDefectSinceFrame = false;
       nextFrame = frame.number() + 1;
       wasClosed = frame.kind() == Frame.FrameKind.CLOSED;
       if (frame.kind() == Frame.FrameKind.SEALED) return true;
@@ -196,9 +197,9 @@ final class DamagedLogReader {
 
   /**
    * Ends the reading of a segment without an intact seal. After the offset, the segment has no
-   * intact frame, or only frames that do not prove that the missing frame was on disk. Reports a
-   * defect if the segment is compact or the log continues in a later segment, or else a torn end.
-   * Returns whether the log continues.
+   * intact frame, or only frames that do not prove that the missing frame was on disk. If the
+   * segment is compact, or the log continues in a later segment, this is a defect. Otherwise any
+   * bytes at or after the offset are a torn end. Returns whether the log continues.
    */
   private boolean endWithoutSeal(Segment segment, ByteBuffer content, int offset, boolean isContinuedLater)
       throws IOException {

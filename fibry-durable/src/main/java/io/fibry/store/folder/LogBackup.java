@@ -47,14 +47,14 @@ final class LogBackup {
 
   private void copy(List<Segment> sealed) throws IOException {
     boolean isContinued = true;
-    int lastNumber = 0;
+    int lastSegment = 0;
     for (var segment : sealed) if (isContinued) {
       isContinued = copySegment(segment);
-      lastNumber = segment.number();
+      lastSegment = segment.number();
     }
-    while (isContinued) isContinued = copySegment(new Segment(storeId, ++lastNumber));
+    while (isContinued) isContinued = copySegment(new Segment(storeId, ++lastSegment));
     if (lastCopied != lastFrame)
-      throw damaged(new Segment(storeId, lastNumber), "frame " + lastFrame + " was on disk, but is not found");
+      throw damaged(new Segment(storeId, lastSegment), "frame " + lastFrame + " was on disk, but is not found");
   }
 
   /** Copies a segment. Returns whether the log continues in the next segment. */
@@ -100,6 +100,6 @@ final class LogBackup {
 
   private StoreDamagedException damaged(Segment segment, String problem) {
     return new StoreDamagedException(source + ": " + segment.name() + " is damaged: " + problem
-        + ". The copy is not finished; put back a copy of the file");
+        + ". The backup is not complete; put back an intact copy of this file, and back up again");
   }
 }
