@@ -23,12 +23,12 @@ class Batches {
 
     try (var shop = ActorSystem.openScope("shop",
         options -> options.withDeadLetters(letter -> System.out.println("failed together: " + letter.message())))) {
-      Actor<String> strict = Batch.ofLists(shop.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2,
+      Actor<String> failingBatch = Batch.ofLists(shop.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2,
           Duration.ofSeconds(1), batch -> {
             if (batch.contains("bad")) throw new IllegalArgumentException("bad");
           });
-      strict.sendMessages(List.of("bad", "good"));
-      strict.close();
+      failingBatch.sendMessages(List.of("bad", "good"));
+      failingBatch.close();
     }
 
     Actor<String> clicks = Batch.ofCounts(ActorSystem.named("clicks"), 1_000, Duration.ofSeconds(10),

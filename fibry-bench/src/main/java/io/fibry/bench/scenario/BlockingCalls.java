@@ -32,8 +32,8 @@ public final class BlockingCalls {
         .runOnce();
   }
 
-  private interface Maker {
-    Actor<CountDownLatch> make(Handler<CountDownLatch> handler);
+  private interface ActorFactory {
+    Actor<CountDownLatch> newActor(Handler<CountDownLatch> handler);
   }
 
   private static Actor<CountDownLatch> fibers(Handler<CountDownLatch> handler) {
@@ -50,9 +50,9 @@ public final class BlockingCalls {
     remaining.countDown();
   }
 
-  private static double rate(int calls, Maker maker) throws Exception {
+  private static double rate(int calls, ActorFactory actorFactory) throws Exception {
     var remaining = new CountDownLatch(calls);
-    try (var actor = maker.make(BlockingCalls::call)) {
+    try (var actor = actorFactory.newActor(BlockingCalls::call)) {
       long began = System.nanoTime();
       for (int i = 0; i < calls; i++) actor.sendMessage(remaining);
       remaining.await();
