@@ -94,7 +94,7 @@ class Shopping {
 
   @Bean
   Entities<String, Add> carts(Cluster cluster, ActorScope scope) {
-    return cluster.host(CART, scope.anonymous(), Duration.ofMinutes(5)); // and its addresses, wherever they live
+    return cluster.host(CART, scope.anonymous(), Duration.ofMinutes(5)); // hosts some of the carts, addresses all
   }
 }
 
@@ -138,7 +138,7 @@ class Actors {
   }
 
   @Bean
-  ScopeCustomizer scope() {
+  ScopeCustomizer scopeOptions() {
     return options -> options.withFailurePolicy(FailurePolicy.restartAll())
         .withDeadLetters(letter -> System.err.println(letter));
   }
