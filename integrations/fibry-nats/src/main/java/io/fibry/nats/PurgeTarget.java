@@ -37,7 +37,10 @@ final class PurgeTarget {
     return lastFailure.isEmpty() ? "" : "; the last deletion failed: " + lastFailure;
   }
 
-  /** Remembers the outcome of a purge, and logs the first of several failures in a row. */
+  /**
+   * Remembers the outcome of a purge. Logs the first of several failures in a row; of a purge at the
+   * server, only rejections are logged.
+   */
   WriteOutcome noteOutcome(WriteOutcome outcome) {
     lastFailure = switch (outcome) {
       case WriteOutcome.RetryableFailure failure -> failure.reason();
@@ -46,8 +49,8 @@ final class PurgeTarget {
     };
     if (outcome instanceof WriteOutcome.WriteSuccess) failureLogged.set(false);
     else if ((isByKeeper || outcome instanceof WriteOutcome.WriteRejection) && failureLogged.compareAndSet(false, true))
-      LoggerFactory.getLogger(NatsStore.class).warn("dead turns and messages that are done stay in their stream for "
-          + "now{}; {}", isByKeeper ? ", until a store with the role KEEPER is open" : "", lastFailure);
+      LoggerFactory.getLogger(NatsStore.class).warn("turns and handled messages that are obsolete stay in their "
+          + "stream for now{}; {}", isByKeeper ? ", until a store with the role KEEPER is open" : "", lastFailure);
     return outcome;
   }
 }
