@@ -78,8 +78,8 @@ public final class SimulatedNode {
 
   /**
    * Lets operations of this node's disk fail, until the node crashes. A failed operation changes no
-   * file. After a failed sync, only another write and then a sync make its changes durable, as
-   * {@link CrashDisk} describes.
+   * file. The changes that a failed sync should have made durable stay volatile until they are
+   * written again and then synced, as {@link CrashDisk} describes.
    *
    * @param fails returns whether an operation fails: "create", "write", "sync", "rename", "delete"
    * or "syncDirectory"; must not wait

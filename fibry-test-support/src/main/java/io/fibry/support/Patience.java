@@ -149,7 +149,7 @@ public final class Patience {
     };
   }
 
-  /** Waits until the given thread is parked or blocked. */
+  /** Waits until the given thread waits, with or without a limit. It is not blocked by a monitor. */
   public static void awaitParked(Thread thread) {
     eventually(thread + " did not wait", () -> isParked(thread));
   }
@@ -183,7 +183,7 @@ public final class Patience {
       throw new AssertionError("interrupted while waiting: " + failure.get(), interrupted);
     }
     long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
-    throw new AssertionError("%s, after %d s at the speed of this machine (%d s by its clock); %s".formatted(
+    throw new AssertionError("%s, within %d s at the speed of this machine (%d s of real time); %s".formatted(
         failure.get(), LONG.toSeconds(), seconds, Evidence.describe()));
   }
 

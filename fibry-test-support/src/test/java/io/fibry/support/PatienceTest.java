@@ -60,7 +60,7 @@ class PatienceTest {
   void failedWaitNamesExpectationAndObservation() {
     var text = outputOfFailingProgram(NeverTrue.class);
 
-    assertTrue(text.contains("the door stayed shut, after 1 s at the speed of this machine"), text);
+    assertTrue(text.contains("the door stayed shut, within 1 s at the speed of this machine"), text);
     assertTrue(text.contains("threads run code of Fibry"), text);
     assertTrue(outputOfFailingProgram(WaitsForLatch.class).contains("3 more counts are missing"));
   }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Tests the page of the dashboard in a browser. */
 class PageTest {
   private static final String HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>";
-  private static final String ROW = "[...document.querySelectorAll('#rows tr')]"
+  private static final String ROW_TEXT_SCRIPT = "[...document.querySelectorAll('#rows tr')]"
       + ".filter(row => row.cells[0].textContent === %s).map(row => row.innerText.replace(/\\s+/g, ' ')).join()";
 
   // Chromium still writes files for a moment after its end
@@ -52,9 +52,12 @@ class PageTest {
     chromium.until("figures !== null");
   }
 
-  /** Returns the texts of a row. A rate of 0.0 becomes a dash, as before the second snapshot. */
+  /**
+   * Returns the texts of a row, with a dash instead of a rate of 0.0. The page shows a dash until
+   * the second snapshot, so tests need not know which snapshot it shows.
+   */
   private String row(String name) throws Exception {
-    return chromium.value(ROW.formatted(JsonText.of(name))).strip().replace(" 0.0 ", " – ");
+    return chromium.value(ROW_TEXT_SCRIPT.formatted(JsonText.of(name))).strip().replace(" 0.0 ", " – ");
   }
 
   private String background() throws Exception {
