@@ -77,7 +77,7 @@ abstract class DroppedEntryContract {
   }
 
   @Test
-  void nodeWhoseEntryIsDroppedJoinsAgain() {
+  void nodeRejoinsWithNewLifeWhenItsEntryIsDropped() {
     try (var a = join("a"); var server = network.connect(app, "server")) {
       var places = host(a);
       String life = a.self().id();

@@ -171,7 +171,7 @@ abstract class LostRequestsContract {
   }
 
   @Test
-  void requestsOfLivingNodesAreNotLost() {
+  void requestsAreNotLostWhileTheirNodesClaimThem() {
     host(join("home"));
     var asker = asker();
     var desk = join("desk");

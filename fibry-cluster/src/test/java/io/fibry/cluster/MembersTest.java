@@ -137,7 +137,7 @@ class MembersTest {
   }
 
   @Test
-  void membershipChangesReachWatcher() {
+  void watcherGetsMemberListAtEachJoinAndLeave() {
     var memberLists = new LinkedBlockingQueue<List<Cluster.Member>>();
     try (var a = join("a")) {
       await(a, "a");
@@ -172,7 +172,7 @@ class MembersTest {
   }
 
   @Test
-  void heartbeatsKeepNodeAlive() {
+  void nodeStaysMemberBeyondFirstLeaseByItsHeartbeats() {
     try (var a = join("a")) {
       await(a, "a");
       for (int i = 0; i < 50; i++) {

@@ -135,7 +135,7 @@ abstract class NodeWaitCycleContract {
   }
 
   @Test
-  void remoteSelfAskIsDetected() {
+  void entityThatAsksItselfByAddressGetsCycleException() {
     var entities = host(a, "some");
 
     assertThrows(AskCycleException.class, () -> entities.actor("x").ask(new Walk("some/x")));
@@ -155,7 +155,7 @@ abstract class NodeWaitCycleContract {
   }
 
   @Test
-  void poolWithFreeWorkerIsNoCycle() {
+  void cycleThroughPoolWithFreeWorkerIsNotReported() {
     expose(a, "first", Pools.fixed(scope.anonymous(), 2));
     expose(b, "second");
 

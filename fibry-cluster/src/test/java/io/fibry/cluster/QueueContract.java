@@ -140,7 +140,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void consumerRespectsMaxParallel() {
+  void consumerRunsAtMostMaxParallelWorkAtOnce() {
     var running = new AtomicInteger();
     var maxRunning = new AtomicInteger();
     mails(a).consume(3, mail -> {
@@ -193,7 +193,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void errorCountsAsFailedAttempt() {
+  void workIsParkedWhenEachAttemptThrowsError() {
     mails(a).consume(attempts(2), mail -> {
       throw new StackOverflowError("made up");
     });
@@ -288,7 +288,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void endedWorkersAreGarbage() {
+  void endedWorkersAreGarbageCollected() {
     var workers = endedWorkers();
 
     Patience.eventually(() -> {

@@ -77,7 +77,7 @@ class RecorderTest {
   }
 
   @Test
-  void requestEventRecordsItsOutcome() {
+  void eventsOfAnsweredAndFailedRequestsHaveOutcomes() {
     try (var a = join("a", network); var b = join("b", network)) {
       a.expose("counter", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       assertEquals(7, b.actor("counter", Count.class).ask(new Count()));
@@ -93,7 +93,7 @@ class RecorderTest {
   }
 
   @Test
-  void blockedSenderIsRecorded() throws Exception {
+  void senderBlockedByRemoteMailboxIsRecorded() throws Exception {
     var gate = new CountDownLatch(1);
     try (var a = join("a", network)) {
       var slow = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))

@@ -141,7 +141,7 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void manyRequestsMayBePendingAtOnce() {
+  void thousandConcurrentRequestsAreAllAnswered() {
     a.expose("till", Till.class, till());
     var till = remoteTill();
 
@@ -186,7 +186,7 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void localClusterNeedsNoServer() {
+  void localClusterAnswersRequestsWithoutServer() {
     try (var local = Cluster.local("bank")) {
       local.expose("till", Till.class, till());
       local.actor("till", Till.class).sendMessage(new Pay(7));
@@ -218,7 +218,7 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void requestCarriesItsLimit() {
+  void remoteHandlerSeesRemainingTimeOfRequest() {
     a.expose("till", Till.class, till());
 
     long leftOfLimit = remoteTill().ask(new RemainingTime(), Patience.LONG);
@@ -306,7 +306,7 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void closedOffersAreGarbage() {
+  void closedOffersAreGarbageCollected() {
     var till = till();
     var offers = new ArrayList<WeakReference<Object>>();
     for (int i = 0; i < 10; i++) offers.add(exposeAndClose(till));

@@ -168,7 +168,7 @@ abstract class RemoteExitContract {
 
   /** The wait ends when the clock of the waiting node reaches the limit, and not before. */
   @Test
-  void waitForExitIsTimedByNodeClock() {
+  void waitForExitReturnsFalseWhenLimitPassesOnScopeClock() {
     exposeAndAwaitOffer(till());
     var clock = new ManualScheduler();
     try (ActorScope timedScope = ActorSystem.openScope("timed-test", options -> options.withScheduler(clock));
@@ -193,7 +193,7 @@ abstract class RemoteExitContract {
 
   /** A callback exposes the name again, perhaps before node b has done all work for the exit. */
   @Test
-  void reexposedNameHasNotEnded() {
+  void onExitWaitsForNextActorWhenNameIsExposedAgain() {
     var firstTill = till();
     var secondTill = till();
     exposeAndAwaitOffer(firstTill);

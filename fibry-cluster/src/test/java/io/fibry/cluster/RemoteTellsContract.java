@@ -120,7 +120,7 @@ abstract class RemoteTellsContract {
   }
 
   @Test
-  void hiddenMessageContentsStayHiddenAcrossNodes() {
+  void letterAndFailureHideMessageContentsOfHidingScope() {
     try (var hidingScope = senders.openScope("hidden", options -> options.withMessageContents(false))) {
       var clerk = join("hidden", hidingScope).actor("clerk", Clerk.class);
 
@@ -163,7 +163,7 @@ abstract class RemoteTellsContract {
   }
 
   @Test
-  void batchedMessagesKeepTheirOrder() {
+  void batchedMessagesAndRequestsKeepTheirOrder() {
     join("desk").expose("clerk", Clerk.class, clerk(Mailbox.unbounded()));
     var remoteClerk = sender().actor("clerk", Clerk.class);
 
@@ -253,7 +253,7 @@ abstract class RemoteTellsContract {
   }
 
   @Test
-  void messagesReachMovingActors() throws Exception {
+  void messagesSentWhileActorsMoveAreAllHandled() throws Exception {
     host(join("a"));
     var clerks = sender().entities("clerk", Clerk.class);
     var senderThread = Thread.ofVirtual().start(() -> {

@@ -70,7 +70,7 @@ class RequestKeepAliveTest {
   }
 
   @Test
-  void cancelledRequestIsNotDelivered() {
+  void requestCancelledBeforeDeliveryIsNotDelivered() {
     var registry = new RequestRegistry();
     var message = inboundMessage("a.life.1", this);
     registry.addWaiting(message);

@@ -95,7 +95,7 @@ abstract class TopicContract {
   }
 
   @Test
-  void closedTopicIsGarbage() {
+  void closedTopicIsGarbageCollected() {
     var topic = closedTopic();
 
     Patience.eventually(() -> {
@@ -137,7 +137,7 @@ abstract class TopicContract {
   }
 
   @Test
-  void topicHasSingleMessageType() {
+  void topicOfOtherMessageTypeOrInvalidNameIsRefused() {
     assertSame(news(a), news(a));
 
     var failure = assertThrows(IllegalStateException.class, () -> a.topic("news", OtherMessage.class));

@@ -68,7 +68,7 @@ abstract class TransportContract {
   }
 
   @Test
-  void headersMayHaveAnyCharacters() throws InterruptedException {
+  void headersWithAnyCharactersArriveUnchanged() throws InterruptedException {
     var headers = Map.of("Fb-Why", "Grüße %41 + ✓ \t 100%", "Fb-S", "", "Fb-K", " a b ");
     b.subscribe("x.y", NO_GROUP, received::add);
 
@@ -269,7 +269,7 @@ abstract class TransportContract {
   }
 
   @Test
-  void updateRenewsLease() {
+  void updatedEntryOutlivesItsFirstLease() {
     var updated = OptionalLong.empty(); // empty if the lease expired before the update
     String key = "";
     for (int i = 0; updated.isEmpty(); i++) {

@@ -50,7 +50,7 @@ class NodeStateTest {
   }
 
   @Test
-  void entryOfOlderVersionIsRead() {
+  void entryOfOlderVersionIsReadWithoutLease() {
     var bytes = Codec.of(FormerVersion.State.class).encode(new FormerVersion.State(A, Map.of("door", "Stopped")));
 
     assertEquals(FORMER_ENTRY, HexFormat.of().formatHex(bytes));
@@ -59,7 +59,7 @@ class NodeStateTest {
   }
 
   @Test
-  void olderNodesReadEntry() {
+  void olderNodeReadsEntryWithoutItsNewFields() {
     assertEquals(new FormerVersion.State(A, Map.of("door", "Stopped")),
         Codec.of(FormerVersion.State.class).decode(CURRENT_STATE.bytes()));
   }
@@ -83,7 +83,7 @@ class NodeStateTest {
   }
 
   @Test
-  void lifeMayLastForItsAnnouncedLease() {
+  void lifeMayBeValidUntilItsAnnouncedLeaseExpires() {
     tracker.onEntry(new NodeState(A, Map.of(), Optional.of(LEASE.multipliedBy(3)), Optional.empty()));
 
     clock.advance(LEASE.multipliedBy(3).minusMillis(1));
@@ -125,7 +125,7 @@ class NodeStateTest {
   }
 
   @Test
-  void leaseOfForeignBytesOverflowsNoClock() {
+  void maxLeaseInEntryOverflowsNoClock() {
     tracker.onEntry(new NodeState(A, Map.of(), Optional.of(Duration.ofSeconds(Long.MAX_VALUE)), Optional.empty()));
 
     assertTrue(tracker.mayHaveValidLease("a-1"));
