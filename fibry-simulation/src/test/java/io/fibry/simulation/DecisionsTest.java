@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DecisionsTest {
 
   @Test
-  void decisionsNameOnlyDeviations() {
+  void decisionsTextListsOnlyDeviations() {
     var decisions = new Decisions();
     for (int i = 0; i < 100; i++) decisions.add(i == 3 ? 1 : i == 90 ? 2 : 0);
 
@@ -24,7 +24,7 @@ class DecisionsTest {
   }
 
   @Test
-  void deviationsCanBeRemoved() {
+  void decisionsCopyLacksRemovedDeviations() {
     var decisions = Decisions.parse("1=1,4=7,9=2");
 
     assertEquals("1=1", decisions.withoutDeviations(decisions.deviationIndices(), 1, 3).toString());
@@ -39,7 +39,7 @@ class DecisionsTest {
   }
 
   @Test
-  void faultCanBeRemovedFromReplay() {
+  void replayWithoutFaultNamesItAsDisabled() {
     var replay = RunReplay.parse("4:0=1!kills").without(FaultKind.STALLS);
 
     assertEquals(Set.of(FaultKind.KILLS, FaultKind.STALLS), replay.disabledFaults());

@@ -143,14 +143,14 @@ class FailuresTest {
   }
 
   @Test
-  void threadThatEndsItselfIsNoLeftover() {
+  void threadThatEndsWithinAnHourIsNoLeftover() {
     Simulation.run(options -> options.withSeeds(20), sim -> {
       Thread.ofVirtual().start(() -> LockSupport.parkNanos(Duration.ofMinutes(59).toNanos()));
     });
   }
 
   @Test
-  void unjoinedClientIsNoLeftover() {
+  void clientSleepingAfterProgramEndIsNoLeftover() {
     Simulation.run(options -> options.withSeeds(20), sim -> {
       var actor = sim.scope().named("actor").newActorWithReturn((String message) -> message);
       sim.client("asker", () -> {
@@ -349,7 +349,7 @@ class FailuresTest {
   }
 
   @Test
-  void interruptEndsSearch() {
+  void interruptOfSearchingThreadCancelsSimulation() {
     var runs = new AtomicInteger();
     var searcher = Thread.currentThread();
 

@@ -80,7 +80,7 @@ class FaultsTest {
   }
 
   @Test
-  void clocksJumpForwardAndBackward() {
+  void clockJumpsMoveNanoTimeForwardAndWallClockBackward() {
     var forwardJumps = new AtomicInteger();
     var backwardJumps = new AtomicInteger();
 
@@ -126,7 +126,7 @@ class FaultsTest {
   }
 
   @Test
-  void boundedMailboxesMayShrink() {
+  void smallMailboxFaultReducesCapacityOfBoundedMailbox() {
     Set<Integer> capacities = new HashSet<>();
 
     simulate(sim -> {

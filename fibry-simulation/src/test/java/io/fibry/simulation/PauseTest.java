@@ -216,7 +216,7 @@ class PauseTest {
   }
 
   @Test
-  void deadlockIsFoundAfterPause() {
+  void deadlockWithPausedNodeIsReportedAfterPause() {
     var failure = assertThrows(SimulationFailure.class, () -> simulate(sim -> {
       var node = sim.node("one");
       var leftFork = new ReentrantLock();

@@ -198,14 +198,14 @@ class RedirectedTest {
   }
 
   @Test
-  void machineLimitsBoundedMailboxes() throws Exception {
+  void mailboxOfSimulatedThreadGetsCapacityFromMachine() throws Exception {
     assertEquals("bounded(1, REJECT)", TinyMachine.play(() -> Mailbox.bounded(8, Overflow.REJECT).toString()));
     for (var mailbox : TinyMachine.runOutside(() -> Mailbox.bounded(8, Overflow.REJECT).toString()))
       assertEquals("bounded(8, REJECT)", mailbox);
   }
 
   @Test
-  void carrierRunsTasksWithinMachine() throws Exception {
+  void taskOnCarrierIsSimulatedAndUsesMachineClock() throws Exception {
     assertTrue(TinyMachine.play(() -> {
       var isReached = new CompletableFuture<Boolean>();
       TinyMachine.machine()

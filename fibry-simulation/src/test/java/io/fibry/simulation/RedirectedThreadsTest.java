@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
  */
 class RedirectedThreadsTest {
   @Test
-  void threadIdsComeFromMachine() throws Exception {
+  void simulatedThreadGetsItsIdFromMachine() throws Exception {
     assertEquals(TinyMachine.THREAD_ID, TinyMachine.play(() -> Thread.currentThread().threadId()));
     assertFalse(TinyMachine.runOutside(() -> Thread.currentThread().threadId()).contains(TinyMachine.THREAD_ID));
   }
@@ -75,7 +75,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  void platformThreadCanBeStartedOnce() throws Exception {
+  void secondStartOfPlatformThreadIsRefused() throws Exception {
     TinyMachine.play(() -> {
       var thread = new Thread(() -> {});
       thread.start();
@@ -179,7 +179,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  void publishersRunOnSimulatedThreads() throws Exception {
+  void submissionPublisherDeliversOnSimulatedThread() throws Exception {
     assertTrue(TinyMachine.play(() -> {
       var isSimulated = new CompletableFuture<Boolean>();
       try (var publisher = new SubmissionPublisher<String>()) {
@@ -257,7 +257,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  void forkJoinPoolIsRefused() throws Exception {
+  void simulatedThreadMayNotSubmitToForkJoinPool() throws Exception {
     try (var pool = new ForkJoinPool(1)) {
       var failure =
           assertThrows(UnsupportedOperationException.class, () -> TinyMachine.play(() -> pool.submit(() -> 1)));

@@ -72,7 +72,7 @@ class RepeatTest {
   }
 
   @Test
-  void runsLeaveNoObjectsBehind() {
+  void runsOfStuckProgramLeaveNoObjectsBehind() {
     Program stuckProgram = sim -> {
       var node = sim.node("node");
       node.openScope("scope").named("actor").newActor((String message) -> {}).sendMessage("hello");

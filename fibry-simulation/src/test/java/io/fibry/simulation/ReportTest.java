@@ -88,7 +88,7 @@ class ReportTest {
   }
 
   @Test
-  void textMarksThreadOutOfTurn() {
+  void failureTextMarksStepThatRunsOutOfTurn() {
     var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(sim -> {
       var lastHandler = new String[1];
       var first = sim.scope().named("first").newActor((String text) -> lastHandler[0] = "first");

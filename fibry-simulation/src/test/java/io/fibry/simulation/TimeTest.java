@@ -110,7 +110,7 @@ class TimeTest {
   }
 
   @Test
-  void loopThatSpinsEnds() {
+  void spinLoopEndsWhenAnotherClientSetsItsFlag() {
     simulate(sim -> {
       var isOver = new AtomicBoolean();
       sim.client("stopper", () -> {

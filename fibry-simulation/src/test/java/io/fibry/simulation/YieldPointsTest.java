@@ -86,7 +86,7 @@ class YieldPointsTest {
   }
 
   @Test
-  void outsideThreadsPassYieldPoints() {
+  void yieldPointsDoNotStopThreadsOutsideSimulation() {
     YieldPoints.pass();
     YieldPoints.endInitializer();
     Simulation.run(WITH_YIELD_POINTS, sim -> {
