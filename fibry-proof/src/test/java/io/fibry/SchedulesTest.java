@@ -47,7 +47,7 @@ class SchedulesTest {
   }
 
   @Test
-  void lostUpdateIsFound() {
+  void modelCheckFindsLostUpdate() {
     assertRace(() -> {
       var counter = new Counter();
       var thread = Schedules.start(counter::add);
@@ -59,7 +59,7 @@ class SchedulesTest {
   }
 
   @Test
-  void raceOfCheckAndWriteIsFound() {
+  void modelCheckFindsRaceOfCheckAndWrite() {
     assertRace(() -> {
       var counter = new Counter();
       var results = new boolean[2];
@@ -73,7 +73,7 @@ class SchedulesTest {
 
   /** The deadlock is found without a clock: the limit of an invocation is a day. */
   @Test
-  void deadlockIsFound() {
+  void modelCheckFindsDeadlock() {
     assertFound(ManagedDeadlockFailure.class, () -> {
       var firstLock = new Object();
       var secondLock = new Object();
@@ -92,7 +92,7 @@ class SchedulesTest {
   }
 
   @Test
-  void endlessLoopIsFound() {
+  void modelCheckFindsEndlessLoop() {
     assertFound(ManagedLivelockFailure.class, () -> {
       var counter = new Counter();
       while (!counter.isTaken);
@@ -134,7 +134,7 @@ class SchedulesTest {
   }
 
   @Test
-  void scheduleDoesNotWaitForCarrier() {
+  void modelCheckDoesNotWaitForCarrierOfFiber() {
     try (var child = Child.java(List.of("-Djdk.virtualThreadScheduler.parallelism=16",
         "-XX:+EnableDynamicAgentLoading", "-XX:+IgnoreUnrecognizedVMOptions",
         "--sun-misc-unsafe-memory-access=allow", "-Xshare:off"), CarrierStarter.class)) {

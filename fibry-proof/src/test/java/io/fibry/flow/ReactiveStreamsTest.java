@@ -67,7 +67,7 @@ class ReactiveStreamsTest {
   }
 
   @Test
-  void publisherKeepsRules() {
+  void publisherKeepsReactiveStreamsRules() {
     assertRulesHold(31, Publisher.class);
   }
 

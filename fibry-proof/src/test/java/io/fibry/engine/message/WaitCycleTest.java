@@ -88,12 +88,12 @@ class WaitCycleTest {
   }
 
   @Test
-  void cycleOfTwoIsFound() {
+  void cycleOfTwoWaitingHandlersIsFound() {
     Schedules.modelCheck(CycleOfTwo.class, 2, 1, 1, 10 * SCHEDULES);
   }
 
   @Test
-  void cycleOfThreeIsFound() {
+  void cycleOfThreeWaitingHandlersIsFound() {
     Schedules.modelCheck(CycleOfThree.class, 3, 1, 1, 10 * SCHEDULES);
   }
 
@@ -198,7 +198,7 @@ class WaitCycleTest {
   }
 
   @Test
-  void endedWaitIsNoEdge() {
+  void waitThatEndedBeforeOtherWaitClosesNoCycle() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var first = new Member();
       var second = new Member();

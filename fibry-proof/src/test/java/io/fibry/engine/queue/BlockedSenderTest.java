@@ -128,7 +128,7 @@ class BlockedSenderTest {
   }
 
   @Test
-  void blockedSendersAreAcceptedOneByOne() {
+  void twoBlockedSendersAreAcceptedAsElementsAreTaken() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = queueWith("first", 2);
       assertEquals(EnterResult.TAKEN, queue.offer(RankedEntry.of("second", "second"), true));

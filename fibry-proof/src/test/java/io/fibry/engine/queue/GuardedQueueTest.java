@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 @Tag("lincheck")
 class GuardedQueueTest {
   @Test
-  void fullQueueRefusesElements() {
+  void rejectingQueueRefusesElementsWhenFull() {
     Schedules.modelCheck(RejectingQueue.class, 3, 1, 5, 50);
   }
 

@@ -40,7 +40,7 @@ class SharedQueueTest {
 
   /** Checks offers that bypass the queue's monitor, as offers do while the only worker is busy. */
   @Test
-  void freeWorkerFindsNewMessages() {
+  void freeWorkerTakesMessagesOfConcurrentSender() {
     Schedules.modelCheck(OneWorker.class, 2, 2, 1, 200);
   }
 

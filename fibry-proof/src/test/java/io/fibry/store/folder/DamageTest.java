@@ -92,7 +92,7 @@ class DamageTest {
   }
 
   @Test
-  void folderWithoutItsLogIsNoNewStore() throws IOException {
+  void openIsRefusedWhenAllSegmentsAreMissing() throws IOException {
     for (var name : disk.names()) if (name.endsWith(".log")) disk.delete(name);
 
     var failure = assertThrows(StoreDamagedException.class, () -> open(disk, new ArrayList<>()));
@@ -101,7 +101,7 @@ class DamageTest {
   }
 
   @Test
-  void exchangedFilesAreDetected() throws IOException {
+  void exchangedSegmentsAreDetectedAtOpening() throws IOException {
     disk.rename("00000001.log", "x");
     disk.rename("00000002.log", "00000001.log");
     disk.rename("x", "00000002.log");

@@ -136,7 +136,7 @@ class HistoryTest {
   }
 
   @Test
-  void turnThatFillsFileIsRead() throws Exception {
+  void historyReadsTurnsThatFillSegment() throws Exception {
     try (var store = FolderStore.open(disk, options -> options.withSegmentBytes(2 << 20))) {
       long life = store.load(new Store.ActorId("event", "a0")).life();
       for (long n = 1; n <= 3; n++)
@@ -153,7 +153,7 @@ class HistoryTest {
   }
 
   @Test
-  void historyReadsOnlySyncedEvents() throws Exception {
+  void historyWaitsUntilEventIsSynced() throws Exception {
     try (var store = FolderStore.open(disk, options -> options.withSyncInterval(Duration.ofDays(1)));
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       long life = store.load(new Store.ActorId("event", "a0")).life();

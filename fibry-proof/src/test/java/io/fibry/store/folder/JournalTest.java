@@ -125,7 +125,7 @@ class JournalTest {
   }
 
   @Test
-  void waitingEntriesAreStoredWithOneSync() throws Exception {
+  void entriesAddedDuringSyncAreStoredWithNextSync() throws Exception {
     var disk = CrashDisk.empty();
     var syncs = new AtomicInteger();
     var gate = new Semaphore(0);
@@ -215,7 +215,7 @@ class JournalTest {
   }
 
   @Test
-  void failedSyncIsNotRetried() throws Exception {
+  void journalStopsUsingDiskAfterFailedSync() throws Exception {
     var disk = CrashDisk.empty();
     var journal = open(disk, new ArrayList<>());
     add(journal, "stored").stored.get();
@@ -236,7 +236,7 @@ class JournalTest {
   }
 
   @Test
-  void failedWriteIsUndone() throws Exception {
+  void entryOfFailedWriteIsAbsentAfterReopening() throws Exception {
     var disk = CrashDisk.empty();
     var journal = open(disk, new ArrayList<>());
     var writes = new AtomicInteger();

@@ -74,7 +74,7 @@ class SlowDiskTest {
   }
 
   @Test
-  void readWaitsUntilDataItSawIsStored() {
+  void readIsAnsweredOnlyWhenTurnItSawIsStored() {
     blockSync();
     var countAnswer = counter.sendMessageReturn(new Count());
     var readAnswer = counter.sendMessageReturn(new ReadCount());
