@@ -92,19 +92,19 @@ class FibryExtensionTest {
     }
 
     @Test
-    void testTakesScopeAndClock(ActorScope scope, ManualScheduler clock) {
+    void fixtureWithScopeAndClockParameters(ActorScope scope, ManualScheduler clock) {
       assertSame(scopeBefore, scope);
       assertSame(scopeBefore.clock(), clock);
       RECORDED.add(scope);
     }
 
     @Test
-    void testTakesScope(TestScope scope) {
+    void fixtureWithScopeParameter(TestScope scope) {
       RECORDED.add(scope);
     }
 
     @Test
-    void testTakesNoParameters() {
+    void fixtureWithoutParameters() {
       RECORDED.add("a test without parameters");
     }
   }
@@ -120,7 +120,7 @@ class FibryExtensionTest {
   @ExtendWith(FibryExtension.class)
   static class LeaveIdleActor {
     @Test
-    void test(TestScope scope) {
+    void leavesIdleActor(TestScope scope) {
       RECORDED.add(scope.anonymous().newActor((String message) -> RECORDED.add(message)));
     }
   }
@@ -136,7 +136,7 @@ class FibryExtensionTest {
   @ExtendWith(FibryExtension.class)
   static class LeaveBusyActor {
     @Test
-    void test(TestScope scope) {
+    void leavesBusyActor(TestScope scope) {
       scope.limit = SHORT;
       scope.named("clerk").newActor((String message) -> gate.get()).sendMessage("wait");
     }
@@ -146,14 +146,15 @@ class FibryExtensionTest {
   void interruptedActorIsReportedAsLeak() {
     var failure = failureOf(LeaveBusyActor.class);
 
-    assertContains("scope 'test(TestScope)' did not end by itself within " + TestScope.format(SHORT), failure);
+    assertContains("scope 'leavesBusyActor(TestScope)' did not end by itself within " + TestScope.format(SHORT),
+        failure);
     assertContains("clerk (FIBER)", failure);
   }
 
   @ExtendWith(FibryExtension.class)
   static class LeaveBusyThread {
     @Test
-    void test(TestScope scope) {
+    void leavesThreadThatIgnoresInterrupt(TestScope scope) {
       var handlerStart = new CountDownLatch(1);
       scope.named("clerk").strategy(Strategy.THREAD).newActor((String message) -> {
         handlerStart.countDown();
@@ -174,7 +175,7 @@ class FibryExtensionTest {
     static final FibryExtension FIBRY = new FibryExtension().withoutDeadLetters();
 
     @Test
-    void test(TestScope scope) {
+    void leavesDeadLetter(TestScope scope) {
       failingActor(scope).sendMessage("soup");
     }
   }
@@ -189,7 +190,7 @@ class FibryExtensionTest {
     static final FibryExtension FIBRY = new FibryExtension().withoutDeadLetters();
 
     @Test
-    void test(TestScope scope) {
+    void expectsDeadLetter(TestScope scope) {
       failingActor(scope).sendMessage("soup");
       scope.assertDeadLetter(Reason.FAILED, "soup");
     }
@@ -203,7 +204,7 @@ class FibryExtensionTest {
   @ExtendWith(FibryExtension.class)
   static class PermitDeadLetters {
     @Test
-    void test(TestScope scope) {
+    void leavesPermittedDeadLetter(TestScope scope) {
       failingActor(scope).sendMessage("soup");
     }
   }
@@ -218,7 +219,7 @@ class FibryExtensionTest {
     static final FibryExtension FIBRY = new FibryExtension().withOptions(o -> o.withStrategy(Strategy.CALLER));
 
     @Test
-    void test(TestScope scope) {
+    void runsActorOnCaller(TestScope scope) {
       scope.anonymous().newActor((String message) -> RECORDED.add(Thread.currentThread())).sendMessage("now");
       assertEquals(List.of(Thread.currentThread()), List.copyOf(RECORDED));
     }
@@ -234,7 +235,7 @@ class FibryExtensionTest {
     static final FibryExtension FIBRY = new FibryExtension().withoutDeadLetters();
 
     @Test
-    void test(TestScope scope) {
+    void failsWithOwnFailure(TestScope scope) {
       failingActor(scope).sendMessage("soup");
       fail("the test's own failure");
     }
@@ -256,7 +257,7 @@ class FibryExtensionTest {
     }
 
     @Test
-    void test() {}
+    void neverRuns() {}
   }
 
   @Test

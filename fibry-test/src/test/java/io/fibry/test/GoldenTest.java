@@ -111,7 +111,7 @@ class GoldenTest {
   }
 
   @Test
-  void deeplyNestedChangeIsRefused() {
+  void changedTypeOfNestedFieldFailsGoldenCheck() {
     checkFailure(Codec.of(Original.Tree.class));
     GoldenFiles.check(Codec.of(Original.Tree.class), folder);
 
@@ -122,7 +122,7 @@ class GoldenTest {
   }
 
   @Test
-  void removedFieldMustBeDeclared() {
+  void removedFieldFailsCheckUntilItIsDeclared() {
     checkFailure(Codec.of(Original.Tree.class));
 
     String text = checkFailure(Codec.of(RemovedField.Tree.class)).getMessage();
@@ -135,7 +135,7 @@ class GoldenTest {
   }
 
   @Test
-  void missingSamplesAreAddedOnce() throws IOException {
+  void missingSamplesFailCheckOnceAndAreAdded() throws IOException {
     var codec = Codec.of(Original.Tree.class);
     checkFailure(codec);
     try (var files = Files.list(folder)) {
@@ -148,7 +148,7 @@ class GoldenTest {
 
   // @start region="golden"
   @Test
-  void oldEventsCanBeRead() {
+  void eventFilesInRepositoryPassGoldenCheck() {
     GoldenFiles.check(Codec.of(First.Event.class), Path.of("src/test/resources/golden/events"));
   }
   // @end

@@ -129,7 +129,7 @@ class ProbeTest {
   }
 
   @Test
-  void probeReturnsDefinedAnswers(TestScope scope) {
+  void requestToProbeGetsDefinedAnswerOrFailure(TestScope scope) {
     Probe<Mail> post = Probe.<Mail>of(scope, "post").answer(Count.class, count -> 3);
 
     int answer = post.actor().ask(new Count());
@@ -160,7 +160,7 @@ class ProbeTest {
   }
 
   @Test
-  void probeRecordsMessagesOfOtherActors(TestScope scope) {
+  void probeRecordsMessagesOfActorThatItObserves(TestScope scope) {
     Probe<String> words = Probe.of(scope, "words");
     var length =
         words.recordedBy(scope.anonymous().protocol(String.class)).newActorWithReturn((String word) -> word.length());
@@ -172,7 +172,7 @@ class ProbeTest {
   }
 
   @Test
-  void interruptCancelsProbeAndKeepsInterruptFlag(TestScope scope) {
+  void interruptedProbeWaitIsCancelledAndKeepsInterruptFlag(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
     Thread.currentThread().interrupt();
 

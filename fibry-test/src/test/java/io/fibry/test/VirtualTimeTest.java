@@ -112,7 +112,7 @@ class VirtualTimeTest {
   }
 
   @RepeatedTest(RUNS)
-  void timersOfAllActorsRunInOrder() {
+  void timersSetDuringAdvanceFireInSameAdvance() {
     var second = scope.anonymous().newActor((String message) -> log.add(message));
     var first = scope.anonymous().newActor((String message) -> second.sendMessageLater(message + " later", SECOND));
     first.sendMessageEvery("tick", SECOND.multipliedBy(2));
@@ -179,7 +179,7 @@ class VirtualTimeTest {
   }
 
   @Test
-  void invalidTimeIsRefused() {
+  void advanceByNegativeOrNullTimeIsRefused() {
     assertEquals("time cannot go back by -1000 ms; give zero or more",
         assertThrows(IllegalArgumentException.class, () -> scope.advance(SECOND.negated())).getMessage());
     assertEquals("duration", assertThrows(NullPointerException.class, () -> scope.advance(null)).getMessage());
