@@ -100,7 +100,7 @@ class FsmTest {
 
   @Promise("23.1")
   @Test
-  void failureOfUnknownMessageNamesMessagesOfState() {
+  void exceptionForUnknownMessageListsAcceptedMessages() {
     var door = doors.newDoor(doors.door());
 
     var failure = assertThrows(IllegalStateException.class, () -> door.ask(new Unlock(1)));
@@ -148,7 +148,7 @@ class FsmTest {
   record Switch() {}
 
   @Test
-  void ruleOfOpenClassHoldsForUnnamedSubclasses() {
+  void ruleOfUnsealedTypeAppliesToItsSubtypes() {
     var lamp = Fsm.of(Lamp.class, Object.class, new Off())
         .on(Off.class, Switch.class, (off, event) -> new Red())
         .on(Shining.class, Object.class, (shining, any) -> new Off())

@@ -98,7 +98,7 @@ class UdpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void closeHandlesWaitingPacketsWhichMayStillReply(String strategy) {
+  void handlerMayReplyWhileServerCloses(String strategy) {
     var gate = new Gate();
     var server = server(strategy, (self, packet) -> {
       gate.pass();

@@ -97,7 +97,7 @@ class TopicExecutorTest {
   }
 
   @Test
-  void failureOnPublisherThreadIsLoggedAndOthersRun() {
+  void failedSubscriberIsLoggedAndOtherSubscribersGetMessage() {
     try (var log = new Logged()) {
       topic.subscribeOn(Runnable::run, TopicExecutorTest::fail);
       topic.subscribeOn(Runnable::run, m -> {
