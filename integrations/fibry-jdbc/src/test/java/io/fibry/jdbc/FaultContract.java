@@ -287,7 +287,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void failedScanForEndsIsRepeatedAfterCommit() throws SQLException {
+  void failedScanForErasingTurnsIsRepeatedAfterNextCommit() throws SQLException {
     var now = new AtomicReference<>(Instant.EPOCH);
     var hasFailed = new CountDownLatch(1);
     // one reader, so that earlier scans end before a later read

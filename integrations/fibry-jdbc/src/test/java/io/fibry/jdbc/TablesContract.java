@@ -91,7 +91,7 @@ abstract class TablesContract extends DatabaseFixture {
   // ---- damage
 
   @Test
-  void missingTurnIsDetected() throws Exception {
+  void loadOfActorWithMissingTurnNamesRemedy() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
     for (int i = 1; i <= 3; i++) append(store, turn(ADA, life, i));

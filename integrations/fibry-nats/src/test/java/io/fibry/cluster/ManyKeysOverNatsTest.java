@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Tests that many keys on three node processes answer again after one process is killed. */
-@Soak(counterpart = "ProcessesTest.twoProcessesShareKeys")
+@Soak(counterpart = "ProcessesTest.eachOfTwoProcessesHostsKeys")
 @ExtendWith(ServerEvidence.class)
 class ManyKeysOverNatsTest {
   /** A durable page counts a visit once, however often the request is sent. */
@@ -147,13 +147,13 @@ class ManyKeysOverNatsTest {
   }
 
   @Test
-  void allVolatileKeysAnswerAfterKill() {
+  void allVolatileKeysAnswerAfterOwnerIsKilled() {
     startAndKill("place");
   }
 
   /** Each visit is stored, so visits after the kill take as long as visits before the kill. */
   @Test
-  void allDurableKeysAnswerAfterKill() {
+  void allDurableKeysAnswerAfterOwnerIsKilled() {
     startAndKill("page");
   }
 

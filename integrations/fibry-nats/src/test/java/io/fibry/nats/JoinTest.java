@@ -189,7 +189,7 @@ class JoinTest {
   }
 
   @Test
-  void networkTextShowsSchemeHostAndPort() {
+  void networkTextHidesCredentialsAndShowsServers() {
     assertEquals("NATS at nats://***@n1:4222,tls://n2:4222,[::1]:4222,n3",
         NatsNetwork.connectTo("nats://ada:secret@n1:4222, tls://n2:4222,[::1]:4222,n3").toString());
   }
@@ -233,7 +233,7 @@ class JoinTest {
   }
 
   @Test
-  void leaseOutlastsElection() {
+  void defaultLeaseIsLongerWithSeveralReplicas() {
     var network = NatsNetwork.connectTo("nats://127.0.0.1:1");
 
     assertEquals(Duration.ofSeconds(6), network.lease());

@@ -60,7 +60,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void handledIdsMustFitIntoMessageOfTheirTurn() {
+  void turnIsRefusedWhenHandledIdsDoNotFitIntoItsMessage() {
     long life = store.load(ADA).life();
     var ids = IntStream.range(100, 300).mapToObj(i -> i + "x".repeat(500)).toList();
     for (var id : ids) store.enqueue(message(ADA, id), 999).toCompletableFuture().join();
@@ -134,7 +134,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void listOfFormerLeaderIsRefused() {
+  void actorListOfFormerLeaderIsRefused() {
     var shortLimitStore = open(Duration.ofMillis(200));
     shortLimitStore.pretendAcknowledged(1_000_000);
 
@@ -252,7 +252,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void missingTurnIsDetected() throws Exception {
+  void loadOfActorWithMissingTurnIsRefused() throws Exception {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 3; i++) append(store, turn(ADA, life, i));
     append(store, turn(GRACE, store.load(GRACE).life(), 1));
@@ -266,7 +266,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void foreignBytesAreDetected() throws Exception {
+  void loadIsRefusedWhenTurnOrMessageHasForeignBytes() throws Exception {
     client.jetStream().publish(subjects.turns(ADA), "no turn".getBytes());
     client.jetStream().publish(subjects.message(GRACE, "one"), "no message".getBytes());
 
@@ -306,7 +306,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void turnMaySendManyMessages() {
+  void turnMaySend999Messages() {
     long life = store.load(ADA).life();
     var sends = IntStream.range(0, 999).mapToObj(i -> message(GRACE, "m" + i)).toArray(Store.PendingMessage[]::new);
 
@@ -331,7 +331,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void deletedStreamIsReported() throws Exception {
+  void writesAndLoadsReportDeletedStream() throws Exception {
     var store = open(Duration.ofSeconds(1)).store();
     long life = store.load(ADA).life();
     management().deleteStream(subjects.streamName());
@@ -346,7 +346,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void historyResumesAtOffset() throws Exception {
+  void historyResumesAfterTurnOfGivenOffset() throws Exception {
     long life = store.load(ADA).life();
     var writes = new ArrayList<CompletableFuture<Void>>();
     for (int i = 1; i <= 50; i++) writes.add(store.append(turn(ADA, life, i)).toCompletableFuture());
@@ -365,7 +365,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void keysAndIdsMayBeAnyText() {
+  void turnsAndMessagesOfKeysWithAnyTextAreStored() {
     for (var text : List.of("", "a b", "a.b", ">", "*", "=", "=41", "\u00e4\u4e2d\ud83d\ude00", "\0\n", "x".repeat(512),
         "\u4e2d".repeat(170))) {
       var actor = new Store.ActorId("account", text);

@@ -85,7 +85,7 @@ class ProcessesTest {
   }
 
   @Test
-  void twoProcessesShareKeys() {
+  void eachOfTwoProcessesHostsKeys() {
     start("a", Duration.ofMinutes(1)).awaitJoined();
     start("b", Duration.ofMinutes(1)).awaitJoined();
 

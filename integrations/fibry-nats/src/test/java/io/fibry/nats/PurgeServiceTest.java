@@ -18,7 +18,7 @@ class PurgeServiceTest {
   }
 
   @Test
-  void nodeReadsEachOutcome() {
+  void nodeReadsEachPurgeOutcomeFromKeeperReply() {
     assertInstanceOf(WriteOutcome.WriteSuccess.class, replied(new WriteOutcome.WriteSuccess(0)));
     assertEquals(new WriteOutcome.WriteRejection(REASON + " [0]", false),
         replied(new WriteOutcome.WriteRejection(REASON, false)));

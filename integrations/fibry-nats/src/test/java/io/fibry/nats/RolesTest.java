@@ -183,7 +183,7 @@ class RolesTest {
   }
 
   @Test
-  void nodeRunsWithoutKeeperAndKeeperDeletesLater() throws Exception {
+  void keeperDeletesTurnsThatNodeStoredWithoutKeeper() throws Exception {
     createStreams();
     try (var node = join("a", Role.NODE)) {
       node.host(COUNTER, scope.anonymous(), MINUTE);

@@ -124,7 +124,7 @@ class ServerFaultsTest {
 
   /** No server receives writes while the table has no stream, as while servers elect a leader. */
   @Test
-  void writeToTableWaitsForReceiver() throws Exception {
+  void writeToTableWaitsUntilDeletedStreamExistsAgain() throws Exception {
     var client = Nats.connect(server.url());
     try (var transport = openTransport()) {
       client.jetStreamManagement().deleteStream(new AppSubjects("faults").tableStream());
@@ -296,7 +296,7 @@ class ServerFaultsTest {
   }
 
   @Test
-  void forbiddenSubjectIsReported() {
+  void nodeReportsSubjectsThatItsUserMayNotUse() {
     server.close();
     server = NatsServer.start(Servers.folder(), """
         authorization { users: [
@@ -340,7 +340,7 @@ class ServerFaultsTest {
   }
 
   @Test
-  void largestMessageArrives() {
+  void messageOfMaxSizeArrives() {
     var lengths = new LinkedBlockingQueue<Integer>();
     try (var transport = openTransport()) {
       transport.subscribe("x", Optional.empty(), message -> lengths.add(message.body().length));

@@ -69,14 +69,14 @@ class StreamSettingsTest {
   }
 
   @Test
-  void harmlessSettingIsAccepted() throws Exception {
+  void streamWithOtherDescriptionOrCompressionIsAccepted() throws Exception {
     createAndCheck(builder -> builder.description("of the bank").metadata(Map.of("team", "bank"))
         .compressionOption(CompressionOption.S2));
   }
 
   /** Accounts of NATS with {@code max_bytes_required} need such a limit. */
   @Test
-  void harmlessStreamLimitIsAccepted() throws Exception {
+  void streamWithLimitThatRefusesNewMessagesIsAccepted() throws Exception {
     createAndCheck(builder -> builder.maxBytes(1_000_000).maxMessages(5_000).discardPolicy(DiscardPolicy.New));
   }
 }

@@ -162,7 +162,7 @@ class WorkFaultsTest {
 
   /** Bytes that are no job are parked after their attempts, and harm no other job. */
   @Test
-  void foreignBytesAreParked() throws Exception {
+  void foreignBytesInStreamOfWorkAreParked() throws Exception {
     var jobs = jobs("a");
     jobs.consume(options -> options.withMaxAttempts(2).withBackoff(Duration.ofMillis(10), Duration.ofMillis(10)),
         this::count);
