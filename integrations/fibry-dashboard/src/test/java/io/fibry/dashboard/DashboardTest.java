@@ -289,7 +289,7 @@ class DashboardTest {
   }
 
   @Test
-  void uriIsAddressOfPage() throws Exception {
+  void uriHasLocalhostAndPortOfPage() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withAddress(InetAddress.getLoopbackAddress()))) {
       assertEquals("http://localhost:" + dashboard.port() + "/", dashboard.uri().toString());
     }

@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Test;
 class JsonTest {
 
   @Test
-  void mapsAndListsKeepTheirOrder() {
+  void jsonKeepsOrderOfMapsAndLists() {
     assertEquals("{\"b\":1,\"a\":[true,\"x\",{\"c\":[]},{}]}",
         JsonText.of(JsonText.object("b", 1, "a", List.of(true, "x", JsonText.object("c", List.of()), Map.of()))));
   }
 
   @Test
-  void numbersAreWrittenAsJson() {
+  void finiteNumbersAreJsonNumbersAndOthersAreNull() {
     assertEquals("[0,-1,9223372036854775807,0.5,1.0E10,-0.1,null,null,null]",
         JsonText.of(List.of(0, -1L, Long.MAX_VALUE,
             0.5, 1e10, -0.1, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY)));

@@ -91,7 +91,7 @@ class JacksonCodecTest {
       Map<Instant, Integer> times) {}
 
   @Test
-  void mapKeysAreTexts() {
+  void mapKeysOfEachTypeAreWrittenAsTexts() {
     var truths = new LinkedHashMap<Boolean, Integer>(Map.of(false, 1));
     truths.put(true, 2);
     var keys = new Keys(Map.of("", 1), Map.of(-7L, 1), truths, Map.of(Double.NaN, 1), Map.of(new BigDecimal("1E+3"), 1),
@@ -163,7 +163,7 @@ class JacksonCodecTest {
   record Twice(@JsonProperty("b") int a, int b) {}
 
   @Test
-  void annotationWithoutEffectIsRefused() {
+  void typesWithIneffectiveAnnotationsOrBadNamesAreRefused() {
     assertTrue(creationFailure(Ignoring.class).contains("@JsonIgnore"), creationFailure(Ignoring.class));
     assertTrue(creationFailure(Ignoring.class).contains("Ignoring.secret has no effect here"),
         creationFailure(Ignoring.class));
@@ -255,7 +255,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void oldFormIsRead() {
+  void oldFormBesideCurrentFormIsDecoded() {
     var codec = JacksonCodec.of(Event.class,
         forms -> forms.readOld("Paid", OldVersion.Paid.class, oldPaid -> new Paid(oldPaid.cents(), "EUR"))
             .named(Mark.class, "mark"));

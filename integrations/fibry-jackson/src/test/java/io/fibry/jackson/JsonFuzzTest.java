@@ -139,7 +139,7 @@ class JsonFuzzTest {
   }
 
   @Test
-  void valueIsDecodedFromItsJson() {
+  void randomValueIsDecodedFromItsJson() {
     for (int i = 0; i < ROUNDS; i++) {
       var value = value(0);
       byte[] bytes = CODEC.encode(value);

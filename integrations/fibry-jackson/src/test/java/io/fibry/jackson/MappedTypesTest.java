@@ -117,7 +117,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void jsonTreeIsStoredUnchanged() {
+  void jsonTreeIsDecodedAsItWasEncoded() {
     record Response(JsonNode body) {}
     var codec = JacksonCodec.of(Response.class, forms -> forms,
         mapped -> mapped.map(JsonNode.class, MAPPER.readTree("{\"a\":[1,null]}"), MAPPER));

@@ -36,7 +36,7 @@ class ActorsTest {
     }
 
   @Test
-  fun protocolIsHandledBySingleWhen() = coroutineTest {
+  fun actorHandlesMessagesAndRequestsOfItsProtocol() = coroutineTest {
     account().use { account ->
       account.sendMessage(Deposit(500))
       account.send(Deposit(200))

@@ -94,7 +94,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun coroutineInheritsNothingFromResumingThread() = coroutineTest {
+  fun coroutineOnFiberInheritsNoThreadLocalOfItsStarter() = coroutineTest {
     val who = InheritableThreadLocal<String>()
     who.set("Alice")
 
@@ -244,7 +244,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun dispatcherRunsTasksAsExecutor() = coroutineTest {
+  fun executorOfFiberDispatcherRunsTaskOnVirtualThread() = coroutineTest {
     val ran = CompletableDeferred<Boolean>()
     val executor: Executor = Strategy.FIBER.asCoroutineDispatcher().executor
 

@@ -26,7 +26,7 @@ class ActorMetersTest {
   }
 
   @Test
-  void metersShowFiguresOfNamedActors() throws Exception {
+  void metersShowCountsAndGaugesOfNamedActors() throws Exception {
     try (var scope = TestScope.fibers()) {
       var gate = new CountDownLatch(1);
       var entered = new CountDownLatch(1);
@@ -55,7 +55,7 @@ class ActorMetersTest {
   }
 
   @Test
-  void missingActorHasNoValues() {
+  void missingActorCountsZeroAndHasNoGaugeValue() {
     try (var scope = TestScope.fibers(); var meters = new ActorMeters(scope, "later")) {
       meters.bindTo(registry);
 

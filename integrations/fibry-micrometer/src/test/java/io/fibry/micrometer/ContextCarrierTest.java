@@ -42,7 +42,7 @@ class ContextCarrierTest {
   }
 
   @Test
-  void observationFollowsMessage() {
+  void handlerSeesObservationOfSenderOnlyForItsMessage() {
     observe();
     var actor = scope.anonymous().newActorWithReturn((String message) -> current());
     var observation = Observation.createNotStarted("request", registry).start();

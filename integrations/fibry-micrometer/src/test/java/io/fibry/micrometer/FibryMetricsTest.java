@@ -136,7 +136,7 @@ class FibryMetricsTest {
   }
 
   @Test
-  void metersCountNextScopeOfSameName() {
+  void metersOfNextScopeOfSameNameBeginAtZero() {
     for (int round = 0; round < 2; round++) {
       try (var scope = TestScope.fibers(); var metrics = new ScopeMeters(scope)) {
         metrics.bindTo(registry);

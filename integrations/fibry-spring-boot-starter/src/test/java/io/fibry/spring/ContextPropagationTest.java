@@ -36,7 +36,7 @@ class ContextPropagationTest {
   }
 
   @Test
-  void messageCarriesObservation() {
+  void handlerSeesObservationOfSenderOnlyForItsMessage() {
     runner.run(context -> {
       var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((String message) -> observation());
       var expected = Observation.createNotStarted("request", registry).start();

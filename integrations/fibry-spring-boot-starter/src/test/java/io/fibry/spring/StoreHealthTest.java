@@ -42,7 +42,7 @@ class StoreHealthTest {
   }
 
   @Test
-  void tornEndOfLogIsShownAndNoFailure() {
+  void storeWithTornFileIsUpAndShowsFile() {
     var status = StoreHealth.of(Map.of("one", StoreHealth.of(health(false, false, List.of("00000001-76.torn")))));
 
     assertEquals("UP", status.status());
@@ -63,7 +63,7 @@ class StoreHealthTest {
   }
 
   @Test
-  void healthCoversNonFolderStores() {
+  void healthShowsMemoryStoreBesideFolderStore() {
     try (var store = FolderStore.open(folder)) {
       var status = StoreHealth.check(Map.<String, Store>of("memory", MemoryStore.open(), "folder", store));
 

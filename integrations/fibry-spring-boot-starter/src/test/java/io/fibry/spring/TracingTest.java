@@ -99,7 +99,7 @@ class TracingTest {
   }
 
   @Test
-  void tracePropagatorComesLast() {
+  void tracePropagatorIsLastOfTwoPropagators() {
     runner("n1").run(context -> {
       var propagators = context.getBean(ScopeOptions.class).propagators();
       assertEquals(2, propagators.size());

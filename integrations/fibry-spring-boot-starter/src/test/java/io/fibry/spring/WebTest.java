@@ -43,7 +43,7 @@ class WebTest {
   }
 
   @Test
-  void retryAfterIsInWholeSeconds() {
+  void retryAfterIsRoundedUpToWholeSeconds() {
     assertEquals("2",
         new ActorExceptionAdvice(Duration.ofMillis(1500)).serviceUnavailable().getHeaders().getFirst("Retry-After"));
     assertEquals("1",
