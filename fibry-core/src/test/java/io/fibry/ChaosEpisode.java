@@ -25,8 +25,8 @@ import java.util.concurrent.locks.LockSupport;
  * end the counts of the scopes must match the sent messages, and every request must be complete. A
  * handler asks only actors that were created after its own actor, so these waits form no cycle.
  * There is one exception: when an actor ends or restarts, a {@link Strategy#CALLER} actor may run
- * on a thread whose handler already waits. That handler then also waits for the CALLER actor,
- * whatever its index is.
+ * on a thread whose handler already waits. That handler then also waits for the CALLER actor, which
+ * may be older.
  */
 final class ChaosEpisode {
   private static final int ACTORS = 9;

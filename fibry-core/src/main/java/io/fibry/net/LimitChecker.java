@@ -15,7 +15,8 @@ final class LimitChecker implements Runnable {
   private final LongConsumer check; // checks all subjects; gets the time of the clock
   // false -> true when a subject is added; true -> false by a check without subjects
   private final AtomicBoolean isTimerSet = new AtomicBoolean();
-  // written by the thread that set `isTimerSet`, and then by the threads of the timers; read by `stop`
+  // written by the thread that set `isTimerSet`, and then by the threads of the timers; read by
+  // `stop`
   private volatile Scheduler.Timer timer;
   private volatile boolean isStopped;
 

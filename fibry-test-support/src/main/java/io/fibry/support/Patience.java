@@ -149,7 +149,7 @@ public final class Patience {
     };
   }
 
-  /** Waits until the given thread waits, with or without a limit. It is not blocked by a monitor. */
+  /** Waits until the thread waits, with or without a limit. A blocked thread does not wait. */
   public static void awaitParked(Thread thread) {
     eventually(thread + " did not wait", () -> isParked(thread));
   }

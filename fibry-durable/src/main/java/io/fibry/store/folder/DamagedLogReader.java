@@ -44,7 +44,7 @@ final class DamagedLogReader {
   private long frameCount; // intact frames
   private long time; // milliseconds since 1970 of the last intact frame, or 0 if there is none
   private boolean wasClosed; // whether the last intact frame says that the store was closed
-  // whether a defect was found after the last intact frame; missing frames are then no further defect
+  // whether a defect was found after the last intact frame; missing frames are then not reported
   private boolean hasDefectSinceFrame;
 
   private DamagedLogReader(StorageDirectory disk, RecordReader reader) {

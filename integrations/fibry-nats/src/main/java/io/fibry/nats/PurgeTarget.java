@@ -38,8 +38,8 @@ final class PurgeTarget {
   }
 
   /**
-   * Remembers the outcome of a purge. Logs the first of several failures in a row; of a purge at the
-   * server, only rejections are logged.
+   * Remembers the outcome of a purge. Logs the first of several failures in a row; if the server is
+   * the target, only rejections are logged.
    */
   WriteOutcome noteOutcome(WriteOutcome outcome) {
     lastFailure = switch (outcome) {
