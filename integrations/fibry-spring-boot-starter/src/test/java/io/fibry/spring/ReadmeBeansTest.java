@@ -138,7 +138,7 @@ class Actors {
   }
 
   @Bean
-  ScopeCustomizer scopeOptions() {
+  ScopeCustomizer scopeCustomizer() {
     return options -> options.withFailurePolicy(FailurePolicy.restartAll())
         .withDeadLetters(letter -> System.err.println(letter));
   }
