@@ -83,7 +83,7 @@ class EntityTest {
   }
 
   @Test
-  void retiredEntityAcceptsNoUser() {
+  void entityMarkedGoneAcceptsNoUser() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 
@@ -98,7 +98,7 @@ class EntityTest {
   }
 
   @Test
-  void entityRecordsTimeOfLatestUse() {
+  void laterOfTwoConcurrentUsesIsRecorded() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 

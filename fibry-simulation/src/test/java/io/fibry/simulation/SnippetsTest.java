@@ -41,7 +41,7 @@ class SnippetsTest {
   }
 
   @Test
-  void raceOfTwoClerksIsFound() {
+  void simulationFindsRaceOfTwoClerks() {
     var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(sim -> {
       var shop = Shop.open(sim.scope(), 2);
       var second = sim.scope().named("second").newActor((String customer) -> {

@@ -99,7 +99,7 @@ class TestScopeTest {
   }
 
   @Test
-  void testScopeAlwaysUsesManualScheduler() {
+  void openedTestScopeKeepsOptionsExceptScheduler() {
     var mailbox = Mailbox.bounded(7, Overflow.REJECT);
     try (var scope = TestScope.open("mine", o -> o.withScheduler(Scheduler.system()).withMailbox(mailbox))) {
       assertEquals("mine", scope.name());

@@ -173,7 +173,7 @@ class HistoryTest {
   }
 
   @Test
-  void damagedTurnIsDetected() throws Exception {
+  void historyRefusesToReadDamagedTurn() throws Exception {
     try (var store = open()) {
       long life = store.load(new Store.ActorId("event", "a0")).life();
       store.append(turn("event", 0, life, 1, false, 100)).toCompletableFuture().get();

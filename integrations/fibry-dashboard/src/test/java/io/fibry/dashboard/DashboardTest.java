@@ -63,7 +63,7 @@ class DashboardTest {
   }
 
   @Test
-  void figuresHaveActorsOfInnerScopes() throws Exception {
+  void figuresCountActorsAndMessagesOfInnerScopes() throws Exception {
     scope.openScope("outer").openScope("inner").named("deep").newActorWithReturn((String text) -> text).ask("one");
     assertTrue(scope.awaitQuiescence(Patience.LONG));
 

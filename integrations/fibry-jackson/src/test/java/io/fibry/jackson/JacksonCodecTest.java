@@ -244,7 +244,7 @@ class JacksonCodecTest {
   // ---- rules that hold for CBOR, too
 
   @Test
-  void nullFieldIsRefused() {
+  void encodingOfNullFieldIsRefused() {
     var failure = assertThrows(CodecException.class, () -> JacksonCodec.of(Paid.class).encode(new Paid(1, null)));
 
     assertEquals("Paid.Paid.currency: it is null; an Optional can be empty", failure.getMessage());

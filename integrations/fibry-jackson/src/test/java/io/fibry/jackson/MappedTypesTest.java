@@ -106,7 +106,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void mapperMayAlsoWriteRecordsAndJdkTypes() {
+  void mapperWritesMappedRecordWithItsJdkTypes() {
     record Day(@JsonFormat(pattern = "dd.MM.yyyy") LocalDate date) {}
     record Dates(Day day, LocalDate plainDate) {}
     var codec = JacksonCodec.of(Dates.class, forms -> forms,
@@ -196,7 +196,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void valueUnreadableByMapperIsNotStored() {
+  void valueThatMapperCannotReadIsNotEncoded() {
     var codec = paidCodec(MAPPER);
     var paid = new Paid(new Money("EUR"), Optional.empty(), List.of());
 

@@ -134,7 +134,7 @@ class PlainJacksonTest {
 
   /** A topic may thus have writers that use the codec, and others that use plain Jackson. */
   @Test
-  void jsonOfPlainJacksonIsRead() {
+  void codecReadsEventThatPlainJacksonWrote() {
     var codec = JacksonCodec.of(Event.class);
     var event = new OtherProgram.Deposited(-1, Instant.MAX, Optional.empty());
 

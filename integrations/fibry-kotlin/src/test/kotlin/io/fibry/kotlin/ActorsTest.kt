@@ -67,7 +67,7 @@ class ActorsTest {
   }
 
   @Test
-  fun actorIsFoundByNameAndProtocol() {
+  fun namedKotlinActorIsFoundInRootScope() {
     val named = actor<Int>(ActorSystem.named("kotlin's")) { handle { n -> seen += n } }
 
     assertEquals(named, ActorSystem.root().find<Int>("kotlin's"))

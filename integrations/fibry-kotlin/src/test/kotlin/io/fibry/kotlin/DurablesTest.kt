@@ -297,7 +297,7 @@ class DurablesTest {
   }
 
   @Test
-  fun kotlinRecordIsEncodable() {
+  fun kotlinRecordIsDecodedAndNullFieldIsRefused() {
     val codec = codecOf<Full>()
     val full = Full("a", 1, listOf(Changed(1), Emptied), mapOf("b" to setOf(1, 2)), "c")
 

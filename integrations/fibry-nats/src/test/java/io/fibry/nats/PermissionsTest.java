@@ -173,7 +173,7 @@ class PermissionsTest {
   }
 
   @Test
-  void invalidAppNameIsRefused() {
+  void permissionsForAppNameWithQuotesAreRefused() {
     assertThrows(IllegalArgumentException.class, () -> NatsNetwork.permissions("bank\"]}"));
   }
 }
