@@ -13,7 +13,7 @@ class Forwarder {
   public static void main(String[] args) throws IOException {
     var loopback = InetAddress.getLoopbackAddress();
     var target = Stereotypes.fibers().tcpAcceptor(0, connection -> {
-      // reads until the client's end of the stream, which the forwarder passes on
+      // reads until the client ends its output; the forwarder passes this end on
       var text = new String(connection.inputStream().readAllBytes(), StandardCharsets.UTF_8);
       connection.outputStream().write(text.toUpperCase().getBytes(StandardCharsets.UTF_8));
     });
