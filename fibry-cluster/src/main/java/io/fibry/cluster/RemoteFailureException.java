@@ -12,6 +12,12 @@ public final class RemoteFailureException extends RuntimeException {
   /** The class name of the exception that was thrown. */
   private final String type;
 
+  /**
+   * Makes an exception. Nodes do this.
+   *
+   * @param text the text of the exception that was thrown
+   * @param type the class name of the exception that was thrown
+   */
   public RemoteFailureException(String text, String type) {
     super(text);
     this.type = Objects.requireNonNull(type, "type");

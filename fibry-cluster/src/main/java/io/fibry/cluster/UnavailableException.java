@@ -12,6 +12,15 @@ import io.fibry.RequestException;
 public final class UnavailableException extends RequestException {
   private static final long serialVersionUID = 1;
 
+  /**
+   * Makes an exception. Nodes do this.
+   *
+   * @param text the text of the exception
+   * @param actor the name of the actor that did not answer
+   * @param request the request without an answer
+   * @param cause the cause, or null
+   * @param outcome whether the request was or will be handled
+   */
   public UnavailableException(String text, String actor, Object request, Throwable cause, Outcome outcome) {
     super(text, actor, request, cause, outcome);
   }

@@ -102,8 +102,8 @@ final class YieldPointInserter extends ClassVisitor {
     }
 
     /**
-     * A constructor gets no yield points for fields of its own class. Most belong to the object that
-     * is being constructed, to which no other thread has access.
+     * A constructor gets no yield points for fields of its own class. Most belong to the object
+     * that is being constructed, to which no other thread has access.
      */
     @Override
     public void visitFieldInsn(int instruction, String owner, String field, String descriptor) {

@@ -23,7 +23,7 @@ abstract class DatabaseFixture {
   final DataSource database;
   final HikariDataSource pool;
   final Faults faults;
-  private final List<Store> stores = new ArrayList<>();
+  final List<Store> stores = new ArrayList<>();
 
   DatabaseFixture(Maker maker) {
     try {
