@@ -67,8 +67,6 @@ class ArchitectureTest extends ArchitectureRules {
           Set.of("AskChain", "BlockBuilder", "ForwardingExitable", "LastingAddress", "MultiStepMessage", "PoolPolicy")),
       entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
-  private static final String FACTORY = "an interface, and its only implementation, which its factory method creates";
-
   private static final Map<String, String> EXEMPT = Map.ofEntries(
       entry("ContextPropagator to Mdc", FACTORY), entry("Downloader to DownloadPool", FACTORY),
       entry("Fsm to TransitionTable", FACTORY), entry("Generator to ActorGenerator", FACTORY),

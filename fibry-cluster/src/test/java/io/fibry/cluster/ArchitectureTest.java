@@ -9,8 +9,6 @@ import java.util.Set;
 
 /** The structure of the module: its layers, its public types, and its cycles. */
 class ArchitectureTest extends ArchitectureRules {
-  private static final String FACTORY = "an interface, and its only implementation, which its factory method creates";
-
   @Override
   protected List<Set<String>> layers() {
     return List.of(Set.of("io.fibry.cluster.spi"), Set.of("io.fibry.cluster.wire"), Set.of("io.fibry.cluster"),

@@ -9,8 +9,6 @@ import java.util.Set;
 
 /** The structure of the module: its layers, its public types, and its cycles. */
 class ArchitectureTest extends ArchitectureRules {
-  private static final String FACTORY = "a public type, and the implementation that its factory method creates";
-
   @Override
   protected List<Set<String>> layers() {
     return List.of(Set.of("io.fibry.codec", "io.fibry.store.recorder"), Set.of("io.fibry.store"),

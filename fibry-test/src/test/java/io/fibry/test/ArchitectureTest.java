@@ -3,26 +3,15 @@ package io.fibry.test;
 import static java.util.Map.entry;
 
 import io.fibry.support.ArchitectureRules;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /** The structure of the module: its layers, its public types, and its cycles. */
 class ArchitectureTest extends ArchitectureRules {
   @Override
-  protected List<Set<String>> layers() {
-    return List.of(Set.of("io.fibry.test"));
-  }
-
-  @Override
   protected Map<String, Set<String>> publicTypes() {
     return Map.ofEntries(
         entry("io.fibry.test",
             Set.of("CrashDisk", "FibryExtension", "GoldenFiles", "NatsServer", "Probe", "TestScope")));
-  }
-
-  @Override
-  protected Map<Set<String>, String> cycles() {
-    return Map.of();
   }
 }

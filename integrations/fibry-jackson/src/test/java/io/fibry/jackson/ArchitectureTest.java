@@ -3,17 +3,11 @@ package io.fibry.jackson;
 import static java.util.Map.entry;
 
 import io.fibry.support.ArchitectureRules;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /** The structure of the module: its layers, its public types, and its cycles. */
 class ArchitectureTest extends ArchitectureRules {
-  @Override
-  protected List<Set<String>> layers() {
-    return List.of(Set.of("io.fibry.jackson"));
-  }
-
   @Override
   protected Map<String, Set<String>> publicTypes() {
     return Map.ofEntries(

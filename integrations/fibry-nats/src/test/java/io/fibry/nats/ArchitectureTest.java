@@ -3,19 +3,11 @@ package io.fibry.nats;
 import static java.util.Map.entry;
 
 import io.fibry.support.ArchitectureRules;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /** The structure of the module: its layers, its public types, and its cycles. */
 class ArchitectureTest extends ArchitectureRules {
-  private static final String FACTORY = "a public type, and the type that opens its implementations";
-
-  @Override
-  protected List<Set<String>> layers() {
-    return List.of(Set.of("io.fibry.nats"));
-  }
-
   @Override
   protected Map<String, Set<String>> publicTypes() {
     return Map.ofEntries(

@@ -3,17 +3,11 @@ package io.fibry.spring;
 import static java.util.Map.entry;
 
 import io.fibry.support.ArchitectureRules;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /** The structure of the module: its layers, its public types, and its cycles. */
 class ArchitectureTest extends ArchitectureRules {
-  @Override
-  protected List<Set<String>> layers() {
-    return List.of(Set.of("io.fibry.spring"));
-  }
-
   @Override
   protected Map<String, Set<String>> publicTypes() {
     return Map.ofEntries(
@@ -22,11 +16,6 @@ class ArchitectureTest extends ArchitectureRules {
                 "FibryClusterAutoConfiguration", "FibryContextAutoConfiguration", "FibryMetricsAutoConfiguration",
                 "FibryStoreAutoConfiguration", "FibryTasksAutoConfiguration", "FibryTomcatAutoConfiguration",
                 "FibryTracingAutoConfiguration", "FibryWebAutoConfiguration", "ScopeCustomizer")));
-  }
-
-  @Override
-  protected Map<Set<String>, String> cycles() {
-    return Map.of();
   }
 
   @Override
