@@ -33,7 +33,7 @@ public final class LeakProbe {
    * {@code beforeCheck} before each check of the heap.
    */
   public static void assertLeavesAtMost(long bytes, Runnable work, Runnable beforeCheck) {
-    long minGrowth = growth(bytes, () -> {
+    long minGrowth = growth(Long.MIN_VALUE, bytes, () -> {
       work.run();
       return "";
     }, beforeCheck);
@@ -47,23 +47,35 @@ public final class LeakProbe {
    * heap, for example when a class is loaded. A leak of the work adds to the heap in every round.
    */
   public static long growth(long enough, Supplier<?> work) {
-    return growth(enough, work, () -> {});
+    return growth(Long.MIN_VALUE, enough, work);
   }
 
-  private static long growth(long enough, Supplier<?> work, Runnable beforeCheck) {
+  /**
+   * Returns by how many bytes the work and its result grow the heap, as the other method does. A
+   * round in which the heap grows by less than {@code least}, the size of the result, does not
+   * count, because memory of earlier tests was freed during the round.
+   */
+  public static long growth(long least, long enough, Supplier<?> work) {
+    return growth(least, enough, work, () -> {});
+  }
+
+  private static long growth(long least, long enough, Supplier<?> work, Runnable beforeCheck) {
     long min = Long.MAX_VALUE;
+    long growth = min;
     for (int round = 0; round < ROUNDS && min > enough; round++) {
       beforeCheck.run();
       long before = used();
       var result = work.get();
-      for (int check = 0; check < CHECKS && min > enough; check++) {
+      growth = Long.MAX_VALUE;
+      for (int check = 0; check < CHECKS && growth > enough; check++) {
         beforeCheck.run();
-        min = Math.min(min, usedNow() - before);
-        if (min > enough) LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20)); // threads need time to end
+        growth = Math.min(growth, usedNow() - before);
+        if (growth > enough) LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20)); // threads need time to end
       }
       Reference.reachabilityFence(result);
+      if (growth >= least) min = Math.min(min, growth);
     }
-    return min;
+    return min == Long.MAX_VALUE ? growth : min;
   }
 
   /**

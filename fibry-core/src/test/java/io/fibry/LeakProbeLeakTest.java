@@ -13,6 +13,7 @@ class LeakProbeLeakTest {
 
   private final ArrayList<Object> leaks = new ArrayList<>();
   private int rounds;
+  private byte[] earlier; // freed by a test
 
   private void leak(int bytes) {
     rounds++;
@@ -38,7 +39,19 @@ class LeakProbeLeakTest {
 
   @Test
   void probeCountsResultOfWorkAsGrowth() {
-    long growth = LeakProbe.growth(16 * TIMES + 50_000, () -> new byte[16 * TIMES]);
+    long growth = LeakProbe.growth(8 * TIMES, 16 * TIMES + 50_000, () -> new byte[16 * TIMES]);
+
+    assertEquals(16 * TIMES, growth, 100_000);
+  }
+
+  @Test
+  void roundInWhichEarlierMemoryIsFreedDoesNotCount() {
+    earlier = new byte[16 * TIMES];
+
+    long growth = LeakProbe.growth(8 * TIMES, 16 * TIMES + 50_000, () -> {
+      earlier = null;
+      return new byte[16 * TIMES];
+    });
 
     assertEquals(16 * TIMES, growth, 100_000);
   }

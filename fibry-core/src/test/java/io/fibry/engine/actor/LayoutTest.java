@@ -124,7 +124,8 @@ class LayoutTest {
   private static void assertGrowthPerObject(int bytes, Supplier<Object> factory) {
     for (int i = 0; i < 1_000; i++) factory.get(); // creates the objects that all results of the factory share
 
-    long growth = LeakProbe.growth((bytes + BYTES_PER_ELEMENT) * HEAP_OBJECTS, () -> {
+    long least = (16 + BYTES_PER_ELEMENT) * HEAP_OBJECTS; // each object has at least 16 bytes
+    long growth = LeakProbe.growth(least + 1, (bytes + BYTES_PER_ELEMENT) * HEAP_OBJECTS, () -> {
       var objects = new Object[HEAP_OBJECTS];
       for (int i = 0; i < objects.length; i++) objects[i] = factory.get();
       return objects;
