@@ -120,7 +120,7 @@ final class ClusterRound {
 
   private Machine machine(String name, UnaryOperator<ActorScope.Options> options) {
     var node = simulation.node(name);
-    return network.add(new Machine(node, node.openScope(name).openScope("program", options)));
+    return network.add(node, node.openScope(name).openScope("program", options));
   }
 
   private Cluster join(Machine machine) {

@@ -42,7 +42,7 @@ final class LongCutRound {
     private boolean hasLeft;
 
     Owner(String name) {
-      machine = machine(name);
+      machine = network.add(simulation.node(name));
       machine.node().start("join", () -> {
         var joined = LongCutRound.this.join(machine);
         entities = joined.host("place", WhereRequest.class, machine.scope().anonymous(), Duration.ofHours(9),
@@ -72,11 +72,6 @@ final class LongCutRound {
     this.network = new RemoteNetwork(random.split(), simulation.scope().openScope("servers"), random.nextBoolean());
   }
 
-  private Machine machine(String name) {
-    var node = simulation.node(name);
-    return network.add(new Machine(node, node.openScope(name)));
-  }
-
   private Cluster join(Machine machine) {
     return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withPartitions(PARTITIONS)
         .withLease(LEASE).withSettleTime(SETTLE_TIME).withScope(machine.scope().openScope("program")));
@@ -90,7 +85,7 @@ final class LongCutRound {
 
   void play() throws InterruptedException {
     for (int i = 0; i < OWNERS; i++) start();
-    var front = join(machine("front"));
+    var front = join(network.add(simulation.node("front")));
     var entities = front.entities("place", WhereRequest.class);
     awaitMembers(front);
     assertOwnersAreAlive(ownersByKey(entities));

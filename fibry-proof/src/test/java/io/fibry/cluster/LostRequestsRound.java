@@ -41,7 +41,7 @@ final class LostRequestsRound {
     private Cluster cluster; // null while the node joins, and after it has left
 
     Host(String name) {
-      machine = machine(name);
+      machine = network.add(simulation.node(name));
       machine.node().start("join", () -> {
         while (cluster == null) join();
         return cluster;
@@ -93,11 +93,6 @@ final class LostRequestsRound {
     this.network = new RemoteNetwork(random.split(), simulation.scope().openScope("servers"), true);
   }
 
-  private Machine machine(String name) {
-    var node = simulation.node(name);
-    return network.add(new Machine(node, node.openScope(name)));
-  }
-
   private Cluster join(Machine machine) {
     return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withPartitions(PARTITIONS)
         .withLease(LEASE).withSettleTime(Duration.ofMillis(300)).withScope(machine.scope().openScope("program")));
@@ -113,7 +108,7 @@ final class LostRequestsRound {
   List<String> play() throws InterruptedException {
     start();
     start();
-    var front = join(machine("front"));
+    var front = join(network.add(simulation.node("front")));
     var entities = front.entities("place", Work.class);
     simulation.assertEventually("the asking node knows both hosts", MAX_WAIT, () -> front.members().size() == 3);
     var askerRandom = random.split();

@@ -124,11 +124,6 @@ final class PausedOwnersRound {
     if (fault == Planted.EXPIRY_IS_AN_END) network.plantExpiryFault();
   }
 
-  private Machine machine(String name) {
-    var node = simulation.node(name);
-    return network.add(new Machine(node, node.openScope(name)));
-  }
-
   private Cluster join(Machine machine) {
     var clock = new StoppingClock(machine);
     boolean clockStops = fault == Planted.CLOCKS_STOP && !machine.name().equals("asking");
@@ -143,8 +138,8 @@ final class PausedOwnersRound {
 
   /** {@return descriptions of the broken promises} */
   List<String> play() throws InterruptedException {
-    var askingNode = join(machine("asking"));
-    for (int i = 1; i <= OWNERS; i++) startOwner(machine("n" + i));
+    var askingNode = join(network.add(simulation.node("asking")));
+    for (int i = 1; i <= OWNERS; i++) startOwner(network.add(simulation.node("n" + i)));
     ledgers = askingNode.entities(kind(new HashMap<>()));
     simulation.assertEventually("both nodes own ledgers", MAX_WAIT, () -> joinedOwners == OWNERS);
     for (var owner : owners) keys.addAll(keysOf(owner.name(), askingNode));

@@ -4,6 +4,7 @@ import io.fibry.ActorScope;
 import io.fibry.cluster.membership.NodeState;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.wire.Subjects;
+import io.fibry.simulation.SimulatedNode;
 import io.fibry.store.Store;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -69,7 +70,14 @@ final class RemoteNetwork implements ClusterNetwork {
     maxRouteDelay = maxDelay;
   }
 
-  Machine add(Machine machine) {
+  /** Adds a machine for the node, with a new scope. */
+  Machine add(SimulatedNode node) {
+    return add(node, node.openScope(node.name()));
+  }
+
+  /** @param scope a scope on the node, in which its program runs */
+  Machine add(SimulatedNode node, ActorScope scope) {
+    var machine = new Machine(node, scope);
     machines.put(machine.name(), machine);
     return machine;
   }

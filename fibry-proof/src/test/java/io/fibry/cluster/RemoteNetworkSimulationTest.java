@@ -30,17 +30,12 @@ class RemoteNetworkSimulationTest {
     return new RemoteNetwork(simulation.random().split(), simulation.scope().openScope("servers"), true);
   }
 
-  private static Machine machine(Simulation simulation, RemoteNetwork network, String name) {
-    var node = simulation.node(name);
-    return network.add(new Machine(node, node.openScope(name)));
-  }
-
   @Test
   void tableChangesKeepOrderWhenCutIsHealed() {
     simulate(sim -> {
       var network = network(sim);
-      var machine = machine(sim, network, "reader");
-      machine(sim, network, "writer");
+      var machine = network.add(sim.node("reader"));
+      network.add(sim.node("writer"));
       var versions = new ArrayList<Long>();
       try (var reader = network.connect("bank", "reader"); var writer = network.connect("bank", "writer")) {
         reader.watch("fb.", entry -> versions.add(entry.version()));
@@ -61,8 +56,8 @@ class RemoteNetworkSimulationTest {
   void messagesArriveInOrderUntilUnsubscribed() {
     simulate(sim -> {
       var network = network(sim);
-      machine(sim, network, "reader");
-      machine(sim, network, "writer");
+      network.add(sim.node("reader"));
+      network.add(sim.node("writer"));
       var received = new ArrayList<String>();
       try (var reader = network.connect("bank", "reader"); var writer = network.connect("bank", "writer")) {
         network.setOdds(new Odds(0, 500, 0));
@@ -84,7 +79,7 @@ class RemoteNetworkSimulationTest {
   void lostReplyLeavesOutcomeUnknown() {
     simulate(sim -> {
       var network = network(sim);
-      machine(sim, network, "writer");
+      network.add(sim.node("writer"));
       try (var writer = network.connect("bank", "writer")) {
         network.setOdds(new Odds(0, 0, 1_000));
         var failure =

@@ -41,7 +41,7 @@ final class RoutesRound {
     private Cluster cluster; // null while the node joins, and after it has left
 
     Host(String name) {
-      machine = machine(name);
+      machine = network.add(simulation.node(name));
       machine.node().start("join", () -> {
         var joined = join(machine);
         joined.host("place", Message.class, machine.scope().anonymous(), Duration.ofMinutes(5),
@@ -75,11 +75,6 @@ final class RoutesRound {
     this.random = simulation.random().split();
     this.network = new RemoteNetwork(random.split(), simulation.scope().openScope("servers"), true);
     network.addServers(SERVERS - 1, (int) maxDelay.toMillis());
-  }
-
-  private Machine machine(String name) {
-    var node = simulation.node(name);
-    return network.add(new Machine(node, node.openScope(name)));
   }
 
   private Cluster join(Machine machine) {
@@ -131,7 +126,7 @@ final class RoutesRound {
     start();
     start();
     var fronts = new ArrayList<Cluster>();
-    for (int i = 0; i < SENDERS; i++) fronts.add(join(machine("front" + i)));
+    for (int i = 0; i < SENDERS; i++) fronts.add(join(network.add(simulation.node("front" + i))));
     Thread.sleep(SETTLE_TIME);
     for (int i = 0; i < SENDERS; i++) {
       var front = fronts.get(i);

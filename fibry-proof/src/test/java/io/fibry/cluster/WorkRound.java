@@ -149,7 +149,7 @@ final class WorkRound {
 
   private Machine machine(String name) {
     var node = simulation.node(name);
-    return network.add(new Machine(node, node.openScope(name).openScope("program")));
+    return network.add(node, node.openScope(name).openScope("program"));
   }
 
   private Cluster join(Machine machine) {
