@@ -12,35 +12,35 @@ import java.util.Objects;
 import java.util.function.Predicate;
 
 /** Makes the actors of a kind at a store, with the delivery of their pending messages. */
-record DurableActorFactory<S, E, M>(DurableDefinition<S, E, M> definition, DefaultDurableBuilder<M> kind,
-    Store store) {
-  DurableActorFactory(DurableDefinition<S, E, M> definition, Store store) {
-    this(definition, definition.kind(), store);
+record DurableActorFactory<S, E, M>(DurableDefinition<S, E, M> definition, Store store) {
+  private DefaultDurableBuilder<M> kind() {
+    return definition.kind();
   }
 
   Actor<M> newActor(ActorBuilder<? super M> builder) {
     check(builder);
-    String key = kind.checkedKey(BlockBuilder.of(builder).name()
+    String key = kind().checkedKey(BlockBuilder.of(builder).name()
         .orElseThrow(
-            () -> kind.invalidDefinition("it needs a key: take a builder with a name, such as ActorSystem.named(..)")));
-    var delivery = new PendingDelivery(store, kind, BlockBuilder.of(builder), key::equals);
+            () -> kind()
+                .invalidDefinition("it needs a key: take a builder with a name, such as ActorSystem.named(..)")));
+    var delivery = new PendingDelivery(store, kind(), BlockBuilder.of(builder), key::equals);
     var actor = startActor(builder, delivery, key).closeOnExit(delivery);
     start(actor, () -> delivery.start(sameKey -> actor));
-    return new DurableActor<>(actor, kind, delivery, key, actor);
+    return new DurableActor<>(actor, kind(), delivery, key, actor);
   }
 
   Entities<String, M> entities(ActorBuilder<? super M> builder, Duration idle, Predicate<String> isOwnedKey) {
     check(builder);
-    return openEntities(builder, new PendingDelivery(store, kind, BlockBuilder.of(builder), isOwnedKey), idle);
+    return openEntities(builder, new PendingDelivery(store, kind(), BlockBuilder.of(builder), isOwnedKey), idle);
   }
 
   private <B> Entities<String, M> openEntities(ActorBuilder<B> builder, PendingDelivery delivery, Duration idle) {
     Entities<String, Object> entities =
-        Entities.open(BlockBuilder.of(builder).defaultName(kind.name()), idle,
+        Entities.open(BlockBuilder.of(builder).defaultName(kind().name()), idle,
             (ActorBuilder<B> keyBuilder, String key) -> startActor(keyBuilder, delivery, key));
     entities.closeOnExit(delivery);
     start(entities, () -> delivery.start(entities::actor));
-    return new DurableEntities<>(entities, kind, delivery);
+    return new DurableEntities<>(entities, kind(), delivery);
   }
 
   /** Starts to deliver waiting messages. If the store cannot list them, the receiver is killed. */
@@ -60,23 +60,24 @@ record DurableActorFactory<S, E, M>(DurableDefinition<S, E, M> definition, Defau
     StoreEvents.prepare();
     var blockBuilder = BlockBuilder.of(builder);
     if (blockBuilder.isPooled())
-      throw kind.invalidDefinition("a pool handles several messages at a time; make entities");
+      throw kind().invalidDefinition("a pool handles several messages at a time; make entities");
     if (blockBuilder.mailbox().isSelective())
-      throw kind.invalidDefinition("a turn has the effects of exactly one message, so the mailbox cannot be selective");
+      throw kind()
+          .invalidDefinition("a turn has the effects of exactly one message, so the mailbox cannot be selective");
     if (blockBuilder.mailbox().isOrdered())
-      throw kind
+      throw kind()
           .invalidDefinition("messages that wait at the store keep their order, so its mailbox cannot have another");
-    kind.retention().ifPresent(age -> store.setRetention(kind.name(), age));
+    kind().retention().ifPresent(age -> store.setRetention(kind().name(), age));
   }
 
   /** Makes the ordinary actor that handles messages of users, and messages from the store. */
   @SuppressWarnings("unchecked") // `DurableRuntime.handle` checks the type of each message
   private Actor<Object> startActor(ActorBuilder<?> builder, PendingDelivery delivery, String key) {
-    var id = kind.id(kind.checkedKey(key));
+    var id = kind().id(kind().checkedKey(key));
     // If messages are stored, the actor gets no protocol, so it cannot be found by name. A message
     // to an address that was found by name would not be stored.
-    var objectBuilder = (ActorBuilder<Object>) (kind.maxStoredMessages() > 0 ? builder
-        : ((ActorBuilder<M>) builder).protocol(kind.messages().type()));
+    var objectBuilder = (ActorBuilder<Object>) (kind().maxStoredMessages() > 0 ? builder
+        : ((ActorBuilder<M>) builder).protocol(kind().messages().type()));
     return StoreRegistry.registerActor(store, id,
         () -> objectBuilder.initialState(() -> new DurableRuntime<>(definition, delivery, id))
             .onStop(DurableRuntime::end).newActor(DurableRuntime<S, E, M>::handle));
