@@ -142,9 +142,9 @@ final class StoreTransactions {
   }
 
   private static Store.StoredTurn toStoredTurn(ResultSet row) throws SQLException {
-    var offset = new TableOffset(readPosition(row),
-        Optional.of(new TableOffset.TurnId(SqlText.decode(row.getString(3)), row.getLong(4))));
-    return new Store.StoredTurn(offset.toString(), SqlText.decode(row.getString(3)), row.getLong(4),
+    var turn = new TableOffset.TurnId(SqlText.decode(row.getString(3)), row.getLong(4));
+    var offset = new TableOffset(readPosition(row), Optional.of(turn));
+    return new Store.StoredTurn(offset.toString(), turn.key(), turn.number(),
         Instant.ofEpochMilli(row.getLong(5)), row.getBoolean(6), row.getBytes(7));
   }
 
