@@ -208,9 +208,8 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     Flow.Subscriber<? super T> receiver;
     Iterator<T> openIterator;
     synchronized (this) {
-      receiver = subscriber;
+      receiver = takeSubscriber();
       openIterator = iterator;
-      subscriber = null;
       iterator = null;
       isClosed = true;
     }

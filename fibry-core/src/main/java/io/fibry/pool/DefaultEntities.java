@@ -237,12 +237,11 @@ final class DefaultEntities<K, M, R> extends ForwardingExitable<Entities.WithRet
   boolean waitForExit(K key, Duration limit) {
     var entity = liveEntities.get(key);
     var pending = entity == null ? null : entity.creation();
-    long start = helperActors.clock().nanoTime();
-    if (pending != null && !pending.awaitFor(limit, helperActors.clock())) return false;
+    var useLimit = UseLimit.of(helperActors.clock(), limit);
+    if (pending != null && !pending.awaitFor(limit, useLimit.clock())) return false;
     var actor = entity == null ? null : entity.actor();
     if (actor == null) return true;
-    var remaining = pending == null ? limit : limit.minusNanos(helperActors.clock().nanoTime() - start);
-    return actor.waitForExit(remaining.isNegative() ? Duration.ZERO : remaining);
+    return actor.waitForExit(useLimit.remaining());
   }
 
   void close(K key) {
