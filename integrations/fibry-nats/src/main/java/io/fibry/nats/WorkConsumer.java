@@ -7,6 +7,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.cluster.TransportException;
 import io.fibry.cluster.spi.ClusterTransport.WorkItem;
 import io.fibry.pubsub.Subscription;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreReadException;
 import io.fibry.text.Lines;
@@ -65,7 +66,10 @@ final class WorkConsumer implements Subscription {
     this.maxParallel = maxParallel;
     this.worker = worker;
     makeConsumer();
-    this.actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(this::handle);
+    // a message after the end of this actor is ignored: a request for work may expire later, and
+    // the server delivers work again that is not acknowledged
+    var builder = BlockBuilder.of(ActorSystem.anonymous()).excludedFromAccounts().onFailure(FailurePolicy.resume());
+    this.actor = BlockBuilder.of(builder).ignoreLost(message -> true).newActor(this::handle);
     Subscription subscription = null;
     try {
       subscription = connection.listen(inbox + ".*", Optional.empty(), actor::sendMessage);
