@@ -33,7 +33,7 @@ final class FailureDomain {
     @Override
     public void recordEvent(Object actor, Supplier<String> text) {
       if (MachineLookup.machine() instanceof SimulationRun run && run.trace != null)
-        run.trace.note(run, (Actor<?>) actor, text.get());
+        run.trace.note(run, (Actor<?>) actor, text);
     }
   };
 

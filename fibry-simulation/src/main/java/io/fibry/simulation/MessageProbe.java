@@ -44,7 +44,7 @@ final class MessageProbe implements ContextPropagator<String> {
     if (!run.faults.tryStrike(FaultKind.KILLS)) return;
     var victim = run.faults.victim();
     if (victim == null) return;
-    if (run.trace != null) run.trace.note(run, victim, "is killed: a fault");
+    if (run.trace != null) run.trace.note(run, victim, () -> "is killed: a fault");
     victim.kill();
   }
 

@@ -8,6 +8,7 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,10 +33,12 @@ final class MessageTrace {
 
   /**
    * @param time ns by the run's clock
+   * @param text returns the text; called when the run has ended, because making the text of an
+   * exception may start a thread, which would change the run
    * @param isOvertaking whether another thread had been ready for longer than the thread that ran
    */
-  private record TraceEvent(long step, long time, TraceArrow arrow, String from, String to, String text,
-      boolean isOvertaking) {}
+  private record TraceEvent(long step, long time, TraceArrow arrow, String from, String to,
+      Supplier<String> text, boolean isOvertaking) {}
 
   private final List<TraceEvent> events = new ArrayList<>();
   private final Map<Actor<?>, String> names = new IdentityHashMap<>();
@@ -49,7 +52,8 @@ final class MessageTrace {
   }
 
   void onHandle(SimulationRun run, String sender, Actor<?> receiver, Object message) {
-    add(run, TraceArrow.MESSAGE, sender, name(receiver), text(message));
+    String text = text(message);
+    add(run, TraceArrow.MESSAGE, sender, name(receiver), () -> text);
   }
 
   /** Records an answer if the woken thread sent its last message to the actor that wakes it. */
@@ -57,15 +61,17 @@ final class MessageTrace {
     var waker = run.current();
     if (waker == null || waker == woken || waker.actor == null || lastReceivers.get(woken) != waker.actor) return;
     lastReceivers.remove(woken);
-    add(run, TraceArrow.ANSWER, name(waker.actor), name(woken), "");
+    add(run, TraceArrow.ANSWER, name(waker.actor), name(woken), () -> "");
   }
 
   void note(SimulationRun run, String text) {
-    add(run, TraceArrow.NOTE, "", "", text);
+    add(run, TraceArrow.NOTE, "", "", () -> text);
   }
 
-  void note(SimulationRun run, Actor<?> actor, String text) {
-    note(run, name(actor) + " " + text);
+  /** Records an event of an actor. The text is made when the run has ended. */
+  void note(SimulationRun run, Actor<?> actor, Supplier<String> text) {
+    String name = name(actor);
+    add(run, TraceArrow.NOTE, "", "", () -> name + " " + text.get());
   }
 
   /** Records that the current thread gives way at a yield point, with the place in its code. */
@@ -79,7 +85,7 @@ final class MessageTrace {
     note(run, name(run.current()) + " yields in " + type + '.' + location);
   }
 
-  private void add(SimulationRun run, TraceArrow arrow, String from, String to, String text) {
+  private void add(SimulationRun run, TraceArrow arrow, String from, String to, Supplier<String> text) {
     events.add(new TraceEvent(run.steps(), run.clock.now(), arrow, from, to, text,
         arrow == TraceArrow.MESSAGE && run.isOvertaking));
   }
@@ -124,9 +130,9 @@ final class MessageTrace {
     if (events.size() > MAX_EVENTS) text.append("  ... ").append(events.size() - MAX_EVENTS).append(" before\n");
     for (var event : lastEvents()) {
       text.append(String.format("  %5d %12.6f s  ", event.step, event.time / 1e9));
-      if (event.arrow == TraceArrow.NOTE) text.append("** ").append(event.text);
+      if (event.arrow == TraceArrow.NOTE) text.append("** ").append(event.text.get());
       else text.append(event.from).append(event.arrow.text).append(event.to);
-      if (event.arrow == TraceArrow.MESSAGE) text.append(": ").append(event.text);
+      if (event.arrow == TraceArrow.MESSAGE) text.append(": ").append(event.text.get());
       if (event.isOvertaking) text.append("   <-- out of turn");
       text.append('\n');
     }
@@ -152,7 +158,7 @@ final class MessageTrace {
     for (var event : lastEvents()) {
       if (event.arrow == TraceArrow.NOTE) text.append("  Note over ").append(allParties);
       else text.append("  ").append(aliases.get(event.from)).append(event.arrow.mermaid).append(aliases.get(event.to));
-      text.append(": ").append(event.arrow == TraceArrow.ANSWER ? "answer" : plain(event.text)).append('\n');
+      text.append(": ").append(event.arrow == TraceArrow.ANSWER ? "answer" : plain(event.text.get())).append('\n');
     }
     return text.toString();
   }

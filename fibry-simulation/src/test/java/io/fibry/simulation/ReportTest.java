@@ -1,6 +1,7 @@
 package io.fibry.simulation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -70,6 +71,35 @@ class ReportTest {
         main --> anonymous-2: 5
         ** anonymous-2 failed at 5; it restarts; java.lang.IllegalStateException: none of 5
         again: -Dfibry.simulation=0:""", failure.getMessage().replaceAll(STEP, ""));
+  }
+
+  private static final class ExceptionWithOwnText extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public String getMessage() {
+      return "its own text";
+    }
+  }
+
+  /**
+   * Fibry makes the text of such an exception on another thread. The shown run has no such thread
+   * while it runs, so it has the same steps as the run that failed.
+   */
+  @Test
+  void textOfFailureDoesNotChangeShownRun() {
+    var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(sim -> {
+      var actor = sim.scope().anonymous().onFailure(FailurePolicy.resume()).newActor((Integer number) -> {
+        throw new ExceptionWithOwnText();
+      });
+      actor.sendMessage(5);
+      actor.close();
+      throw new IllegalStateException("it ends");
+    }));
+
+    assertTrue(failure.getMessage().contains("failed at 5; it continues; " + ExceptionWithOwnText.class.getName()
+        + ": its own text"), failure.getMessage());
+    assertFalse(failure.getMessage().contains("the run that is shown differs"), failure.getMessage());
   }
 
   @Test
