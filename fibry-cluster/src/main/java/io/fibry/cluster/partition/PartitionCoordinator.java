@@ -15,6 +15,7 @@ import io.fibry.cluster.remote.InboundDispatcher;
 import io.fibry.cluster.remote.NodeContext;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
+import io.fibry.cluster.wire.Destination;
 import io.fibry.cluster.wire.Protocol;
 import io.fibry.pool.Entities;
 import io.fibry.text.Lines;
@@ -56,11 +57,14 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>No message is lost,</b> because b listens before it writes its right, and a listens until
  * it has forwarded messages for a while. <b>No message is handled twice:</b> both nodes get a
- * message that comes while both listen, but b recognizes duplicates by their ids. A right contains
+ * message that comes while both listen, but b recognizes duplicates by their ids. A forwarded
+ * message names the version of b's right. If b owns the partition by a later right meanwhile, it
+ * has forgotten the ids that it knew by the earlier right, and drops the message. A right contains
  * the version of the entry that it replaced. If this is the version by which a freed the right, a
  * forwards the held messages to b. Otherwise another node has owned the partition in between, and
- * may have handled these messages, so a drops them. A node that loses its lease drops its
- * partitions.
+ * may have handled these messages, so a drops them. If b fails to write its right, and another node
+ * changes the entry first, b drops the messages that it holds, for the same reason. A node that
+ * loses its lease drops its partitions.
  *
  * <p>Fields without a remark are used by the coordinator's thread only.
  */
@@ -169,7 +173,7 @@ public final class PartitionCoordinator<M> {
     if (number < 0 || number >= gates.length()) return;
     var gate = gates.get(number);
     if (gate == null) return;
-    if (wire.header(TRANSFER_COMPLETE_HEADER).isPresent()) gate.onTransferComplete();
+    if (wire.header(TRANSFER_COMPLETE_HEADER).isPresent()) gate.onTransferComplete(Destination.epochOf(wire));
     else gate.receiveTransfer(wire);
   }
 
@@ -312,7 +316,11 @@ public final class PartitionCoordinator<M> {
       case FORWARDING -> {
         if (!partition.isOwnedHere()) gates.get(partition.number).resumeForwarding();
       }
-      default -> {}
+      case AWAY -> {
+        // It failed to write its right, and another owner may have handled the held messages.
+        if (gates.get(partition.number) != null && !partition.isOwnedHere()) onLost(partition);
+      }
+      case ENDING -> {}
     }
   }
 
@@ -335,7 +343,7 @@ public final class PartitionCoordinator<M> {
     if (partition.awaitsTransfer && isOverdue
         && (partition.stage == PartitionStage.OWNED || partition.stage == PartitionStage.RELEASING)) {
       partition.awaitsTransfer = false;
-      gates.get(partition.number).onTransferComplete(); // the previous owner is too slow
+      gates.get(partition.number).onTransferComplete(partition.epoch); // the previous owner is too slow
     }
     if (partition.stage == PartitionStage.OWNED || partition.stage == PartitionStage.RELEASING)
       checkLaterEpoch(partition);
@@ -452,7 +460,7 @@ public final class PartitionCoordinator<M> {
     if (!nodeContext.membership().isKnownFor(nodeContext.settleTime(), next)) return;
     partition.stage = PartitionStage.FORWARDING;
     partition.deadline = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
-    gates.get(partition.number).forwardTo(next.node());
+    gates.get(partition.number).forwardTo(next.node(), partition.version);
     partition.endMove("given to " + next.node());
   }
 

@@ -39,6 +39,7 @@ final class PartitionGate<M> {
   private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(10); // for entities to handle waiting messages
   private static final Duration KILL_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration ID_RETENTION = Duration.ofSeconds(10); // of message ids; forwarding takes only 2 s
+  private static final long NO_EPOCH = -1;
 
   private enum GateStage {
     HOLDING, OPEN, RELEASED, FORWARDING
@@ -50,14 +51,17 @@ final class PartitionGate<M> {
 
   private record ForwardedMessage<M>(InboundMessage message) implements GateEvent<M> {}
 
-  /** The previous owner has forwarded all messages that it held. */
-  private record TransferEnd<M>() implements GateEvent<M> {}
+  /**
+   * The owner before the ownership with this epoch has forwarded all messages that it held, or the
+   * coordinator does not wait for them any longer.
+   */
+  private record TransferEnd<M>(long epoch) implements GateEvent<M> {}
 
   private record OpenGate<M>(Entities<String, M> entities, boolean isTransferComplete) implements GateEvent<M> {}
 
   private record ReleaseGate<M>(Runnable onReleased) implements GateEvent<M> {}
 
-  private record ForwardTo<M>(String node) implements GateEvent<M> {}
+  private record ForwardTo<M>(String node, long epoch) implements GateEvent<M> {}
 
   private record ReclaimGate<M>() implements GateEvent<M> {}
 
@@ -85,7 +89,8 @@ final class PartitionGate<M> {
   private volatile boolean isExclusive;
   private volatile long exclusiveFrom; // in nanoseconds of the clock; readers read isExclusive first
   private GateStage stage = GateStage.HOLDING;
-  private boolean isTransferComplete; // all messages that the previous owner held have arrived
+  // The epoch of the ownership for which all messages that the previous owner held have arrived
+  private long transferCompleteEpoch = NO_EPOCH;
   private boolean hasPreviousOwner; // a previous owner forwards messages until forgetAt
   private Optional<Entities<String, M>> entities = Optional.empty();
   private final Set<String> seenIds = new HashSet<>(); // of messages, as long as duplicates may arrive
@@ -93,15 +98,23 @@ final class PartitionGate<M> {
   private volatile long laterEpoch; // of a later owner, or 0; read by the coordinator
   private Optional<ReleaseGate<M>> pendingRelease = Optional.empty();
   private String nextOwner = ""; // empty if there is none
+  private long nextEpoch; // the epoch of the next owner
 
-  /** A message for the next owner. An empty {@code wire} says that no held messages follow. */
-  record TransferMessage(String node, Optional<WireMessage> wire) {
+  /**
+   * A message for the next owner. An empty {@code wire} says that no held messages follow.
+   *
+   * @param epoch the epoch of the next owner. The node may lose the partition and own it again,
+   * also in another life, before a late message arrives. It must not handle the message then,
+   * because it may have handled another copy when it had this epoch.
+   */
+  record TransferMessage(String node, long epoch, Optional<WireMessage> wire) {
 
     /** Returns the message as it is sent to the next owner. */
     WireMessage toWireMessage(String subject, String partition) {
       var headers = new HashMap<String, String>();
       wire.ifPresent(message -> headers.putAll(message.headers()));
       headers.put(PartitionCoordinator.PARTITION_HEADER, partition);
+      headers.put(Destination.EPOCH, Long.toString(epoch));
       if (wire.isEmpty()) headers.put(PartitionCoordinator.TRANSFER_COMPLETE_HEADER, "");
       return new WireMessage(subject, wire.flatMap(WireMessage::replyTo), headers,
           wire.map(WireMessage::body).orElse(new byte[0]));
@@ -186,8 +199,9 @@ final class PartitionGate<M> {
 
   // ---- called by the coordinator
 
-  void onTransferComplete() {
-    gate.sendMessage(new TransferEnd<>());
+  /** @param epoch the epoch of the ownership for which no held messages follow */
+  void onTransferComplete(long epoch) {
+    gate.sendMessage(new TransferEnd<>(epoch));
   }
 
   /** Begins to handle messages, because this node owns the partition. */
@@ -205,8 +219,9 @@ final class PartitionGate<M> {
     gate.sendMessage(new ReleaseGate<>(onReleased));
   }
 
-  void forwardTo(String node) {
-    gate.sendMessage(new ForwardTo<>(node));
+  /** @param epoch the epoch of the next owner */
+  void forwardTo(String node, long epoch) {
+    gate.sendMessage(new ForwardTo<>(node, epoch));
   }
 
   /**
@@ -251,14 +266,14 @@ final class PartitionGate<M> {
         else handleMessage(forwarded.message);
       }
       case TransferEnd<M> end -> {
-        isTransferComplete = true;
+        transferCompleteEpoch = end.epoch;
         openIfReady();
       }
       case OpenGate<M> open -> {
         entities = Optional.of(open.entities);
         stage = GateStage.HOLDING;
         hasPreviousOwner |= !open.isTransferComplete;
-        isTransferComplete |= open.isTransferComplete;
+        if (open.isTransferComplete) transferCompleteEpoch = dispatcher.epoch().getAsLong();
         openIfReady();
       }
       case ReleaseGate<M> request -> {
@@ -267,6 +282,7 @@ final class PartitionGate<M> {
       }
       case ForwardTo<M> target -> {
         nextOwner = target.node;
+        nextEpoch = target.epoch;
         stage = GateStage.FORWARDING;
         while (!heldMessages.isEmpty()) handleMessage(heldMessages.poll());
         sendTransfer(Optional.empty());
@@ -305,7 +321,9 @@ final class PartitionGate<M> {
   }
 
   private void openIfReady() {
-    if (stage != GateStage.HOLDING || entities.isEmpty() || !isTransferComplete || isLater(laterEpoch)) return;
+    if (stage != GateStage.HOLDING || entities.isEmpty() || isLater(laterEpoch)
+        || transferCompleteEpoch != dispatcher.epoch().getAsLong())
+      return;
     stage = GateStage.OPEN;
     long now = clock.nanoTime();
     forgetAt = now + ID_RETENTION.toNanos();
@@ -324,7 +342,6 @@ final class PartitionGate<M> {
     closeEntities();
     stage = GateStage.RELEASED;
     isExclusive = false;
-    isTransferComplete = false;
     hasPreviousOwner = false;
     pendingRelease.get().onReleased.run();
     pendingRelease = Optional.empty();
@@ -338,7 +355,11 @@ final class PartitionGate<M> {
 
   /** Handles the messages that the previous owner held, and then the messages that arrived here. */
   private void handleHeld() {
-    while (!transferredMessages.isEmpty()) handleMessage(transferredMessages.poll());
+    while (!transferredMessages.isEmpty()) {
+      var message = transferredMessages.poll();
+      if (isForThisOwnership(message)) handleMessage(message);
+      else onHandled(message);
+    }
     while (!heldMessages.isEmpty()) handleMessage(heldMessages.poll());
   }
 
@@ -371,7 +392,7 @@ final class PartitionGate<M> {
   private void sendTransfer(Optional<WireMessage> wire) {
     if (!dispatcher.mayAnswer().getAsBoolean()) return;
     try {
-      transferSender.accept(new TransferMessage(nextOwner, wire));
+      transferSender.accept(new TransferMessage(nextOwner, nextEpoch, wire));
     } catch (RuntimeException failure) { // the next owner continues without this message
       LoggerFactory.getLogger(Cluster.class).warn("node '{}' does not get a message that was held for it", nextOwner,
           failure);
@@ -396,9 +417,16 @@ final class PartitionGate<M> {
         () -> SharedStoreAccess.withReceivedBytes(entities.orElseThrow().actor(key.get()), wire.body()));
   }
 
-  /** Drops a message whose id this node may have forgotten. Returns whether it was dropped. */
+  private boolean isForThisOwnership(InboundMessage forwarded) {
+    return Destination.epochOf(forwarded.wire()) == dispatcher.epoch().getAsLong();
+  }
+
+  /**
+   * Drops a forwarded message whose id this node may have forgotten, or has perhaps recorded in an
+   * earlier ownership. Returns whether it was dropped.
+   */
   private boolean dropIfTooLate(InboundMessage message) {
-    if (stage == GateStage.HOLDING || clock.nanoTime() - forgetAt < 0) return false;
+    if (stage == GateStage.HOLDING || clock.nanoTime() - forgetAt < 0 && isForThisOwnership(message)) return false;
     onHandled(message);
     return true;
   }

@@ -112,14 +112,15 @@ class FullPartitionTest {
             () -> 1, BlockBuilder.of(ActorSystem.anonymous())),
         key -> true, key -> {}, transfer -> {});
     gate.open(Entities.open(scope.anonymous(), ONE_HOUR, this::newCounter), false);
-    gate.onTransferComplete();
+    gate.onTransferComplete(1);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     return gate;
   }
 
   private static WireMessage request(int number) {
     return new WireMessage("part", Optional.of("answers"),
-        Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c." + number), PROTOCOL.encode(new Count(number)));
+        Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c." + number, Destination.EPOCH, "1"),
+        PROTOCOL.encode(new Count(number)));
   }
 
   private void fill() {

@@ -58,16 +58,25 @@ class MovedPartitionTest {
   private void giveAway() {
     gate.open(
         Entities.open(scope.anonymous(), ONE_MINUTE, (builder, key) -> builder.newActor((Pay message) -> {})), true);
-    gate.releaseWhenHandled(() -> gate.forwardTo("b"));
+    gate.releaseWhenHandled(() -> gate.forwardTo("b", 9));
     assertTrue(scope.awaitQuiescence(ONE_MINUTE));
     transfers.clear(); // removes the message that ends the transfer
   }
 
   private void receive(int cents) {
-    gate.receiveTransfer(
-        WireMessage.oneWay("part", Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c." + cents),
-            PROTOCOL.encode(new Pay(cents))));
+    receive(cents, epoch);
+  }
+
+  /** Receives a message that the previous owner forwards to the owner with an epoch. */
+  private void receive(int cents, long epochOfReceiver) {
+    gate.receiveTransfer(wire(cents, epochOfReceiver));
     assertTrue(scope.awaitQuiescence(ONE_MINUTE));
+  }
+
+  private static WireMessage wire(int cents, long epoch) {
+    return WireMessage.oneWay("part",
+        Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c." + cents, Destination.EPOCH, Long.toString(epoch)),
+        PROTOCOL.encode(new Pay(cents)));
   }
 
   private List<Pay> transferredPays() {
@@ -89,10 +98,8 @@ class MovedPartitionTest {
     gate.reclaim();
 
     receive(100);
-    gate.open(Entities.open(scope.anonymous(), ONE_MINUTE,
-        (builder, key) -> builder.newActor((Pay message) -> handledPays.add(message))), true);
+    open();
 
-    assertTrue(scope.awaitQuiescence(ONE_MINUTE));
     assertEquals(List.of(), transferredPays());
     assertEquals(List.of(new Pay(100)), handledPays);
   }
@@ -110,16 +117,16 @@ class MovedPartitionTest {
   }
 
   private void send(int cents, long epochOfSender) {
-    transport.publish(
-        WireMessage.oneWay("part",
-            Map.of(Destination.KEY, "ada", Destination.MESSAGE_ID, "c." + cents, Destination.EPOCH,
-                Long.toString(epochOfSender)),
-            PROTOCOL.encode(new Pay(cents))));
+    transport.publish(wire(cents, epochOfSender));
   }
 
   private void open() {
+    open(true);
+  }
+
+  private void open(boolean isTransferComplete) {
     gate.open(Entities.open(scope.anonymous(), ONE_MINUTE,
-        (builder, key) -> builder.newActor((Pay message) -> handledPays.add(message))), true);
+        (builder, key) -> builder.newActor((Pay message) -> handledPays.add(message))), isTransferComplete);
     assertTrue(scope.awaitQuiescence(ONE_MINUTE));
   }
 
@@ -155,6 +162,47 @@ class MovedPartitionTest {
     epoch = 7; // the table now says that this node owns the partition
     open();
     Patience.eventually(() -> handledPays.equals(List.of(new Pay(1))));
+  }
+
+  @Test
+  void forwardedMessageNamesEpochOfNextOwner() {
+    giveAway();
+
+    receive(100);
+
+    assertEquals(9, Destination.epochOf(transfers.getFirst().toWireMessage("fb.bank.x.b", "account.0")));
+  }
+
+  /**
+   * The node may have handled another copy of the message while it owned the partition with epoch
+   * 5. It has forgotten the ids since then.
+   */
+  @Test
+  void messageForwardedToEarlierOwnershipIsDropped() {
+    epoch = 7;
+    receive(1, 5); // before the partition opens
+    receive(2, 7);
+    open();
+
+    receive(3, 5);
+    receive(4, 7);
+
+    assertEquals(List.of(new Pay(2), new Pay(4)), handledPays);
+  }
+
+  @Test
+  void endOfTransferToEarlierOwnershipDoesNotOpenPartition() {
+    epoch = 7;
+    gate.onTransferComplete(5);
+    open(false);
+    send(1, 7);
+    assertTrue(ActorSystem.root().awaitQuiescence(ONE_MINUTE));
+    assertEquals(List.of(), handledPays);
+    receive(2, 7); // the previous owner held it, so it comes first
+
+    gate.onTransferComplete(7);
+
+    Patience.eventually(() -> handledPays.equals(List.of(new Pay(2), new Pay(1))));
   }
 
   /**

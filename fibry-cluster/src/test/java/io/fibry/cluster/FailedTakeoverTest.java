@@ -1,0 +1,123 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.wire.Subjects;
+import io.fibry.pool.Entities;
+import io.fibry.support.Intercepted;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualScheduler;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Tests a node that listens to a partition, but fails to write its right. Another node owns the
+ * partition in between, and handles the messages that the first node holds.
+ */
+class FailedTakeoverTest {
+  record Where() implements Request<Where, String> {}
+
+  private static final Duration TICK = Duration.ofMillis(500);
+  private static final Subjects SUBJECTS = new Subjects("bank");
+  // If both nodes are members, the first should own the partition
+  private static final String PREFERRED = "a";
+  private static final String OTHER = "b";
+
+  private final ManualScheduler clock = new ManualScheduler();
+  private final MemoryNetwork network = MemoryNetwork.create(clock);
+  private final ActorScope scope = ActorSystem.openScope("failed-takeover", options -> options.withScheduler(clock));
+  private final List<String> handled = new CopyOnWriteArrayList<>(); // names of the nodes that handled a request
+  private final Queue<Runnable> hiddenChanges = new ConcurrentLinkedQueue<>(); // that the other node has not read yet
+  private volatile boolean isWriteRefused = true; // a write of the preferred node fails
+  private volatile boolean isPreferredHidden = true; // the other node does not see the preferred node
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  private ClusterTransport connectPreferred(String app, String node) {
+    return Intercepted.of(ClusterTransport.class, network.connect(app, node), (method, arguments, call) -> {
+      boolean isWrite = method.getName().equals("create") || method.getName().equals("update");
+      if (isWrite && isWriteRefused && ((String) arguments[0]).startsWith(SUBJECTS.partitionKeyPrefix("place")))
+        throw new TransportException(Failure.UNKNOWN, "the answer was lost");
+      return call.pass();
+    });
+  }
+
+  private ClusterTransport connectOther(String app, String node) {
+    return Intercepted.of(ClusterTransport.class, network.connect(app, node), (method, arguments, call) -> {
+      if (method.getName().equals("watch")) {
+        @SuppressWarnings("unchecked") var reader = (Consumer<ClusterTransport.Entry>) arguments[1];
+        arguments[1] = (Consumer<ClusterTransport.Entry>) entry -> {
+          if (isPreferredHidden && entry.key().equals(SUBJECTS.keyOfNode(PREFERRED)))
+            hiddenChanges.add(() -> reader.accept(entry));
+          else reader.accept(entry);
+        };
+      }
+      return call.pass();
+    });
+  }
+
+  private Cluster join(String node, ClusterNetwork nodeNetwork) {
+    return Cluster.join("bank", nodeNetwork, options -> options.withNode(node).withPartitions(1).withScope(scope)
+        .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
+  }
+
+  private Entities<String, Where> host(Cluster node) {
+    String name = node.self().name();
+    return node.host("place", Where.class, scope.anonymous(), Duration.ofHours(1), (builder, key) -> builder
+        .newActor((Where where, ActorContext<Where> context) -> {
+          handled.add(name);
+          context.reply(where, name);
+        }));
+  }
+
+  private void passTime(Duration time) {
+    for (var remaining = time; remaining.isPositive(); remaining = remaining.minus(TICK)) {
+      clock.advance(TICK);
+      assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
+    }
+  }
+
+  private boolean isOwner(Cluster node) {
+    return node.health().partitions().getOrDefault("place", 0) == 1;
+  }
+
+  @Test
+  void nodeHandlesNoMessageThatOwnerInBetweenHandled() {
+    var preferred = join(PREFERRED, this::connectPreferred);
+    var hosting = Patience.startFiber(() -> { host(preferred); }); // returns when the partition has an owner
+    Patience.eventually(() -> network.openTransport().get(SUBJECTS.keyOfNode(PREFERRED)).isPresent()
+        && preferred.self().hosts().contains("place"));
+    passTime(TICK.multipliedBy(4)); // now it listens
+    var other = join(OTHER, this::connectOther);
+    var places = host(other);
+    assertTrue(isOwner(other));
+    assertEquals(OTHER, join("asking", network).entities("place", Where.class).actor("ada").ask(new Where()));
+    Patience.awaitEnd(hosting);
+
+    isWriteRefused = false;
+    isPreferredHidden = false;
+    hiddenChanges.forEach(Runnable::run);
+    passTime(Duration.ofSeconds(10));
+
+    Patience.eventually(() -> isOwner(preferred));
+    assertEquals(List.of(OTHER), handled);
+    assertEquals(PREFERRED, Patience.value(places.actor("ada").sendMessageReturn(new Where())));
+  }
+}
