@@ -93,7 +93,8 @@ final class PartitionGate<M> {
   private long transferCompleteEpoch = NO_EPOCH;
   private boolean hasPreviousOwner; // a previous owner forwards messages until forgetAt
   private Optional<Entities<String, M>> entities = Optional.empty();
-  private final Set<String> seenIds = new HashSet<>(); // of messages, as long as duplicates may arrive
+  // The ids of messages that entities got, as long as duplicates may arrive
+  private final Set<String> seenIds = new HashSet<>();
   private long forgetAt; // when seenIds is cleared, in nanoseconds of the clock
   private volatile long laterEpoch; // of a later owner, or 0; read by the coordinator
   private Optional<ReleaseGate<M>> pendingRelease = Optional.empty();
@@ -256,12 +257,11 @@ final class PartitionGate<M> {
   private void handle(GateEvent<M> event, ActorContext<GateEvent<M>> context) {
     switch (event) {
       case DirectMessage<M> direct -> {
-        if (!isNew(direct.message)) break;
         holdIfSuperseded(Destination.epochOf(direct.message.wire()));
         handleMessage(direct.message);
       }
       case ForwardedMessage<M> forwarded -> {
-        if (dropIfTooLate(forwarded.message) || !isNew(forwarded.message)) break;
+        if (dropIfTooLate(forwarded.message)) break;
         if (stage == GateStage.HOLDING) transferredMessages.add(forwarded.message);
         else handleMessage(forwarded.message);
       }
@@ -368,10 +368,13 @@ final class PartitionGate<M> {
       case HOLDING, RELEASED -> heldMessages.add(message);
       case FORWARDING -> {
         onHandled(message);
-        message.wire().header(Destination.MESSAGE_ID).ifPresent(seenIds::remove); // the next owner may forward it back
-        message.withRemainingTime(clock).ifPresent(wire -> sendTransfer(Optional.of(wire)));
+        if (!isSeen(message)) message.withRemainingTime(clock).ifPresent(wire -> sendTransfer(Optional.of(wire)));
       }
       default -> {
+        if (!recordId(message)) {
+          onHandled(message);
+          break;
+        }
         releaseCapacity(message.wire());
         message.withRemainingTime(clock).ifPresent(this::deliver); // may wait for capacity in a mailbox
         dispatcher.requests().removeWaiting(message);
@@ -431,15 +434,20 @@ final class PartitionGate<M> {
     return true;
   }
 
-  /** Returns whether the message has arrived here for the first time. Drops a duplicate. */
-  private boolean isNew(InboundMessage message) {
-    if (stage == GateStage.OPEN && clock.nanoTime() - forgetAt >= 0) {
+  private boolean isSeen(InboundMessage message) {
+    return message.wire().header(Destination.MESSAGE_ID).filter(seenIds::contains).isPresent();
+  }
+
+  /**
+   * Records the id of a message that an entity gets now, as long as duplicates may arrive. Returns
+   * false if the message is a duplicate. Messages that wait here may be duplicates of each other.
+   */
+  private boolean recordId(InboundMessage message) {
+    if (clock.nanoTime() - forgetAt >= 0) {
       if (!seenIds.isEmpty()) seenIds.clear();
       return true;
     }
-    boolean isFirst = message.wire().header(Destination.MESSAGE_ID).map(seenIds::add).orElse(true);
-    if (!isFirst) onHandled(message);
-    return isFirst;
+    return message.wire().header(Destination.MESSAGE_ID).map(seenIds::add).orElse(true);
   }
 
   private void closeEntities() {

@@ -190,6 +190,25 @@ class MovedPartitionTest {
     assertEquals(List.of(new Pay(2), new Pay(4)), handledPays);
   }
 
+  /** A message may arrive from its sender, from the previous owner, and from an earlier owner. */
+  @Test
+  void heldCopiesOfMessageAreHandledOnce() {
+    epoch = 7;
+    receive(1, 5);
+    send(1, 7);
+    receive(1, 7);
+    receive(2, 5);
+    receive(2, 7);
+    send(3, 7);
+    assertTrue(ActorSystem.root().awaitQuiescence(ONE_MINUTE));
+
+    open();
+
+    Patience.eventually(() -> handledPays.equals(List.of(new Pay(1), new Pay(2), new Pay(3))));
+    receive(3, 7);
+    assertEquals(3, handledPays.size());
+  }
+
   @Test
   void endOfTransferToEarlierOwnershipDoesNotOpenPartition() {
     epoch = 7;
