@@ -41,6 +41,7 @@ final class StreamHistoryCleaner {
   private final Map<String, StreamRetention> retentions = new ConcurrentHashMap<>(); // by kind
   private final Set<String> activeKinds = ConcurrentHashMap.newKeySet(); // kinds whose old turns a thread deletes
   private final Map<String, HistorySweep> sweeps = new ConcurrentHashMap<>(); // by kind
+  private final Set<String> failedKinds = ConcurrentHashMap.newKeySet(); // kinds whose last purge failed
 
   StreamHistoryCleaner(StoreContext store) {
     this.store = store;
@@ -140,16 +141,20 @@ final class StreamHistoryCleaner {
   }
 
   private void start(String name, String kind, Runnable task) {
-    Thread.ofVirtual().name(name).start(() -> {
-      try {
-        task.run();
-      } catch (StoreClosedException closed) {
-        // the next process purges these turns
-      } catch (RuntimeException failure) {
-        if (!store.isClosed()) LoggerFactory.getLogger(NatsStore.class)
-            .warn("{} could not purge replaced turns of kind '{}', and keeps them for now", store, kind, failure);
-      }
-    });
+    Thread.ofVirtual().name(name).start(() -> purge(kind, task));
+  }
+
+  /** Runs a task that purges turns. Of several failures in a row, only the first is logged. */
+  void purge(String kind, Runnable task) {
+    try {
+      task.run();
+      failedKinds.remove(kind);
+    } catch (StoreClosedException closed) {
+      // the next process purges these turns
+    } catch (RuntimeException failure) {
+      if (!store.isClosed() && failedKinds.add(kind)) LoggerFactory.getLogger(NatsStore.class)
+          .warn("{} could not purge replaced turns of kind '{}', and keeps them for now", store, kind, failure);
+    }
   }
 
   /** Returns the first position that a view of the kind has not passed; empty without a view. */
