@@ -204,7 +204,8 @@ public sealed interface Durable<M> permits DurableDefinition {
     Builder<M> messages(Codec<M> codec);
 
     /**
-     * Sets the codec with which answers to an {@link Idempotent} request are remembered.
+     * Sets the codec with which answers to an {@link Idempotent} request are remembered. Nodes of a
+     * cluster send each other answers in the form of {@code Codec.ofAnswers(request)}.
      *
      * @param <R> answers
      * @param request class of the request
