@@ -48,7 +48,7 @@ class ProseRulesTest {
    * here.
    */
   private static final Map<String, Integer> MAX_COUNTS = Map.ofEntries(
-      Map.entry("code of fibry-cluster", 5),
+      Map.entry("code of fibry-cluster", 4),
       Map.entry("code of fibry-core", 12),
       Map.entry("code of fibry-durable", 3),
       Map.entry("code of fibry-simulation", 2),

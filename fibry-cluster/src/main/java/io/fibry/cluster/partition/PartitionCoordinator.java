@@ -10,7 +10,8 @@ import io.fibry.cluster.TransportException;
 import io.fibry.cluster.membership.InternalActors;
 import io.fibry.cluster.membership.PartitionAssignment;
 import io.fibry.cluster.membership.PartitionRight;
-import io.fibry.cluster.partition.PartitionState.PartitionStage;
+import io.fibry.cluster.partition.MoveProtocol.MoveStep;
+import io.fibry.cluster.partition.MoveProtocol.PartitionStage;
 import io.fibry.cluster.remote.InboundDispatcher;
 import io.fibry.cluster.remote.NodeContext;
 import io.fibry.cluster.spi.ClusterTransport;
@@ -20,6 +21,7 @@ import io.fibry.cluster.wire.Protocol;
 import io.fibry.pool.Entities;
 import io.fibry.text.Lines;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -41,30 +43,19 @@ import org.slf4j.LoggerFactory;
  * match the preferred owners. A {@link PartitionState} is the coordinator's view of one partition.
  * A {@link PartitionGate} holds, handles or forwards the messages of the partition.
  *
- * <p><b>Stages</b> of a partition, in the order of a move from node a to node b:
- *
- * <pre>
- *   on a                                             on b
- *   OWNED       handles messages                     AWAY    does not listen
- *   RELEASING   its entities finish, and end
- *   RELEASED    has freed the right, holds messages
- *                                                    AWAY    listens, holds, writes its right
- *                                                    OWNED   waits for the messages that a held
- *   FORWARDING  forwards messages, for a while
- *   ENDING      forwards arrived messages, and ends  OWNED   handles them, then its own
- *   AWAY        does not listen
- * </pre>
+ * <p>{@link MoveProtocol} has the stages of a partition, and the steps from each stage.
  *
  * <p><b>No message is lost,</b> because b listens before it writes its right, and a listens until
- * it has forwarded messages for a while. <b>No message is handled twice:</b> both nodes get a
- * message that comes while both listen, but b recognizes duplicates by their ids. A forwarded
- * message names the version of b's right. If b owns the partition by a later right meanwhile, it
- * has forgotten the ids that it knew by the earlier right, and drops the message. A right contains
- * the version of the entry that it replaced. If this is the version by which a freed the right, a
- * forwards the held messages to b. Otherwise another node has owned the partition in between, and
- * may have handled these messages, so a drops them. If b fails to write its right, and another node
- * changes the entry first, b drops the messages that it holds, for the same reason. A node that
- * loses its lease drops its partitions.
+ * it has forwarded messages for a while.
+ *
+ * <p><b>No message is handled twice.</b> Both nodes get a message that comes while both listen, but
+ * b recognizes duplicates by their ids. A forwarded message names the version of b's right. If b
+ * owns the partition by a later right meanwhile, it has forgotten the ids that it knew by the
+ * earlier right, and drops the message. A right contains the version of the entry that it replaced.
+ * If this is the version by which a freed the right, a forwards the held messages to b. Otherwise
+ * another node has owned the partition in between, and may have handled these messages, so a drops
+ * them. If b fails to write its right, and another node changes the entry first, b drops the
+ * messages that it holds, for the same reason. A node that loses its lease drops its partitions.
  *
  * <p>Fields without a remark are used by the coordinator's thread only.
  */
@@ -233,14 +224,14 @@ public final class PartitionCoordinator<M> {
       case OwnershipUpdate update -> onEntry(update.entry);
       case PartitionReleased release -> {
         var partition = partitions.get(release.number);
-        if (gates.get(release.number) != release.gate || partition.stage != PartitionStage.RELEASING) break;
-        partition.areEntitiesClosed = true;
+        if (gates.get(release.number) != release.gate || partition.stage() != PartitionStage.RELEASING) break;
+        partition.take(MoveStep.CLOSE);
         reconsider(partition);
       }
       case PartitionEnded end -> {
         if (gates.get(end.number) != end.gate) break;
         gates.set(end.number, null);
-        partitions.get(end.number).stage = PartitionStage.AWAY;
+        partitions.get(end.number).take(MoveStep.LEAVE);
         reconsider(partitions.get(end.number));
       }
       case PartitionTick tick -> {
@@ -262,7 +253,7 @@ public final class PartitionCoordinator<M> {
       settledFuture.get().complete(Done.DONE);
       settledFuture = Optional.empty();
     }
-    releaseAllDone.filter(future -> partitions.stream().allMatch(partition -> partition.stage == PartitionStage.AWAY))
+    releaseAllDone.filter(future -> partitions.stream().allMatch(partition -> partition.stage() == PartitionStage.AWAY))
         .ifPresent(future -> future.complete(Done.DONE));
   }
 
@@ -300,11 +291,11 @@ public final class PartitionCoordinator<M> {
 
   /** Adapts the stage of a partition to its entry in the table. */
   private void adaptToEntry(PartitionState partition) {
-    switch (partition.stage) {
-      case OWNED -> {
+    switch (partition.stage()) {
+      case OWNED, RELEASING -> {
         if (!partition.isOwnedHere()) onLost(partition);
       }
-      case RELEASING -> {
+      case CLOSED -> {
         if (partition.isReleasedHere()) onReleased(partition);
         else if (!partition.isOwnedHere()) onLost(partition);
       }
@@ -341,13 +332,13 @@ public final class PartitionCoordinator<M> {
     boolean isPreferred = partition.preferredNode.filter(nodeContext.node()::equals).isPresent();
     boolean isOverdue = nodeContext.clock().nanoTime() - partition.deadline >= 0;
     if (partition.awaitsTransfer && isOverdue
-        && (partition.stage == PartitionStage.OWNED || partition.stage == PartitionStage.RELEASING)) {
+        && (partition.stage() == PartitionStage.OWNED || partition.stage() == PartitionStage.RELEASING)) {
       partition.awaitsTransfer = false;
       gates.get(partition.number).onTransferComplete(partition.epoch); // the previous owner is too slow
     }
-    if (partition.stage == PartitionStage.OWNED || partition.stage == PartitionStage.RELEASING)
+    if (partition.stage() == PartitionStage.OWNED || partition.stage() == PartitionStage.RELEASING)
       checkLaterEpoch(partition);
-    switch (partition.stage) {
+    switch (partition.stage()) {
       case AWAY -> {
         if (isPreferred || partition.isOwnedHere()) acquire(partition);
         else if (gates.get(partition.number) != null) onLost(partition);
@@ -355,9 +346,8 @@ public final class PartitionCoordinator<M> {
       case OWNED -> {
         if (!isPreferred && mayMove()) release(partition);
       }
-      case RELEASING -> {
-        if (partition.areEntitiesClosed) freeRight(partition);
-      }
+      case RELEASING, ENDING -> {}
+      case CLOSED -> freeRight(partition);
       case RELEASED -> {
         if (partition.isOwnedElsewhere()) adaptToEntry(partition); // forwards, if the owner is known for long enough
         else if (partition.nextOwner().isPresent()) onLost(partition); // a dead owner may have handled held messages
@@ -369,7 +359,6 @@ public final class PartitionCoordinator<M> {
         if (isOverdue) endGate(partition);
         else if (isPreferred) acquire(partition);
       }
-      case ENDING -> {}
     }
   }
 
@@ -383,9 +372,9 @@ public final class PartitionCoordinator<M> {
 
   private boolean mayMove() {
     if (releaseAllDone.isPresent()) return true;
-    long moving = partitions.stream().map(partition -> partition.stage)
-        .filter(stage -> stage == PartitionStage.RELEASING || stage == PartitionStage.RELEASED).count();
-    long owned = partitions.stream().filter(partition -> partition.stage == PartitionStage.OWNED).count();
+    long moving = partitions.stream().map(partition -> partition.stage())
+        .filter(EnumSet.of(PartitionStage.RELEASING, PartitionStage.CLOSED, PartitionStage.RELEASED)::contains).count();
+    long owned = partitions.stream().filter(partition -> partition.stage() == PartitionStage.OWNED).count();
     return nodeContext.clock().nanoTime() - settledAt >= 0 && moving < Math.max(1, owned / MOVING_DIVISOR);
   }
 
@@ -399,16 +388,16 @@ public final class PartitionCoordinator<M> {
     String life = nodeContext.lease().self().id();
     partition.beginMove();
     if (gates.get(partition.number) == null) openGate(partition, life);
-    else if (partition.stage != PartitionStage.AWAY) partition.awaitsTransfer = partition.expectsTransfer();
-    if (partition.stage == PartitionStage.FORWARDING) gates.get(partition.number).reclaim();
+    else if (partition.stage() != PartitionStage.AWAY) partition.awaitsTransfer = partition.expectsTransfer();
+    if (partition.stage() == PartitionStage.FORWARDING) gates.get(partition.number).reclaim();
     if (!partition.isOwnedHere() && !partition.write(false, life)) {
       partition.forgetMove();
-      if (partition.stage == PartitionStage.AWAY) onLost(partition);
+      if (partition.stage() == PartitionStage.AWAY) onLost(partition);
       else adaptToEntry(partition);
       return;
     }
     var ownedEntities = entityFactory.entities(partition.number); // fails if the store is not available
-    partition.stage = PartitionStage.OWNED;
+    partition.take(MoveStep.TAKE);
     partition.deadline = nodeContext.clock().nanoTime() + TRANSFER_TIMEOUT.toNanos();
     partition.epoch = partition.version;
     entities.set(partition.number, ownedEntities);
@@ -432,8 +421,7 @@ public final class PartitionCoordinator<M> {
 
   private void release(PartitionState partition) {
     var gate = gates.get(partition.number);
-    partition.stage = PartitionStage.RELEASING;
-    partition.areEntitiesClosed = false;
+    partition.take(MoveStep.RELEASE);
     partition.beginMove();
     gate.releaseWhenHandled(() -> coordinator.sendMessage(new PartitionReleased(partition.number, gate)));
   }
@@ -444,7 +432,7 @@ public final class PartitionCoordinator<M> {
   }
 
   private void onReleased(PartitionState partition) {
-    partition.stage = PartitionStage.RELEASED;
+    partition.take(MoveStep.FREE);
     partition.releasedVersion = partition.version;
     // If no other node can take the partition, its right is deleted after this time.
     partition.deadline = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
@@ -458,7 +446,7 @@ public final class PartitionCoordinator<M> {
    */
   private void forwardTo(PartitionState partition, PartitionRight next) {
     if (!nodeContext.membership().isKnownFor(nodeContext.settleTime(), next)) return;
-    partition.stage = PartitionStage.FORWARDING;
+    partition.take(MoveStep.FORWARD);
     partition.deadline = nodeContext.clock().nanoTime() + nodeContext.settleTime().toNanos();
     gates.get(partition.number).forwardTo(next.node(), partition.version);
     partition.endMove("given to " + next.node());
@@ -472,15 +460,15 @@ public final class PartitionCoordinator<M> {
 
   private void endGate(PartitionState partition) {
     var gate = gates.get(partition.number);
-    partition.stage = PartitionStage.ENDING;
+    partition.take(MoveStep.END);
     gate.endAfterMessages(() -> coordinator.sendMessage(new PartitionEnded(partition.number, gate)));
   }
 
   /** Drops a partition, because this node does not own it any more, or its lease has expired. */
   private void onLost(PartitionState partition) {
     partition.lossCount++;
-    if (partition.stage != PartitionStage.AWAY) partition.endMove("lost");
-    partition.stage = PartitionStage.AWAY;
+    if (partition.stage() != PartitionStage.AWAY) partition.endMove("lost");
+    partition.take(MoveStep.LOSE);
     drop(partition.number);
   }
 

@@ -5,6 +5,8 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.membership.InternalActors;
+import io.fibry.cluster.partition.MoveProtocol.GateStage;
+import io.fibry.cluster.partition.MoveProtocol.GateStep;
 import io.fibry.cluster.remote.InboundDispatcher;
 import io.fibry.cluster.remote.InboundMessage;
 import io.fibry.cluster.remote.NodeContext;
@@ -40,10 +42,6 @@ final class PartitionGate<M> {
   private static final Duration KILL_TIMEOUT = Duration.ofSeconds(2);
   private static final Duration ID_RETENTION = Duration.ofSeconds(10); // of message ids; forwarding takes only 2 s
   private static final long NO_EPOCH = -1;
-
-  private enum GateStage {
-    HOLDING, OPEN, RELEASED, FORWARDING
-  }
 
   private sealed interface GateEvent<M> {}
 
@@ -271,7 +269,7 @@ final class PartitionGate<M> {
       }
       case OpenGate<M> open -> {
         entities = Optional.of(open.entities);
-        stage = GateStage.HOLDING;
+        stage = stage.after(GateStep.HOLD);
         hasPreviousOwner |= !open.isTransferComplete;
         if (open.isTransferComplete) transferCompleteEpoch = dispatcher.epoch().getAsLong();
         openIfReady();
@@ -283,12 +281,12 @@ final class PartitionGate<M> {
       case ForwardTo<M> target -> {
         nextOwner = target.node;
         nextEpoch = target.epoch;
-        stage = GateStage.FORWARDING;
+        stage = stage.after(GateStep.FORWARD);
         while (!heldMessages.isEmpty()) handleMessage(heldMessages.poll());
         sendTransfer(Optional.empty());
       }
       case ReclaimGate<M> reclaim -> {
-        if (stage == GateStage.FORWARDING) stage = GateStage.HOLDING;
+        if (stage == GateStage.FORWARDING) stage = stage.after(GateStep.HOLD);
       }
       case ResumeForwarding<M> resume -> continueForwarding();
       case GateDrained<M> drained -> {
@@ -311,7 +309,7 @@ final class PartitionGate<M> {
    */
   private void holdIfSuperseded(long epoch) {
     if (stage != GateStage.OPEN && stage != GateStage.HOLDING || !isLater(epoch)) return;
-    stage = GateStage.HOLDING;
+    stage = stage.after(GateStep.HOLD);
     isExclusive = false;
     laterEpoch = Math.max(laterEpoch, epoch);
   }
@@ -324,7 +322,7 @@ final class PartitionGate<M> {
     if (stage != GateStage.HOLDING || entities.isEmpty() || isLater(laterEpoch)
         || transferCompleteEpoch != dispatcher.epoch().getAsLong())
       return;
-    stage = GateStage.OPEN;
+    stage = stage.after(GateStep.OPEN);
     long now = clock.nanoTime();
     forgetAt = now + ID_RETENTION.toNanos();
     exclusiveFrom = hasPreviousOwner ? forgetAt : now;
@@ -340,7 +338,7 @@ final class PartitionGate<M> {
   private void releaseEntities() {
     if (stage != GateStage.OPEN || pendingRelease.isEmpty()) return;
     closeEntities();
-    stage = GateStage.RELEASED;
+    stage = stage.after(GateStep.RELEASE);
     isExclusive = false;
     hasPreviousOwner = false;
     pendingRelease.get().onReleased.run();
@@ -349,7 +347,7 @@ final class PartitionGate<M> {
 
   private void continueForwarding() {
     if (stage != GateStage.HOLDING || nextOwner.isEmpty()) return;
-    stage = GateStage.FORWARDING;
+    stage = stage.after(GateStep.FORWARD);
     handleHeld();
   }
 

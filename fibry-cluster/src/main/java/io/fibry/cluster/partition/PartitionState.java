@@ -3,6 +3,8 @@ package io.fibry.cluster.partition;
 import io.fibry.cluster.membership.ClusterEvents;
 import io.fibry.cluster.membership.NodeState;
 import io.fibry.cluster.membership.PartitionRight;
+import io.fibry.cluster.partition.MoveProtocol.MoveStep;
+import io.fibry.cluster.partition.MoveProtocol.PartitionStage;
 import io.fibry.cluster.remote.NodeContext;
 import io.fibry.cluster.spi.ClusterTransport;
 import java.util.Optional;
@@ -13,21 +15,15 @@ import java.util.function.BooleanSupplier;
  * actor of {@link PartitionCoordinator}.
  */
 final class PartitionState {
-  /** The stage of a move to this node or away from it; see {@link PartitionCoordinator}. */
-  enum PartitionStage {
-    AWAY, OWNED, RELEASING, RELEASED, FORWARDING, ENDING
-  }
-
   private final NodeContext nodeContext;
   private final String kind;
   final String key; // of the entry in the table
   final int number;
-  PartitionStage stage = PartitionStage.AWAY;
+  private PartitionStage stage = PartitionStage.AWAY;
   Optional<PartitionRight> right = Optional.empty(); // the last known right, or empty
   long version; // of the last known entry
   long releasedVersion; // version of the entry by which this node freed the right
   Optional<String> preferredNode = Optional.empty();
-  boolean areEntitiesClosed; // the right can be freed
   boolean awaitsTransfer; // the previous owner may still forward held messages
   long deadline; // of the current stage, in nanoseconds of the clock
   volatile long epoch; // version by which this node owns the partition; written by the coordinator, read by all
@@ -39,6 +35,14 @@ final class PartitionState {
     this.kind = kind;
     this.key = nodeContext.subjects().keyOfPartition(kind, number);
     this.number = number;
+  }
+
+  PartitionStage stage() {
+    return stage;
+  }
+
+  void take(MoveStep step) {
+    stage = stage.after(step);
   }
 
   void beginMove() {

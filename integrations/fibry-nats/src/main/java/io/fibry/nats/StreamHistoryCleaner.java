@@ -144,7 +144,7 @@ final class StreamHistoryCleaner {
     Thread.ofVirtual().name(name).start(() -> purge(kind, task));
   }
 
-  /** Runs a task that purges turns. Of several failures in a row, only the first is logged. */
+  /** Runs a task that purges turns, and logs the first of several failures in a row. */
   void purge(String kind, Runnable task) {
     try {
       task.run();

@@ -1,0 +1,106 @@
+package io.fibry.cluster.partition;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The protocol by which a partition moves from one node to another, as two tables. The coordinator
+ * of a node has a {@link PartitionStage} for each partition. The {@link PartitionGate} of the
+ * partition, another actor, has a {@link GateStage}. When the coordinator has taken a step, it
+ * notifies the gate, which takes its own step after the messages that have arrived before. Both
+ * change their stages only by these tables.
+ *
+ * <p>Stages of a move from node a to node b, in their order:
+ *
+ * <pre>
+ *   on a                                             on b
+ *   OWNED       handles messages                     AWAY    does not listen
+ *   RELEASING   its entities finish, and end
+ *   CLOSED      holds messages
+ *   RELEASED    has freed the right
+ *                                                    AWAY    listens, holds, writes its right
+ *                                                    OWNED   waits for the messages that a held
+ *   FORWARDING  forwards messages, for a while
+ *   ENDING      forwards arrived messages, and ends  OWNED   handles them, then its own
+ *   AWAY        does not listen
+ * </pre>
+ */
+final class MoveProtocol {
+  /** The stage of a partition on a node. */
+  enum PartitionStage {
+    AWAY, OWNED, RELEASING, CLOSED, RELEASED, FORWARDING, ENDING;
+
+    /** Returns the stage after a step, which this stage must permit. */
+    PartitionStage after(MoveStep step) {
+      return MOVES.stream().filter(move -> move.from == this && move.step == step).findFirst()
+          .orElseThrow(() -> new IllegalStateException("a partition that is " + this + " cannot " + step)).to;
+    }
+  }
+
+  /** A step of the coordinator. */
+  enum MoveStep {
+    TAKE, // its right is written
+    RELEASE, // another node should own the partition
+    CLOSE, // the entities have ended
+    FREE, // the right is freed
+    FORWARD, // the next owner is known
+    END, // the messages were forwarded for long enough, or no node can take the partition
+    LEAVE, // the gate has ended
+    LOSE // another node may own the partition, or the right cannot be written
+  }
+
+  /** A row of the coordinator's table. */
+  record Move(PartitionStage from, MoveStep step, PartitionStage to) {}
+
+  /** How a gate treats the messages that arrive. */
+  enum GateStage {
+    HOLDING, OPEN, RELEASED, FORWARDING;
+
+    /** Returns the stage after a step, which this stage must permit. */
+    GateStage after(GateStep step) {
+      return GATE_MOVES.stream().filter(move -> move.from == this && move.step == step).findFirst()
+          .orElseThrow(() -> new IllegalStateException("a gate that is " + this + " cannot " + step)).to;
+    }
+  }
+
+  /** A step of the gate. */
+  enum GateStep {
+    HOLD, // waits until the coordinator knows whether this node owns the partition
+    OPEN, // gives the messages to the entities
+    RELEASE, // the entities have handled their messages, and have ended
+    FORWARD // sends the messages to the next owner
+  }
+
+  /** A row of the gate's table. */
+  record GateMove(GateStage from, GateStep step, GateStage to) {}
+
+  static final List<Move> MOVES = Stream.concat(Stream.of(
+      new Move(PartitionStage.AWAY, MoveStep.TAKE, PartitionStage.OWNED),
+      new Move(PartitionStage.OWNED, MoveStep.RELEASE, PartitionStage.RELEASING),
+      new Move(PartitionStage.RELEASING, MoveStep.CLOSE, PartitionStage.CLOSED),
+      new Move(PartitionStage.CLOSED, MoveStep.FREE, PartitionStage.RELEASED),
+      new Move(PartitionStage.RELEASED, MoveStep.FORWARD, PartitionStage.FORWARDING),
+      new Move(PartitionStage.RELEASED, MoveStep.TAKE, PartitionStage.OWNED),
+      new Move(PartitionStage.RELEASED, MoveStep.END, PartitionStage.ENDING),
+      new Move(PartitionStage.FORWARDING, MoveStep.TAKE, PartitionStage.OWNED),
+      new Move(PartitionStage.FORWARDING, MoveStep.END, PartitionStage.ENDING),
+      new Move(PartitionStage.ENDING, MoveStep.LEAVE, PartitionStage.AWAY)),
+      Stream.of(PartitionStage.values())
+          .map(stage -> new Move(stage, MoveStep.LOSE, PartitionStage.AWAY)))
+      .toList();
+
+  static final List<GateMove> GATE_MOVES = List.of(
+      new GateMove(GateStage.HOLDING, GateStep.HOLD, GateStage.HOLDING),
+      new GateMove(GateStage.HOLDING, GateStep.OPEN, GateStage.OPEN),
+      // Another node has taken the partition first
+      new GateMove(GateStage.HOLDING, GateStep.FORWARD, GateStage.FORWARDING),
+      // A sender knows a later owner
+      new GateMove(GateStage.OPEN, GateStep.HOLD, GateStage.HOLDING),
+      new GateMove(GateStage.OPEN, GateStep.RELEASE, GateStage.RELEASED),
+      new GateMove(GateStage.RELEASED, GateStep.FORWARD, GateStage.FORWARDING),
+      // This node takes the partition again
+      new GateMove(GateStage.RELEASED, GateStep.HOLD, GateStage.HOLDING),
+      new GateMove(GateStage.FORWARDING, GateStep.HOLD, GateStage.HOLDING));
+
+  private MoveProtocol() {}
+}
