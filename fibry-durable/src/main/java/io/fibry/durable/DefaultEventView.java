@@ -22,7 +22,8 @@ record DefaultEventView<E>(String kind, Codec<E> eventCodec, Optional<String> na
     Handler<EventView.EndedActor> endHandler)
     implements EventView<E> {
   static <E> EventView<E> of(String kind, Codec<E> events) {
-    return new DefaultEventView<>(StoredNameChecks.checkPlain("kind", kind), events, Optional.empty(), end -> {});
+    var codec = CheckedCodec.of(events);
+    return new DefaultEventView<>(StoredNameChecks.checkPlain("kind", kind), codec, Optional.empty(), end -> {});
   }
 
   @Override

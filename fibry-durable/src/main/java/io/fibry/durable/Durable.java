@@ -63,7 +63,7 @@ public sealed interface Durable<M> permits DurableDefinition {
    * @return a view that begins with the first event
    */
   static <E> EventView<E> view(String kind, Codec<E> events) {
-    return DefaultEventView.of(kind, CheckedCodec.of(events));
+    return DefaultEventView.of(kind, events);
   }
 
   /**

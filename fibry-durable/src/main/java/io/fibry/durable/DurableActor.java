@@ -176,7 +176,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
       return askInOrder(call, startedLimit);
     } catch (Throwable failure) {
       if (isInterrupted(failure)) throw interruption(call, failure);
-      if (isUnanswered(call, failure)) throw RequestStoredException.of(id(), delivery.blockBuilder, request, failure);
+      if (isUnanswered(call, failure)) throw delivery.requestStoredException(key, request, failure);
       throw failure;
     } finally {
       delivery.release(key, call.id());
@@ -227,15 +227,15 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         if (failure == null) result.complete(value);
         else {
           var cause = limit.complete(failure, call);
-          result.completeExceptionally(isUnanswered(call, cause)
-              ? RequestStoredException.of(id(), delivery.blockBuilder, call.message(), cause) : cause);
+          result.completeExceptionally(
+              isUnanswered(call, cause) ? delivery.requestStoredException(key, call.message(), cause) : cause);
         }
       });
       result.whenComplete((value, failure) -> answer.cancel(true)); // no effect if `answer` is done
       return result;
     } catch (RuntimeException notSent) {
       if (isInterrupted(notSent)) throw interruption(call, notSent);
-      throw RequestStoredException.of(id(), delivery.blockBuilder, call.message(), notSent);
+      throw delivery.requestStoredException(key, call.message(), notSent);
     } finally {
       if (!isSent) delivery.release(key, call.id());
     }
@@ -300,8 +300,8 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   }
 
   private NotStoredException notStored(Object request, StoreException cause) {
-    return NotStoredException.ofMessage(id().toString(), delivery.blockBuilder.describeRequest(request), request,
-        cause);
+    return new NotStoredException(id() + " does not get " + delivery.blockBuilder.describeRequest(request)
+        + ", since it could not be stored", id().toString(), request, cause, cause.outcome());
   }
 
   @SuppressWarnings("unchecked") // the public methods accept only requests that are an M

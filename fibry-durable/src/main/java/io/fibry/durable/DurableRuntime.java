@@ -132,8 +132,8 @@ final class DurableRuntime<S, E, M> {
       turn = new TurnContext<>(this, state, request, request, coreContext);
       needsTurn = turns.isPending(request) || turn.knownAnswer().isPresent();
     } catch (Throwable failure) { // the request still waits at the store
-      coreContext.replyWhen(request, CompletableFuture.failedFuture(
-          RequestStoredException.of(id, delivery.blockBuilder, request.message(), failure)));
+      coreContext.replyWhen(request,
+          CompletableFuture.failedFuture(delivery.requestStoredException(id.key(), request.message(), failure)));
       throw failure;
     }
     if (needsTurn) handle(turn);
@@ -246,7 +246,7 @@ final class DurableRuntime<S, E, M> {
       isStateDoubtful = !Immutability.isImmutable(state);
       boolean isRetried = !isAppended && retryOrPark(turn, failure);
       turn.fail(turns.lastStored(),
-          isRetried ? RequestStoredException.of(id, delivery.blockBuilder, turn.message(), failure) : failure);
+          isRetried ? delivery.requestStoredException(id.key(), turn.message(), failure) : failure);
       throw failure;
     } finally {
       sendAnswers(turn, hasFailed);
@@ -426,8 +426,8 @@ final class DurableRuntime<S, E, M> {
     boolean isPending =
         turn.storedMessage().filter(StoredMessage::hasAsker).isPresent()
             && !(hasFailed && cause.outcome() == Outcome.UNKNOWN);
-    return NotStoredException.ofTurn(id.toString(), delivery.blockBuilder.describeRequest(turn.message()),
-        turn.message(), cause,
+    return new NotStoredException(id + " handled " + delivery.blockBuilder.describeRequest(turn.message())
+        + ", and could not store what it did", id.toString(), turn.message(), cause,
         isPending ? Outcome.WILL_BE_DONE : cause.outcome());
   }
 

@@ -14,22 +14,20 @@ import io.fibry.text.Lines;
 public final class NotStoredException extends RequestException {
   private static final long serialVersionUID = 1;
 
-  private NotStoredException(String text, String actor, Object request, StoreException cause, Outcome outcome) {
+  /**
+   * Makes an exception. Durable actors do this.
+   *
+   * @param text which actor could not store what; the constructor adds the outcome and the cause
+   * @param actor the name of the actor
+   * @param request the request
+   * @param cause the refusal of the store
+   * @param outcome whether the request was or will be handled
+   */
+  public NotStoredException(String text, String actor, Object request, StoreException cause, Outcome outcome) {
     super(text + switch (outcome) {
       case NOT_DONE -> ": ";
       case WILL_BE_DONE -> "; the message itself is stored, and the actor handles it again without another send: ";
       case UNKNOWN -> "; it may be stored all the same: ";
     } + Lines.message(cause), actor, request, cause, outcome);
-  }
-
-  static NotStoredException ofTurn(String actor, String text, Object request, StoreException cause,
-      Outcome outcome) {
-    return new NotStoredException(actor + " handled " + text + ", and could not store what it did", actor, request,
-        cause, outcome);
-  }
-
-  static NotStoredException ofMessage(String actor, String text, Object request, StoreException cause) {
-    return new NotStoredException(actor + " does not get " + text + ", since it could not be stored", actor, request,
-        cause, cause.outcome());
   }
 }

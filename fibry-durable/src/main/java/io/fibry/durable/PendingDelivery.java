@@ -73,6 +73,11 @@ final class PendingDelivery implements StoreRegistry.Delivery, AutoCloseable {
     dueTimes.sleepUntil(time);
   }
 
+  /** Returns the exception for the asker of a request that is stored and gets no answer. */
+  RequestStoredException requestStoredException(String key, Object request, Throwable cause) {
+    return new RequestStoredException(kind.id(key).toString(), blockBuilder.describeRequest(request), request, cause);
+  }
+
   // ---- waiting messages
 
   /** Starts the delivery, also of messages that wait at the store already. */

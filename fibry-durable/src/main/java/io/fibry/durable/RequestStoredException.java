@@ -3,8 +3,6 @@ package io.fibry.durable;
 import io.fibry.MailboxFullException;
 import io.fibry.Outcome;
 import io.fibry.RequestException;
-import io.fibry.spi.BlockBuilder;
-import io.fibry.store.Store;
 import io.fibry.text.Lines;
 
 /**
@@ -15,15 +13,17 @@ import io.fibry.text.Lines;
 public final class RequestStoredException extends RequestException {
   private static final long serialVersionUID = 1;
 
-  private RequestStoredException(String text, String actor, Object request, Throwable cause) {
-    super(text, actor, request, cause, Outcome.WILL_BE_DONE);
-  }
-
-  static RequestStoredException of(Store.ActorId actor, BlockBuilder<?> blockBuilder, Object request,
-      Throwable cause) {
-    return new RequestStoredException(actor + " has stored " + blockBuilder.describeRequest(request)
-        + ", and handles it once without another send, but does not answer: " + reason(cause), actor.toString(),
-        request, cause);
+  /**
+   * Makes an exception. Durable actors do this.
+   *
+   * @param actor the name of the actor, which has stored the request
+   * @param description the request as texts show it
+   * @param request the request without an answer
+   * @param cause why there is no answer
+   */
+  public RequestStoredException(String actor, String description, Object request, Throwable cause) {
+    super(actor + " has stored " + description + ", and handles it once without another send, but does not answer: "
+        + reason(cause), actor, request, cause, Outcome.WILL_BE_DONE);
   }
 
   /** Returns the text of the cause. For a full mailbox, leaves out the advice to ask again. */

@@ -7,7 +7,13 @@ package io.fibry.durable;
 public final class StepFailedException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  StepFailedException(String text, Throwable cause) {
+  /**
+   * Makes an exception. Durable actors do this.
+   *
+   * @param text which step failed, and how
+   * @param cause the exception of the step; null if the step failed when its message came before
+   */
+  public StepFailedException(String text, Throwable cause) {
     super(text, cause);
   }
 }

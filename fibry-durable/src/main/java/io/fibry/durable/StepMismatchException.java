@@ -9,7 +9,15 @@ import io.fibry.text.Lines;
 public final class StepMismatchException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  StepMismatchException(String actor, int stepNumber, String stored, String current) {
+  /**
+   * Makes an exception. Durable actors do this.
+   *
+   * @param actor the name of the actor
+   * @param stepNumber the number of the step in its turn; the first is 1
+   * @param stored the name of the step that is stored with this number
+   * @param current the name of the step that the handler runs now
+   */
+  public StepMismatchException(String actor, int stepNumber, String stored, String current) {
     super(actor + " did step '" + Lines.line(stored) + "' as number " + stepNumber
         + " when this message came before, and now it does '" + Lines.line(current)
         + "'; let changed handlers keep the names and the order of their steps, or take another message");
