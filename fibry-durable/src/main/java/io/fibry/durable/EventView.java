@@ -3,6 +3,7 @@ package io.fibry.durable;
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.Handler;
+import io.fibry.durable.view.StoredViews;
 import io.fibry.store.Store;
 import java.time.Instant;
 import java.util.List;

@@ -12,6 +12,7 @@ import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.codec.CodecException;
 import io.fibry.durable.Durable.Builder;
+import io.fibry.durable.storage.Body;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;

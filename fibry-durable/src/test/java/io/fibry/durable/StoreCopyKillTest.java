@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
+import io.fibry.durable.storage.Body;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.folder.FolderStore;

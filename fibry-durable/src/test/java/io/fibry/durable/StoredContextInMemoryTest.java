@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.codec.Codec;
+import io.fibry.durable.storage.Mail;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

@@ -1,0 +1,118 @@
+package io.fibry.durable.delivery;
+
+import io.fibry.durable.storage.DurableLog;
+import io.fibry.text.Lines;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** The next time at which each actor needs a courier, by the store's clock. Thread-safe. */
+final class DueTimes {
+  // The store's clock may be set forward, so it is read again after this time at most.
+  private static final Duration CLOCK_CHECK_INTERVAL = Duration.ofMinutes(1);
+
+  private record DueEntry(Instant at, String key) {}
+
+  private final Supplier<Instant> now;
+  private final Scheduler scheduler;
+  private final Consumer<String> onDue;
+  private final Map<String, Instant> dueByKey = new HashMap<>(); // guarded by the monitor, as the fields below
+  // also has obsolete entries: their time differs from the time of their key in `dueByKey`
+  private final PriorityQueue<DueEntry> queue = new PriorityQueue<>((a, b) -> a.at.compareTo(b.at));
+  private Scheduler.Timer timer;
+  private boolean closed;
+
+  /** @param onDue gets the key of each actor that is due, on the timers' thread */
+  DueTimes(Supplier<Instant> now, Scheduler scheduler, Consumer<String> onDue) {
+    this.now = now;
+    this.scheduler = scheduler;
+    this.onDue = onDue;
+  }
+
+  /** Sets the due time of an actor, unless the actor has an earlier due time. */
+  synchronized void add(String key, Instant due) {
+    var existing = dueByKey.get(key);
+    if (closed || existing != null && !due.isBefore(existing)) return;
+    dueByKey.put(key, due);
+    var entry = new DueEntry(due, key);
+    queue.add(entry);
+    if (queue.peek() == entry || timer == null) setTimer();
+  }
+
+  /**
+   * Sets the timer for the first entry. If a manual clock has reached the entry's time already, the
+   * timer calls {@link #runDue} at once, under the monitor, and {@code runDue} sets the next timer.
+   * Even then {@code onDue} may take locks, because no caller of this method holds a lock that
+   * {@code onDue} takes.
+   *
+   * <p>The scheduler and the store's clock may be code of a user. If they throw, the previous timer
+   * stays.
+   */
+  private void setTimer() {
+    var previousTimer = timer;
+    timer = null;
+    boolean isSet = false;
+    try {
+      var newTimer = scheduler.scheduleAt(nextClockCheck(queue.peek().at), this::runDue);
+      if (timer == null) timer = newTimer;
+      isSet = true;
+    } finally {
+      if (!isSet) timer = previousTimer;
+    }
+    if (previousTimer != null) previousTimer.cancel();
+  }
+
+  /**
+   * Returns when to read the store's clock next, in nanoseconds of the scheduler's clock. The
+   * scheduler's clock is read before the store's clock. If time passes between the two reads, the
+   * next check comes too early, and finds that a further check is needed.
+   */
+  private long nextClockCheck(Instant due) {
+    long nanos = scheduler.nanoTime();
+    var wait = Duration.between(now.get(), due);
+    return nanos
+        + (wait.isNegative() ? Duration.ZERO : wait.compareTo(CLOCK_CHECK_INTERVAL) > 0 ? CLOCK_CHECK_INTERVAL : wait)
+            .toNanos();
+  }
+
+  void sleepUntil(Instant time) throws InterruptedException {
+    while (now.get().isBefore(time)) scheduler.sleepUntil(nextClockCheck(time));
+  }
+
+  private void runDue() {
+    for (var key : removeDue()) try {
+      onDue.accept(key);
+    } catch (Throwable failure) { // such as a lack of memory: the other keys still get their courier
+      DurableLog.LOG.error("waiting messages for '{}' are late", Lines.escaped(key), failure);
+    }
+  }
+
+  /** Called by the timer. If no next timer can be set, the next call of {@link #add} sets it. */
+  private synchronized List<String> removeDue() {
+    var dueKeys = new ArrayList<String>();
+    try {
+      var time = now.get();
+      for (var entry = queue.peek(); entry != null && !entry.at.isAfter(time); entry = queue.peek()) {
+        queue.poll();
+        if (dueByKey.remove(entry.key, entry.at)) dueKeys.add(entry.key);
+      }
+      if (!queue.isEmpty() && !closed) setTimer();
+    } catch (Throwable failure) {
+      timer = null;
+      DurableLog.LOG.error("waiting messages and reminders are late: no timer can be set", failure);
+    }
+    return dueKeys;
+  }
+
+  synchronized void close() {
+    closed = true;
+    if (timer != null) timer.cancel();
+  }
+}

@@ -1,0 +1,434 @@
+package io.fibry.durable.delivery;
+
+import io.fibry.Actor;
+import io.fibry.codec.CodecException;
+import io.fibry.durable.RequestStoredException;
+import io.fibry.durable.kind.DefaultDurableBuilder;
+import io.fibry.durable.storage.DurableLog;
+import io.fibry.durable.storage.StoreRegistry;
+import io.fibry.durable.storage.StoredMessage;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.store.Store;
+import io.fibry.store.StoreClosedException;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * Delivers the messages that wait at a store to the actors of a kind. Thread-safe.
+ *
+ * <p>A message is <i>in delivery</i> from its reservation, just before its sender stores it, until
+ * its turn is stored. Meanwhile it is not delivered a second time. All other due messages are
+ * delivered by a courier, a fiber for each actor, in the order in which they were stored. While a
+ * courier has due messages, senders leave new messages to it, so that no message is overtaken.
+ *
+ * <p>Messages are handled in the order of a queue beside the mailbox, see {@link KeyDelivery}. The
+ * mailbox contains calls: each lets the actor handle all messages up to a certain message. If calls
+ * were lost when an actor ended, the next call handles their messages, too. When the state is read
+ * again, messages that were begun come first again.
+ */
+public final class PendingDelivery implements StoreRegistry.Delivery, AutoCloseable {
+  private static final int MAX_BATCH = 64;
+  private static final int MAX_BACKOFF_DOUBLINGS = 6; // pauses from 1 to 64 seconds
+
+  private final Store store;
+  private final StoreRegistry registry;
+  private final DefaultDurableBuilder<?> kind;
+  public final BlockBuilder<?> blockBuilder; // has the scope's clock and contexts, and describes requests
+  // by key; this and the variables below are guarded by this object's monitor
+  private final Map<String, KeyDelivery> deliveries = new HashMap<>();
+  private final Set<String> attempted = new HashSet<>(); // messages that waited at the start and were begun since
+  private final DueTimes dueTimes;
+  private Function<String, Actor<Object>> actorOfKey; // null until the start
+  private final Predicate<String> isOwnedKey; // whether this program owns the key
+  private Instant startedAt = Instant.MIN; // an earlier process may have begun messages sent before this time
+  private boolean closed;
+
+  public PendingDelivery(Store store, DefaultDurableBuilder<?> kind, BlockBuilder<?> blockBuilder,
+      Predicate<String> isOwnedKey) {
+    this.store = store;
+    this.registry = StoreRegistry.of(store);
+    this.kind = kind;
+    this.blockBuilder = blockBuilder;
+    this.isOwnedKey = isOwnedKey;
+    this.dueTimes = new DueTimes(this::now, blockBuilder.scheduler(), this::wakeCourier);
+  }
+
+  public Store store() {
+    return store;
+  }
+
+  /** Returns the time in the precision in which stores keep times. */
+  public Instant now() {
+    return Instant.ofEpochMilli(store.clock().millis());
+  }
+
+  public void sleepUntil(Instant time) throws InterruptedException {
+    dueTimes.sleepUntil(time);
+  }
+
+  /** Returns the exception for the asker of a request that is stored and gets no answer. */
+  public RequestStoredException requestStoredException(String key, Object request, Throwable cause) {
+    return new RequestStoredException(kind.id(key).toString(), blockBuilder.describeRequest(request), request, cause);
+  }
+
+  // ---- waiting messages
+
+  /** Starts the delivery, also of messages that wait at the store already. */
+  public void start(Function<String, Actor<Object>> actorOfKey) {
+    synchronized (this) {
+      if (closed) return;
+      this.actorOfKey = actorOfKey;
+      startedAt = now();
+      registry.add(this);
+    }
+    store.forEachPending(kind.name(), this::deliver);
+  }
+
+  @Override
+  public boolean deliver(Store.ActorId id, Instant due) {
+    boolean isServed = id.kind().equals(kind.name()) && isOwnedKey.test(id.key());
+    if (isServed) onMessageStored(id.key(), due);
+    return isServed;
+  }
+
+  /** Delivers a message when it is due. Called by any thread, also by the store's threads. */
+  void onMessageStored(String key, Instant due) {
+    if (due.equals(Store.PendingMessage.NEVER)) return;
+    if (due.isAfter(now())) dueTimes.add(key, due);
+    else wakeCourier(key);
+  }
+
+  /** Returns true once for each message that waited at the store when the delivery started. */
+  public synchronized boolean isFirstAttemptAfterRestart(String key, StoredMessage<?> message) {
+    return message.isRead() && !message.sentAt().isAfter(startedAt) && attempted.add(message.uniqueId() + " of " + key);
+  }
+
+  private KeyDelivery keyDelivery(String key) {
+    return deliveries.computeIfAbsent(key, newKey -> new KeyDelivery());
+  }
+
+  synchronized void reserve(String key, String id) {
+    keyDelivery(key).reserve(id);
+  }
+
+  /** Ends the reservation of a message that the store certainly does not have. */
+  synchronized void unreserve(String key, String id) {
+    var keyDelivery = deliveries.get(key);
+    if (keyDelivery != null && keyDelivery.unreserve(id)) removeIfIdle(key, keyDelivery);
+  }
+
+  /** Delivers a message, or leaves it to a courier. Called by the sender after storing it. */
+  void deliver(Actor<Object> actor, String key, StoredMessage<Object> message) {
+    if (tryEnqueue(key, message)) call(actor, key, message);
+    else wakeCourier(key);
+  }
+
+  private synchronized boolean tryEnqueue(String key, StoredMessage<Object> message) {
+    var keyDelivery = keyDelivery(key);
+    keyDelivery.unreserve(message.id());
+    return keyDelivery.tryAdd(message);
+  }
+
+  /** Calls the actor. The future fails if that throws, for example if an entity cannot be made. */
+  private CompletableFuture<Object> call(Actor<Object> actor, String key, StoredMessage<Object> message) {
+    CompletableFuture<Object> answer = null;
+    try {
+      answer = actor.sendMessageReturn(message);
+    } catch (RuntimeException notSent) {
+      registry.failureLog().logRefusal("messages that wait for " + kind.id(key) + " could not be delivered", notSent);
+      answer = CompletableFuture.failedFuture(notSent);
+    } finally {
+      if (answer == null) endCall(key);
+    }
+    return answer.whenComplete((result, failure) -> endCall(key));
+  }
+
+  private void endCall(String key) {
+    synchronized (this) {
+      var keyDelivery = keyDelivery(key);
+      boolean mustRead = keyDelivery.endCall();
+      removeIfIdle(key, keyDelivery);
+      if (!mustRead) return;
+    }
+    wakeCourier(key);
+  }
+
+  /** Ends a reservation. If the message still waits at the store, a courier delivers it. */
+  void release(String key, String id) {
+    synchronized (this) {
+      var keyDelivery = deliveries.get(key);
+      if (keyDelivery == null || !keyDelivery.unreserve(id)) return;
+    }
+    wakeCourier(key);
+  }
+
+  /**
+   * Returns a future that is done as soon as a new request would overtake no messages of a courier.
+   */
+  synchronized CompletableFuture<Void> orderBarrier(String key) {
+    var barrier = new CompletableFuture<Void>();
+    var keyDelivery = deliveries.get(key);
+    return keyDelivery != null && keyDelivery.holdRequest(barrier) ? barrier : KeyDelivery.DONE;
+  }
+
+  /**
+   * Returns a future that is done when all requests that are held for these actors now are sent.
+   */
+  synchronized CompletableFuture<Void> endBarrier(Predicate<String> isIncluded) {
+    var barriers = deliveries.entrySet().stream().filter(entry -> isIncluded.test(entry.getKey()))
+        .map(entry -> entry.getValue().holdEnd());
+    return CompletableFuture.allOf(barriers.toArray(CompletableFuture[]::new));
+  }
+
+  /** Sends the held requests one after the other, also requests that are held during this call. */
+  private void releaseRequests(String key) {
+    for (var requests = takeReleased(key, true); !requests.isEmpty(); requests = takeReleased(key, false))
+      for (var request : requests) request.complete(null);
+  }
+
+  private synchronized List<CompletableFuture<Void>> takeReleased(String key, boolean isFirstCall) {
+    var keyDelivery = deliveries.get(key);
+    return keyDelivery == null ? List.of() : keyDelivery.takeReleased(isFirstCall);
+  }
+
+  // ---- the actor
+
+  /**
+   * Begins and returns the next queued message up to {@code lastMessage}. Returns an empty value if
+   * no message may be handled now.
+   */
+  public synchronized Optional<StoredMessage<Object>> beginNextUpTo(String key, StoredMessage<?> lastMessage,
+      BooleanSupplier hasActorEnded) {
+    var keyDelivery = deliveries.get(key);
+    return keyDelivery == null || hasActorEnded.getAsBoolean() ? Optional.empty()
+        : keyDelivery.beginNextUpTo(lastMessage);
+  }
+
+  /** Forgets a message whose turn is stored, or that does not wait any more. */
+  public synchronized void complete(String key, String id, Instant due) {
+    var keyDelivery = deliveries.get(key);
+    if (keyDelivery == null) return;
+    keyDelivery.complete(id, due);
+    removeIfIdle(key, keyDelivery);
+  }
+
+  /** Stops the handling, because a message that was begun still waits, and must come first. */
+  public synchronized void halt(String key) {
+    var keyDelivery = deliveries.get(key);
+    if (keyDelivery != null) keyDelivery.halt();
+  }
+
+  /**
+   * Queues the messages again for a new life. {@code pendingIds} were pending when the life began.
+   */
+  public synchronized void restart(String key, List<String> pendingIds) {
+    var keyDelivery = deliveries.get(key);
+    if (keyDelivery != null) keyDelivery.restart(pendingIds);
+  }
+
+  private void removeIfIdle(String key, KeyDelivery keyDelivery) {
+    if (keyDelivery.isIdle()) deliveries.remove(key);
+  }
+
+  // ---- couriers
+
+  private void wakeCourier(String key) {
+    Instant retryAt;
+    boolean isTooEarly;
+    synchronized (this) {
+      if (closed) return;
+      var keyDelivery = keyDelivery(key);
+      keyDelivery.needsCourier = true;
+      if (keyDelivery.hasCourier) return;
+      retryAt = keyDelivery.retryAt;
+      isTooEarly = retryAt.isAfter(now());
+      keyDelivery.hasCourier = !isTooEarly;
+      if (!isTooEarly) keyDelivery.beginReading();
+    }
+    if (isTooEarly) dueTimes.add(key, retryAt); // DueTimes ignores a time if the key has an earlier time
+    else startCourier(key);
+  }
+
+  private void startCourier(String key) {
+    try {
+      Thread.ofVirtual().name("courier of " + kind.id(key)).start(() -> runCourier(key));
+    } catch (Throwable failure) {
+      retry(key, "there is no thread");
+      throw failure;
+    }
+  }
+
+  private void runCourier(String key) {
+    try {
+      while (deliverBatch(key)) {
+      } // each call delivers the next messages
+    } catch (StoreClosedException storeClosed) { // the messages are delivered when the store is opened again
+      synchronized (this) {
+        keyDelivery(key).endReading();
+      }
+      releaseRequests(key);
+    } catch (Throwable failure) {
+      registry.failureLog().logUndelivered(kind.id(key), failure);
+      retry(key, "its courier failed");
+    }
+  }
+
+  /** Delivers messages and waits for the answers. Returns false if the courier must end. */
+  private boolean deliverBatch(String key) throws InterruptedException {
+    var answers = new LinkedHashMap<String, CompletableFuture<Object>>(); // by message id
+    boolean hasRead = false;
+    do {
+      var dueMessages = readDue(key, MAX_BATCH - answers.size());
+      deliver(key, enqueueReadable(key, dueMessages), answers);
+      hasRead |= !dueMessages.isEmpty();
+    } while (continueReading(key));
+    return hasRead ? awaitAnswers(key, answers) : scheduleNext(key);
+  }
+
+  /** Returns whether to read once more, because senders left messages that fit into the batch. */
+  private boolean continueReading(String key) {
+    synchronized (this) {
+      if (keyDelivery(key).shouldReadOnceMore() && !closed) return true;
+      keyDelivery(key).endReading();
+    }
+    releaseRequests(key);
+    return false;
+  }
+
+  /** Reads the first due messages from the store, without messages that are in delivery. */
+  private List<Store.PendingMessage> readDue(String key, int capacity) {
+    Instant readTime;
+    int maxRead;
+    synchronized (this) {
+      var keyDelivery = keyDelivery(key);
+      keyDelivery.needsCourier = false;
+      if (closed || keyDelivery.isHalted()) return List.of();
+      keyDelivery.beginReading();
+      keyDelivery.removeLost();
+      readTime = now(); // not read earlier, so that all messages that senders left are due
+      keyDelivery.lastReadAt = readTime;
+      maxRead = capacity + keyDelivery.skippedCount();
+    }
+    var dueMessages = store.pending(kind.id(key), readTime, maxRead);
+    synchronized (this) {
+      return keyDelivery(key).filterNew(dueMessages, maxRead, capacity);
+    }
+  }
+
+  /** Returns whether to read again. If not, a due message or the end of a halt wakes a courier. */
+  private boolean scheduleNext(String key) {
+    Instant readTime;
+    synchronized (this) {
+      readTime = keyDelivery(key).lastReadAt;
+    }
+    store.nextDueTime(kind.id(key), readTime).ifPresent(due -> onMessageStored(key, due)); // it may be due by now
+    synchronized (this) {
+      var keyDelivery = keyDelivery(key);
+      if (keyDelivery.shouldReadAgain() && !closed) return true;
+      keyDelivery.hasCourier = false;
+      keyDelivery.needsCourier = keyDelivery.isHalted() && !closed;
+      keyDelivery.consecutiveFailures = 0;
+      removeIfIdle(key, keyDelivery);
+      return false;
+    }
+  }
+
+  /**
+   * Decodes and queues messages, and returns the queued messages. Returns an empty list if a
+   * message that was begun earlier comes first.
+   */
+  private List<StoredMessage<Object>> enqueueReadable(String key, List<Store.PendingMessage> dueMessages) {
+    var batch = dueMessages.stream().map(this::decode).flatMap(Optional::stream).toList();
+    synchronized (this) {
+      return keyDelivery(key).tryAddAll(batch) ? batch : List.of();
+    }
+  }
+
+  private void deliver(String key, List<StoredMessage<Object>> batch, Map<String, CompletableFuture<Object>> answers) {
+    int callCount = 0;
+    try {
+      var actor = actorOfKey.apply(key);
+      while (callCount < batch.size()) {
+        var message = batch.get(callCount++);
+        answers.put(message.id(), message.inContext(blockBuilder, actor, () -> call(actor, key, message)));
+      }
+    } finally {
+      // tryAddAll has counted all calls, also calls that were not made
+      for (; callCount < batch.size(); callCount++) endCall(key);
+    }
+  }
+
+  /**
+   * Waits for the answers. If the actor handled no message, schedules a retry and returns false.
+   */
+  private boolean awaitAnswers(String key, Map<String, CompletableFuture<Object>> answers) throws InterruptedException {
+    for (var answer : answers.values()) await(answer);
+    synchronized (this) {
+      if (answers.isEmpty() || !answers.keySet().stream().allMatch(keyDelivery(key)::has)) return true;
+    }
+    retry(key, "the actor handled no message of the batch");
+    return false;
+  }
+
+  private static void await(CompletableFuture<Object> answer) throws InterruptedException {
+    try {
+      answer.get();
+    } catch (ExecutionException | CancellationException failure) {} // the actor's failure policy has handled it
+  }
+
+  /**
+   * Decodes a message. Returns an empty value if that fails; the message then waits until another
+   * version of the program reads it.
+   */
+  private Optional<StoredMessage<Object>> decode(Store.PendingMessage pending) {
+    try {
+      return Optional.of(StoredMessage.of(pending, kind.messages().requireCodec()));
+    } catch (CodecException | IllegalArgumentException unreadable) {
+      registry.failureLog().logUnreadableMessage(pending.to(), unreadable);
+      synchronized (this) {
+        keyDelivery(pending.to().key()).addUnreadable(pending.id());
+      }
+      return Optional.empty();
+    }
+  }
+
+  /** Ends the courier. Another courier starts after a pause that grows with each failure. */
+  private void retry(String key, String reason) {
+    Instant retryAt;
+    synchronized (this) {
+      var keyDelivery = keyDelivery(key);
+      keyDelivery.hasCourier = false;
+      retryAt = now().plusSeconds(1L << Math.min(keyDelivery.consecutiveFailures++, MAX_BACKOFF_DOUBLINGS));
+      keyDelivery.retryAt = retryAt;
+      keyDelivery.endReading();
+    }
+    DurableLog.LOG.debug("{} is tried again: {}", kind.id(key), reason);
+    dueTimes.add(key, retryAt);
+    releaseRequests(key);
+  }
+
+  @Override
+  public void close() {
+    List<String> keys;
+    synchronized (this) {
+      closed = true;
+      deliveries.values().forEach(KeyDelivery::endReading);
+      keys = List.copyOf(deliveries.keySet());
+    }
+    keys.forEach(this::releaseRequests);
+    dueTimes.close();
+    registry.remove(this);
+  }
+}

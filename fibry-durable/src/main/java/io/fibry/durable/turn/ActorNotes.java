@@ -1,0 +1,160 @@
+package io.fibry.durable.turn;
+
+import io.fibry.durable.storage.Note;
+import io.fibry.durable.storage.StoredNameChecks;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/**
+ * The notes of an actor, without obsolete notes. A message id is the idempotency key of a message,
+ * or else the unique id of a stored message. Used by the actor's thread.
+ */
+final class ActorNotes {
+  private static final int MAX_ANSWER_BYTES = 1 << 20;
+  private static final int NOTE_OVERHEAD = 64; // approximate bytes of a note, without its texts
+
+  private final int maxAnswers;
+  private final Duration maxAnswerAge;
+  private final Predicate<String> isParked;
+  private final LinkedHashMap<String, Note.Answered> answers = new LinkedHashMap<>(); // by message id, oldest first
+  // by message id; the message with the latest step comes last
+  private final LinkedHashMap<String, List<Note.Step>> steps = new LinkedHashMap<>();
+  private final Map<String, Note.PutAside> parked = new HashMap<>(); // of idempotent messages with steps, by message id
+  private final Map<String, Note.Begun> attempts = new HashMap<>(); // by unique id of the message
+  private long answerBytes; // approximate bytes of all answers
+
+  /** @param isParked whether the message with this unique id is parked */
+  ActorNotes(int maxAnswers, Duration maxAnswerAge, Predicate<String> isParked) {
+    this.maxAnswers = maxAnswers;
+    this.maxAnswerAge = maxAnswerAge;
+    this.isParked = isParked;
+  }
+
+  void add(Note note) {
+    switch (note) {
+      case Note.Answered answered -> {
+        removeAnswer(answered.message());
+        answers.put(answered.message(), answered);
+        answerBytes += size(answered);
+        removeExpired(answered.at());
+      }
+      case Note.Step step -> {
+        var stepsOfMessage = steps.getOrDefault(step.message(), new ArrayList<>());
+        stepsOfMessage.add(step);
+        steps.putLast(step.message(), stepsOfMessage);
+        if (steps.size() > maxAnswers) removeOldestSteps();
+      }
+      case Note.PutAside putAside -> parked.put(putAside.message(), putAside);
+      case Note.Begun begun -> {
+        if (begun.times() > 0) attempts.put(begun.message(), begun);
+        else attempts.remove(begun.message());
+      }
+      case Note.Over over -> {
+        steps.remove(over.message());
+        parked.remove(over.message());
+        attempts.remove(over.message());
+      }
+    }
+  }
+
+  private void removeExpired(Instant now) {
+    var iterator = answers.values().iterator();
+    while (iterator.hasNext()) {
+      var oldest = iterator.next();
+      if (answers.size() <= maxAnswers && answerBytes <= MAX_ANSWER_BYTES && !isExpired(oldest, now)) return;
+      iterator.remove();
+      answerBytes -= size(oldest);
+    }
+  }
+
+  /**
+   * If too many idempotent messages have steps, removes the steps of the message whose last step is
+   * the oldest. Parked messages do not count. The number needs a limit because a client may never
+   * send a failed message again.
+   */
+  private void removeOldestSteps() {
+    parked.values().removeIf(note -> !isParked.test(note.waiting()));
+    var idempotentIds =
+        steps.keySet().stream().filter(id -> StoredNameChecks.isIdempotent(id) && !parked.containsKey(id)).toList();
+    if (idempotentIds.size() > maxAnswers) steps.remove(idempotentIds.getFirst());
+  }
+
+  /** {@return the notes to store when a message is parked} */
+  List<Note> park(Optional<String> messageId, String uniqueId) {
+    var notes = new ArrayList<Note>(0);
+    if (attempts(uniqueId) > 0) notes.add(new Note.Begun(uniqueId, 0));
+    messageId.filter(id -> StoredNameChecks.isIdempotent(id) && steps.containsKey(id))
+        .ifPresent(id -> notes.add(new Note.PutAside(id, uniqueId)));
+    return notes;
+  }
+
+  private boolean isExpired(Note.Answered answer, Instant now) {
+    return Duration.between(answer.at(), now).compareTo(maxAnswerAge) > 0; // `at` plus the limit could overflow
+  }
+
+  private void removeAnswer(String messageId) {
+    var answer = answers.remove(messageId);
+    if (answer != null) answerBytes -= size(answer);
+  }
+
+  private static int size(Note.Answered answered) {
+    return NOTE_OVERHEAD + answered.message().length() + answered.answer().map(bytes -> bytes.length).orElse(0);
+  }
+
+  private static int size(Note.Step step) {
+    return NOTE_OVERHEAD + step.name().length() + step.failure().length()
+        + step.result().map(bytes -> bytes.length).orElse(0);
+  }
+
+  Optional<Note.Answered> knownAnswer(String messageId, Instant now) {
+    return Optional.ofNullable(answers.get(messageId)).filter(answer -> !isExpired(answer, now));
+  }
+
+  List<Note.Step> steps(String messageId) {
+    return steps.getOrDefault(messageId, List.of());
+  }
+
+  int attempts(String uniqueId) {
+    var begun = attempts.get(uniqueId);
+    return begun == null ? 0 : begun.times();
+  }
+
+  /** Returns whether any message has steps or attempts. */
+  boolean hasMessageNotes() {
+    return !steps.isEmpty() || !attempts.isEmpty();
+  }
+
+  /** Returns whether the message has steps or attempts. */
+  boolean hasNotesOf(String messageId) {
+    return steps.containsKey(messageId) || attempts.containsKey(messageId);
+  }
+
+  /** Returns the ids with this prefix whose messages have steps or attempts. */
+  List<String> messageIdsWithPrefix(String prefix) {
+    return Stream.concat(steps.keySet().stream(), attempts.keySet().stream()).filter(id -> id.startsWith(prefix))
+        .distinct().toList();
+  }
+
+  List<Note> allNotes() {
+    var notes = new ArrayList<Note>(answers.values());
+    steps.values().forEach(notes::addAll);
+    notes.addAll(parked.values());
+    notes.addAll(attempts.values());
+    return notes;
+  }
+
+  /** Returns the approximate size of all notes, in bytes. */
+  long size() {
+    if (!hasMessageNotes()) return answerBytes;
+    long stepBytes = steps.values().stream().flatMap(List::stream).mapToLong(ActorNotes::size).sum();
+    return answerBytes + stepBytes + (long) NOTE_OVERHEAD * (attempts.size() + 2 * parked.size());
+  }
+}

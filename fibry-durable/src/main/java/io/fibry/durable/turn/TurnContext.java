@@ -1,0 +1,425 @@
+package io.fibry.durable.turn;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.Done;
+import io.fibry.ExitReason;
+import io.fibry.Exitable;
+import io.fibry.Handler;
+import io.fibry.Request;
+import io.fibry.codec.Codec;
+import io.fibry.durable.Durable;
+import io.fibry.durable.Idempotent;
+import io.fibry.durable.RequestStoredException;
+import io.fibry.durable.delivery.DurableEntities;
+import io.fibry.durable.kind.CheckedCodec;
+import io.fibry.durable.kind.DurableDefinition;
+import io.fibry.durable.storage.DurableLog;
+import io.fibry.durable.storage.Note;
+import io.fibry.durable.storage.StoredMessage;
+import io.fibry.durable.storage.StoredNameChecks;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/** The context of a handler: it collects the effects of a turn. Used by the handler's thread. */
+final class TurnContext<S, E, M> implements DurableDefinition.StateContext<S, E, M> {
+  /** An answer of this turn, which is sent when the turn is stored. */
+  private record TurnAnswer(CompletableFuture<Object> promise, CompletableFuture<?> value) {}
+
+  private final DurableRuntime<S, E, M> runtime;
+  private final M message;
+  private final Optional<StoredMessage<Object>> storedMessage; // the handled message; empty if it is not stored
+  private final Optional<StoredMessage<Object>> call; // the call that handles the stored message; empty if none
+  private final ActorContext<Object> coreContext; // throws on other threads, and after the handler has returned
+  private final TurnOutbox outbox;
+  private TurnSteps steps; // null until the first step
+  private final List<byte[]> events = new ArrayList<>(1);
+  private final List<TurnAnswer> answers = new ArrayList<>(1); // each promise gets its value when the turn is stored
+  private final List<Handler.Task> commitTasks = new ArrayList<>(0);
+  private Optional<byte[]> rememberedAnswer = Optional.empty(); // encoded; of an idempotent request
+  private S state; // after the events of this turn so far
+  private boolean isAnswered; // the stored request of this turn has an answer
+  private boolean isErased;
+  private boolean isOver; // the handler has returned
+
+  TurnContext(DurableRuntime<S, E, M> runtime, S state, M message, ActorContext<Object> coreContext) {
+    this(runtime, state, message, Optional.empty(), Optional.empty(), coreContext);
+  }
+
+  @SuppressWarnings("unchecked") // the address accepts only messages of type M
+  TurnContext(DurableRuntime<S, E, M> runtime, S state, StoredMessage<Object> storedMessage, StoredMessage<Object> call,
+      ActorContext<Object> coreContext) {
+    this(runtime, state, (M) storedMessage.message(), Optional.of(storedMessage), Optional.of(call), coreContext);
+  }
+
+  private TurnContext(DurableRuntime<S, E, M> runtime, S state, M message,
+      Optional<StoredMessage<Object>> storedMessage,
+      Optional<StoredMessage<Object>> call,
+      ActorContext<Object> coreContext) {
+    this.runtime = runtime;
+    this.state = state;
+    this.message = message;
+    this.storedMessage = storedMessage;
+    this.call = call;
+    this.coreContext = coreContext;
+    this.outbox = new TurnOutbox(runtime.id(), runtime.delivery());
+  }
+
+  // ---- for the handler
+
+  /** Throws on another thread, and after the handler of this turn has returned. */
+  private void checkValid() {
+    coreContext.self();
+    if (isOver) throw new IllegalStateException("the context of " + runtime.id()
+        + " is valid on its handler's thread, until the handler returns; to send later, use self()");
+  }
+
+  /**
+   * Throws inside a step. If the step were not run again, its additions to the turn would be
+   * missing.
+   */
+  private void checkOutsideStep() {
+    checkValid();
+    if (steps != null) steps.checkOutside();
+  }
+
+  @Override
+  public S persist(E event) {
+    checkOutsideStep();
+    byte[] bytes = runtime.encode(Objects.requireNonNull(event, "event"));
+    state = runtime.applyEvent(state, event);
+    events.add(bytes);
+    return state;
+  }
+
+  @Override
+  public String key() {
+    return runtime.id().key();
+  }
+
+  @Override
+  public <N> void sendMessage(Durable<N> to, String key, N newMessage) {
+    checkOutsideStep();
+    outbox.send(to, key, newMessage, coreContext.self());
+  }
+
+  @Override
+  public void setReminder(String name, M reminder, Duration delay) {
+    checkOutsideStep();
+    outbox.setReminder(name, runtime.toMail(coreContext, reminder, Optional.empty()),
+        Objects.requireNonNull(delay, "delay"));
+  }
+
+  @Override
+  public void setRepeatingReminder(String name, M reminder, Duration period) {
+    checkOutsideStep();
+    outbox.setReminder(name,
+        runtime.toMail(coreContext, reminder, Optional.of(Objects.requireNonNull(period, "period"))), period);
+  }
+
+  @Override
+  public void cancelReminder(String name) {
+    checkOutsideStep();
+    outbox.cancelReminder(name);
+  }
+
+  @Override
+  public <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
+    checkValid();
+    return steps().step(name, type, effect);
+  }
+
+  @Override
+  public <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
+    checkValid();
+    return steps().step(name, CheckedCodec.of(codec), effect);
+  }
+
+  @Override
+  public String idempotencyKey(String name) {
+    checkValid();
+    return steps().key(name);
+  }
+
+  @Override
+  public void sleep(String name, Duration time) throws Exception {
+    checkValid();
+    steps().sleep(name, time, runtime.delivery());
+  }
+
+  private TurnSteps steps() {
+    if (steps == null) steps = new TurnSteps(runtime, messageId(), storedMessage.map(StoredMessage::uniqueId));
+    return steps;
+  }
+
+  @Override
+  public void afterCommit(Handler.Task task) {
+    checkOutsideStep();
+    commitTasks.add(Objects.requireNonNull(task, "task"));
+  }
+
+  @Override
+  public void erase() {
+    checkOutsideStep();
+    isErased = true;
+  }
+
+  @Override
+  public <R> void reply(Request<?, R> request, R value) {
+    checkOutsideStep();
+    Objects.requireNonNull(value, "the answer is null; let it be an Optional, or Done");
+    var encodedAnswer =
+        request instanceof Idempotent ? Optional.of(runtime.answerCodec(request).encode(value)) : rememberedAnswer;
+    answer(request, CompletableFuture.completedFuture(value));
+    rememberedAnswer = encodedAnswer;
+  }
+
+  @Override
+  public void replyFailure(Request<?, ?> request, Throwable failure) {
+    checkOutsideStep();
+    checkNotIdempotent(request);
+    answer(request, CompletableFuture.failedFuture(Objects.requireNonNull(failure, "failure")));
+  }
+
+  @Override
+  public <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value) {
+    checkOutsideStep();
+    checkNotIdempotent(request);
+    var copy = new CompletableFuture<Object>(); // the store's thread must not call a user's stage
+    Objects.requireNonNull(value, "value").whenComplete((answer, failure) -> settle(copy, answer, failure));
+    answer(request, copy);
+  }
+
+  private void checkNotIdempotent(Request<?, ?> request) {
+    if (request instanceof Idempotent) throw new IllegalStateException(runtime.id() + " must remember its answer to "
+        + request.getClass().getSimpleName()
+        + ", which is Idempotent: give context.reply a value, or throw, and the request may come again");
+  }
+
+  private void answer(Request<?, ?> request, CompletableFuture<?> value) {
+    if (storedMessage.isEmpty() || request != message || isAnswered) {
+      promise(request, value); // throws for a second answer, or a request that is not this message
+      return;
+    }
+    isAnswered = true;
+    if (storedMessage.get().hasAsker()) promise(storedMessage.get(), value);
+  }
+
+  @SuppressWarnings("unchecked") // the promise gets only the result of `value`
+  private void promise(Request<?, ?> request, CompletableFuture<?> value) {
+    var promise = new CompletableFuture<>();
+    coreContext.replyWhen((Request<?, Object>) request, promise);
+    answers.add(new TurnAnswer(promise, value));
+  }
+
+  private static void settle(CompletableFuture<Object> future, Object answer, Throwable failure) {
+    if (failure == null) future.complete(answer);
+    else future.completeExceptionally(failure);
+  }
+
+  @Override
+  public Actor<M> self() {
+    checkValid();
+    return runtime.address(coreContext.self());
+  }
+
+  @Override
+  public boolean isCancelled() {
+    checkValid();
+    return coreContext.isCancelled();
+  }
+
+  @Override
+  public Optional<Duration> remainingTime() {
+    checkValid();
+    return coreContext.remainingTime();
+  }
+
+  @Override
+  public <T extends M> Optional<T> receive(Class<T> type, Duration limit) {
+    throw unsupported("receive");
+  }
+
+  @Override
+  public <T extends M> Optional<T> receive(Class<T> type, Predicate<? super T> condition, Duration limit) {
+    throw unsupported("receive");
+  }
+
+  @Override
+  public void stash() {
+    throw unsupported("stash");
+  }
+
+  @Override
+  public void unstash() {
+    throw unsupported("unstash");
+  }
+
+  private IllegalStateException unsupported(String verb) {
+    return new IllegalStateException(runtime.id() + " cannot " + verb
+        + ": a turn has the effects of exactly one message");
+  }
+
+  @Override
+  public void watch(Exitable other, Function<ExitReason, ? extends M> toMessage) {
+    checkValid();
+    coreContext.watch(DurableEntities.unwrap(other), toMessage); // so that the core recognizes the actor itself
+  }
+
+  @Override
+  public void unwatch(Exitable other) {
+    checkValid();
+    coreContext.unwatch(DurableEntities.unwrap(other));
+  }
+
+  // ---- for the actor
+
+  /** Runs the handler, and returns the next state. */
+  S run(DurableDefinition.TurnHandler<S, E, M> handler) throws Exception {
+    try {
+      return handler.runTurn(state, message, this);
+    } finally {
+      isOver = true;
+    }
+  }
+
+  /** Returns whether the asker does not wait any more. */
+  boolean isCancelledByAsker() {
+    return coreContext.isCancelled();
+  }
+
+  @Override
+  public S state() {
+    return state;
+  }
+
+  List<byte[]> events() {
+    return events;
+  }
+
+  boolean isErased() {
+    return isErased;
+  }
+
+  M message() {
+    return message;
+  }
+
+  Optional<StoredMessage<Object>> storedMessage() {
+    return storedMessage;
+  }
+
+  TurnOutbox outbox() {
+    return outbox;
+  }
+
+  /** Returns the id by which a repetition of the message is recognized; empty if there is none. */
+  Optional<String> messageId() {
+    return message instanceof Idempotent idempotent ? Optional.of(StoredNameChecks.messageId(runtime.id(), idempotent))
+        : storedMessage.map(StoredMessage::uniqueId);
+  }
+
+  Optional<Note.Answered> knownAnswer() {
+    return message instanceof Idempotent ? runtime.knownAnswer(messageId().orElseThrow()) : Optional.empty();
+  }
+
+  /** Returns whether the actor has ended while this handler continued. */
+  boolean hasActorEnded() {
+    return hasActorEnded(coreContext);
+  }
+
+  static boolean hasActorEnded(ActorContext<?> coreContext) {
+    try {
+      coreContext.self();
+      return false;
+    } catch (IllegalStateException noActor) {
+      return true;
+    }
+  }
+
+  /** Repeats the remembered answer to a request. */
+  void repeatAnswer(Note.Answered note) {
+    if (message instanceof Request<?, ?> request && note.answer().isPresent())
+      answer(request, CompletableFuture.completedFuture(runtime.answerCodec(request).decode(note.answer().get())));
+  }
+
+  /** Returns notes that end the earlier notes about this message and about replaced reminders. */
+  List<Note> obsoleteNotes(ActorNotes actorNotes) {
+    if (!actorNotes.hasMessageNotes()) return List.of();
+    var obsoleteIds = new LinkedHashSet<String>(0);
+    messageId().filter(actorNotes::hasNotesOf).ifPresent(obsoleteIds::add);
+    storedMessage.map(StoredMessage::uniqueId).filter(actorNotes::hasNotesOf).ifPresent(obsoleteIds::add);
+    for (var id : outbox.ownIds())
+      actorNotes.messageIdsWithPrefix(StoredMessage.idPrefix(id)).stream()
+          .filter(uniqueId -> !runtime.isParked(uniqueId))
+          .forEach(obsoleteIds::add);
+    return obsoleteIds.stream().<Note>map(Note.Over::new).toList();
+  }
+
+  /** Returns the note that an idempotent message was handled; empty for other messages. */
+  Optional<Note> answerNote(Instant now) {
+    return message instanceof Idempotent
+        ? Optional.of(new Note.Answered(messageId().orElseThrow(), now, rememberedAnswer))
+        : Optional.empty();
+  }
+
+  /** Replies to the call of a stored message without an asker, as soon as the turn is stored. */
+  void acknowledge() {
+    boolean isCalledMessage = storedMessage.isPresent() && storedMessage.get().id().equals(call.get().id());
+    if (isCalledMessage && !call.get().hasAsker()) promise(call.get(), CompletableFuture.completedFuture(Done.DONE));
+  }
+
+  /** Replaces all answers by the failure, which is sent when the earlier turns are stored. */
+  void fail(CompletableFuture<Void> earlierTurns, Throwable failure) {
+    boolean areEarlierStored = earlierTurns.isDone() && !earlierTurns.isCompletedExceptionally();
+    if (answers.isEmpty() && (!areEarlierStored || failure instanceof RequestStoredException)) promiseAnswer();
+    answers.replaceAll(answer -> new TurnAnswer(answer.promise, CompletableFuture.failedFuture(failure)));
+    commitTasks.clear();
+  }
+
+  private void promiseAnswer() {
+    try {
+      if (call.isPresent()) promise(call.get(), new CompletableFuture<>());
+      else if (message instanceof Request<?, ?> request) promise(request, new CompletableFuture<>());
+    } catch (IllegalArgumentException noAsker) {
+      // the sender does not wait for an answer
+    }
+  }
+
+  /**
+   * Runs tasks and sends answers when all turns so far are stored. Returns a future that is done
+   * when the answers are sent.
+   */
+  CompletableFuture<Void> sendAnswers(CompletableFuture<Void> allStored, boolean hasFailed) {
+    for (var task : commitTasks)
+      allStored.thenRun(() -> Thread.ofVirtual().name("after " + runtime.id()).start(() -> run(task)));
+    if (answers.isEmpty()) return CompletableFuture.completedFuture(null);
+    return allStored.handle((result, refusal) -> {
+      for (var answer : answers) sendAnswer(answer, refusal, hasFailed);
+      return null;
+    });
+  }
+
+  private void sendAnswer(TurnAnswer answer, Throwable refusal, boolean hasFailed) {
+    if (refusal != null) answer.promise.completeExceptionally(runtime.notStored(this, refusal, hasFailed));
+    else answer.value.whenComplete((result, failure) -> settle(answer.promise, result, failure));
+  }
+
+  private void run(Handler.Task task) {
+    try {
+      task.run();
+    } catch (Throwable failure) {
+      DurableLog.LOG.error("a task that {} gave to afterCommit failed", runtime.id(), failure);
+    }
+  }
+}

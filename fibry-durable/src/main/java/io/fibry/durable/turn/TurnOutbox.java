@@ -1,0 +1,119 @@
+package io.fibry.durable.turn;
+
+import io.fibry.Actor;
+import io.fibry.durable.Durable;
+import io.fibry.durable.delivery.PendingDelivery;
+import io.fibry.durable.kind.DurableDefinition;
+import io.fibry.durable.storage.Mail;
+import io.fibry.durable.storage.StoredMessage;
+import io.fibry.durable.storage.StoredNameChecks;
+import io.fibry.store.Store;
+import io.fibry.text.Lines;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+
+/** The messages that a turn sends, handles or cancels. Used by the handler's thread. */
+final class TurnOutbox {
+  static final Duration MAX_DELAY = Duration.ofDays(36_525); // 100 years
+
+  private final Store.ActorId actor;
+  private final PendingDelivery delivery;
+  private final List<Store.PendingMessage> messages = new ArrayList<>(0);
+  // The actor's messages to itself, by id. An empty value removes the message.
+  private final Map<String, Optional<Store.PendingMessage>> ownMessages = new LinkedHashMap<>(0);
+  private Optional<StoredMessage<?>> handled = Optional.empty(); // the handled message, if it is stored
+
+  TurnOutbox(Store.ActorId actor, PendingDelivery delivery) {
+    this.actor = actor;
+    this.delivery = delivery;
+  }
+
+  <N> void send(Durable<N> to, String key, N message, Actor<?> self) {
+    var kind = ((DurableDefinition<?, ?, N>) Objects.requireNonNull(to, "to")).kind();
+    messages.add(kind.toPendingMessage(key, message, delivery.now(), delivery.blockBuilder.contextText(self, message)));
+  }
+
+  void setReminder(String name, Mail mail, Duration delay) {
+    String id = reminderId(name);
+    if (!delay.isPositive() || delay.compareTo(MAX_DELAY) > 0)
+      throw new IllegalArgumentException("reminder '" + Lines.line(name) + "' of " + actor + " would come after "
+          + delay + "; give more than zero, and at most 100 years");
+    ownMessages.put(id,
+        Optional.of(new Store.PendingMessage(actor, id, roundUpToMillis(delivery.now().plus(delay)), mail.bytes())));
+  }
+
+  void cancelReminder(String name) {
+    ownMessages.put(reminderId(name), Optional.empty());
+  }
+
+  private String reminderId(String name) {
+    return Mail
+        .reminderId(
+            StoredNameChecks.checkText("the name of a reminder of " + actor, Objects.requireNonNull(name, "name")));
+  }
+
+  /** Returns the stored message that this turn handles. */
+  Optional<StoredMessage<?>> handled() {
+    return handled;
+  }
+
+  /** Removes the message that this turn handles, or sets a repeating reminder to its next time. */
+  void markHandled(StoredMessage<?> message) {
+    handled = Optional.of(message);
+    if (ownMessages.containsKey(message.id())) return;
+    ownMessages.put(message.id(), message.mail().every().map(period -> nextReminder(message, period)));
+  }
+
+  private Store.PendingMessage nextReminder(StoredMessage<?> reminder, Duration period) {
+    long missedPeriods = Math.max(0, Duration.between(reminder.due(), delivery.now()).dividedBy(period));
+    var due = reminder.due().plus(period.multipliedBy(missedPeriods + 1));
+    return new Store.PendingMessage(actor, reminder.id(), roundUpToMillis(due), reminder.mail().bytes());
+  }
+
+  /** Rounds up to the precision in which stores keep times. */
+  private static Instant roundUpToMillis(Instant due) {
+    return Instant.ofEpochMilli(due.plusNanos(999_999).toEpochMilli());
+  }
+
+  /** Adds the message in its parked form, which waits for an operator. */
+  void park(StoredMessage<?> stored, byte[] message, String reason) {
+    var failure = new Mail.Failed(Mail.brief(reason), delivery.now());
+    var mail = new Mail(message, Optional.empty(), Optional.of(failure), stored.mail().context());
+    messages.add(
+        new Store.PendingMessage(actor, Mail.parkedId(stored.uniqueId()), Store.PendingMessage.NEVER, mail.bytes()));
+  }
+
+  /** Cancels these reminders, and all reminders that this turn has set. */
+  void cancelAll(Set<String> reminderIds) {
+    ownMessages.replaceAll((id, message) -> Optional.empty());
+    for (var id : reminderIds) ownMessages.put(id, Optional.empty());
+  }
+
+  /** Returns the ids of the actor's messages to itself that the turn sets, replaces or removes. */
+  Set<String> ownIds() {
+    return ownMessages.keySet();
+  }
+
+  boolean isEmpty() {
+    return messages.isEmpty() && ownMessages.isEmpty();
+  }
+
+  List<String> handledIds() {
+    if (ownMessages.isEmpty()) return List.of();
+    return ownMessages.entrySet().stream().filter(entry -> entry.getValue().isEmpty()).map(Map.Entry::getKey).toList();
+  }
+
+  List<Store.PendingMessage> messagesToSend() {
+    if (isEmpty()) return List.of();
+    var toSend = new ArrayList<>(messages);
+    ownMessages.values().forEach(message -> message.ifPresent(toSend::add));
+    return toSend;
+  }
+}

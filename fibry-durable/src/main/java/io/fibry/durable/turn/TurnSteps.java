@@ -1,0 +1,174 @@
+package io.fibry.durable.turn;
+
+import io.fibry.codec.Codec;
+import io.fibry.codec.CodecException;
+import io.fibry.durable.StepFailedException;
+import io.fibry.durable.StepMismatchException;
+import io.fibry.durable.delivery.PendingDelivery;
+import io.fibry.durable.storage.Mail;
+import io.fibry.durable.storage.Note;
+import io.fibry.durable.storage.StoredNameChecks;
+import io.fibry.text.Lines;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The steps of a turn: steps that were stored when the message was handled before, and new steps.
+ * Used by the handler's thread.
+ */
+final class TurnSteps {
+  private static final ClassValue<Codec<Object>> CODECS = new ClassValue<>() {
+    @Override
+    @SuppressWarnings("unchecked") // the codec encodes only values of this class
+    protected Codec<Object> computeValue(Class<?> type) {
+      return (Codec<Object>) Codec.of(type);
+    }
+  };
+
+  private final DurableRuntime<?, ?, ?> runtime;
+  private final Optional<String> messageId; // empty if the message cannot come again
+  private final Optional<String> storedId; // unique id of the message; empty if it is not stored
+  private final Map<String, Integer> nameCounts = new HashMap<>(0); // how often the turn used each name
+  private final List<Note> failedSteps = new ArrayList<>(0); // stored with the next step that succeeds
+  private int nextIndex; // index of the next step in the turn
+  private String runningStep = ""; // name of the step whose effect runs; empty if none
+
+  TurnSteps(DurableRuntime<?, ?, ?> runtime, Optional<String> messageId, Optional<String> storedId) {
+    this.runtime = runtime;
+    this.messageId = messageId;
+    this.storedId = storedId;
+  }
+
+  /** Returns the idempotency key of a step: its parts are escaped, and separated by slashes. */
+  String key(String name) {
+    checkName(name);
+    return Stream.of(runtime.id().kind(), runtime.id().key(), requireMessageId(), name)
+        .map(part -> part.replace("%", "%25").replace("/", "%2F")).collect(Collectors.joining("/"));
+  }
+
+  private String checkName(String name) {
+    return StoredNameChecks.checkText("the name of a step of " + runtime.id(), Objects.requireNonNull(name, "name"));
+  }
+
+  private String requireMessageId() {
+    return messageId.orElseThrow(() -> new IllegalStateException("a step of " + runtime.id()
+        + " could not be done again: its message is neither Idempotent nor stored; let the kind store messages"));
+  }
+
+  @SuppressWarnings("unchecked") // the codec returns an R, even if `type` is primitive
+  <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
+    return step(name, (Codec<R>) codec(describe(checkName(name)), Objects.requireNonNull(type, "type")), effect);
+  }
+
+  <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
+    String description = describe(checkName(name));
+    Objects.requireNonNull(effect, "effect");
+    String id = requireMessageId();
+    if (!runningStep.isEmpty()) throw new IllegalStateException(description + " is in another step");
+    int uses = nameCounts.merge(name, 1, Integer::sum);
+    String uniqueName = uses == 1 ? name : name + "#" + uses;
+    var storedSteps = runtime.steps(id);
+    int index = nextIndex++;
+    if (index < storedSteps.size()) return replay(storedSteps.get(index), index, uniqueName, codec);
+    runtime.awaitLast();
+    var result = new AtomicReference<R>();
+    var note = run(id, uniqueName, () -> {
+      result.set(Objects.requireNonNull(effect.call(), () -> description + " answered null"));
+      return codec.encode(result.get());
+    });
+    store(note);
+    return result.get();
+  }
+
+  /** Throws if the effect of a step is running. */
+  void checkOutside() {
+    if (!runningStep.isEmpty()) throw new IllegalStateException(describe(runningStep)
+        + " is not run again when its message comes again, so its additions to the turn would be missing; make them "
+        + "after the step");
+  }
+
+  private String describe(String name) {
+    return "step '" + Lines.line(name) + "' of " + runtime.id();
+  }
+
+  private static Codec<Object> codec(String description, Class<?> type) {
+    try {
+      return CODECS.get(type);
+    } catch (IllegalArgumentException noCodec) {
+      throw new IllegalArgumentException(
+          "the result of " + description + " cannot be stored: " + Lines.message(noCodec), noCodec);
+    }
+  }
+
+  private <R> R replay(Note.Step step, int index, String name, Codec<R> codec) {
+    if (!step.name().equals(name))
+      throw new StepMismatchException(runtime.id().toString(), index + 1, step.name(), name);
+    byte[] result = step.result().orElseThrow(() -> new StepFailedException(step.failure(), null));
+    try {
+      return codec.decode(result);
+    } catch (CodecException unreadable) {
+      throw new CodecException("the stored result of " + describe(name) + " cannot be read: "
+          + Lines.message(unreadable)
+          + "; give step(..) a codec that reads the old form, by evolution.readOld(..)", unreadable);
+    }
+  }
+
+  private Note.Step run(String id, String name, Callable<byte[]> effect) throws Exception {
+    runningStep = name;
+    try {
+      return new Note.Step(id, name, Optional.of(effect.call()), "");
+    } catch (Throwable failure) {
+      if (!FailureClassifier.isMessageFault(failure)) throw failure;
+      throw recordFailure(id, name, failure);
+    } finally {
+      runningStep = "";
+    }
+  }
+
+  /** Records a failed step. It is stored if the handler completes another step after it. */
+  private StepFailedException recordFailure(String id, String name, Throwable failure) {
+    String text = Mail.brief(describe(name) + " failed: " + Lines.thrown(failure));
+    failedSteps.add(new Note.Step(id, name, Optional.empty(), text));
+    return new StepFailedException(text, failure);
+  }
+
+  private void store(Note.Step note) throws InterruptedException {
+    var notes = new ArrayList<Note>(failedSteps);
+    notes.add(note);
+    notes.addAll(attemptsReset());
+    try {
+      runtime.store(notes);
+      failedSteps.clear();
+    } catch (IllegalArgumentException | CodecException tooLarge) {
+      throw recordFailure(note.message(), note.name(), tooLarge);
+    }
+  }
+
+  void sleep(String name, Duration time, PendingDelivery delivery) throws Exception {
+    if (Objects.requireNonNull(time, "time").isNegative() || time.compareTo(TurnOutbox.MAX_DELAY) > 0)
+      throw new IllegalArgumentException("sleep '" + Lines.line(checkName(name)) + "' of " + runtime.id() + " for "
+          + time + "; give zero or more, and at most 100 years");
+    var wakeTime = step(name, Instant.class, () -> delivery.now().plus(time));
+    var reset = attemptsReset();
+    if (!reset.isEmpty()) runtime.store(reset);
+    delivery.sleepUntil(wakeTime);
+  }
+
+  /**
+   * Returns a note that sets the attempts at the message to 0, because the message has made
+   * progress. Returns an empty list if there were no attempts.
+   */
+  private List<Note> attemptsReset() {
+    return storedId.filter(runtime::hasAttempts).stream().<Note>map(id -> new Note.Begun(id, 0)).toList();
+  }
+}

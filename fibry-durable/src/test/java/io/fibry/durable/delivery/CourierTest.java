@@ -1,0 +1,287 @@
+package io.fibry.durable.delivery;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
+import io.fibry.Exitable;
+import io.fibry.Request;
+import io.fibry.RequestException;
+import io.fibry.durable.Durable;
+import io.fibry.durable.DurableContext;
+import io.fibry.durable.RequestStoredException;
+import io.fibry.durable.SharedStoreAccess;
+import io.fibry.durable.kind.DefaultDurableBuilder;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
+import io.fibry.store.StoreReadException;
+import io.fibry.support.Intercepted;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualScheduler;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tests requests that wait because a courier is reading the pending messages of their actor. */
+class CourierTest {
+  record Add(String item) implements Request<Add, String> {}
+
+  private static final Store.ActorId ADA = new Store.ActorId("list", "ada");
+  private static final Duration IDLE = Duration.ofDays(1);
+  private static final int MANY = 1_000;
+  private static final Duration LIMIT = Duration.ofSeconds(20); // ask limit, on the clock of the scope
+  private static final Durable.Builder<Add> KIND = Durable.kind("list", Add.class);
+  private static final Durable<Add> LIST = KIND.storeMessages(9).state("").handler((items, add, context) -> {
+    context.reply(add, items + add.item());
+    return items + add.item();
+  });
+
+  private final ManualScheduler clock = new ManualScheduler();
+  private final ActorScope scope =
+      ActorSystem.openScope("courier-test", options -> options.withScheduler(clock).withAskLimit(LIMIT));
+  private final MemoryStore memory = MemoryStore.open(() -> Instant.EPOCH.plusNanos(clock.nanoTime()));
+  private final Semaphore readsBegun = new Semaphore(0);
+  private final Semaphore mayRead = new Semaphore(0);
+  private final Semaphore couriersEnded = new Semaphore(0);
+  private volatile boolean readsFail;
+  private final Store store = Intercepted.of(Store.class, memory, (method, arguments, call) -> {
+    if (method.getName().equals("pending") && arguments.length == 3) onRead();
+    if (method.getName().equals("nextDueTime")) couriersEnded.release();
+    return call.pass();
+  });
+
+  @AfterEach
+  void close() {
+    mayRead.release(MANY);
+    scope.close();
+  }
+
+  private void onRead() {
+    readsBegun.release();
+    mayRead.acquireUninterruptibly();
+    if (readsFail) throw new StoreReadException("made up, for a test", null);
+  }
+
+  /**
+   * Sends a request while a courier is reading, and then ends the block, which is an actor or its
+   * entities. The request must be answered before the block ends.
+   */
+  private void assertAnswered(Exitable block, Actor<Add> ada, Consumer<Exitable> end) {
+    SharedStoreAccess.deliverPending(store, ADA);
+    Patience.acquire(readsBegun);
+    var answer = ada.sendMessageReturn(new Add("a"));
+
+    end.accept(block);
+    mayRead.release(MANY);
+
+    assertEquals("a", Patience.value(answer));
+    Patience.awaitEnd(block::waitForExit);
+  }
+
+  @Test
+  void actorAnswersWaitingRequestsBeforeItEnds() {
+    var ada = LIST.newActor(scope.named("ada"), store);
+    assertAnswered(ada, ada, Exitable::sendPoisonPill);
+  }
+
+  @Test
+  void entitiesAnswerWaitingRequestsBeforeTheyEnd() {
+    var lists = LIST.entities(scope.anonymous(), store, IDLE);
+    assertAnswered(lists, lists.actor("ada"), Exitable::sendPoisonPill);
+  }
+
+  @Test
+  void closeWaitsForAnswersOfWaitingRequests() {
+    var lists = LIST.entities(scope.anonymous(), store, IDLE);
+    assertAnswered(lists, lists.actor("ada"), block -> Thread.startVirtualThread(block::close));
+  }
+
+  @Test
+  void closingHandlerDoesNotWaitForWaitingRequests() {
+    var answer = new CompletableFuture<CompletableFuture<String>>();
+    var ada = KIND.state("").handler((items, add, context) -> {
+      if (add.item().equals("close")) {
+        SharedStoreAccess.deliverPending(store, ADA);
+        Patience.acquire(readsBegun);
+        answer.complete(context.self().sendMessageReturn(new Add("a")));
+        context.self().close();
+        mayRead.release(MANY);
+      }
+      context.reply(add, add.item());
+      return items;
+    }).newActor(scope.named("ada"), store);
+
+    assertEquals("close", ada.ask(new Add("close")));
+
+    assertEquals("a", Patience.value(answer.join()));
+    Patience.awaitEnd(ada::waitForExit);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void waitingAskRespectsAskLimitOfScope(boolean isStored) {
+    var kind = isStored ? LIST : KIND.state("").handler((String items, Add add, DurableContext<Add> context) -> items);
+    var ada = kind.newActor(scope.named("ada"), store);
+    SharedStoreAccess.deliverPending(store, ADA);
+    Patience.acquire(readsBegun);
+    var askFailure = new CompletableFuture<RequestException>();
+    var future = ada.sendMessageReturn(new Add("b"), LIMIT);
+    var asker = Patience
+        .startFiber(() -> askFailure.complete(assertThrows(RequestException.class, () -> ada.ask(new Add("a")))));
+    Patience.awaitParked(asker); // both requests are stored
+    advanceUntilDone(askFailure);
+
+    for (var failure : List.of(askFailure.join(), Patience.failure(future))) {
+      var timeout = assertInstanceOf(AskTimeoutException.class, isStored ? failure.getCause() : failure);
+      assertEquals(LIMIT, timeout.limit());
+      assertTrue(timeout.getMessage().endsWith("come first"), timeout::getMessage);
+      assertEquals(isStored, failure instanceof RequestStoredException);
+    }
+    ada.kill();
+  }
+
+  private void advanceUntilDone(CompletableFuture<?> result) {
+    Patience.eventually(() -> {
+      clock.advance(LIMIT);
+      return result.isDone();
+    });
+  }
+
+  /** The store confirms the request when half of the limit has passed. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void timeOfStoringRequestCountsAgainstItsLimit(boolean isAsk) {
+    var slowStore = Intercepted.of(Store.class, memory, (method, arguments, call) -> {
+      if (method.getName().equals("enqueue")) clock.advance(LIMIT.dividedBy(2));
+      return call.pass();
+    });
+    var ada = KIND.storeMessages(9).state("").handler((items, add, context) -> {
+      context.replyWhen(add, new CompletableFuture<>());
+      return items;
+    }).newActor(scope.named("ada"), slowStore);
+    var askFailure = new CompletableFuture<Throwable>();
+    var asker = Patience.startFiber(() -> {
+      if (isAsk) askFailure.complete(assertThrows(RequestException.class, () -> ada.ask(new Add("a"), LIMIT)));
+      else ada.sendMessageReturn(new Add("a"), LIMIT).whenComplete((answer, failure) -> askFailure.complete(failure));
+    });
+    if (isAsk) Patience.awaitParked(asker); // the request is stored
+    else Patience.awaitEnd(asker);
+    advanceUntilDone(askFailure);
+
+    ada.kill();
+    var timeout = assertInstanceOf(AskTimeoutException.class, askFailure.join().getCause());
+    assertEquals(LIMIT, timeout.limit());
+    assertTrue(timeout.getMessage().startsWith("10 s of the limit of 20 s passed before it was sent: actor 'ada' did"
+        + " not answer Add[item=a] within 10 s: "), timeout::getMessage);
+  }
+
+  /** The courier ends when half of the limit has passed. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void timeoutAfterCourierHasWholeLimit(boolean isAsk) {
+    var handled = new CountDownLatch(1);
+    var ada = KIND.state("").handler((items, add, context) -> {
+      context.replyWhen(add, new CompletableFuture<>());
+      handled.countDown();
+      return items;
+    }).newActor(scope.named("ada"), store);
+    SharedStoreAccess.deliverPending(store, ADA);
+    Patience.acquire(readsBegun);
+    var askFailure = new CompletableFuture<Throwable>();
+    var asker = Patience.startFiber(() -> {
+      if (isAsk) askFailure.complete(assertThrows(RequestException.class, () -> ada.ask(new Add("a"), LIMIT)));
+      else ada.sendMessageReturn(new Add("a"), LIMIT).whenComplete((answer, failure) -> askFailure.complete(failure));
+    });
+    if (isAsk) Patience.awaitParked(asker);
+    else Patience.awaitEnd(asker);
+    clock.advance(LIMIT.dividedBy(2));
+    mayRead.release(MANY);
+    Patience.await(handled);
+    advanceUntilDone(askFailure);
+
+    ada.kill();
+    var timeout = assertInstanceOf(AskTimeoutException.class, askFailure.join());
+    assertEquals(LIMIT, timeout.limit());
+    assertTrue(timeout.getMessage().startsWith("10 s of the limit of 20 s passed"), timeout::getMessage);
+  }
+
+  /** The first courier waits for capacity in the mailbox while the next courier reads. */
+  @Test
+  void requestsKeepOrderAcrossConsecutiveCouriers() {
+    var released = new CopyOnWriteArrayList<String>();
+    var firstIsReleased = new CountDownLatch(1);
+    var capacity = new CountDownLatch(1);
+    try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
+        BlockBuilder.of(scope.anonymous()), key -> true)) {
+      delivery.start(key -> null); // no actor is needed, because the store has no messages for it
+      delivery.onMessageStored("ada", Instant.MIN);
+      Patience.acquire(readsBegun);
+      orderBarrier(delivery).thenRun(() -> {
+        firstIsReleased.countDown();
+        Patience.await(capacity);
+      }).thenRun(() -> released.add("first"));
+      orderBarrier(delivery).thenRun(() -> released.add("second"));
+      readsFail = true;
+      mayRead.release();
+      Patience.await(firstIsReleased); // otherwise the next courier would release all three requests
+      awaitNextRead();
+      orderBarrier(delivery).thenRun(() -> released.add("third"));
+
+      readsFail = false;
+      mayRead.release();
+      Patience.acquire(couriersEnded);
+      capacity.countDown();
+
+      Patience.eventually(() -> released.size() >= 3);
+      assertEquals(List.of("first", "second", "third"), released);
+    }
+  }
+
+  @Test
+  void nextCourierRunsAfterFailureDespiteEarlierDueTime() {
+    try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
+        BlockBuilder.of(scope.anonymous()), key -> true)) {
+      delivery.start(key -> null);
+      delivery.onMessageStored("ada", Instant.EPOCH.plusMillis(500));
+      delivery.onMessageStored("ada", Instant.MIN);
+      Patience.acquire(readsBegun);
+      var barrier = orderBarrier(delivery);
+      readsFail = true;
+      mayRead.release();
+      Patience.value(barrier);
+
+      readsFail = false;
+      mayRead.release(MANY);
+      clock.advance(Duration.ofMillis(500));
+      clock.advance(Duration.ofMillis(500));
+
+      Patience.acquire(readsBegun);
+    }
+  }
+
+  private CompletableFuture<Void> orderBarrier(PendingDelivery delivery) {
+    return delivery.orderBarrier("ada");
+  }
+
+  private void awaitNextRead() {
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofSeconds(1));
+      return readsBegun.tryAcquire();
+    });
+  }
+}
