@@ -193,14 +193,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @param total the time that all syncs took
    * @param last the time that the last sync took; zero if there was none
    */
-  public record Syncs(long count, Duration total, Duration last) {
-    static final Syncs NONE = new Syncs(0, Duration.ZERO, Duration.ZERO);
-
-    Syncs plus(long nanos) {
-      var lastDuration = Duration.ofNanos(nanos);
-      return new Syncs(count + 1, total.plus(lastDuration), lastDuration);
-    }
-  }
+  public record Syncs(long count, Duration total, Duration last) {}
 
   /**
    * Options of a store. Immutable.

@@ -373,9 +373,11 @@ final class LogStore extends FolderStore {
   @Override
   public Health health() {
     var counts = index.counts();
+    var syncs = log.syncs();
     return new Health(turns.sum(), refusedTurns.sum(), logWriter.pendingEntries(), counts.actors(),
-        counts.pendingMessages(), counts.parkedMessages(), disk.bytes(), log.syncs(), preallocator.isFull(),
-        log.isBroken(), log.tornFiles());
+        counts.pendingMessages(), counts.parkedMessages(), disk.bytes(),
+        new Syncs(syncs.count(), syncs.total(), syncs.last()), preallocator.isFull(), log.isBroken(),
+        log.tornFiles());
   }
 
   @Override

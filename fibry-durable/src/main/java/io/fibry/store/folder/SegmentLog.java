@@ -4,7 +4,6 @@ import io.fibry.Outcome;
 import io.fibry.store.StoreBrokenException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
-import io.fibry.store.folder.FolderStore.Syncs;
 import io.fibry.store.recorder.StoreEvents;
 import io.fibry.text.Lines;
 import java.io.IOException;
@@ -29,7 +28,7 @@ final class SegmentLog {
   private NavigableMap<Long, Segment> sealedSegments; // by the number of their last frame; thread-safe
   private Runnable onSealed = () -> {}; // called when a segment was sealed
   private Runnable onSync = () -> {}; // called after each sync
-  private volatile Syncs syncs = Syncs.NONE; // read by other threads, as the next field
+  private volatile SyncStatistics syncs = SyncStatistics.NONE; // read by other threads, as the next field
   private volatile boolean isBroken;
   private StoreBrokenException brokenReason; // null if the log is not broken, or no memory was left for it
 
@@ -121,7 +120,7 @@ final class SegmentLog {
     return isBroken;
   }
 
-  Syncs syncs() {
+  SyncStatistics syncs() {
     return syncs;
   }
 
