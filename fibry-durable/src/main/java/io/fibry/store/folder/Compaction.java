@@ -162,8 +162,9 @@ final class Compaction {
   }
 
   private void logFailure(Throwable failure) {
-    LoggerCall.run(() -> LoggerFactory.getLogger(Compaction.class).warn("{} keeps replaced records until {}", disk,
-        isClosed() ? "it is opened again" : "the next segment is full", failure));
+    LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.Compaction").warn(
+        "{} keeps replaced records until {}", disk, isClosed() ? "it is opened again" : "the next segment is full",
+        failure));
   }
 
   /**

@@ -138,8 +138,9 @@ final class LogReader {
       return new LogEnd(segment, offset, nextFrame, sealedSegments, wasClosed, unconfirmed, List.of(), replacedFiles);
     int size = lastNonZero(content) + 1 - offset;
     String tornFile = moveTornEnd(segment, offset, content.slice(offset, size));
-    LoggerCall.run(() -> LoggerFactory.getLogger(LogReader.class).warn("{}: {} at {}: {}. They were moved to {}", disk,
-        segment.name(), offset, describeTornEnd(size, time), tornFile));
+    LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.LogReader").warn(
+        "{}: {} at {}: {}. They were moved to {}", disk, segment.name(), offset, describeTornEnd(size, time),
+        tornFile));
     return new LogEnd(segment, offset, nextFrame, sealedSegments, false, unconfirmed, List.of(tornFile),
         replacedFiles);
   }

@@ -341,6 +341,6 @@ final class LogWriter {
   }
 
   private static void log(String text, Throwable failure) {
-    LoggerCall.run(() -> LoggerFactory.getLogger(LogWriter.class).error(text, failure));
+    LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.LogWriter").error(text, failure));
   }
 }

@@ -1,6 +1,9 @@
 package io.fibry.store.folder;
 
-/** Calls loggers and recorders, whose failures must not become failures of the store. */
+/**
+ * Calls loggers and recorders, whose failures must not become failures of the store. The names of
+ * the loggers are literal, because programs configure them: a class may move, its logger may not.
+ */
 final class LoggerCall {
   private LoggerCall() {}
 

@@ -254,7 +254,8 @@ final class SegmentLog {
     isBroken = true;
     brokenReason = new StoreBrokenException(disk + ": " + problem
         + ". The store stores nothing more: close it, repair the disk, and open it again", failure, Outcome.UNKNOWN);
-    LoggerCall.run(() -> LoggerFactory.getLogger(SegmentLog.class).error("a store is broken", brokenReason));
+    LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.SegmentLog").error("a store is broken",
+        brokenReason));
     LoggerCall.run(() -> StoreEvents.broken(disk, problem, failure));
     return brokenReason;
   }

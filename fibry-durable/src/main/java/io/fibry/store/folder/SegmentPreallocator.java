@@ -10,6 +10,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -89,15 +90,15 @@ final class SegmentPreallocator {
       throw new CompletionException(failure);
     }
     if (hasLoggedFull)
-      LoggerCall.run(() -> LoggerFactory.getLogger(SegmentPreallocator.class).info("{} can create files again", disk));
+      LoggerCall.run(() -> logger().info("{} can create files again", disk));
     hasLoggedFull = false;
   }
 
   private void onFailure(Segment segment, Throwable failure) {
     if (failure instanceof FolderTakenException) { // the log becomes broken when it needs the segment, or earlier
-      LoggerCall.run(() -> LoggerFactory.getLogger(SegmentPreallocator.class)
-          .error("the store in {} cannot create {}, because another process may own the folder", disk, segment.name(),
-              failure));
+      LoggerCall.run(() -> logger().error(
+          "the store in {} cannot create {}, because another process may own the folder", disk, segment.name(),
+          failure));
       return;
     }
     failedAt = nanoTime.getAsLong();
@@ -112,7 +113,7 @@ final class SegmentPreallocator {
   private void logFailure(Segment segment, Throwable failure) {
     loggedAt = failedAt;
     hasLoggedFull = true;
-    LoggerCall.run(() -> LoggerFactory.getLogger(SegmentPreallocator.class).warn(
+    LoggerCall.run(() -> logger().warn(
         "{} could not create {}, of {} bytes, perhaps because the disk is full: it refuses new actors and messages, "
             + "and turns when the current file is full. It tries again; free some space, if there is none",
         disk, segment.name(), size, failure));
@@ -153,5 +154,9 @@ final class SegmentPreallocator {
   private StoreFullException fullException(Segment segment, Throwable cause) {
     return new StoreFullException(disk + ": no space for " + segment.name() + ", of " + size
         + " bytes. Nothing is lost; free some space, and the store continues", cause);
+  }
+
+  private static Logger logger() {
+    return LoggerFactory.getLogger("io.fibry.store.folder.SegmentPreallocator");
   }
 }
