@@ -12,9 +12,13 @@ class ArchitectureTest extends ArchitectureRules {
   @Override
   protected List<Set<String>> layers() {
     return List.of(Set.of("io.fibry.codec", "io.fibry.store.recorder"), Set.of("io.fibry.store"),
-        Set.of("io.fibry.durable", "io.fibry.store.folder"), Set.of("io.fibry.durable.storage"),
-        Set.of("io.fibry.durable.kind"), Set.of("io.fibry.durable.view", "io.fibry.durable.delivery"),
-        Set.of("io.fibry.durable.turn"), Set.of("io.fibry.durable.SharedStoreAccess"));
+        Set.of("io.fibry.store.folder.StorageDirectory", "io.fibry.store.folder.StoreCheck"),
+        Set.of("io.fibry.store.folder.disk"), Set.of("io.fibry.store.folder.log"),
+        Set.of("io.fibry.store.folder.index", "io.fibry.store.folder.repair"),
+        Set.of("io.fibry.store.folder.compaction"), Set.of("io.fibry.durable", "io.fibry.store.folder"),
+        Set.of("io.fibry.durable.storage"), Set.of("io.fibry.durable.kind"),
+        Set.of("io.fibry.durable.view", "io.fibry.durable.delivery"), Set.of("io.fibry.durable.turn"),
+        Set.of("io.fibry.durable.SharedStoreAccess"));
   }
 
   @Override
@@ -64,10 +68,5 @@ class ArchitectureTest extends ArchitectureRules {
         entry(Set.of("AnswerCodecs", "Codec", "TypeCodec"),
             "the factory methods of the interface create its implementations"),
         entry(Set.of("ActorLocation", "Relocations"), "relocations name locations, and move them"));
-  }
-
-  @Override
-  protected Map<String, Integer> largePackages() {
-    return Map.of("io.fibry.store.folder", 43);
   }
 }

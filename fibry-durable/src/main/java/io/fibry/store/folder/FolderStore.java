@@ -1,6 +1,9 @@
 package io.fibry.store.folder;
 
 import io.fibry.store.Store;
+import io.fibry.store.folder.disk.FileDisk;
+import io.fibry.store.folder.repair.LogSalvage;
+import io.fibry.store.folder.repair.SalvagePlan;
 import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.UncheckedIOException;

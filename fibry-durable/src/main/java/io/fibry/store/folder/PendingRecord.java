@@ -3,6 +3,9 @@ package io.fibry.store.folder;
 import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreException;
+import io.fibry.store.folder.index.ActorLocation;
+import io.fibry.store.folder.log.LogRecord;
+import io.fibry.store.folder.log.LogWriter;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 

@@ -1,5 +1,6 @@
 package io.fibry.store.folder;
 
+import io.fibry.store.folder.disk.FileDisk;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.store.folder.repair.SalvagePlan;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;

@@ -9,6 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreInUseException;
+import io.fibry.store.folder.log.LogReader;
+import io.fibry.store.folder.log.Segment;
+import io.fibry.store.folder.log.StoreIdFile;
 import io.fibry.support.Child;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -69,7 +72,7 @@ class CheckTest {
   private Map<String, ByteBuffer> files(Path folder) throws IOException {
     var files = new TreeMap<String, ByteBuffer>();
     try (var paths = Files.list(folder)) {
-      for (var file : paths.filter(path -> !path.endsWith(FolderLock.FILE)).toList())
+      for (var file : paths.filter(path -> !path.endsWith("store.lock")).toList())
         files.put(file.getFileName().toString(), ByteBuffer.wrap(Files.readAllBytes(file)));
     }
     return files;

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
 /** A disk on which a test can make an operation fail or wait. */
-final class FaultyDisk {
+public final class FaultyDisk {
   private final StorageDirectory files;
   // written by the test, read by the store's threads; an empty name means no operation
   private volatile String failingOperation = "";
@@ -18,11 +18,11 @@ final class FaultyDisk {
   private final CountDownLatch heldSignal = new CountDownLatch(1);
   private final CountDownLatch gate = new CountDownLatch(1);
 
-  FaultyDisk(Path folder) throws IOException {
-    files = FileDisk.open(folder);
+  public FaultyDisk(Path folder) throws IOException {
+    files = StorageDirectory.open(folder);
   }
 
-  StorageDirectory disk() {
+  public StorageDirectory disk() {
     return Intercepted.of(StorageDirectory.class, files, this::handle);
   }
 
@@ -40,16 +40,16 @@ final class FaultyDisk {
   }
 
   /** Lets this operation fail from now on, until {@link #heal}. */
-  void fail(String operation) {
+  public void fail(String operation) {
     fail(operation, new IOException("made up, for a test"));
   }
 
-  void fail(String operation, Throwable newFailure) {
+  public void fail(String operation, Throwable newFailure) {
     failure = newFailure;
     failingOperation = operation;
   }
 
-  void heal() {
+  public void heal() {
     failingOperation = "";
   }
 

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.store.folder.log.Frame;
+import io.fibry.store.folder.log.Segment;
 import io.fibry.support.Patience;
 import io.fibry.test.CrashDisk;
 import java.time.Duration;

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.store.folder.repair.LogSalvage;
+import io.fibry.store.folder.repair.SalvagePlan;
 import io.fibry.support.Soak;
 import io.fibry.test.CrashDisk;
 import java.io.IOException;

@@ -1,0 +1,33 @@
+package io.fibry.store.folder.log;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
+
+/**
+ * An entry is added while the taking thread is about to become idle. Results: whether the sender
+ * must wake the taker, whether the taker may become idle.
+ */
+@JCStressTest
+@Outcome(id = {"true, true", "true, false", "false, false"}, expect = ACCEPTABLE,
+    desc = "at least one thread notices the other")
+@Outcome(id = "false, true", expect = FORBIDDEN, desc = "the taker sleeps although an entry waits")
+@State
+public class AddAgainstIdle {
+  private final JournalQueue<String> queue = new JournalQueue<>();
+
+  @Actor
+  public void sender(ZZ_Result result) {
+    result.r1 = queue.add("entry") == JournalQueue.SenderAction.WAKE;
+  }
+
+  @Actor
+  public void taker(ZZ_Result result) {
+    result.r2 = queue.tryIdle();
+  }
+}
