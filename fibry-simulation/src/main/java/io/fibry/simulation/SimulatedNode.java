@@ -24,7 +24,7 @@ public final class SimulatedNode {
 
   SimulatedNode(Simulation simulation, String name, CrashDisk files) {
     this.simulation = simulation;
-    this.domain = new FailureDomain(simulation.run(), name);
+    this.domain = new FailureDomain(name);
     this.files = files;
   }
 

@@ -41,7 +41,7 @@ final class SimulationCarrier {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while it waited for another simulation in this JVM to end");
     }
-    Environment.simulated = FailureDomain.ENVIRONMENT;
+    Environment.simulated = new SimulatedEnvironment();
   }
 
   /** Ends a simulation. */

@@ -37,9 +37,8 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   final SimulatedClock clock;
   final Invariants invariants = new Invariants();
   final SimulatedNetwork network;
-  final SimulatedScheduler scheduler = new SimulatedScheduler(this);
   final @Nullable MessageTrace trace; // null: not recorded
-  final FailureDomain outsideNodes = new FailureDomain(this, "no node");
+  final FailureDomain outsideNodes = new FailureDomain("no node");
   private final ThreadChooser chooser;
   private final long maxSteps;
   private final Decisions decisions = new Decisions();
@@ -220,6 +219,14 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     chooser.onYield(fiber);
     endedAtYieldPoint = true;
     Thread.yield();
+  }
+
+  /**
+   * Called with 1 when a static initializer begins, and with -1 when it ends. In between, the
+   * running thread does not give way at yield points.
+   */
+  void changeInitializerDepth(int change) {
+    if (current != null) current.initializerDepth += change;
   }
 
   void fail(RunFailure reason) {
