@@ -31,7 +31,7 @@ final class MessageProbe implements ContextPropagator<String> {
     run.hasMessages = true;
     String sender = "";
     if (run.trace != null) {
-      run.trace.onSend(run, receiver);
+      run.trace.onSend(run.current(), receiver);
       sender = run.trace.name(run.current());
     }
     run.yieldPoint();
@@ -44,7 +44,7 @@ final class MessageProbe implements ContextPropagator<String> {
     if (!run.faults.tryStrike(FaultKind.KILLS)) return;
     var victim = run.faults.victim();
     if (victim == null) return;
-    if (run.trace != null) run.trace.note(run, victim, () -> "is killed: a fault");
+    if (run.trace != null) run.trace.note(victim, () -> "is killed: a fault");
     victim.kill();
   }
 
@@ -64,7 +64,7 @@ final class MessageProbe implements ContextPropagator<String> {
     if (fiber.isCrashed()) SimulatedThread.parkAsCrashed();
     if (domain.isPaused()) Thread.yield(); // the thread came from another domain, so the pause has not stopped it yet
     run.hasMessages = true;
-    if (run.trace != null) run.trace.onHandle(run, sender, receiver, message);
+    if (run.trace != null) run.trace.onHandle(sender, receiver, message);
     return () -> {
       fiber.actor = previousActor;
       fiber.domain = previousDomain;

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class MessageTrace {
   private static final int MAX_EVENTS = 60; // a failure shows at most so many events, the last of the run
   private static final int MAX_TEXT = 60; // characters shown of a message
+  private static final int YIELD_FRAMES = 3; // of onYield, SimulationRun.passYieldPoint and YieldPoints.pass
 
   private enum TraceArrow {
     MESSAGE(" --> ", "->>"), ANSWER(" ..> ", "-->>"), NOTE("", "");
@@ -40,54 +41,67 @@ final class MessageTrace {
   private record TraceEvent(long step, long time, TraceArrow arrow, String from, String to,
       Supplier<String> text, boolean isOvertaking) {}
 
+  private final SimulatedClock clock;
   private final List<TraceEvent> events = new ArrayList<>();
   private final Map<Actor<?>, String> names = new IdentityHashMap<>();
   // The actor to which each thread sent its last message.
   private final Map<SimulatedThread, Actor<?>> lastReceivers = new HashMap<>();
+  private long step; // the number of the step that runs, or ran last; 0: none
+  private boolean isOvertaking; // another thread had been ready for longer than the thread of this step
+
+  MessageTrace(SimulatedClock clock) {
+    this.clock = clock;
+  }
 
   // ---- recording
 
-  void onSend(SimulationRun run, Actor<?> receiver) {
-    lastReceivers.put(run.current(), receiver);
+  void onStep(long newStep, boolean isStepOvertaking) {
+    step = newStep;
+    isOvertaking = isStepOvertaking;
   }
 
-  void onHandle(SimulationRun run, String sender, Actor<?> receiver, Object message) {
+  void onSend(SimulatedThread sender, Actor<?> receiver) {
+    lastReceivers.put(sender, receiver);
+  }
+
+  void onHandle(String sender, Actor<?> receiver, Object message) {
     String text = text(message);
-    add(run, TraceArrow.MESSAGE, sender, name(receiver), () -> text);
+    add(TraceArrow.MESSAGE, sender, name(receiver), () -> text);
   }
 
-  /** Records an answer if the woken thread sent its last message to the actor that wakes it. */
-  void onWake(SimulationRun run, SimulatedThread woken) {
-    var waker = run.current();
+  /**
+   * Records an answer if the woken thread sent its last message to the actor that wakes it.
+   *
+   * @param waker the thread that runs; null between steps
+   */
+  void onWake(@Nullable SimulatedThread waker, SimulatedThread woken) {
     if (waker == null || waker == woken || waker.actor == null || lastReceivers.get(woken) != waker.actor) return;
     lastReceivers.remove(woken);
-    add(run, TraceArrow.ANSWER, name(waker.actor), name(woken), () -> "");
+    add(TraceArrow.ANSWER, name(waker.actor), name(woken), () -> "");
   }
 
-  void note(SimulationRun run, String text) {
-    add(run, TraceArrow.NOTE, "", "", () -> text);
+  void note(String text) {
+    add(TraceArrow.NOTE, "", "", () -> text);
   }
 
   /** Records an event of an actor. The text is made when the run has ended. */
-  void note(SimulationRun run, Actor<?> actor, Supplier<String> text) {
+  void note(Actor<?> actor, Supplier<String> text) {
     String name = name(actor);
-    add(run, TraceArrow.NOTE, "", "", () -> name + " " + text.get());
+    add(TraceArrow.NOTE, "", "", () -> name + " " + text.get());
   }
 
-  /** Records that the current thread gives way at a yield point, with the place in its code. */
-  void onYield(SimulationRun run) {
+  /** Records that a thread gives way at a yield point, with the place in its code. */
+  void onYield(SimulatedThread fiber) {
     var frame = StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::toStackTraceElement)
-        .dropWhile(yieldFrame -> !yieldFrame.getClassName().equals(YieldPoints.class.getName())).skip(1).findFirst())
-        .orElseThrow();
+        .skip(YIELD_FRAMES).findFirst()).orElseThrow();
     String type = frame.getClassName().substring(frame.getClassName().lastIndexOf('.') + 1);
     String location =
         frame.getLineNumber() < 0 ? frame.getMethodName() : frame.getMethodName() + ':' + frame.getLineNumber();
-    note(run, name(run.current()) + " yields in " + type + '.' + location);
+    note(name(fiber) + " yields in " + type + '.' + location);
   }
 
-  private void add(SimulationRun run, TraceArrow arrow, String from, String to, Supplier<String> text) {
-    events.add(new TraceEvent(run.steps(), run.clock.now(), arrow, from, to, text,
-        arrow == TraceArrow.MESSAGE && run.isOvertaking));
+  private void add(TraceArrow arrow, String from, String to, Supplier<String> text) {
+    events.add(new TraceEvent(step, clock.now(), arrow, from, to, text, arrow == TraceArrow.MESSAGE && isOvertaking));
   }
 
   String name(@Nullable SimulatedThread fiber) {

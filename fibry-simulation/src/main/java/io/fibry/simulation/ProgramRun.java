@@ -36,8 +36,7 @@ final class ProgramRun {
     var faults = new Faults(random.split(), replay.disabledFaults());
     var chooser =
         replay.decisions() == null ? chooser(options, replay.seed(), steps) : ThreadChooser.of(replay.decisions());
-    var trace = isTraced ? new MessageTrace() : null;
-    var run = new SimulationRun(faults, random.split(), chooser, events, options.maxSteps(), trace);
+    var run = new SimulationRun(faults, random.split(), chooser, events, options.maxSteps(), isTraced);
     var programRun = new ProgramRun(run, program, options);
     YieldPoints.run = options.hasYieldPoints() ? run : null;
     SimulationCarrier.play(run, programRun::main);
@@ -45,7 +44,7 @@ final class ProgramRun {
     var failure = programRun.failure();
     run.livingThreads().forgetAll();
     return new RunOutcome(replay.withDecisions(run.decisions()), failure, run.steps(), run.hash(), run.clock.now(),
-        faults.struckKinds(), trace);
+        faults.struckKinds(), run.trace);
   }
 
   private static ThreadChooser chooser(Options options, long seed, long steps) {

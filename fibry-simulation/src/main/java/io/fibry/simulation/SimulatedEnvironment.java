@@ -46,6 +46,6 @@ final class SimulatedEnvironment extends Environment {
   @Override
   public void recordEvent(Object actor, Supplier<String> text) {
     if (MachineLookup.machine() instanceof SimulationRun run && run.trace != null)
-      run.trace.note(run, (Actor<?>) actor, text);
+      run.trace.note((Actor<?>) actor, text);
   }
 }

@@ -192,7 +192,7 @@ public final class Simulation {
    * @param text describes an event
    */
   public void trace(String text) {
-    if (run.trace != null) run.trace.note(run, text);
+    run.note(text);
   }
 
   /** {@return the faults of this run; none by default} */

@@ -57,7 +57,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private @Nullable FailureDomain startingDomain;
   private long hash = 0x9E3779B97F4A7C15L; // of the order of steps and timers so far
   private int spins; // spins of all threads so far
-  boolean isOvertaking; // another thread had been ready for longer than the thread that runs
+  private boolean isOvertaking; // another thread had been ready for longer than the thread that runs
   private boolean endedAtYieldPoint; // the last step ended at a point of YieldPoints
   private boolean hasProgress; // the step made another thread ready, or set a timer
   boolean hasMessages; // the step sent or handled a message
@@ -65,7 +65,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private long endTime = Long.MAX_VALUE; // ns by the run's clock; no later timer runs
 
   SimulationRun(Faults faults, SplittableRandom programRandom, ThreadChooser chooser, RunEvents events, long maxSteps,
-      @Nullable MessageTrace trace) {
+      boolean isTraced) {
     this.random = programRandom;
     this.faults = faults;
     this.chooser = chooser;
@@ -73,7 +73,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     this.clock = new SimulatedClock(events);
     this.network = new SimulatedNetwork(this);
     this.maxSteps = maxSteps;
-    this.trace = trace;
+    this.trace = isTraced ? new MessageTrace(clock) : null;
   }
 
   // ---- the machine
@@ -93,7 +93,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     if (fiber == null) fiber = register(step);
     events.add(RunEvents.RunEventKind.READY, fiber.number);
     if (fiber.isReady || fiber.isCrashed()) return;
-    if (trace != null) trace.onWake(this, fiber);
+    if (trace != null) trace.onWake(current, fiber);
     if (fiber != current) hasProgress = true;
     fiber.isReady = true;
     if (faults.tryStrike(FaultKind.DELAYS)) {
@@ -197,6 +197,11 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     if (!ready.isEmpty() || currentDomain().isPaused()) Thread.yield();
   }
 
+  /** Adds a line to the trace, if the run has a trace. */
+  void note(String text) {
+    if (trace != null) trace.note(text);
+  }
+
   /** Pauses a failure domain, and the running thread, too, if it belongs to that domain. */
   void pause(FailureDomain domain, long nanos) {
     domain.pauseUntil(clock.now() + nanos);
@@ -215,7 +220,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     boolean yields = chooser.shouldYield();
     decisions.add(yields ? 1 : 0);
     if (!yields) return;
-    if (trace != null) trace.onYield(this);
+    if (trace != null) trace.onYield(fiber);
     chooser.onYield(fiber);
     endedAtYieldPoint = true;
     Thread.yield();
@@ -275,6 +280,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     events.add(RunEvents.RunEventKind.RUN, fiber.number);
     if (fiber != lastRun) clock.onThreadSwitch();
     lastRun = fiber;
+    if (trace != null) trace.onStep(steps, isOvertaking);
     run(fiber);
     var violation = invariants.findViolation();
     if (violation != null) fail(violation);
