@@ -2,15 +2,7 @@ package io.fibry.simulation;
 
 import io.fibry.Actor;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.EnumMap;
-import java.util.EnumSet;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
-import java.util.SplittableRandom;
 import java.util.function.Predicate;
 
 /**
@@ -20,27 +12,11 @@ import java.util.function.Predicate;
  * kind is disabled. Only threads of the simulation may use it.
  */
 public final class Faults {
+  final FaultInjector injector;
 
-  /** @param max the largest amount that is drawn: nanoseconds, or the capacity of a mailbox */
-  private record FaultOdds(double probability, long max) {}
-
-  private final Map<FaultKind, SplittableRandom> randoms = new EnumMap<>(FaultKind.class);
-  private final Map<FaultKind, FaultOdds> odds = new EnumMap<>(FaultKind.class);
-  private final Set<FaultKind> disabledKinds; // kinds that the replay leaves out
-  private final Set<FaultKind> struckKinds = EnumSet.noneOf(FaultKind.class);
-  private final SplittableRandom kindRandom; // decides which kinds this run has
-  // The actors to which messages were sent, for kills.
-  private final Map<Actor<?>, FailureDomain> knownActors = new LinkedHashMap<>();
-  private Predicate<Actor<?>> mayKill = actor -> false;
-  private boolean hasAllKinds;
-
-  Faults(SplittableRandom random, Set<FaultKind> disabledKinds) {
-    for (var fault : FaultKind.values()) randoms.put(fault, random.split());
-    this.kindRandom = random.split();
-    this.disabledKinds = disabledKinds;
+  Faults(FaultInjector injector) {
+    this.injector = injector;
   }
-
-  // ---- called by the program
 
   /**
    * Enables all kinds of faults that are asked for after this call, in each run.
@@ -48,7 +24,7 @@ public final class Faults {
    * @return this
    */
   public Faults withAllKinds() {
-    hasAllKinds = true;
+    injector.enableAllKinds();
     return this;
   }
 
@@ -61,7 +37,7 @@ public final class Faults {
    * @return this
    */
   public Faults withKills(double probability, Predicate<Actor<?>> mayKill) {
-    this.mayKill = Objects.requireNonNull(mayKill, "mayKill");
+    injector.setMayKill(Objects.requireNonNull(mayKill, "mayKill"));
     return enable(FaultKind.KILLS, probability, 1);
   }
 
@@ -121,71 +97,16 @@ public final class Faults {
 
   /** Stops all faults. */
   public void stop() {
-    odds.clear();
+    injector.stop();
   }
 
-  Faults enable(FaultKind fault, double probability, long max) {
-    if (!(probability >= 0 && probability <= 1)) throw new IllegalArgumentException(
-        "a probability of " + probability + " for " + fault.label() + "; give one from 0 to 1");
-    boolean isEnabled = kindRandom.nextBoolean() || hasAllKinds;
-    if (isEnabled) odds.put(fault, new FaultOdds(probability, max));
+  private Faults enable(FaultKind fault, double probability, long max) {
+    injector.enable(fault, probability, max);
     return this;
   }
 
   private static long nanos(Duration max) {
     if (!max.isPositive()) throw new IllegalArgumentException("a fault of at most " + max + "; give more than zero");
     return SimulatedClock.nanos(max);
-  }
-
-  // ---- called by the run
-
-  /** Returns whether this run has the kind of fault. */
-  boolean mayStrike(FaultKind fault) {
-    return odds.containsKey(fault);
-  }
-
-  /** Decides by chance whether a fault strikes now, and returns whether it does. */
-  boolean tryStrike(FaultKind fault) {
-    var faultOdds = odds.get(fault);
-    if (faultOdds == null || randoms.get(fault).nextDouble() >= faultOdds.probability || disabledKinds.contains(fault))
-      return false;
-    struckKinds.add(fault);
-    return true;
-  }
-
-  /** Lets all clocks jump, or only the wall clock, if the fault strikes. */
-  void jump(SimulatedClock clock) {
-    if (!tryStrike(FaultKind.JUMPS)) return;
-    long nanos = drawAmount(FaultKind.JUMPS);
-    switch ((int) draw(FaultKind.JUMPS, 3)) {
-      case 0 -> clock.advanceByFault(nanos, 0);
-      case 1 -> clock.advanceByFault(0, nanos / 1_000_000);
-      default -> clock.advanceByFault(0, -nanos / 1_000_000);
-    }
-  }
-
-  /** Draws an amount from 1 to the maximum that the program gave for this kind. */
-  long drawAmount(FaultKind fault) {
-    return 1 + randoms.get(fault).nextLong(odds.get(fault).max);
-  }
-
-  /** Draws a number from 0 to {@code max - 1}, even if the fault was not asked for. */
-  long draw(FaultKind fault, long max) {
-    return randoms.get(fault).nextLong(max);
-  }
-
-  Set<FaultKind> struckKinds() {
-    return struckKinds;
-  }
-
-  /** Returns a random actor that may be killed, or null if there is none. */
-  Actor<?> victim() {
-    List<Actor<?>> candidates = new ArrayList<>(knownActors.keySet());
-    candidates.removeIf(actor -> knownActors.get(actor).isCrashed || !mayKill.test(actor));
-    return candidates.isEmpty() ? null : candidates.get((int) draw(FaultKind.KILLS, candidates.size()));
-  }
-
-  void noteSend(Actor<?> actor, FailureDomain domain) {
-    knownActors.put(actor, domain);
   }
 }

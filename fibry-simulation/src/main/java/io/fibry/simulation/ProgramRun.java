@@ -33,7 +33,7 @@ final class ProgramRun {
   static RunOutcome of(Program program, Options options, RunReplay replay, long steps, RunEvents events,
       boolean isTraced) {
     var random = new SplittableRandom(replay.seed());
-    var faults = new Faults(random.split(), replay.disabledFaults());
+    var faults = new FaultInjector(random.split(), replay.disabledFaults());
     var chooser =
         replay.decisions() == null ? chooser(options, replay.seed(), steps) : ThreadChooser.of(replay.decisions());
     var run = new SimulationRun(faults, random.split(), chooser, events, options.maxSteps(), isTraced);

@@ -58,12 +58,14 @@ public final class Simulation {
 
   private final SimulationRun run;
   private final ActorScope scope;
+  private final Faults faults;
   private final List<Thread> clients = new ArrayList<>();
   private final List<SimulatedNode> nodes = new ArrayList<>();
 
   Simulation(SimulationRun run, ActorScope scope) {
     this.run = run;
     this.scope = scope;
+    this.faults = new Faults(run.faults);
   }
 
   /**
@@ -197,7 +199,7 @@ public final class Simulation {
 
   /** {@return the faults of this run; none by default} */
   public Faults faults() {
-    return run.faults;
+    return faults;
   }
 
   /** {@return the network between the sockets of this run} */

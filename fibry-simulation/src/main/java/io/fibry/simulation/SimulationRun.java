@@ -32,7 +32,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private static final int SPINS_UNTIL_YIELD = 64; // spins, or yields of one thread, until all others run first
 
   final SplittableRandom random; // the random numbers of the program
-  final Faults faults;
+  final FaultInjector faults;
   final RunEvents events;
   final SimulatedClock clock;
   final Invariants invariants = new Invariants();
@@ -64,7 +64,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private int idleWeight; // the sum of the weights of steps since the last progress
   private long endTime = Long.MAX_VALUE; // ns by the run's clock; no later timer runs
 
-  SimulationRun(Faults faults, SplittableRandom programRandom, ThreadChooser chooser, RunEvents events, long maxSteps,
+  SimulationRun(FaultInjector faults, SplittableRandom programRandom, ThreadChooser chooser, RunEvents events, long maxSteps,
       boolean isTraced) {
     this.random = programRandom;
     this.faults = faults;

@@ -153,9 +153,9 @@ class FaultsTest {
 
     simulate(sim -> {
       sim.faults().withSmallMailboxes(1);
-      if (sim.faults().mayStrike(FaultKind.MAILBOXES)) runsByDefault.incrementAndGet();
+      if (sim.faults().injector.mayStrike(FaultKind.MAILBOXES)) runsByDefault.incrementAndGet();
       sim.faults().withAllKinds().withSmallMailboxes(1);
-      if (sim.faults().mayStrike(FaultKind.MAILBOXES)) runsWithAllKinds.incrementAndGet();
+      if (sim.faults().injector.mayStrike(FaultKind.MAILBOXES)) runsWithAllKinds.incrementAndGet();
     });
 
     assertTrue(runsByDefault.get() > 60 && runsByDefault.get() < 150, runsByDefault + " of about 210 runs");
