@@ -14,12 +14,14 @@ final class ProgramRun {
   private static final int MAX_CHECKS = 100; // max checks, after the limit, whether the running handlers have ended
 
   private final SimulationRun run;
+  private final Network network;
   private final Program program;
   private final Options options;
   private boolean isEnded; // the program has returned and its scopes are closed
 
-  private ProgramRun(SimulationRun run, Program program, Options options) {
+  private ProgramRun(SimulationRun run, Network network, Program program, Options options) {
     this.run = run;
+    this.network = network;
     this.program = program;
     this.options = options;
   }
@@ -37,7 +39,7 @@ final class ProgramRun {
     var chooser =
         replay.decisions() == null ? chooser(options, replay.seed(), steps) : ThreadChooser.of(replay.decisions());
     var run = new SimulationRun(faults, random.split(), chooser, events, options.maxSteps(), isTraced);
-    var programRun = new ProgramRun(run, program, options);
+    var programRun = new ProgramRun(run, new Network(run), program, options);
     YieldPoints.run = options.hasYieldPoints() ? run : null;
     SimulationCarrier.play(run, programRun::main);
     YieldPoints.run = null;
@@ -54,7 +56,7 @@ final class ProgramRun {
 
   private void main() {
     var scope = ActorSystem.openScope("simulation");
-    var simulation = new Simulation(run, scope);
+    var simulation = new Simulation(run, network, scope);
     try {
       program.run(simulation);
       simulation.join();

@@ -1,13 +1,6 @@
 package io.fibry.simulation;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The network between the sockets of a simulation, {@link java.net.Socket} and
@@ -16,29 +9,11 @@ import org.jspecify.annotations.Nullable;
  * may use it.
  */
 public final class SimulatedNetwork {
-  private static final int FIRST_PORT = 40_000;
+  private final Network network;
 
-  /** Two failure domains between which no byte arrives. */
-  private record NetworkCut(FailureDomain first, FailureDomain second) {
-    boolean separates(FailureDomain from, FailureDomain to) {
-      return from == first && to == second || from == second && to == first;
-    }
+  SimulatedNetwork(Network network) {
+    this.network = network;
   }
-
-  private final SimulationRun run;
-  private final Map<Integer, SimulatedSocket> servers = new TreeMap<>(); // by port
-  private final List<SocketPipe> pipes = new ArrayList<>(); // the pipes that did not break
-  private final Set<NetworkCut> cuts = new HashSet<>();
-  private long minLatency; // ns
-  private long latencyRange; // ns; the max latency minus the min latency
-  private boolean isFragmented;
-  private int lastPort = FIRST_PORT; // the port that was last given as a free port
-
-  SimulatedNetwork(SimulationRun run) {
-    this.run = run;
-  }
-
-  // ---- called by the program
 
   /**
    * Delays the arrival of written bytes. The bytes of a connection keep their order.
@@ -51,8 +26,7 @@ public final class SimulatedNetwork {
     if (min.isNegative() || max.compareTo(min) < 0)
       throw new IllegalArgumentException("a latency from " + min + " to " + max
           + "; give a min of zero or more, and a max that is not shorter");
-    this.minLatency = SimulatedClock.nanos(min);
-    this.latencyRange = SimulatedClock.nanos(max) - this.minLatency;
+    network.setLatency(SimulatedClock.nanos(min), SimulatedClock.nanos(max));
     return this;
   }
 
@@ -62,7 +36,7 @@ public final class SimulatedNetwork {
    * @return this
    */
   public SimulatedNetwork withFragmentation() {
-    isFragmented = true;
+    network.fragment();
     return this;
   }
 
@@ -74,7 +48,7 @@ public final class SimulatedNetwork {
    * @return this
    */
   public SimulatedNetwork withDisconnects(double probability) {
-    run.faults.enable(FaultKind.NETWORK, probability, 1);
+    network.enableDisconnects(probability);
     return this;
   }
 
@@ -86,69 +60,11 @@ public final class SimulatedNetwork {
    * @param second another node
    */
   public void partition(SimulatedNode first, SimulatedNode second) {
-    cuts.add(new NetworkCut(first.domain(), second.domain()));
+    network.separate(first.domain(), second.domain());
   }
 
   /** Ends all partitions. Bytes that were written during a partition arrive. */
   public void heal() {
-    cuts.clear();
-    for (var pipe : pipes) pipe.wakeReaderOnArrival();
-  }
-
-  // ---- called by sockets
-
-  /** Returns whether no byte arrives: a partition separates the domains, or one has crashed. */
-  boolean isSeparated(FailureDomain from, FailureDomain to) {
-    if (from.isCrashed || to.isCrashed) return true;
-    for (var cut : cuts) if (cut.separates(from, to)) return true;
-    return false;
-  }
-
-  /** Draws a latency in nanoseconds. */
-  long drawLatency() {
-    return minLatency + (latencyRange == 0 ? 0 : run.faults.draw(FaultKind.NETWORK, latencyRange));
-  }
-
-  /** Returns how many of the given bytes arrive together: all, or a random number of them. */
-  int drawPieceSize(int bytes) {
-    return isFragmented ? 1 + (int) run.faults.draw(FaultKind.NETWORK, bytes) : bytes;
-  }
-
-  /** Decides by chance whether a connection breaks now, and returns whether it does. */
-  boolean shouldBreak() {
-    return run.faults.tryStrike(FaultKind.NETWORK);
-  }
-
-  int freePort() {
-    do lastPort++; while (servers.containsKey(lastPort));
-    return lastPort;
-  }
-
-  boolean bind(int port, SimulatedSocket server) {
-    return servers.putIfAbsent(port, server) == null;
-  }
-
-  void unbind(int port, SimulatedSocket server) {
-    servers.remove(port, server);
-  }
-
-  @Nullable
-  SimulatedSocket serverAt(int port) {
-    return servers.get(port);
-  }
-
-  void add(SocketPipe pipe) {
-    pipes.add(pipe);
-  }
-
-  void remove(SocketPipe pipe) {
-    pipes.remove(pipe);
-  }
-
-  /** Called when a crashed node restarts: ends the servers and connections of the crashed node. */
-  void onRestart(FailureDomain domain) {
-    servers.values().removeIf(server -> server.domain() == domain);
-    for (var pipe : List.copyOf(pipes))
-      if (pipe.writerDomain() == domain || pipe.readerDomain() == domain) pipe.breakConnection();
+    network.heal();
   }
 }

@@ -7,6 +7,7 @@ import io.fibry.test.CrashDisk;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
@@ -17,15 +18,20 @@ import org.jspecify.annotations.Nullable;
  * crash. Only threads of the simulation may use a node.
  */
 public final class SimulatedNode {
-  private final Simulation simulation;
+  private final SimulationRun run;
+  private final Network network;
+  private final List<SimulatedNode> nodes; // all nodes of the run, also crashed nodes
   private final FailureDomain domain;
   private final CrashDisk files;
   private @Nullable ActorScope root; // the root scope of this node; null: no scope was opened
 
-  SimulatedNode(Simulation simulation, String name, CrashDisk files) {
-    this.simulation = simulation;
+  SimulatedNode(SimulationRun run, Network network, List<SimulatedNode> nodes, String name, CrashDisk files) {
+    this.run = run;
+    this.network = network;
+    this.nodes = nodes;
     this.domain = new FailureDomain(name);
     this.files = files;
+    nodes.add(this);
   }
 
   /** {@return the name of this node} */
@@ -43,7 +49,7 @@ public final class SimulatedNode {
    */
   public Thread start(String name, Callable<?> code) {
     checkRuns();
-    return simulation.startThread(name, domain, code);
+    return run.startClient(name, domain, code);
   }
 
   /**
@@ -55,7 +61,7 @@ public final class SimulatedNode {
    */
   public ActorScope openScope(String name) {
     checkRuns();
-    var fiber = Objects.requireNonNull(simulation.run().current());
+    var fiber = Objects.requireNonNull(run.current());
     var previousDomain = fiber.domain;
     fiber.domain = domain;
     try {
@@ -73,7 +79,7 @@ public final class SimulatedNode {
    * @return the disk; each call returns a view of the same files
    */
   public StorageDirectory disk() {
-    return new NodeDisk(simulation.run(), domain, files);
+    return new NodeDisk(run, domain, files);
   }
 
   /**
@@ -87,7 +93,7 @@ public final class SimulatedNode {
   public void failDiskOperations(Predicate<String> fails) {
     files.beforeOperation(operation -> {
       if (!fails.test(operation)) return;
-      simulation.trace(operation + " fails on the disk of " + domain.name);
+      run.note(operation + " fails on the disk of " + domain.name);
       throw new UncheckedIOException(new IOException("made up: " + operation + " on the disk of " + domain.name));
     });
   }
@@ -100,8 +106,8 @@ public final class SimulatedNode {
   public void crash() {
     if (domain.isCrashed) return;
     domain.isCrashed = true;
-    simulation.trace("crash of " + domain.name);
-    if (simulation.run().currentDomain() == domain) SimulatedThread.parkAsCrashed();
+    run.note("crash of " + domain.name);
+    if (run.currentDomain() == domain) SimulatedThread.parkAsCrashed();
   }
 
   /**
@@ -118,8 +124,8 @@ public final class SimulatedNode {
   public void freeze(Duration time) {
     if (!time.isPositive()) throw new IllegalArgumentException("a pause of " + time + "; give more than zero");
     checkRuns();
-    simulation.trace("pause of " + domain.name + ", " + time);
-    simulation.run().pause(domain, SimulatedClock.nanos(time));
+    run.note("pause of " + domain.name + ", " + time);
+    run.pause(domain, SimulatedClock.nanos(time));
   }
 
   /**
@@ -131,8 +137,9 @@ public final class SimulatedNode {
   public SimulatedNode restart() {
     if (!domain.isCrashed)
       throw new IllegalStateException("node " + domain.name + " has not crashed; end it by crash() first");
-    simulation.run().network.onRestart(domain);
-    return simulation.node(domain.name, files.cutPower(simulation.run().faults.draw(FaultKind.DISKS, Long.MAX_VALUE)));
+    network.onRestart(domain);
+    return new SimulatedNode(run, network, nodes, domain.name,
+        files.cutPower(run.faults.draw(FaultKind.DISKS, Long.MAX_VALUE)));
   }
 
   private void checkRuns() {

@@ -30,7 +30,7 @@ final class SimulatedSocket extends RefusingSocket {
   private static final long NO_DEADLINE = Long.MAX_VALUE;
 
   private final SimulationRun run;
-  private final SimulatedNetwork network;
+  private final Network network;
   private final boolean isServer;
   private final Map<SocketOption<?>, Object> options = new HashMap<>();
   private FailureDomain domain;
@@ -42,7 +42,7 @@ final class SimulatedSocket extends RefusingSocket {
   private int maxBacklog;
   private @Nullable Thread accepter; // the thread that waits, or waited last, in accept
 
-  SimulatedSocket(SimulationRun run, SimulatedNetwork network, boolean isServer) {
+  SimulatedSocket(SimulationRun run, Network network, boolean isServer) {
     this.run = run;
     this.network = network;
     this.isServer = isServer;

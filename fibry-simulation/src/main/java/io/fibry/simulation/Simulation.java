@@ -57,13 +57,17 @@ public final class Simulation {
   }
 
   private final SimulationRun run;
+  private final Network network;
+  private final SimulatedNetwork networkControl;
   private final ActorScope scope;
   private final Faults faults;
   private final List<Thread> clients = new ArrayList<>();
   private final List<SimulatedNode> nodes = new ArrayList<>();
 
-  Simulation(SimulationRun run, ActorScope scope) {
+  Simulation(SimulationRun run, Network network, ActorScope scope) {
     this.run = run;
+    this.network = network;
+    this.networkControl = new SimulatedNetwork(network);
     this.scope = scope;
     this.faults = new Faults(run.faults);
   }
@@ -128,20 +132,9 @@ public final class Simulation {
    * @return the thread
    */
   public Thread client(String name, Callable<?> code) {
-    var client = startThread(name, run.outsideNodes, code);
+    var client = run.startClient(name, run.outsideNodes, code);
     clients.add(client);
     return client;
-  }
-
-  Thread startThread(String name, FailureDomain domain, Callable<?> code) {
-    Objects.requireNonNull(code, "code");
-    return run.start(Objects.requireNonNull(name, "name"), domain, () -> {
-      try {
-        code.call();
-      } catch (Throwable thrown) {
-        run.fail(RunFailure.ofException(thrown));
-      }
-    });
   }
 
   /**
@@ -204,7 +197,7 @@ public final class Simulation {
 
   /** {@return the network between the sockets of this run} */
   public SimulatedNetwork network() {
-    return run.network;
+    return networkControl;
   }
 
   /**
@@ -214,17 +207,7 @@ public final class Simulation {
    * @return a node with an empty disk
    */
   public SimulatedNode node(String name) {
-    return node(Objects.requireNonNull(name, "name"), CrashDisk.empty());
-  }
-
-  SimulatedNode node(String name, CrashDisk files) {
-    var node = new SimulatedNode(this, name, files);
-    nodes.add(node);
-    return node;
-  }
-
-  SimulationRun run() {
-    return run;
+    return new SimulatedNode(run, network, nodes, Objects.requireNonNull(name, "name"), CrashDisk.empty());
   }
 
   void closeNodes(Duration limit) {

@@ -6,13 +6,16 @@ import io.fibry.simulation.tap.SimulatedMachine;
 import java.net.SocketImpl;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +39,6 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   final RunEvents events;
   final SimulatedClock clock;
   final Invariants invariants = new Invariants();
-  final SimulatedNetwork network;
   final @Nullable MessageTrace trace; // null: not recorded
   final FailureDomain outsideNodes = new FailureDomain("no node");
   private final ThreadChooser chooser;
@@ -47,6 +49,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private final TreeSet<SimulatedThread> waitingForMonitors = new TreeSet<>(LivingThreads.BY_NUMBER);
   // Steps of threads that were woken by threads outside of the run.
   private final ConcurrentLinkedQueue<Runnable> externalSteps = new ConcurrentLinkedQueue<>();
+  private @Nullable Function<Boolean, SocketImpl> socketMaker; // true: makes the socket of a server
   private volatile @Nullable Thread player; // the thread that called play
   private volatile @Nullable RunFailure failure; // the first failure; null: none
   private volatile boolean isOver;
@@ -71,7 +74,6 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     this.chooser = chooser;
     this.events = events;
     this.clock = new SimulatedClock(events);
-    this.network = new SimulatedNetwork(this);
     this.maxSteps = maxSteps;
     this.trace = isTraced ? new MessageTrace(clock) : null;
   }
@@ -177,7 +179,11 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
 
   @Override
   public SocketImpl socket(boolean server) {
-    return new SimulatedSocket(this, network, server);
+    return socketMaker.apply(server);
+  }
+
+  void setSocketMaker(Function<Boolean, SocketImpl> maker) {
+    socketMaker = maker;
   }
 
   // ---- for the program
@@ -190,6 +196,18 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     } finally {
       startingDomain = previousDomain;
     }
+  }
+
+  /** Starts a thread of the program. An exception that it throws fails the run. */
+  Thread startClient(String name, FailureDomain domain, Callable<?> code) {
+    Objects.requireNonNull(code, "code");
+    return start(Objects.requireNonNull(name, "name"), domain, () -> {
+      try {
+        code.call();
+      } catch (Throwable thrown) {
+        fail(RunFailure.ofException(thrown));
+      }
+    });
   }
 
   /** Lets other ready threads run first, if the scheduler chooses one of them. */

@@ -19,7 +19,7 @@ final class SocketPipe {
   private record PipeChunk(byte[] bytes, long due) {}
 
   private final SimulationRun run;
-  private final SimulatedNetwork network;
+  private final Network network;
   private final FailureDomain writerDomain;
   private final FailureDomain readerDomain;
   private final ArrayDeque<PipeChunk> chunks = new ArrayDeque<>();
@@ -31,7 +31,7 @@ final class SocketPipe {
   private @Nullable Thread reader; // the thread that waits, or waited last, for bytes
   private @Nullable Thread writer; // the thread that waits, or waited last, for capacity
 
-  SocketPipe(SimulationRun run, SimulatedNetwork network, FailureDomain writerDomain, FailureDomain readerDomain) {
+  SocketPipe(SimulationRun run, Network network, FailureDomain writerDomain, FailureDomain readerDomain) {
     this.run = run;
     this.network = network;
     this.writerDomain = writerDomain;

@@ -31,11 +31,10 @@ class ArchitectureTest extends ArchitectureRules {
   @Override
   protected Map<Set<String>, String> cycles() {
     return Map.ofEntries(
-        entry(
-            Set.of("MessageProbe", "NodeDisk", "ProgramRun", "SeedSearch", "SimulatedEnvironment", "SimulatedNetwork",
-                "SimulatedNode", "SimulatedScheduler", "SimulatedSocket", "Simulation", "SimulationCarrier",
-                "SimulationRun", "SocketPipe", "YieldPoints"),
-            "one package without an order of its types so far; to be cut"),
+        entry(Set.of("Network", "SimulatedSocket", "SocketPipe"),
+            "a network knows its servers and connections, which ask it for latencies and partitions"),
+        entry(Set.of("ProgramRun", "SeedSearch", "Simulation"),
+            "Simulation.run starts the search for a failing seed, which runs the program, which gets a Simulation"),
         entry(Set.of("ClassPatcher", "RedirectTable", "ThreadTypes"),
             "the tables of calls that are redirected, and the code that redirects them"),
         entry(Set.of("SimulatedTest", "SimulationExtension"), "an annotation names the JUnit extension that runs it"));
@@ -43,6 +42,6 @@ class ArchitectureTest extends ArchitectureRules {
 
   @Override
   protected Map<String, Integer> largePackages() {
-    return Map.of("io.fibry.simulation", 40);
+    return Map.of("io.fibry.simulation", 41);
   }
 }
