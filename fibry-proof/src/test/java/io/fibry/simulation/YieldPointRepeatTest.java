@@ -9,6 +9,8 @@ import io.fibry.pool.PoolRounds;
 import io.fibry.simulation.Simulation.Options;
 import io.fibry.simulation.Simulation.Program;
 import io.fibry.simulation.agent.AgentAttacher;
+import io.fibry.simulation.run.RunEvents;
+import io.fibry.simulation.run.SimulationCarrier;
 import io.fibry.support.Soak;
 import io.fibry.yieldpoint.YieldPointAgent;
 import io.fibry.yieldpoint.YieldPointLoader;

@@ -1,5 +1,6 @@
 package io.fibry.simulation;
 
+import io.fibry.simulation.run.FaultKind;
 import java.util.stream.Collectors;
 
 /**

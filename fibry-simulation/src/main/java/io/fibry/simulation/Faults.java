@@ -1,6 +1,9 @@
 package io.fibry.simulation;
 
 import io.fibry.Actor;
+import io.fibry.simulation.run.FaultInjector;
+import io.fibry.simulation.run.FaultKind;
+import io.fibry.simulation.run.SimulatedClock;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Predicate;

@@ -1,5 +1,9 @@
 package io.fibry.simulation;
 
+import io.fibry.simulation.run.Decisions;
+import io.fibry.simulation.run.FaultKind;
+import io.fibry.simulation.run.MessageTrace;
+import io.fibry.simulation.run.RunFailure;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 

@@ -1,5 +1,7 @@
 package io.fibry.simulation;
 
+import io.fibry.simulation.run.Decisions;
+import io.fibry.simulation.run.FaultKind;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

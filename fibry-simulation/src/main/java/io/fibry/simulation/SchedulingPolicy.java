@@ -1,5 +1,7 @@
 package io.fibry.simulation;
 
+import io.fibry.simulation.run.ThreadChooser;
+
 /**
  * Decides which thread runs next if several threads are ready. No single policy finds all bugs, so
  * by default the policy depends on the seed.

@@ -2,6 +2,10 @@ package io.fibry.simulation;
 
 import io.fibry.simulation.Simulation.Options;
 import io.fibry.simulation.Simulation.Program;
+import io.fibry.simulation.run.Decisions;
+import io.fibry.simulation.run.RunEvents;
+import io.fibry.simulation.run.RunFailure;
+import io.fibry.simulation.run.SimulatedClock;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CancellationException;

@@ -1,5 +1,7 @@
 package io.fibry.simulation;
 
+import io.fibry.simulation.io.Network;
+import io.fibry.simulation.run.SimulatedClock;
 import java.time.Duration;
 
 /**

@@ -2,6 +2,13 @@ package io.fibry.simulation;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.simulation.io.Network;
+import io.fibry.simulation.io.NodeDisk;
+import io.fibry.simulation.run.FailureDomain;
+import io.fibry.simulation.run.FaultKind;
+import io.fibry.simulation.run.SimulatedClock;
+import io.fibry.simulation.run.SimulatedThread;
+import io.fibry.simulation.run.SimulationRun;
 import io.fibry.store.folder.StorageDirectory;
 import io.fibry.test.CrashDisk;
 import java.io.IOException;

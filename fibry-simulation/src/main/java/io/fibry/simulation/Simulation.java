@@ -2,6 +2,10 @@ package io.fibry.simulation;
 
 import io.fibry.ActorScope;
 import io.fibry.simulation.agent.AgentAttacher;
+import io.fibry.simulation.io.Network;
+import io.fibry.simulation.run.SimulatedClock;
+import io.fibry.simulation.run.SimulationCarrier;
+import io.fibry.simulation.run.SimulationRun;
 import io.fibry.simulation.tap.MachineLookup;
 import io.fibry.test.CrashDisk;
 import java.time.Duration;

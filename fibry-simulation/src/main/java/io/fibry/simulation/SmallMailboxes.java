@@ -2,16 +2,11 @@ package io.fibry.simulation;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.simulation.run.MailboxLimiter;
 import io.fibry.simulation.tap.MachineLookup;
 
 /** Replaces {@link Mailbox#bounded} in classes of users: a fault may make the mailbox smaller. */
 public final class SmallMailboxes {
-
-  /** A machine that may reduce the capacity of a mailbox. */
-  interface MailboxLimiter {
-    int limitedCapacity(int capacity);
-  }
-
   private SmallMailboxes() {}
 
   /**

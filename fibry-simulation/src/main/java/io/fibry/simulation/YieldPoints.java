@@ -1,5 +1,6 @@
 package io.fibry.simulation;
 
+import io.fibry.simulation.run.SimulationRun;
 import io.fibry.simulation.tap.MachineLookup;
 import org.jspecify.annotations.Nullable;
 

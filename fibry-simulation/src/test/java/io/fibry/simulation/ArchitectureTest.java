@@ -12,7 +12,7 @@ class ArchitectureTest extends ArchitectureRules {
   @Override
   protected List<Set<String>> layers() {
     return List.of(Set.of("sun.net"), Set.of("io.fibry.simulation.tap"), Set.of("io.fibry.simulation.agent"),
-        Set.of("io.fibry.simulation"));
+        Set.of("io.fibry.simulation.run"), Set.of("io.fibry.simulation.io"), Set.of("io.fibry.simulation"));
   }
 
   @Override
@@ -22,6 +22,11 @@ class ArchitectureTest extends ArchitectureRules {
             Set.of("Faults", "SchedulingPolicy", "SimulatedNetwork", "SimulatedNode", "SimulatedTest", "Simulation",
                 "SimulationFailure", "SmallMailboxes", "YieldPoints")),
         entry("io.fibry.simulation.agent", Set.of("Agent", "AgentAttacher")),
+        entry("io.fibry.simulation.io", Set.of("Network", "NodeDisk")),
+        entry("io.fibry.simulation.run",
+            Set.of("Decisions", "FailureDomain", "FaultInjector", "FaultKind", "Invariants", "LivingThreads",
+                "MailboxLimiter", "MessageTrace", "RunEvents", "RunFailure", "SimulatedClock", "SimulatedThread",
+                "SimulationCarrier", "SimulationRun", "ThreadChooser", "ThreadReport", "VirtualThreadInternals")),
         entry("io.fibry.simulation.tap",
             Set.of("ClockTap", "DelayTap", "JdkInternals", "MachineLookup", "PoolTap", "RandomTap", "SimulatedMachine",
                 "SimulationThread", "RefusingSocket", "SocketTap", "ThreadTap")),
@@ -38,10 +43,5 @@ class ArchitectureTest extends ArchitectureRules {
         entry(Set.of("ClassPatcher", "RedirectTable", "ThreadTypes"),
             "the tables of calls that are redirected, and the code that redirects them"),
         entry(Set.of("SimulatedTest", "SimulationExtension"), "an annotation names the JUnit extension that runs it"));
-  }
-
-  @Override
-  protected Map<String, Integer> largePackages() {
-    return Map.of("io.fibry.simulation", 41);
   }
 }

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.simulation.Simulation.Program;
+import io.fibry.simulation.run.SimulationCarrier;
+import io.fibry.simulation.run.SimulationRun;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;

@@ -8,6 +8,7 @@ import io.fibry.AskTimeoutException;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.simulation.Simulation.Program;
+import io.fibry.simulation.run.FaultKind;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.simulation.Simulation.Options;
 import io.fibry.simulation.Simulation.Program;
 import io.fibry.simulation.agent.AgentAttacher;
+import io.fibry.simulation.run.RunEvents;
+import io.fibry.simulation.run.SimulationCarrier;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.lang.management.ManagementFactory;

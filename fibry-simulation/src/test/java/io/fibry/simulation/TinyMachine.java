@@ -1,10 +1,12 @@
 package io.fibry.simulation;
 
 import io.fibry.simulation.agent.AgentAttacher;
+import io.fibry.simulation.run.MailboxLimiter;
+import io.fibry.simulation.run.VirtualThreadInternals;
 import io.fibry.simulation.tap.MachineLookup;
+import io.fibry.simulation.tap.RefusingSocket;
 import io.fibry.simulation.tap.SimulatedMachine;
 import io.fibry.simulation.tap.SimulationThread;
-import io.fibry.simulation.tap.RefusingSocket;
 import io.fibry.support.Patience;
 import java.net.SocketImpl;
 import java.util.Comparator;
@@ -23,7 +25,7 @@ import java.util.concurrent.ThreadFactory;
  * A minimal simulated machine for tests. Threads run in the order in which they become ready, and
  * time jumps to the next timer.
  */
-final class TinyMachine implements SimulatedMachine, SmallMailboxes.MailboxLimiter {
+final class TinyMachine implements SimulatedMachine, MailboxLimiter {
   static final long EPOCH = 1_767_225_600_000L; // the first of January 2026, in ms
   static final long THREAD_ID = 4711;
 

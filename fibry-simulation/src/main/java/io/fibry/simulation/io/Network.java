@@ -1,5 +1,8 @@
-package io.fibry.simulation;
+package io.fibry.simulation.io;
 
+import io.fibry.simulation.run.FailureDomain;
+import io.fibry.simulation.run.FaultKind;
+import io.fibry.simulation.run.SimulationRun;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -12,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * The servers, connections and partitions of one run. Used by one simulated thread at a time, and
  * by the carrier.
  */
-final class Network {
+public final class Network {
   private static final int FIRST_PORT = 40_000;
 
   /** Two failure domains between which no byte arrives. */
@@ -31,7 +34,7 @@ final class Network {
   private boolean isFragmented;
   private int lastPort = FIRST_PORT; // the port that was last given as a free port
 
-  Network(SimulationRun run) {
+  public Network(SimulationRun run) {
     this.run = run;
     run.setSocketMaker(isServer -> new SimulatedSocket(run, this, isServer));
   }
@@ -39,28 +42,28 @@ final class Network {
   // ---- requests of the program
 
   /** Sets the latency of each write: at least {@code min}, and at most {@code max} nanoseconds. */
-  void setLatency(long min, long max) {
+  public void setLatency(long min, long max) {
     minLatency = min;
     latencyRange = max - min;
   }
 
   /** Lets the bytes of one write arrive in several parts of random size. */
-  void fragment() {
+  public void fragment() {
     isFragmented = true;
   }
 
   /** Lets connections break at a write, with a probability. */
-  void enableDisconnects(double probability) {
+  public void enableDisconnects(double probability) {
     run.faults.enable(FaultKind.NETWORK, probability, 1);
   }
 
   /** Separates two failure domains. */
-  void separate(FailureDomain first, FailureDomain second) {
+  public void separate(FailureDomain first, FailureDomain second) {
     cuts.add(new NetworkCut(first, second));
   }
 
   /** Ends all partitions. Bytes that were written during a partition arrive. */
-  void heal() {
+  public void heal() {
     cuts.clear();
     for (var pipe : pipes) pipe.wakeReaderOnArrival();
   }
@@ -116,7 +119,7 @@ final class Network {
   }
 
   /** Called when a crashed node restarts: ends the servers and connections of the crashed node. */
-  void onRestart(FailureDomain domain) {
+  public void onRestart(FailureDomain domain) {
     servers.values().removeIf(server -> server.domain() == domain);
     for (var pipe : List.copyOf(pipes))
       if (pipe.writerDomain() == domain || pipe.readerDomain() == domain) pipe.breakConnection();

@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import java.util.List;
 import java.util.SplittableRandom;
@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Chooses the thread whose step runs next, in one run. Used by the carrier and simulated threads.
  */
-interface ThreadChooser {
+public interface ThreadChooser {
   int MAX_ODDS_EXPONENT = 10; // a thread gives way at one of 2 to one of 1,024 yield points, depending on the seed
 
   /**

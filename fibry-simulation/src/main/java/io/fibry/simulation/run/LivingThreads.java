@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -9,7 +9,7 @@ import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The living threads of a run. Each has a number, which is the same in each run of a seed. */
-final class LivingThreads {
+public final class LivingThreads {
   static final Comparator<SimulatedThread> BY_NUMBER = Comparator.comparingLong(thread -> thread.number);
 
   private final Map<Runnable, SimulatedThread> livingThreads = new IdentityHashMap<>(); // by their continuations
@@ -43,7 +43,7 @@ final class LivingThreads {
    * Returns the threads that have not ended, in the order of their numbers, without the threads of
    * crashed failure domains.
    */
-  List<SimulatedThread> list() {
+  public List<SimulatedThread> list() {
     var threads = new ArrayList<SimulatedThread>();
     for (var fiber : livingThreads.values()) if (fiber.thread.isAlive() && !fiber.isCrashed()) threads.add(fiber);
     threads.sort(BY_NUMBER);
@@ -51,7 +51,7 @@ final class LivingThreads {
   }
 
   /** Removes all threads, also from the JDK's list, which would keep endless threads in memory. */
-  void forgetAll() {
+  public void forgetAll() {
     for (var fiber : livingThreads.values()) if (fiber.thread.isAlive()) VirtualThreadInternals.forget(fiber.thread);
     livingThreads.clear();
   }

@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import io.fibry.simulation.tap.JdkInternals;
 import java.lang.invoke.MethodHandle;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * class is initialized. If the JDK lacks one of the parts, the initialization fails with an error
  * that names it.
  */
-final class VirtualThreadInternals {
+public final class VirtualThreadInternals {
   private static final Class<?> VIRTUAL_THREAD = JdkInternals.type("java.lang.VirtualThread");
   private static final MethodHandle BUILDER =
       JdkInternals.constructor(JdkInternals.type("java.lang.ThreadBuilders$VirtualThreadBuilder"), Executor.class)
@@ -40,7 +40,7 @@ final class VirtualThreadInternals {
    * Returns a builder of virtual threads with the given scheduler. Virtual threads that these
    * threads start have the same scheduler.
    */
-  static Thread.Builder.OfVirtual builder(Executor scheduler) {
+  public static Thread.Builder.OfVirtual builder(Executor scheduler) {
     try {
       return (Thread.Builder.OfVirtual) BUILDER.invokeExact(scheduler);
     } catch (Throwable failure) {

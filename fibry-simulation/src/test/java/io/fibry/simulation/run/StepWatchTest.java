@@ -1,10 +1,11 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
-import static io.fibry.simulation.StepWatchdog.StepVerdict.COMPUTES;
-import static io.fibry.simulation.StepWatchdog.StepVerdict.CONTINUES;
-import static io.fibry.simulation.StepWatchdog.StepVerdict.WAITS;
+import static io.fibry.simulation.run.StepWatchdog.StepVerdict.COMPUTES;
+import static io.fibry.simulation.run.StepWatchdog.StepVerdict.CONTINUES;
+import static io.fibry.simulation.run.StepWatchdog.StepVerdict.WAITS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.simulation.Promise;
 import org.junit.jupiter.api.Test;
 
 /** Tests the watchdog of steps with a carrier whose processor time the test sets. */

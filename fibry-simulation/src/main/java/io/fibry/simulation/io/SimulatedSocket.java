@@ -1,5 +1,7 @@
-package io.fibry.simulation;
+package io.fibry.simulation.io;
 
+import io.fibry.simulation.run.FailureDomain;
+import io.fibry.simulation.run.SimulationRun;
 import io.fibry.simulation.tap.RefusingSocket;
 import java.io.FileDescriptor;
 import java.io.IOException;

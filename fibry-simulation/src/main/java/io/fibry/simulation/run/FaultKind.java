@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import java.util.Locale;
 
@@ -7,7 +7,7 @@ import java.util.Locale;
  * does not change the others. The random numbers of {@link #DISKS} choose the unsynced data that
  * survives a crash of a node.
  */
-enum FaultKind {
+public enum FaultKind {
   KILLS,
   DELAYS,
   STALLS,
@@ -17,11 +17,11 @@ enum FaultKind {
   NETWORK,
   DISKS;
 
-  String label() {
+  public String label() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  static FaultKind of(String label) {
+  public static FaultKind of(String label) {
     return valueOf(label.toUpperCase(Locale.ROOT));
   }
 }

@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -11,7 +11,7 @@ import java.util.concurrent.Future;
  * the next timer. Faults also move the clock. It moves, too, while threads spin, read the clock
  * again and again, or only yield to each other. Used by simulated threads and the carrier.
  */
-final class SimulatedClock {
+public final class SimulatedClock {
   private static final long WALL_START_MILLIS = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
   private static final long MAX_NANOS = Long.MAX_VALUE / 4; // ns, 73 years; the max delay of a timer
   private static final int FREE_READS = 1_000; // reads of the clock, while one thread runs, that do not move it
@@ -73,20 +73,20 @@ final class SimulatedClock {
     }
   }
 
-  Future<?> schedule(Runnable task, long nanos, FailureDomain domain) {
+  public Future<?> schedule(Runnable task, long nanos, FailureDomain domain) {
     var timer = new ClockTimer(now + Math.clamp(nanos, 0, MAX_NANOS), task, domain);
     timers.add(timer);
     events.add(RunEvents.RunEventKind.TIMER, timer.time);
     return timer;
   }
 
-  static long nanos(Duration duration) {
+  public static long nanos(Duration duration) {
     return duration.compareTo(Duration.ofNanos(MAX_NANOS)) < 0 ? duration.toNanos() : MAX_NANOS;
   }
 
   // ---- reading the clock
 
-  long now() {
+  public long now() {
     return now;
   }
 

@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import io.fibry.time.Scheduler;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;

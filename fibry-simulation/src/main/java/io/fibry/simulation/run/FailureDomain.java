@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -10,15 +10,15 @@ import java.util.Map;
  * nodes. It has its own instance of each object that a process has once, such as the root scope.
  * After a crash, its threads and timers never continue. Used by one simulated thread at a time.
  */
-final class FailureDomain {
-  final String name;
-  boolean isCrashed;
+public final class FailureDomain {
+  public final String name;
+  public boolean isCrashed;
   final Map<Object, Object> instances = new IdentityHashMap<>(); // key: the process's own instance
   private final List<Runnable> heldTasks = new ArrayList<>(); // steps and timers that became due during the pause
   private boolean isPaused;
   private long pausedUntil; // ns by the run's clock
 
-  FailureDomain(String name) {
+  public FailureDomain(String name) {
     this.name = name;
   }
 

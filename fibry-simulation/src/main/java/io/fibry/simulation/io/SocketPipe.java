@@ -1,5 +1,7 @@
-package io.fibry.simulation;
+package io.fibry.simulation.io;
 
+import io.fibry.simulation.run.FailureDomain;
+import io.fibry.simulation.run.SimulationRun;
 import java.io.IOException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;

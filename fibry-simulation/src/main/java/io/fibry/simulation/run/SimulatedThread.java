@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import io.fibry.Actor;
 import java.util.Optional;
@@ -7,7 +7,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** A simulated thread, as its scheduler sees it. Used by the carrier and by simulated threads. */
-final class SimulatedThread {
+public final class SimulatedThread {
   private static final String THREAD_START_PACKAGE = "io.fibry.engine.jvm."; // its classes start threads
 
   final Runnable continuation; // of the JDK; runs the thread until it waits, yields or ends
@@ -15,7 +15,7 @@ final class SimulatedThread {
   final long number; // the same in each run of a seed; see LivingThreads
   @Nullable
   Actor<?> actor; // the actor whose message the thread handles; null: none
-  FailureDomain domain; // of that actor; without an actor, the domain in which the thread started
+  public FailureDomain domain; // of that actor; without an actor, the domain in which the thread started
   @Nullable
   FailureDomain receiverDomain; // of threads started for the receiver of this step's last message, or null
   int priority; // for SchedulingPolicy.PRIORITIES: the highest runs first
@@ -63,7 +63,7 @@ final class SimulatedThread {
    * Stops the current thread forever, without finally blocks, because its failure domain has
    * crashed.
    */
-  static void parkAsCrashed() {
+  public static void parkAsCrashed() {
     while (true) LockSupport.park();
   }
 

@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import io.fibry.Actor;
 import io.fibry.text.Lines;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Records the events of a run: messages between actors, and notes. Only the run that the text of a
  * failure shows has a trace.
  */
-final class MessageTrace {
+public final class MessageTrace {
   private static final int MAX_EVENTS = 60; // a failure shows at most so many events, the last of the run
   private static final int MAX_TEXT = 60; // characters shown of a message
   private static final int YIELD_FRAMES = 3; // of onYield, SimulationRun.passYieldPoint and YieldPoints.pass
@@ -154,7 +154,7 @@ final class MessageTrace {
   }
 
   /** Returns a sequence diagram of Mermaid. */
-  String diagram() {
+  public String diagram() {
     var parties = new LinkedHashSet<String>();
     for (var event : lastEvents()) {
       if (event.arrow == TraceArrow.NOTE) continue;

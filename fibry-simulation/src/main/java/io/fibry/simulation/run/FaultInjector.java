@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import io.fibry.Actor;
 import java.util.ArrayList;
@@ -12,7 +12,7 @@ import java.util.SplittableRandom;
 import java.util.function.Predicate;
 
 /** Decides by chance which faults strike in one run. Used by simulated threads and the carrier. */
-final class FaultInjector {
+public final class FaultInjector {
 
   /** @param max the largest amount that is drawn: nanoseconds, or the capacity of a mailbox */
   private record FaultOdds(double probability, long max) {}
@@ -27,7 +27,7 @@ final class FaultInjector {
   private Predicate<Actor<?>> mayKill = actor -> false;
   private boolean hasAllKinds;
 
-  FaultInjector(SplittableRandom random, Set<FaultKind> disabledKinds) {
+  public FaultInjector(SplittableRandom random, Set<FaultKind> disabledKinds) {
     for (var fault : FaultKind.values()) randoms.put(fault, random.split());
     this.kindRandom = random.split();
     this.disabledKinds = disabledKinds;
@@ -36,7 +36,7 @@ final class FaultInjector {
   // ---- requests of the program
 
   /** Lets a kind of fault strike from now on, unless chance disables it in this run. */
-  void enable(FaultKind fault, double probability, long max) {
+  public void enable(FaultKind fault, double probability, long max) {
     if (!(probability >= 0 && probability <= 1)) throw new IllegalArgumentException(
         "a probability of " + probability + " for " + fault.label() + "; give one from 0 to 1");
     boolean isEnabled = kindRandom.nextBoolean() || hasAllKinds;
@@ -44,28 +44,28 @@ final class FaultInjector {
   }
 
   /** Enables all kinds of faults that are asked for after this call. */
-  void enableAllKinds() {
+  public void enableAllKinds() {
     hasAllKinds = true;
   }
 
-  void setMayKill(Predicate<Actor<?>> mayKillActor) {
+  public void setMayKill(Predicate<Actor<?>> mayKillActor) {
     mayKill = mayKillActor;
   }
 
   /** Stops all faults. */
-  void stop() {
+  public void stop() {
     odds.clear();
   }
 
   // ---- called by the run
 
   /** Returns whether this run has the kind of fault. */
-  boolean mayStrike(FaultKind fault) {
+  public boolean mayStrike(FaultKind fault) {
     return odds.containsKey(fault);
   }
 
   /** Decides by chance whether a fault strikes now, and returns whether it does. */
-  boolean tryStrike(FaultKind fault) {
+  public boolean tryStrike(FaultKind fault) {
     var faultOdds = odds.get(fault);
     if (faultOdds == null || randoms.get(fault).nextDouble() >= faultOdds.probability || disabledKinds.contains(fault))
       return false;
@@ -90,11 +90,11 @@ final class FaultInjector {
   }
 
   /** Draws a number from 0 to {@code max - 1}, even if the fault was not asked for. */
-  long draw(FaultKind fault, long max) {
+  public long draw(FaultKind fault, long max) {
     return randoms.get(fault).nextLong(max);
   }
 
-  Set<FaultKind> struckKinds() {
+  public Set<FaultKind> struckKinds() {
     return struckKinds;
   }
 

@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  * The conditions that must hold after each step. Used by one simulated thread at a time, and by the
  * carrier.
  */
-final class Invariants {
+public final class Invariants {
   private final Map<String, BooleanSupplier> conditions = new LinkedHashMap<>(); // by their descriptions
 
-  void add(String description, BooleanSupplier condition) {
+  public void add(String description, BooleanSupplier condition) {
     conditions.put(description, condition);
   }
 

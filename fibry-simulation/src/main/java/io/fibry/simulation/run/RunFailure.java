@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import org.jspecify.annotations.Nullable;
 
@@ -9,17 +9,17 @@ import org.jspecify.annotations.Nullable;
  * @param text the text for the report
  * @param cause the exception, or null if none was thrown
  */
-record RunFailure(FailureKind kind, String text, @Nullable Throwable cause) {
+public record RunFailure(FailureKind kind, String text, @Nullable Throwable cause) {
 
-  enum FailureKind {
+  public enum FailureKind {
     THROWN, INVARIANT_VIOLATED, DEADLOCK, LIVELOCK, LEFTOVER, CARRIER_HELD, EXTERNAL_WAKE_UP, NOT_REPEATABLE
   }
 
-  static RunFailure ofException(Throwable cause) {
+  public static RunFailure ofException(Throwable cause) {
     return new RunFailure(FailureKind.THROWN, cause.toString(), cause);
   }
 
-  static RunFailure of(FailureKind kind, String text) {
+  public static RunFailure of(FailureKind kind, String text) {
     return new RunFailure(kind, text, null);
   }
 
@@ -28,7 +28,7 @@ record RunFailure(FailureKind kind, String text, @Nullable Throwable cause) {
    * of the same class from the same line. Other failures need only have the same kind, because
    * their texts contain numbers.
    */
-  boolean isSameFault(@Nullable RunFailure other) {
+  public boolean isSameFault(@Nullable RunFailure other) {
     if (other == null || kind != other.kind) return false;
     if (kind == FailureKind.INVARIANT_VIOLATED) return text.equals(other.text);
     return locationOf(cause).equals(locationOf(other.cause));

@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -7,12 +7,12 @@ import java.util.List;
  * Describes threads as text: one line for each, with its actor, and the place in the program at
  * which it waits.
  */
-final class ThreadReport {
+public final class ThreadReport {
   private static final int MAX_FRAMES = 2; // stack frames shown of each thread
 
   private ThreadReport() {}
 
-  static String of(List<SimulatedThread> fibers) {
+  public static String of(List<SimulatedThread> fibers) {
     var text = new StringBuilder();
     for (var fiber : fibers) {
       text.append("  ").append(fiber.actor == null ? fiber.toString() : fiber.actor.name());

@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import io.fibry.engine.world.Environment;
 import io.fibry.simulation.tap.SimulationThread;
@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * time, so a second simulation waits for the first. If a step holds the carrier for too long, the
  * run fails, and the next run gets a new carrier.
  */
-final class SimulationCarrier {
+public final class SimulationCarrier {
   // The max time of a step in seconds; tests change it.
-  static volatile int maxStepSeconds = Integer.getInteger("fibry.simulation.patience", 10);
+  public static volatile int maxStepSeconds = Integer.getInteger("fibry.simulation.patience", 10);
   private static final ReentrantLock LOCK = new ReentrantLock(); // held by the thread that simulates
   private static @Nullable SimulationCarrier current; // guarded by LOCK; null: none
 
@@ -34,7 +34,7 @@ final class SimulationCarrier {
    *
    * @throws CancellationException if the thread is interrupted; its interrupt flag stays set
    */
-  static void lock() {
+  public static void lock() {
     try {
       LOCK.lockInterruptibly();
     } catch (InterruptedException interrupt) {
@@ -45,13 +45,13 @@ final class SimulationCarrier {
   }
 
   /** Ends a simulation. */
-  static void unlock() {
+  public static void unlock() {
     Environment.simulated = null;
     LOCK.unlock();
   }
 
   /** Runs a program until the run ends, or until a step holds the carrier for too long. */
-  static void play(SimulationRun run, Runnable main) {
+  public static void play(SimulationRun run, Runnable main) {
     if (current == null) current = new SimulationCarrier();
     current.playAndWatch(run, main);
   }

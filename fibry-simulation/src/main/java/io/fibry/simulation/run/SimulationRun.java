@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import io.fibry.simulation.tap.MachineLookup;
 import io.fibry.simulation.tap.RandomTap;
@@ -26,21 +26,22 @@ import org.jspecify.annotations.Nullable;
  * threads only add to {@code externalSteps}, end the run by {@link #fail}, and read volatile
  * fields.
  */
-final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLimiter {
+public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   private static final long MAX_TIME_AFTER_PROGRAM = 3_600_000_000_000L; // ns by the run's clock; see onProgramEnd
   private static final int MAX_IDLE_STEPS = 100; // idle steps until the clock moves; plus 10 for each ready thread
   private static final int SILENT_STEP_WEIGHT = 100; // of a step without messages; a step with messages has weight 1
   private static final WakeUpBarrier MONITOR_BARRIER = new WakeUpBarrier();
-  static volatile long externalWaitNanos = 500_000_000; // ns of real time; see awaitExternalStep; tests change it
+  /** Real time in nanoseconds; see awaitExternalStep. Tests change it. */
+  public static volatile long externalWaitNanos = 500_000_000;
   private static final int SPINS_UNTIL_YIELD = 64; // spins, or yields of one thread, until all others run first
 
-  final SplittableRandom random; // the random numbers of the program
-  final FaultInjector faults;
+  public final SplittableRandom random; // the random numbers of the program
+  public final FaultInjector faults;
   final RunEvents events;
-  final SimulatedClock clock;
-  final Invariants invariants = new Invariants();
-  final @Nullable MessageTrace trace; // null: not recorded
-  final FailureDomain outsideNodes = new FailureDomain("no node");
+  public final SimulatedClock clock;
+  public final Invariants invariants = new Invariants();
+  public final @Nullable MessageTrace trace; // null: not recorded
+  public final FailureDomain outsideNodes = new FailureDomain("no node");
   private final ThreadChooser chooser;
   private final long maxSteps;
   private final Decisions decisions = new Decisions();
@@ -67,8 +68,8 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   private int idleWeight; // the sum of the weights of steps since the last progress
   private long endTime = Long.MAX_VALUE; // ns by the run's clock; no later timer runs
 
-  SimulationRun(FaultInjector faults, SplittableRandom programRandom, ThreadChooser chooser, RunEvents events, long maxSteps,
-      boolean isTraced) {
+  public SimulationRun(FaultInjector faults, SplittableRandom programRandom, ThreadChooser chooser, RunEvents events,
+      long maxSteps, boolean isTraced) {
     this.random = programRandom;
     this.faults = faults;
     this.chooser = chooser;
@@ -126,7 +127,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   }
 
   /** Returns the failure domain of the running thread; while a timer runs, {@code outsideNodes}. */
-  FailureDomain currentDomain() {
+  public FailureDomain currentDomain() {
     return current == null ? outsideNodes : current.domain;
   }
 
@@ -182,7 +183,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
     return socketMaker.apply(server);
   }
 
-  void setSocketMaker(Function<Boolean, SocketImpl> maker) {
+  public void setSocketMaker(Function<Boolean, SocketImpl> maker) {
     socketMaker = maker;
   }
 
@@ -199,7 +200,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   }
 
   /** Starts a thread of the program. An exception that it throws fails the run. */
-  Thread startClient(String name, FailureDomain domain, Callable<?> code) {
+  public Thread startClient(String name, FailureDomain domain, Callable<?> code) {
     Objects.requireNonNull(code, "code");
     return start(Objects.requireNonNull(name, "name"), domain, () -> {
       try {
@@ -211,17 +212,17 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   }
 
   /** Lets other ready threads run first, if the scheduler chooses one of them. */
-  void yieldPoint() {
+  public void yieldPoint() {
     if (!ready.isEmpty() || currentDomain().isPaused()) Thread.yield();
   }
 
   /** Adds a line to the trace, if the run has a trace. */
-  void note(String text) {
+  public void note(String text) {
     if (trace != null) trace.note(text);
   }
 
   /** Pauses a failure domain, and the running thread, too, if it belongs to that domain. */
-  void pause(FailureDomain domain, long nanos) {
+  public void pause(FailureDomain domain, long nanos) {
     domain.pauseUntil(clock.now() + nanos);
     for (var fiber : ready) if (fiber.domain == domain) holdUntilResumed(fiber);
     ready.removeIf(fiber -> fiber.domain == domain);
@@ -230,7 +231,7 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
   }
 
   /** Called at a yield point: lets other threads run first if the chooser decides so. */
-  void passYieldPoint() {
+  public void passYieldPoint() {
     var fiber = current;
     if (fiber == null || fiber.initializerDepth > 0) return;
     events.add(RunEvents.RunEventKind.YIELD_POINT, fiber.number);
@@ -248,17 +249,17 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
    * Called with 1 when a static initializer begins, and with -1 when it ends. In between, the
    * running thread does not give way at yield points.
    */
-  void changeInitializerDepth(int change) {
+  public void changeInitializerDepth(int change) {
     if (current != null) current.initializerDepth += change;
   }
 
-  void fail(RunFailure reason) {
+  public void fail(RunFailure reason) {
     if (failure == null) failure = reason;
     isOver = true;
   }
 
   /** Stops the faults, and begins the time in which remaining threads and scopes must end. */
-  void onProgramEnd() {
+  public void onProgramEnd() {
     faults.stop();
     endTime = clock.now() + MAX_TIME_AFTER_PROGRAM;
   }
@@ -411,29 +412,29 @@ final class SimulationRun implements SimulatedMachine, SmallMailboxes.MailboxLim
 
   // ---- the outcome; also read by other threads during the run
 
-  LivingThreads livingThreads() {
+  public LivingThreads livingThreads() {
     return livingThreads;
   }
 
   @Nullable
-  RunFailure failure() {
+  public RunFailure failure() {
     return failure;
   }
 
-  long steps() {
+  public long steps() {
     return steps;
   }
 
-  long hash() {
+  public long hash() {
     return hash;
   }
 
-  Decisions decisions() {
+  public Decisions decisions() {
     return decisions;
   }
 
   @Nullable
-  SimulatedThread current() {
+  public SimulatedThread current() {
     return current;
   }
 }

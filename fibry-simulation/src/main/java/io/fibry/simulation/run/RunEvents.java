@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * differ. Only runs that are repeated for this search record events. Used by simulated threads and
  * the carrier.
  */
-final class RunEvents {
+public final class RunEvents {
 
   enum RunEventKind {
     READY("thread %d is ready"), RUN("thread %d runs"), TIMER("a timer is set for %d ns"), CANCEL(
@@ -26,7 +26,7 @@ final class RunEvents {
   }
 
   /** Returns a recorder that records no event. */
-  static RunEvents disabled() {
+  public static RunEvents disabled() {
     return new RunEvents(null, -1);
   }
 
@@ -35,7 +35,7 @@ final class RunEvents {
    *
    * @param wantedEvent the index of the event whose stack trace is stored, or -1 to store none
    */
-  static RunEvents recording(int wantedEvent) {
+  public static RunEvents recording(int wantedEvent) {
     return new RunEvents(new long[1024], wantedEvent);
   }
 
@@ -57,7 +57,7 @@ final class RunEvents {
   }
 
   /** {@return the index of the first event that differs; -1 if all events are equal} */
-  int mismatch(RunEvents other) {
+  public int mismatch(RunEvents other) {
     return Arrays.mismatch(events, 0, count, other.events, 0, other.count);
   }
 
@@ -66,7 +66,7 @@ final class RunEvents {
   }
 
   @Nullable
-  Throwable stackTrace() {
+  public Throwable stackTrace() {
     return stackTrace;
   }
 }

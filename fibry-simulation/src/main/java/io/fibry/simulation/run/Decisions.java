@@ -1,4 +1,4 @@
-package io.fibry.simulation;
+package io.fibry.simulation.run;
 
 import java.util.Arrays;
 
@@ -7,26 +7,26 @@ import java.util.Arrays;
  * for longer than the chosen thread. At a yield point the rank is one if the thread gave way. On a
  * quiet machine all ranks are zero. The text form has only the ranks that are not zero: "3=1,17=2".
  */
-final class Decisions {
+public final class Decisions {
   private int[] ranks = new int[64];
   private int count;
 
-  void add(int rank) {
+  public void add(int rank) {
     if (count == ranks.length) ranks = Arrays.copyOf(ranks, 2 * count);
     ranks[count++] = rank;
   }
 
-  int count() {
+  public int count() {
     return count;
   }
 
   /** Returns the rank of a decision, or zero behind the last decision. */
-  int rank(int index) {
+  public int rank(int index) {
     return index < count ? ranks[index] : 0;
   }
 
   /** {@return the indices of the decisions whose rank is not zero, in ascending order} */
-  int[] deviationIndices() {
+  public int[] deviationIndices() {
     int[] indices = new int[count];
     int size = 0;
     for (int i = 0; i < count; i++) if (ranks[i] != 0) indices[size++] = i;
@@ -37,7 +37,7 @@ final class Decisions {
    * Returns a copy in which the decisions {@code indices[from]} to {@code indices[to - 1]} have
    * rank zero. Indices behind the last decision are ignored.
    */
-  Decisions withoutDeviations(int[] indices, int from, int to) {
+  public Decisions withoutDeviations(int[] indices, int from, int to) {
     var copy = new Decisions();
     copy.ranks = ranks.clone();
     copy.count = count;
@@ -45,7 +45,7 @@ final class Decisions {
     return copy;
   }
 
-  static Decisions parse(String text) {
+  public static Decisions parse(String text) {
     var parsed = new Decisions();
     if (text.isEmpty()) return parsed;
     for (var entry : text.split(",", -1)) {

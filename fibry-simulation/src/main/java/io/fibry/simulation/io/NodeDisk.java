@@ -1,5 +1,8 @@
-package io.fibry.simulation;
+package io.fibry.simulation.io;
 
+import io.fibry.simulation.run.FailureDomain;
+import io.fibry.simulation.run.SimulatedThread;
+import io.fibry.simulation.run.SimulationRun;
 import io.fibry.store.folder.StorageDirectory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -10,12 +13,12 @@ import java.util.List;
  * begins. Both happen here and not inside of the wrapped disk, because that disk holds a lock
  * during its operations.
  */
-final class NodeDisk implements StorageDirectory {
+public final class NodeDisk implements StorageDirectory {
   private final SimulationRun run;
   private final FailureDomain domain;
   private final StorageDirectory disk;
 
-  NodeDisk(SimulationRun run, FailureDomain domain, StorageDirectory disk) {
+  public NodeDisk(SimulationRun run, FailureDomain domain, StorageDirectory disk) {
     this.run = run;
     this.domain = domain;
     this.disk = disk;
