@@ -52,8 +52,8 @@ final class ProgramRun {
     SimulationCarrier.play(run, programRun::main);
     YieldPoints.run = null;
     var failure = programRun.failure();
-    run.livingThreads().forgetAll();
-    return new RunOutcome(replay.withDecisions(run.decisions()), failure, run.steps(), run.hash(), run.clock.now(),
+    run.livingThreads.forgetAll();
+    return new RunOutcome(replay.withDecisions(run.decisions), failure, run.steps(), run.hash(), run.clock.now(),
         faults.struckKinds(), run.trace);
   }
 
@@ -108,7 +108,7 @@ final class ProgramRun {
 
   private RunFailure failure() {
     if (run.failure() != null) return run.failure();
-    var remainingThreads = run.livingThreads().list();
+    var remainingThreads = run.livingThreads.list();
     if (!isEnded) return RunFailure.of(RunFailure.FailureKind.DEADLOCK,
         "deadlock: nothing can run, and nothing is due; these wait\n" + ThreadReport.of(remainingThreads));
     return remainingThreads.isEmpty() ? null : RunFailure.of(RunFailure.FailureKind.LEFTOVER,

@@ -41,7 +41,7 @@ public final class YieldPoints {
 
   private static void changeDepth(int change) {
     var current = currentRun();
-    if (current != null) current.changeInitializerDepth(change);
+    if (current != null && current.current() != null) current.current().initializerDepth += change;
   }
 
   /**

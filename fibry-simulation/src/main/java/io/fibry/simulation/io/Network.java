@@ -36,7 +36,7 @@ public final class Network {
 
   public Network(SimulationRun run) {
     this.run = run;
-    run.setSocketMaker(isServer -> new SimulatedSocket(run, this, isServer));
+    run.socketMaker = isServer -> new SimulatedSocket(run, this, isServer);
   }
 
   // ---- requests of the program

@@ -73,6 +73,17 @@ public final class FaultInjector {
     return true;
   }
 
+  /** Decides by chance whether time passes up to the next timer although threads could run. */
+  boolean shouldStall(SimulatedClock clock) {
+    return mayStrike(FaultKind.STALLS) && clock.nanosUntilNext() >= 0 && tryStrike(FaultKind.STALLS)
+        && clock.nanosUntilNext() <= drawAmount(FaultKind.STALLS);
+  }
+
+  /** Returns the capacity of a mailbox, which a fault may make smaller. */
+  int limitedCapacity(int capacity) {
+    return tryStrike(FaultKind.MAILBOXES) ? (int) Math.min(capacity, drawAmount(FaultKind.MAILBOXES)) : capacity;
+  }
+
   /** Lets all clocks jump, or only the wall clock, if the fault strikes. */
   void jump(SimulatedClock clock) {
     if (!tryStrike(FaultKind.JUMPS)) return;

@@ -20,12 +20,13 @@ final class SimulatedEnvironment extends Environment {
     var domain = run.currentDomain();
     var copy = domain.instances.get(processInstance);
     if (copy == null) {
-      run.changeInitializerDepth(1); // so that no other thread runs and makes a second instance
+      var fiber = run.current();
+      if (fiber != null) fiber.initializerDepth++; // so that no other thread runs and makes a second instance
       try {
         copy = adapt(maker.get(), run, domain);
         domain.instances.put(processInstance, copy);
       } finally {
-        run.changeInitializerDepth(-1);
+        if (fiber != null) fiber.initializerDepth--;
       }
     }
     return (T) copy;

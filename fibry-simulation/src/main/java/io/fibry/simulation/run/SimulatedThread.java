@@ -20,7 +20,7 @@ public final class SimulatedThread {
   FailureDomain receiverDomain; // of threads started for the receiver of this step's last message, or null
   int priority; // for SchedulingPolicy.PRIORITIES: the highest runs first
   int yieldCount; // yields in a row without other progress
-  int initializerDepth; // static initializers that run; above 0, the thread never gives way at yield points
+  public int initializerDepth; // static initializers that run; above 0, the thread never gives way at yield points
   boolean isReady; // woken, even if a fault or a pause delays the thread; further wake-ups have no effect
 
   SimulatedThread(Runnable continuation, Thread thread, long number, FailureDomain domain) {

@@ -31,8 +31,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   private static final int MAX_IDLE_STEPS = 100; // idle steps until the clock moves; plus 10 for each ready thread
   private static final int SILENT_STEP_WEIGHT = 100; // of a step without messages; a step with messages has weight 1
   private static final WakeUpBarrier MONITOR_BARRIER = new WakeUpBarrier();
-  /** Real time in nanoseconds; see awaitExternalStep. Tests change it. */
-  public static volatile long externalWaitNanos = 500_000_000;
+  public static volatile long externalWaitNanos = 500_000_000; // ns of real time, in awaitExternalStep; tests change it
   private static final int SPINS_UNTIL_YIELD = 64; // spins, or yields of one thread, until all others run first
 
   public final SplittableRandom random; // the random numbers of the program
@@ -42,15 +41,15 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   public final Invariants invariants = new Invariants();
   public final @Nullable MessageTrace trace; // null: not recorded
   public final FailureDomain outsideNodes = new FailureDomain("no node");
+  public final LivingThreads livingThreads = new LivingThreads();
+  public final Decisions decisions = new Decisions();
+  public @Nullable Function<Boolean, SocketImpl> socketMaker; // set by the network; true: makes the socket of a server
   private final ThreadChooser chooser;
   private final long maxSteps;
-  private final Decisions decisions = new Decisions();
-  private final LivingThreads livingThreads = new LivingThreads();
   private final List<SimulatedThread> ready = new ArrayList<>(); // the thread that has been ready for longest first
   private final TreeSet<SimulatedThread> waitingForMonitors = new TreeSet<>(LivingThreads.BY_NUMBER);
   // Steps of threads that were woken by threads outside of the run.
   private final ConcurrentLinkedQueue<Runnable> externalSteps = new ConcurrentLinkedQueue<>();
-  private @Nullable Function<Boolean, SocketImpl> socketMaker; // true: makes the socket of a server
   private volatile @Nullable Thread player; // the thread that called play
   private volatile @Nullable RunFailure failure; // the first failure; null: none
   private volatile boolean isOver;
@@ -169,8 +168,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
 
   @Override
   public int limitedCapacity(int capacity) {
-    return faults.tryStrike(FaultKind.MAILBOXES) ? (int) Math.min(capacity, faults.drawAmount(FaultKind.MAILBOXES))
-        : capacity;
+    return faults.limitedCapacity(capacity);
   }
 
   @Override
@@ -181,10 +179,6 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   @Override
   public SocketImpl socket(boolean server) {
     return socketMaker.apply(server);
-  }
-
-  public void setSocketMaker(Function<Boolean, SocketImpl> maker) {
-    socketMaker = maker;
   }
 
   // ---- for the program
@@ -243,14 +237,6 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
     chooser.onYield(fiber);
     endedAtYieldPoint = true;
     Thread.yield();
-  }
-
-  /**
-   * Called with 1 when a static initializer begins, and with -1 when it ends. In between, the
-   * running thread does not give way at yield points.
-   */
-  public void changeInitializerDepth(int change) {
-    if (current != null) current.initializerDepth += change;
   }
 
   public void fail(RunFailure reason) {
@@ -334,8 +320,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
 
   /** May inject a stall or a clock jump; returns whether a timer ran instead of a step. */
   private boolean tryStall() {
-    if (faults.mayStrike(FaultKind.STALLS) && clock.nanosUntilNext() >= 0 && faults.tryStrike(FaultKind.STALLS)
-        && clock.nanosUntilNext() <= faults.drawAmount(FaultKind.STALLS)) {
+    if (faults.shouldStall(clock)) {
       runTimer();
       return true;
     }
@@ -412,10 +397,6 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
 
   // ---- the outcome; also read by other threads during the run
 
-  public LivingThreads livingThreads() {
-    return livingThreads;
-  }
-
   @Nullable
   public RunFailure failure() {
     return failure;
@@ -427,10 +408,6 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
 
   public long hash() {
     return hash;
-  }
-
-  public Decisions decisions() {
-    return decisions;
   }
 
   @Nullable
