@@ -46,7 +46,7 @@ public final class MessageTrace {
   private final Map<Actor<?>, String> names = new IdentityHashMap<>();
   // The actor to which each thread sent its last message.
   private final Map<SimulatedThread, Actor<?>> lastReceivers = new HashMap<>();
-  private long step; // the number of the step that runs, or ran last; 0: none
+  private long step; // the number of the step that runs, or ran last
   private boolean isOvertaking; // another thread had been ready for longer than the thread of this step
 
   MessageTrace(SimulatedClock clock) {

@@ -43,7 +43,7 @@ public final class SimulationRun implements SimulatedMachine, MailboxLimiter {
   public final FailureDomain outsideNodes = new FailureDomain("no node");
   public final LivingThreads livingThreads = new LivingThreads();
   public final Decisions decisions = new Decisions();
-  public @Nullable Function<Boolean, SocketImpl> socketMaker; // set by the network; true: makes the socket of a server
+  public @Nullable Function<Boolean, SocketImpl> socketMaker; // set by the network; takes true for a server
   private final ThreadChooser chooser;
   private final long maxSteps;
   private final List<SimulatedThread> ready = new ArrayList<>(); // the thread that has been ready for longest first
