@@ -93,11 +93,11 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
       if (!(failure instanceof InterruptedException || failure instanceof CancellationException))
         exchange.failureLog.log(failure, exchange, "not at all, because the connection was closed");
     } else switch (Throwables.requestExceptionIn(failure)) {
-      case MailboxFullException full -> close(new WebSocketClose(WebSocketClose.TRY_LATER));
-      case ActorStoppedException stopped -> close(new WebSocketClose(WebSocketClose.TRY_LATER));
-      case CircuitOpenException open -> close(new WebSocketClose(WebSocketClose.TRY_LATER));
-      default -> close(new WebSocketClose(WebSocketClose.INTERNAL_ERROR,
-          "Internal server error " + exchange.failureLog.log(failure, exchange, "" + WebSocketClose.INTERNAL_ERROR)));
+      case MailboxFullException full -> close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
+      case ActorStoppedException stopped -> close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
+      case CircuitOpenException open -> close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
+      default -> close(new WebSocketClose(CloseFrame.INTERNAL_ERROR,
+          "Internal server error " + exchange.failureLog.log(failure, exchange, "" + CloseFrame.INTERNAL_ERROR)));
     }
   }
 
@@ -216,7 +216,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
 
   @Override
   public void close(int code, String reason) {
-    close(WebSocketClose.of(code, reason));
+    close(CloseFrame.checkedClose(code, reason));
   }
 
   @Override
@@ -225,7 +225,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   }
 
   private WebSocketClose normalClose() {
-    return new WebSocketClose(socket.shutdown.hasBegun() ? WebSocketClose.GOING_AWAY : WebSocketClose.NORMAL);
+    return CloseFrame.closeWith(socket.shutdown.hasBegun() ? CloseFrame.GOING_AWAY : CloseFrame.NORMAL);
   }
 
   @Override
@@ -237,7 +237,7 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   @Override
   public void closed(WebSocketClose close) {
     clientClose = close;
-    if (close.code() != WebSocketClose.DISCONNECTED) close(new WebSocketClose(close.code())); // the client's code
+    if (close.code() != CloseFrame.DISCONNECTED) close(CloseFrame.closeWith(close.code())); // the client's code
     else {
       firstClose.compareAndSet(null, close);
       outbox.actor.askExit(); // not a pill, so that the exit reason is the same as after a cut-off
@@ -257,10 +257,10 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   private void sendClose() {
     firstClose.compareAndSet(null, normalClose());
     var close = firstClose.get();
-    if (close.code() == WebSocketClose.DISCONNECTED) return;
+    if (close.code() == CloseFrame.DISCONNECTED) return;
     try (var held = controlLock.acquire()) {
       isCloseSent = true;
-      socket.sendFromOutbox(WebSocketFrames.encode(WebSocketFrames.CLOSE, close.data()));
+      socket.sendFromOutbox(WebSocketFrames.encode(WebSocketFrames.CLOSE, CloseFrame.encode(close)));
       if (clientClose == null) closeTimer = clock.schedule(CLOSE_LIMIT, socket::endInput);
     } catch (IOException disconnected) {}
   }

@@ -61,7 +61,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
       // if the client does not close in time, the server itself ends the input
       boolean isExpected = disconnected instanceof EOFException && responder.isClosing();
       hasEnded = true;
-      responder.closed(new WebSocketClose(WebSocketClose.DISCONNECTED));
+      responder.closed(CloseFrame.closeWith(CloseFrame.DISCONNECTED));
       if (isExpected) return null;
       throw in.socket.asClientError(disconnected);
     }
@@ -193,8 +193,8 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   private void close(byte[] data) throws IOException {
     if (data.length == 1) throw protocolError("half a close code");
-    int code = data.length == 0 ? WebSocketClose.NO_CODE : (data[0] & 0xff) << 8 | data[1] & 0xff;
-    if (data.length > 0 && !WebSocketClose.isCode(code)) throw protocolError("the close code " + code);
+    int code = data.length == 0 ? CloseFrame.NO_CODE : (data[0] & 0xff) << 8 | data[1] & 0xff;
+    if (data.length > 0 && !CloseFrame.isCode(code)) throw protocolError("the close code " + code);
     int textStart = Math.min(2, data.length);
     var validator = new Utf8Validator();
     if (!validator.accepts(data, textStart, data.length - textStart) || !validator.isComplete()) throw notUtf8();
@@ -206,16 +206,16 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   // ---- violations of the protocol
 
   private IOException tooLong(String item, int limit, String option) {
-    return markBroken(refusal(WebSocketClose.TOO_BIG, "a " + item + " longer than " + limit + " bytes",
+    return markBroken(refusal(CloseFrame.TOO_BIG, "a " + item + " longer than " + limit + " bytes",
         "; " + option + " allows more"));
   }
 
   private IOException protocolError(String defect) {
-    return markBroken(refusal(WebSocketClose.PROTOCOL_ERROR, defect));
+    return markBroken(refusal(CloseFrame.PROTOCOL_ERROR, defect));
   }
 
   private IOException notUtf8() {
-    return markBroken(refusal(WebSocketClose.INVALID, "a text that is not UTF-8"));
+    return markBroken(refusal(CloseFrame.INVALID, "a text that is not UTF-8"));
   }
 
   private IOException markBroken(IOException refusal) {

@@ -23,7 +23,7 @@ final class WebSocketValueReader<T> extends ClientReader<T> {
     return switch (message) {
       case null -> null;
       case WebSocketMessage.Text(var text) -> value(text);
-      case WebSocketMessage.Binary bytes -> throw messageReader.refusal(WebSocketClose.UNSUPPORTED,
+      case WebSocketMessage.Binary bytes -> throw messageReader.refusal(CloseFrame.UNSUPPORTED,
           "bytes, where only texts are read");
     };
   }
@@ -32,7 +32,7 @@ final class WebSocketValueReader<T> extends ClientReader<T> {
     try {
       return Objects.requireNonNull(parser.apply(text), "the value that the reader made from a text");
     } catch (IllegalArgumentException unreadable) {
-      var refusal = messageReader.refusal(WebSocketClose.INVALID, "a text that cannot be read");
+      var refusal = messageReader.refusal(CloseFrame.INVALID, "a text that cannot be read");
       refusal.initCause(unreadable);
       throw refusal;
     }
