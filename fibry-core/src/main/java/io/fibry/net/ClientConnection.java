@@ -15,7 +15,7 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   final ClientInput in;
   private final ClientOutput out;
   private final ActorBuilder<Object> builder;
-  private final TcpOptions options;
+  private final TcpSettings settings;
   private final Handler<? super ClientConnection> handler;
   private TcpLineReader lineReader; // used by the thread that reads; null until first requested
   private ClientFrameReader frameReader; // used by the thread that reads; null until first requested
@@ -23,13 +23,13 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   private volatile ClientOutbox<String> lineOutbox;
   private volatile ClientOutbox<byte[]> frameOutbox;
 
-  ClientConnection(ClientSocket socket, ActorBuilder<Object> builder, TcpOptions options,
+  ClientConnection(ClientSocket socket, ActorBuilder<Object> builder, TcpSettings settings,
       Handler<? super ClientConnection> handler) {
     this.socket = socket;
     this.in = new ClientInput(socket);
     this.out = new ClientOutput(socket);
     this.builder = builder;
-    this.options = options;
+    this.settings = settings;
     this.handler = handler;
   }
 
@@ -69,13 +69,13 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
 
   @Override
   public Iterable<String> lines() {
-    if (lineReader == null) lineReader = new TcpLineReader(in, options.maxFrame);
+    if (lineReader == null) lineReader = new TcpLineReader(in, settings.maxFrame());
     return lineReader;
   }
 
   @Override
   public Iterable<byte[]> frames() {
-    if (frameReader == null) frameReader = new ClientFrameReader(in, options.maxFrame);
+    if (frameReader == null) frameReader = new ClientFrameReader(in, settings.maxFrame());
     return frameReader;
   }
 
@@ -102,7 +102,7 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   }
 
   private <M> ClientOutbox<M> newOutbox(String name, ClientOutbox.MessageFormat<M> format) {
-    return new ClientOutbox<>(builder, name, socket, options.maxUnsent, format);
+    return new ClientOutbox<>(builder, name, socket, settings.maxUnsent(), format);
   }
 
   @Override

@@ -19,7 +19,7 @@ import java.util.concurrent.CancellationException;
  * The conversation with one HTTP client, which handles the client's requests one after the other.
  * Used by the client's actor.
  */
-record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpOptions options, ClientSocket socket,
+record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpSettings settings, ClientSocket socket,
     ClientInput in, ClientOutput out, ActorBuilder<Object> builder)
     implements Listener.Conversation {
 
@@ -59,15 +59,15 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
 
   /** Handles one exchange. Returns whether another exchange may follow. */
   private boolean handleExchange() throws IOException {
-    socket.limitEachRead(options.idleLimit);
+    socket.limitEachRead(settings.limits().idleLimit());
     int firstByte = awaitRequest();
     if (firstByte < 0) return false;
     long startNanos = System.nanoTime();
     socket.shutdown.beginHead();
-    socket.limitAllReads(options.headerLimit);
+    socket.limitAllReads(settings.headerLimit());
     RequestHead head;
     try {
-      head = RequestHead.read(firstByte, in, options);
+      head = RequestHead.read(firstByte, in, settings);
       socket.shutdown.endHead();
     } catch (RequestRefusedException refusal) {
       var response = new ServerResponse(out, true, false, false, false);
@@ -78,7 +78,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
     var response =
         new ServerResponse(out, head.isHttp11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
-    var body = response.forRequest(new RequestBody(in, head, options, response));
+    var body = response.forRequest(new RequestBody(in, head, settings, response));
     var entry = routes.find(head.method, head.target.path());
     response.onUpgraded(() -> server.exchangeEnded(head, entry, response, socket, startNanos));
     try {

@@ -1,7 +1,6 @@
 package io.fibry.net;
 
 import io.fibry.ActorBuilder;
-import io.fibry.block.ChangedCopy;
 import io.fibry.block.FailureStackThrottle;
 import io.fibry.spi.BlockBuilder;
 import java.time.Duration;
@@ -11,10 +10,8 @@ import java.util.HexFormat;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,25 +22,23 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   private final BlockBuilder<?> blockBuilder;
   private final FailureStackThrottle stackThrottle = new FailureStackThrottle();
   private final HttpRoutes routes;
-  private final HttpOptions options;
+  private final HttpSettings settings;
   private final ExchangePermit.PermitPool permits;
   // one for each route; filled by the constructor, then only read
   private final Map<HttpRoutes.RouteEntry, RouteCounts> counts = new IdentityHashMap<>();
   private final RouteCounts unrouted = new RouteCounts();
 
-  private HttpListener(ActorBuilder<?> builder, int port, HttpRoutes routes, HttpOptions options) {
-    super(builder, port, options.limits(), options.tls.map(tls -> tls.engines("http/1.1")), LOG);
+  private HttpListener(ActorBuilder<?> builder, int port, HttpRoutes routes, HttpSettings settings) {
+    super(builder, port, settings.limits(), settings.engines(), LOG);
     this.blockBuilder = BlockBuilder.of(builder);
     this.routes = routes;
-    this.options = options;
-    this.permits = new ExchangePermit.PermitPool(options.maxExchanges, clock::nanoTime);
+    this.settings = settings;
+    this.permits = new ExchangePermit.PermitPool(settings.maxExchanges(), clock::nanoTime);
     for (var entry : routes.entries()) counts.put(entry, new RouteCounts());
   }
 
-  static HttpServer open(ActorBuilder<?> builder, int port, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
-    Objects.requireNonNull(builder, "builder");
-    Objects.requireNonNull(routes, "routes");
-    return new HttpListener(builder, port, routes, ChangedCopy.of(HttpOptions.DEFAULT, options)).start();
+  static HttpServer open(ActorBuilder<?> builder, int port, HttpRoutes routes, HttpSettings settings) {
+    return new HttpListener(builder, port, routes, settings).start();
   }
 
   @Override
@@ -69,9 +64,9 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
     var routeCounts = route == null ? unrouted : counts.get(route);
     routeCounts.add(response.code(), nanos);
     if (response.isUpgraded()) routeCounts.webSocketOpened();
-    if (options.accessLog.isEmpty()) return;
+    if (settings.accessLog().isEmpty()) return;
     try {
-      options.accessLog.get()
+      settings.accessLog().get()
           .accept(
               new AccessLogEntry(Instant.now().minusNanos(nanos), client.remoteAddress(),
                   head == null ? "" : head.method,
@@ -102,7 +97,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
 
   @Override
   Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder) {
-    return new HttpConversation(this, routes, options, socket, new ClientInput(socket), new ClientOutput(socket),
+    return new HttpConversation(this, routes, settings, socket, new ClientInput(socket), new ClientOutput(socket),
         builder);
   }
 

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
 
 /**
@@ -19,23 +20,23 @@ public final class HttpOptions implements Cloneable {
   static final HttpOptions DEFAULT = new HttpOptions();
 
   /** How many connections may be open, in addition to {@code maxExchanges}. */
-  static final int IDLE_CONNECTIONS = 10_000;
+  private static final int IDLE_CONNECTIONS = 10_000;
 
   // written by `with..` only, before the copy is shared
-  InetAddress address = InetAddress.getLoopbackAddress();
-  Duration headerLimit = Duration.ofSeconds(10);
-  Duration bodyLimit = Duration.ofSeconds(30);
-  Duration writeLimit = Duration.ofSeconds(30);
-  Duration idleLimit = Duration.ofSeconds(30);
-  Duration drainLimit = Duration.ofSeconds(10);
-  long maxBody = 1 << 20;
-  int maxHeaders = 32 << 10;
-  int maxUri = 8 << 10;
-  int maxExchanges = 1_024;
-  int maxFields = 1_000;
-  HostNames hosts = HostNames.ALL;
-  Optional<Tls> tls = Optional.empty();
-  Optional<Consumer<AccessLogEntry>> accessLog = Optional.empty();
+  private InetAddress address = InetAddress.getLoopbackAddress();
+  private Duration headerLimit = Duration.ofSeconds(10);
+  private Duration bodyLimit = Duration.ofSeconds(30);
+  private Duration writeLimit = Duration.ofSeconds(30);
+  private Duration idleLimit = Duration.ofSeconds(30);
+  private Duration drainLimit = Duration.ofSeconds(10);
+  private long maxBody = 1 << 20;
+  private int maxHeaders = 32 << 10;
+  private int maxUri = 8 << 10;
+  private int maxExchanges = 1_024;
+  private int maxFields = 1_000;
+  private HostNames hosts = HostNames.ALL;
+  private Optional<Tls> tls = Optional.empty();
+  private Optional<Consumer<AccessLogEntry>> accessLog = Optional.empty();
 
   private HttpOptions() {}
 
@@ -213,9 +214,16 @@ public final class HttpOptions implements Cloneable {
     return withTls(Tls.of(context));
   }
 
-  ListenerLimits limits() {
+  /** Returns the values that the user's function chooses. */
+  static HttpSettings settings(UnaryOperator<HttpOptions> options) {
+    return ChangedCopy.of(DEFAULT, options).settings();
+  }
+
+  private HttpSettings settings() {
     var shortestLimit = Collections.min(List.of(idleLimit, writeLimit, headerLimit, bodyLimit));
-    return new ListenerLimits(address, maxExchanges + IDLE_CONNECTIONS, headerLimit, idleLimit, ListenerLimits.NO_LIMIT,
-        writeLimit, drainLimit, shortestLimit);
+    var limits = new ListenerLimits(address, maxExchanges + IDLE_CONNECTIONS, headerLimit, idleLimit,
+        ListenerLimits.NO_LIMIT, writeLimit, drainLimit, shortestLimit);
+    return new HttpSettings(limits, headerLimit, bodyLimit, maxBody, maxHeaders, maxUri, maxExchanges, maxFields, hosts,
+        tls.map(it -> it.engines("http/1.1")), accessLog);
   }
 }

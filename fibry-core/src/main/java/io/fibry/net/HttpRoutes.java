@@ -1,7 +1,6 @@
 package io.fibry.net;
 
 import io.fibry.Handler;
-import io.fibry.block.ChangedCopy;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -165,8 +164,8 @@ public final class HttpRoutes {
   public HttpRoutes webSocket(String path, Handler<WebSocketConnection> handler,
       UnaryOperator<WebSocketOptions> options) {
     Objects.requireNonNull(handler, "handler");
-    var webSocketOptions = ChangedCopy.of(WebSocketOptions.DEFAULT, options);
-    return withRoute(path, exchange -> WebSocketHandshake.handle(exchange, webSocketOptions, handler));
+    var settings = WebSocketOptions.settings(options);
+    return withRoute(path, exchange -> WebSocketHandshake.handle(exchange, settings, handler));
   }
 
   // ---- all routes together

@@ -4,6 +4,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
@@ -37,7 +38,9 @@ public interface HttpServer extends Exitable {
    * @throws java.io.UncheckedIOException if the server cannot listen on this port
    */
   static HttpServer open(ActorBuilder<?> builder, int port, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
-    return HttpListener.open(builder, port, routes, options);
+    Objects.requireNonNull(builder, "builder");
+    Objects.requireNonNull(routes, "routes");
+    return HttpListener.open(builder, port, routes, HttpOptions.settings(options));
   }
 
   /** {@return the port on which the server listens; if 0 was given, the port that was chosen} */

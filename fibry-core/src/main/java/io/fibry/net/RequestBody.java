@@ -24,7 +24,7 @@ final class RequestBody extends InputStream {
   private static final long MAX_CHUNK = Long.MAX_VALUE >> 8;
 
   final ClientInput in;
-  final HttpOptions options;
+  final HttpSettings settings;
   private final Expectation expectation;
   private final boolean isChunked;
   private boolean hasBegun; // whether the handler has begun to read
@@ -36,14 +36,14 @@ final class RequestBody extends InputStream {
   private int extensionBytes; // bytes of chunk extensions and trailers so far
   private IOException failure; // thrown by each further read; null before a failure
 
-  RequestBody(ClientInput in, RequestHead head, HttpOptions options, Expectation expectation) {
+  RequestBody(ClientInput in, RequestHead head, HttpSettings settings, Expectation expectation) {
     this.in = in;
-    this.options = options;
+    this.settings = settings;
     this.expectation = expectation;
     this.isChunked = head.bodyLength == RequestHead.CHUNKED;
     this.remaining = isChunked ? 0 : head.bodyLength;
     this.isLastChunk = !isChunked;
-    this.chunkAllowance = options.maxBody;
+    this.chunkAllowance = settings.maxBody();
   }
 
   @Override
@@ -112,7 +112,7 @@ final class RequestBody extends InputStream {
 
   private void begin() throws IOException {
     hasBegun = true;
-    in.socket.limitAllReads(options.bodyLimit);
+    in.socket.limitAllReads(settings.bodyLimit());
     expectation.sendContinue();
   }
 
@@ -129,7 +129,7 @@ final class RequestBody extends InputStream {
     if (c == ';' || c == ' ' || c == '\t') c = skipExtensions(c);
     requireLineEnd(c);
     if (size > chunkAllowance)
-      throw new RequestRefusedException(413, "a body of more than " + options.maxBody + " bytes");
+      throw new RequestRefusedException(413, "a body of more than " + settings.maxBody() + " bytes");
     chunkAllowance -= size;
     remaining = size;
     isBetweenChunks = true;

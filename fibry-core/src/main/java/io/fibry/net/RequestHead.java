@@ -52,12 +52,12 @@ final class RequestHead {
     this.remaining = maxHeaders;
   }
 
-  static RequestHead read(int firstByte, InputStream in, HttpOptions options) throws IOException {
-    var head = new RequestHead(in, options.maxHeaders);
-    head.readRequestLine(firstByte, options.maxUri);
+  static RequestHead read(int firstByte, InputStream in, HttpSettings settings) throws IOException {
+    var head = new RequestHead(in, settings.maxHeaders());
+    head.readRequestLine(firstByte, settings.maxUri());
     while (head.readField()) {
     }
-    head.parseHeaders(options);
+    head.parseHeaders(settings);
     return head;
   }
 
@@ -159,7 +159,7 @@ final class RequestHead {
     if (--remaining < 0) throw new RequestRefusedException(431, "headers with more bytes than the server accepts");
   }
 
-  private void parseHeaders(HttpOptions options) throws RequestRefusedException {
+  private void parseHeaders(HttpSettings settings) throws RequestRefusedException {
     isHttp11 = raw[targetEnd + 7] == '1';
     if (raw[targetEnd + 5] != '1' || !isHttp11 && raw[targetEnd + 7] != '0')
       throw new RequestRefusedException(505, "a version other than 1.0 and 1.1");
@@ -187,12 +187,12 @@ final class RequestHead {
     }
     if (host == null ? isHttp11 : !RequestTarget.isHost(host))
       throw new RequestRefusedException(400, "no Host header, or a Host header without a valid name");
-    if (!options.hosts.isAllowed(host)) throw new RequestRefusedException(421, "a Host header of another server");
+    if (!settings.hosts().isAllowed(host)) throw new RequestRefusedException(421, "a Host header of another server");
     keepsAlive &= !asksClose;
-    parseFraming(contentLength, coding, options.maxBody);
+    parseFraming(contentLength, coding, settings.maxBody());
     boolean isAsterisk = method.equals("OPTIONS") && targetEnd == methodEnd + 1 && raw[methodEnd] == '*';
     target = isAsterisk ? RequestTarget.SERVER
-        : RequestTarget.of(raw, methodEnd, targetEnd, host, options.tls.isPresent());
+        : RequestTarget.of(raw, methodEnd, targetEnd, host, settings.engines().isPresent());
   }
 
   /**

@@ -135,7 +135,7 @@ final class ServerExchange implements HttpExchange {
     checkType("application/x-www-form-urlencoded");
     try {
       var form = new UrlEncodedFields(new String(read(), StandardCharsets.ISO_8859_1)); // one char per byte
-      int maxFields = body.options.maxFields;
+      int maxFields = body.settings.maxFields();
       if (form.hasMoreThan(maxFields)) throw refused(413, "a form of more than " + maxFields + " fields");
       return form.all();
     } catch (IllegalArgumentException malformed) {

@@ -51,21 +51,21 @@ final class ServerWebSocket implements WebSocketConnection, WebSocketReader.Fram
   // the client has closed first. Written by the outbox
   private volatile Scheduler.Timer closeTimer;
 
-  ServerWebSocket(ServerExchange exchange, WebSocketOptions options, Optional<String> subprotocol) {
+  ServerWebSocket(ServerExchange exchange, WebSocketSettings settings, Optional<String> subprotocol) {
     this.exchange = exchange;
     this.socket = exchange.socket;
     this.clock = BlockBuilder.of(exchange.builder).scheduler();
     this.subprotocol = subprotocol;
-    this.messages = new WebSocketReader(exchange.body.in, options, this);
+    this.messages = new WebSocketReader(exchange.body.in, settings, this);
     this.texts = new WebSocketValueReader<>(messages, text -> text);
-    this.outbox = new ClientOutbox<>(exchange.builder, "messages", socket, options.maxUnsent(),
+    this.outbox = new ClientOutbox<>(exchange.builder, "messages", socket, settings.maxUnsent(),
         new MessageFormat<>(ServerWebSocket::size, this::bytes, message -> message == PING));
     outbox.runWhenWritten(this::sendClose);
-    socket.limitEachRead(options.idleLimit);
-    if (options.idleLimit != ListenerLimits.NO_LIMIT) {
+    socket.limitEachRead(settings.idleLimit());
+    if (settings.idleLimit() != ListenerLimits.NO_LIMIT) {
       // a ping is due twice in half the limit, because the first ping is skipped if the client has
       // just sent a frame
-      long quarter = Math.max(1, Durations.nanos(options.idleLimit) / 4);
+      long quarter = Math.max(1, Durations.nanos(settings.idleLimit()) / 4);
       outbox.actor.sendMessageEvery(PING, Duration.ofNanos(quarter));
     }
   }

@@ -5,6 +5,7 @@ import io.fibry.Exitable;
 import io.fibry.Handler;
 import java.net.InetSocketAddress;
 import java.util.Collection;
+import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
@@ -39,7 +40,9 @@ public interface TcpAcceptor extends Exitable {
    */
   static TcpAcceptor open(ActorBuilder<?> builder, int port, Handler<TcpConnection> handler,
       UnaryOperator<TcpOptions> options) {
-    return TcpListener.open(builder, port, "TCP acceptor", handler, options);
+    Objects.requireNonNull(handler, "handler");
+    Objects.requireNonNull(builder, "builder");
+    return TcpListener.open(builder, port, handler, TcpOptions.settings(options));
   }
 
   /**
@@ -58,7 +61,9 @@ public interface TcpAcceptor extends Exitable {
    */
   static TcpAcceptor forward(ActorBuilder<?> builder, int port, InetSocketAddress target,
       UnaryOperator<TcpOptions> options) {
-    return TcpListener.forward(builder, port, target, options);
+    var forwarder = new Forwarder(target);
+    Objects.requireNonNull(builder, "builder");
+    return TcpListener.forward(builder, port, forwarder, TcpOptions.settings(options));
   }
 
   /** {@return the port on which the acceptor listens; if 0 was given, the port that was chosen} */

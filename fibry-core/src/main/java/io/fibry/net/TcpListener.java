@@ -2,11 +2,7 @@ package io.fibry.net;
 
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
-import io.fibry.block.ChangedCopy;
-import java.net.InetSocketAddress;
 import java.util.Collection;
-import java.util.Objects;
-import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,33 +12,29 @@ final class TcpListener extends Listener<TcpAcceptor> implements TcpAcceptor {
 
   private final Object kind; // a Forwarder, or "TCP acceptor"; its text is the beginning of toString()
   private final Handler<? super ClientConnection> handler;
-  private final TcpOptions options;
+  private final TcpSettings settings;
 
   private TcpListener(ActorBuilder<?> builder, int port, Object kind, Handler<? super ClientConnection> handler,
-      TcpOptions options) {
-    super(builder, port, options.limits(), options.tls.map(tls -> tls.engines()), LOG);
+      TcpSettings settings) {
+    super(builder, port, settings.limits(), settings.engines(), LOG);
     this.kind = kind;
     this.handler = handler;
-    this.options = options;
+    this.settings = settings;
   }
 
-  static TcpAcceptor open(ActorBuilder<?> builder, int port, Object kind, Handler<? super ClientConnection> handler,
-      UnaryOperator<TcpOptions> options) {
-    Objects.requireNonNull(handler, "handler");
-    Objects.requireNonNull(builder, "builder");
-    return new TcpListener(builder, port, kind, handler, ChangedCopy.of(TcpOptions.DEFAULT, options)).start();
+  static TcpAcceptor open(ActorBuilder<?> builder, int port, Handler<? super ClientConnection> handler,
+      TcpSettings settings) {
+    return new TcpListener(builder, port, "TCP acceptor", handler, settings).start();
   }
 
-  static TcpAcceptor forward(ActorBuilder<?> builder, int port, InetSocketAddress target,
-      UnaryOperator<TcpOptions> options) {
-    var forwarder = new Forwarder(target);
-    var listener = open(builder, port, forwarder, forwarder, options);
+  static TcpAcceptor forward(ActorBuilder<?> builder, int port, Forwarder forwarder, TcpSettings settings) {
+    var listener = new TcpListener(builder, port, forwarder, forwarder, settings).start();
     return listener.closeOnExit(() -> LOG.debug("{} has ended", listener));
   }
 
   @Override
   Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder) {
-    return new ClientConnection(socket, builder, options, handler);
+    return new ClientConnection(socket, builder, settings, handler);
   }
 
   @Override

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
 
 /**
@@ -18,7 +19,7 @@ import javax.net.ssl.SSLContext;
  */
 public final class TcpOptions implements Cloneable {
   private static final Duration HANDSHAKE_LIMIT = Duration.ofSeconds(10);
-  static final TcpOptions DEFAULT = new TcpOptions();
+  private static final TcpOptions DEFAULT = new TcpOptions();
 
   // written by `with..` only, before the copy is shared
   private InetAddress address = InetAddress.getLoopbackAddress();
@@ -27,9 +28,9 @@ public final class TcpOptions implements Cloneable {
   private Duration totalLimit = ListenerLimits.NO_LIMIT;
   private Duration writeLimit = Duration.ofSeconds(30);
   private Duration drainLimit = Duration.ofSeconds(10);
-  int maxFrame = 1_000_000;
-  int maxUnsent = 1_000_000;
-  Optional<Tls> tls = Optional.empty();
+  private int maxFrame = 1_000_000;
+  private int maxUnsent = 1_000_000;
+  private Optional<Tls> tls = Optional.empty();
 
   private TcpOptions() {}
 
@@ -142,9 +143,15 @@ public final class TcpOptions implements Cloneable {
     return withTls(Tls.of(context));
   }
 
-  ListenerLimits limits() {
+  /** Returns the values that the user's function chooses. */
+  static TcpSettings settings(UnaryOperator<TcpOptions> options) {
+    return ChangedCopy.of(DEFAULT, options).settings();
+  }
+
+  private TcpSettings settings() {
     var handshakeLimit = Collections.min(List.of(HANDSHAKE_LIMIT, idleLimit));
-    return new ListenerLimits(address, maxConnections, handshakeLimit, idleLimit, totalLimit, writeLimit, drainLimit,
-        Collections.min(List.of(handshakeLimit, totalLimit, writeLimit)));
+    var limits = new ListenerLimits(address, maxConnections, handshakeLimit, idleLimit, totalLimit, writeLimit,
+        drainLimit, Collections.min(List.of(handshakeLimit, totalLimit, writeLimit)));
+    return new TcpSettings(limits, maxFrame, maxUnsent, tls.map(Tls::engines));
   }
 }

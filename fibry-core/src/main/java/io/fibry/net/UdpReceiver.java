@@ -8,7 +8,6 @@ import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Strategy;
-import io.fibry.block.ChangedCopy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.spi.BlockBuilder;
@@ -24,7 +23,6 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,7 +42,7 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
 
   private final UdpSockets sockets;
   private final int port;
-  private final Options options;
+  private final UdpSettings settings;
   private final Scheduler clock;
   private final LogThrottle throttle;
   private final CompletableFuture<Object> ended = new CompletableFuture<>(); // completed by `end`
@@ -56,9 +54,9 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
 
   @SuppressWarnings("unchecked") // the builder may be for messages of any type
   UdpReceiver(ActorBuilder<?> builder, UdpSockets sockets, Handler.Stateful<UdpServer, UdpPacket> handler,
-      Options options) {
+      UdpSettings settings) {
     this.sockets = sockets;
-    this.options = options;
+    this.settings = settings;
     this.port = sockets.in().getLocalPort();
     this.clock = BlockBuilder.of(builder).scheduler();
     this.throttle = new LogThrottle(clock);
@@ -67,13 +65,10 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
   }
 
   static UdpReceiver open(ActorBuilder<?> builder, int port, Handler.Stateful<UdpServer, UdpPacket> handler,
-      UnaryOperator<Options> options) {
-    Objects.requireNonNull(builder, "builder");
-    Objects.requireNonNull(handler, "handler");
-    var checkedOptions = ChangedCopy.of(new Options(), options).checked();
-    var sockets = UdpSockets.open(checkedOptions.address, checkedOptions.group, port);
+      UdpSettings settings) {
+    var sockets = UdpSockets.open(settings.address(), settings.group(), port);
     try {
-      return new UdpReceiver(builder, sockets, handler, checkedOptions).start();
+      return new UdpReceiver(builder, sockets, handler, settings).start();
     } catch (Throwable refused) {
       sockets.close();
       throw refused;
@@ -90,8 +85,8 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
   /** Receives packets until the socket is closed. Runs on the fiber. */
   private void receive() throws Exception {
     Thread.currentThread().setName("udp-" + port);
-    var buffer = new byte[options.maxPacket + 1]; // one byte more, to recognize packets that are too long
-    var rates = options.rate.map(rate -> new SourceRateLimiter(clock, rate.packets(), rate.period()));
+    var buffer = new byte[settings.maxPacket() + 1]; // one byte more, to recognize packets that are too long
+    var rates = settings.rate().map(rate -> new SourceRateLimiter(clock, rate.packets(), rate.period()));
     long pauseNanos = 0;
     try {
       while (!ended.isDone()) {
@@ -122,7 +117,7 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
    * Sends the packet to the handling actor. Returns false if this actor does not take the packet.
    */
   private boolean passOn(DatagramPacket packet) {
-    int length = Math.min(packet.getLength(), options.maxPacket);
+    int length = Math.min(packet.getLength(), settings.maxPacket());
     var copy = new UdpPacket((InetSocketAddress) packet.getSocketAddress(), Arrays.copyOf(packet.getData(), length),
         packet.getLength() > length);
     try {
@@ -149,7 +144,7 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
   @Override
   public void reply(UdpPacket packet, byte[] data) throws IOException {
     Objects.requireNonNull(data, "data");
-    long maxLength = (long) Objects.requireNonNull(packet, "packet").data().length * options.maxReply;
+    long maxLength = (long) Objects.requireNonNull(packet, "packet").data().length * settings.maxReply();
     if (data.length > maxLength) throw new IllegalArgumentException("a reply of " + data.length + " bytes to " + packet
         + " exceeds " + maxLength + " bytes, and longer replies to a forged address could flood another machine; "
         + "have clients send longer packets, or open the server withMaxReply(..)");
@@ -160,8 +155,8 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
   public void send(InetSocketAddress receiver, byte[] data) throws IOException {
     if (Objects.requireNonNull(receiver, "receiver").isUnresolved())
       throw new IllegalArgumentException("nothing can be sent to " + receiver + ", a name that has no address");
-    if (Objects.requireNonNull(data, "data").length > Options.MAX_CONTENT) throw new IllegalArgumentException(
-        "a packet of " + data.length + " bytes is too long for a datagram; send at most " + Options.MAX_CONTENT);
+    if (Objects.requireNonNull(data, "data").length > UdpSettings.MAX_CONTENT) throw new IllegalArgumentException(
+        "a packet of " + data.length + " bytes is too long for a datagram; send at most " + UdpSettings.MAX_CONTENT);
     if (sockets.out().isClosed()) throw new SocketException(this + " has ended and sends nothing more");
     sockets.out().send(new DatagramPacket(data, data.length, receiver));
   }
@@ -207,7 +202,7 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
 
   @Override
   public String toString() {
-    var listenAddress = options.group.orElse(options.address);
+    var listenAddress = settings.group().orElse(settings.address());
     return "UDP server '" + name() + "' on " + listenAddress.getHostAddress() + " port " + port;
   }
 }

@@ -5,6 +5,7 @@ import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.block.Arguments;
 import io.fibry.block.ChangedCopy;
+import io.fibry.net.UdpSettings.PacketRate;
 import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -38,7 +39,9 @@ public interface UdpServer extends Exitable {
    */
   static UdpServer open(ActorBuilder<?> builder, int port, Handler.Stateful<UdpServer, UdpPacket> handler,
       UnaryOperator<Options> options) {
-    return UdpReceiver.open(builder, port, handler, options);
+    Objects.requireNonNull(builder, "builder");
+    Objects.requireNonNull(handler, "handler");
+    return UdpReceiver.open(builder, port, handler, ChangedCopy.of(new Options(), options).settings());
   }
 
   /** {@return the port on which the server listens; if 0 was given, the port that was chosen} */
@@ -72,17 +75,12 @@ public interface UdpServer extends Exitable {
 
   /** The options of a UDP server. Immutable and thread-safe. */
   final class Options implements Cloneable {
-    static final int MAX_CONTENT = 65_507; // the largest content of an IPv4 packet
-
-    /** How many packets of one sender are accepted in a period. */
-    record PacketRate(int packets, Duration period) {}
-
     // written by `with..` only, before the copy is shared
-    InetAddress address = InetAddress.getLoopbackAddress();
-    Optional<InetAddress> group = Optional.empty();
-    int maxPacket = MAX_CONTENT;
-    int maxReply = 1;
-    Optional<PacketRate> rate = Optional.empty();
+    private InetAddress address = InetAddress.getLoopbackAddress();
+    private Optional<InetAddress> group = Optional.empty();
+    private int maxPacket = UdpSettings.MAX_CONTENT;
+    private int maxReply = 1;
+    private Optional<PacketRate> rate = Optional.empty();
 
     Options() {}
 
@@ -123,8 +121,9 @@ public interface UdpServer extends Exitable {
      * @return a changed copy
      */
     public Options withMaxPacket(int bytes) {
-      if (bytes < 1 || bytes > MAX_CONTENT)
-        throw new IllegalArgumentException("packets of at most " + bytes + " bytes; give from 1 to " + MAX_CONTENT);
+      if (bytes < 1 || bytes > UdpSettings.MAX_CONTENT)
+        throw new IllegalArgumentException(
+            "packets of at most " + bytes + " bytes; give from 1 to " + UdpSettings.MAX_CONTENT);
       return with(copy -> copy.maxPacket = bytes);
     }
 
@@ -154,13 +153,13 @@ public interface UdpServer extends Exitable {
       return with(copy -> copy.rate = Optional.of(new PacketRate(packets, period)));
     }
 
-    /** Returns these options, or throws if they contradict each other. */
-    Options checked() {
+    /** Returns the values of these options. Throws if they contradict each other. */
+    UdpSettings settings() {
       group.filter(it -> it instanceof Inet4Address != address instanceof Inet4Address).ifPresent(groupAddress -> {
         throw new IllegalArgumentException("the group " + groupAddress.getHostAddress() + " and the address "
             + address.getHostAddress() + " are of different versions; give withAddress(..) one of the group's version");
       });
-      return this;
+      return new UdpSettings(address, group, maxPacket, maxReply, rate);
     }
   }
 }

@@ -12,16 +12,16 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Checks a request for a WebSocket, and responds to it. */
-record WebSocketHandshake(ServerExchange exchange, WebSocketOptions options) {
+record WebSocketHandshake(ServerExchange exchange, WebSocketSettings settings) {
   private static final String VERSION = "13";
   // appended to the client's key, by RFC 6455
   private static final String KEY_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
   private static final int KEY_BYTES = 16;
 
   /** Accepts the request and runs the handler, or refuses the request. */
-  static void handle(ServerExchange exchange, WebSocketOptions options, Handler<WebSocketConnection> handler)
+  static void handle(ServerExchange exchange, WebSocketSettings settings, Handler<WebSocketConnection> handler)
       throws IOException {
-    new WebSocketHandshake(exchange, options).handle(handler);
+    new WebSocketHandshake(exchange, settings).handle(handler);
   }
 
   private void handle(Handler<WebSocketConnection> handler) throws IOException {
@@ -45,12 +45,12 @@ record WebSocketHandshake(ServerExchange exchange, WebSocketOptions options) {
   }
 
   private void accept(Handler<WebSocketConnection> handler) throws IOException {
-    var subprotocol = tokens("sec-websocket-protocol").filter(options.subprotocols::contains).findFirst();
+    var subprotocol = tokens("sec-websocket-protocol").filter(settings.subprotocols()::contains).findFirst();
     var upgradeHeaders = new ArrayList<>(List.of("Upgrade", "websocket", "Connection", "Upgrade",
         "Sec-WebSocket-Accept", acceptHeader(header("sec-websocket-key"))));
     subprotocol.ifPresent(name -> upgradeHeaders.addAll(List.of("Sec-WebSocket-Protocol", name)));
     exchange.response.requireNotBegun("an upgrade");
-    var webSocket = new ServerWebSocket(exchange, options, subprotocol);
+    var webSocket = new ServerWebSocket(exchange, settings, subprotocol);
     exchange.response.permit.release(); // the conversation may last for hours
     exchange.response.upgrade(upgradeHeaders);
     webSocket.converse(handler);
@@ -94,7 +94,7 @@ record WebSocketHandshake(ServerExchange exchange, WebSocketOptions options) {
   private boolean isOriginAllowed() {
     var origin = exchange.head.header("origin");
     if (origin == null) return true;
-    return options.origins.map(origins -> isIn(origins, origin)).orElseGet(() -> isOfHost(origin, header("host")));
+    return settings.origins().map(origins -> isIn(origins, origin)).orElseGet(() -> isOfHost(origin, header("host")));
   }
 
   private static boolean isIn(List<String> allowedOrigins, String origin) {
@@ -108,7 +108,7 @@ record WebSocketHandshake(ServerExchange exchange, WebSocketOptions options) {
    */
   private boolean isOfHost(String origin, String host) {
     int colon = origin.indexOf("://");
-    if (colon < 0 || !exchange.body.options.hosts.isKnown(host)) return false;
+    if (colon < 0 || !exchange.body.settings.hosts().isKnown(host)) return false;
     boolean isEncrypted = origin.regionMatches(true, 0, "https:", 0, 6);
     if (exchange.tls().isPresent() && !isEncrypted) return false;
     var authority = origin.substring(colon + 3);

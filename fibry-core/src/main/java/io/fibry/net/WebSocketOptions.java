@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /**
  * The options of the WebSockets of a route. Their limits apply in addition to the limits of the
@@ -15,15 +16,15 @@ import java.util.function.Consumer;
  */
 public final class WebSocketOptions implements Cloneable {
   private static final int MAX_ARRAY = Integer.MAX_VALUE - 8; // max bytes of an array
-  static final WebSocketOptions DEFAULT = new WebSocketOptions();
+  private static final WebSocketOptions DEFAULT = new WebSocketOptions();
 
   // written by `with..` only, before the copy is shared
-  Duration idleLimit = Duration.ofSeconds(60);
-  int maxMessage = 1_000_000;
-  int maxFrame = MAX_ARRAY;
-  int maxUnsentData; // bytes; 0 means maxMessage, but at least 1 MB
-  Optional<List<String>> origins = Optional.empty(); // empty: only pages of the same host may connect
-  List<String> subprotocols = List.of();
+  private Duration idleLimit = Duration.ofSeconds(60);
+  private int maxMessage = 1_000_000;
+  private int maxFrame = MAX_ARRAY;
+  private int maxUnsentData; // bytes; 0 means maxMessage, but at least 1 MB
+  private Optional<List<String>> origins = Optional.empty(); // empty: only pages of the same host may connect
+  private List<String> subprotocols = List.of();
 
   private WebSocketOptions() {}
 
@@ -75,14 +76,6 @@ public final class WebSocketOptions implements Cloneable {
     return with(copy -> copy.maxUnsentData = capSize(bytes, "a max unsent"));
   }
 
-  /**
-   * Returns the limit of unsent bytes, plus the head of a frame, so that a message of the maximum
-   * length fits.
-   */
-  int maxUnsent() {
-    return WebSocketFrames.size(maxUnsentData == 0 ? Math.max(1_000_000, maxMessage) : maxUnsentData);
-  }
-
   private static int capSize(int bytes, String name) {
     return Math.min(MAX_ARRAY, ListenerLimits.atLeastOne(bytes, name));
   }
@@ -115,5 +108,15 @@ public final class WebSocketOptions implements Cloneable {
       if (name.isEmpty() || !name.chars().allMatch(RequestHead::isToken)) throw new IllegalArgumentException(
           "'" + name + "' cannot be the name of a subprotocol; give letters, digits, dashes and dots");
     return with(copy -> copy.subprotocols = List.of(names));
+  }
+
+  /** Returns the values that the user's function chooses. */
+  static WebSocketSettings settings(UnaryOperator<WebSocketOptions> options) {
+    return ChangedCopy.of(DEFAULT, options).settings();
+  }
+
+  private WebSocketSettings settings() {
+    int maxUnsent = maxUnsentData == 0 ? Math.max(1_000_000, maxMessage) : maxUnsentData;
+    return new WebSocketSettings(idleLimit, maxMessage, maxFrame, maxUnsent, origins, subprotocols);
   }
 }

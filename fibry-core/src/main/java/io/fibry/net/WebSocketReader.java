@@ -41,9 +41,9 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   private byte[] bytes = NOTHING;
   private int size; // bytes of the message that were read so far
 
-  WebSocketReader(ClientInput in, WebSocketOptions options, FrameResponder responder) {
-    super(in, options.maxMessage);
-    this.maxFrame = options.maxFrame;
+  WebSocketReader(ClientInput in, WebSocketSettings settings, FrameResponder responder) {
+    super(in, settings.maxMessage());
+    this.maxFrame = settings.maxFrame();
     this.responder = responder;
   }
 

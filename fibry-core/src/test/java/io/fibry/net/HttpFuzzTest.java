@@ -93,7 +93,7 @@ class HttpFuzzTest {
     try {
       int first = in.read();
       if (first < 0) return "";
-      var head = RequestHead.read(first, in, HttpOptions.DEFAULT);
+      var head = RequestHead.read(first, in, HttpOptions.settings(defaults -> defaults));
       return head.method + " " + head.target.path() + " " + head.isHttp11 + " " + head.bodyLength + " "
           + in.available();
     } catch (HttpStatus.RequestRefusedException | EOFException refusal) {

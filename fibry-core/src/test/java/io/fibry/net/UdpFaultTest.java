@@ -75,7 +75,7 @@ class UdpFaultTest {
 
   private UdpReceiver server(FailingSocket socket) {
     return new UdpReceiver(scope.anonymous(), new UdpSockets(socket, socket),
-        (self, packet) -> received.add(UdpPeer.text(packet)), new UdpServer.Options()).start();
+        (self, packet) -> received.add(UdpPeer.text(packet)), new UdpServer.Options().settings()).start();
   }
 
   @Test
