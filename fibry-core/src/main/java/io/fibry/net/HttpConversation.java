@@ -19,7 +19,7 @@ import java.util.concurrent.CancellationException;
  * The conversation with one HTTP client, which handles the client's requests one after the other.
  * Used by the client's actor.
  */
-record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpSettings settings, ClientSocket socket,
+record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpSettings settings, ClientSocket socket,
     ClientInput in, ClientOutput out, ActorBuilder<Object> builder)
     implements Listener.Conversation {
 
@@ -34,11 +34,11 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpS
      * @param route null if no route takes the request
      * @param startNanos {@code System.nanoTime()} at the first byte of the request
      */
-    void exchangeEnded(RequestHead head, HttpRoutes.RouteEntry route, ServerResponse response, ClientSocket client,
+    void exchangeEnded(RequestHead head, RouteTable.RouteEntry route, ServerResponse response, ClientSocket client,
         long startNanos);
 
     /** Called when a WebSocket of this route is over. */
-    void webSocketEnded(HttpRoutes.RouteEntry route);
+    void webSocketEnded(RouteTable.RouteEntry route);
   }
 
   // max time for which a closing connection continues to read
@@ -98,7 +98,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpS
    *
    * @param entry null if no route takes the request
    */
-  private void respond(HttpRoutes.RouteEntry entry, RequestHead head, RequestBody body, ServerResponse response)
+  private void respond(RouteTable.RouteEntry entry, RequestHead head, RequestBody body, ServerResponse response)
       throws IOException {
     var permit = entry == null ? null : server.tryAdmit();
     if (entry == null) refuse(response, head, routes.allowedMethods(head.target.path()));
@@ -118,7 +118,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpS
     }
   }
 
-  private void respond(HttpRoutes.RouteEntry entry, ServerExchange exchange, ServerResponse response, RequestBody body)
+  private void respond(RouteTable.RouteEntry entry, ServerExchange exchange, ServerResponse response, RequestBody body)
       throws IOException {
     socket.step.begin(exchange);
     try {
@@ -168,7 +168,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpS
     }
   }
 
-  private void handle(HttpRoutes.RouteHandler handler, ServerExchange exchange, ServerResponse response,
+  private void handle(RouteTable.RouteHandler handler, ServerExchange exchange, ServerResponse response,
       RequestBody body) throws IOException {
     try {
       handler.handle(exchange);

@@ -21,14 +21,14 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
 
   private final BlockBuilder<?> blockBuilder;
   private final FailureStackThrottle stackThrottle = new FailureStackThrottle();
-  private final HttpRoutes routes;
+  private final RouteTable routes;
   private final HttpSettings settings;
   private final ExchangePermit.PermitPool permits;
   // one for each route; filled by the constructor, then only read
-  private final Map<HttpRoutes.RouteEntry, RouteCounts> counts = new IdentityHashMap<>();
+  private final Map<RouteTable.RouteEntry, RouteCounts> counts = new IdentityHashMap<>();
   private final RouteCounts unrouted = new RouteCounts();
 
-  private HttpListener(ActorBuilder<?> builder, int port, HttpRoutes routes, HttpSettings settings) {
+  private HttpListener(ActorBuilder<?> builder, int port, RouteTable routes, HttpSettings settings) {
     super(builder, port, settings.limits(), settings.engines(), LOG);
     this.blockBuilder = BlockBuilder.of(builder);
     this.routes = routes;
@@ -37,7 +37,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
     for (var entry : routes.entries()) counts.put(entry, new RouteCounts());
   }
 
-  static HttpServer open(ActorBuilder<?> builder, int port, HttpRoutes routes, HttpSettings settings) {
+  static HttpServer open(ActorBuilder<?> builder, int port, RouteTable routes, HttpSettings settings) {
     return new HttpListener(builder, port, routes, settings).start();
   }
 
@@ -58,7 +58,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   }
 
   @Override
-  public void exchangeEnded(RequestHead head, HttpRoutes.RouteEntry route, ServerResponse response, ClientSocket client,
+  public void exchangeEnded(RequestHead head, RouteTable.RouteEntry route, ServerResponse response, ClientSocket client,
       long startNanos) {
     long nanos = System.nanoTime() - startNanos;
     var routeCounts = route == null ? unrouted : counts.get(route);
@@ -79,7 +79,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   }
 
   @Override
-  public void webSocketEnded(HttpRoutes.RouteEntry route) {
+  public void webSocketEnded(RouteTable.RouteEntry route) {
     counts.get(route).webSocketClosed();
   }
 

@@ -40,7 +40,7 @@ public interface HttpServer extends Exitable {
   static HttpServer open(ActorBuilder<?> builder, int port, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
     Objects.requireNonNull(builder, "builder");
     Objects.requireNonNull(routes, "routes");
-    return HttpListener.open(builder, port, routes, HttpOptions.settings(options));
+    return HttpListener.open(builder, port, routes.table, HttpOptions.settings(options));
   }
 
   /** {@return the port on which the server listens; if 0 was given, the port that was chosen} */
