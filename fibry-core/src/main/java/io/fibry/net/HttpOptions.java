@@ -1,6 +1,9 @@
 package io.fibry.net;
 
 import io.fibry.block.ChangedCopy;
+import io.fibry.net.http.HostNames;
+import io.fibry.net.http.HttpSettings;
+import io.fibry.net.socket.ListenerLimits;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Collections;

@@ -1,6 +1,8 @@
 package io.fibry.net;
 
 import io.fibry.Handler;
+import io.fibry.net.http.RouteTable;
+import io.fibry.net.websocket.WebSocketHandshake;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.function.UnaryOperator;

@@ -2,6 +2,7 @@ package io.fibry.net;
 
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
+import io.fibry.net.http.HttpListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

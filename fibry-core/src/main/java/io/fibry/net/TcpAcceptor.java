@@ -3,6 +3,8 @@ package io.fibry.net;
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.Handler;
+import io.fibry.net.tcp.Forwarder;
+import io.fibry.net.tcp.TcpListener;
 import java.net.InetSocketAddress;
 import java.util.Collection;
 import java.util.Objects;

@@ -1,6 +1,8 @@
 package io.fibry.net;
 
 import io.fibry.block.ChangedCopy;
+import io.fibry.net.socket.ListenerLimits;
+import io.fibry.net.tcp.TcpSettings;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Collections;

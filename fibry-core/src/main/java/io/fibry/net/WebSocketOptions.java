@@ -1,6 +1,9 @@
 package io.fibry.net;
 
 import io.fibry.block.ChangedCopy;
+import io.fibry.net.http.RequestHead;
+import io.fibry.net.socket.ListenerLimits;
+import io.fibry.net.websocket.WebSocketSettings;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

@@ -12,32 +12,32 @@ import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 
 /** An HTTP client that may send any bytes. */
-final class RawClient implements AutoCloseable {
+public final class RawClient implements AutoCloseable {
   private static final Pattern STATUS = Pattern.compile("HTTP/1\\.1 (\\d{3}) [ -~]+\r\n");
 
   final Socket socket;
 
-  RawClient(int port) throws IOException {
+  public RawClient(int port) throws IOException {
     socket = new Socket(InetAddress.getLoopbackAddress(), port);
     socket.setSoTimeout((int) Patience.LONG.toMillis());
     socket.setTcpNoDelay(true);
   }
 
-  static String get(String path) {
+  public static String get(String path) {
     return "GET " + path + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
   }
 
-  RawClient send(String text) throws IOException {
+  public RawClient send(String text) throws IOException {
     return send(text.getBytes(StandardCharsets.ISO_8859_1));
   }
 
-  RawClient send(byte[] bytes) throws IOException {
+  public RawClient send(byte[] bytes) throws IOException {
     socket.getOutputStream().write(bytes);
     return this;
   }
 
   /** Returns all bytes that the server sends until it closes the connection. */
-  String readToEnd() throws IOException {
+  public String readToEnd() throws IOException {
     var bytes = new ByteArrayOutputStream();
     try {
       socket.getInputStream().transferTo(bytes);
@@ -61,7 +61,7 @@ final class RawClient implements AutoCloseable {
   }
 
   /** Returns the next response, whose body has the length in Content-Length. */
-  String readResponse() throws IOException {
+  public String readResponse() throws IOException {
     var head = new StringBuilder();
     while (head.indexOf("\r\n\r\n") < 0) {
       int c = socket.getInputStream().read();
@@ -74,7 +74,7 @@ final class RawClient implements AutoCloseable {
   }
 
   /** Sends the bytes on a new connection, and returns all responses. */
-  static String sendAndReadAll(int port, String bytes) throws IOException {
+  public static String sendAndReadAll(int port, String bytes) throws IOException {
     try (var client = new RawClient(port)) {
       try {
         client.send(bytes);
@@ -86,7 +86,7 @@ final class RawClient implements AutoCloseable {
   }
 
   /** Returns the status codes of the responses, or "closed" if there are no responses. */
-  static String codes(String responses) {
+  public static String codes(String responses) {
     if (responses.isEmpty()) return "closed";
     List<String> codes = new ArrayList<>();
     var matcher = STATUS.matcher(responses);

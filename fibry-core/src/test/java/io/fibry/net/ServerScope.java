@@ -5,6 +5,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.RecordedLetters;
+import io.fibry.net.socket.PlainTransport;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
@@ -29,7 +30,7 @@ public final class ServerScope implements AutoCloseable {
    * Returns whether this thread of a conversation waits for its client. If so, the limit for the
    * client has begun.
    */
-  static boolean isWaitingForClient(Thread conversation) {
+  public static boolean isWaitingForClient(Thread conversation) {
     return Patience.isParked(conversation) && Stream.of(conversation.getStackTrace())
         .anyMatch(frame -> frame.getClassName().equals(PlainTransport.class.getName()));
   }

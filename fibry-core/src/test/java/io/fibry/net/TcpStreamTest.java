@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Promise;
+import io.fibry.net.socket.ClientInput;
 import io.fibry.support.Patience;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;

@@ -1,0 +1,133 @@
+package io.fibry.net.http;
+
+import static java.util.Map.entry;
+
+import io.fibry.net.HttpExchange;
+import io.fibry.net.http.HttpStatus.RequestRefusedException;
+import java.io.IOException;
+import java.nio.channels.Channels;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.DateTimeException;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * A folder of files to serve. A file is served if its path, with all links resolved, is below the
+ * root and has no name that begins with a dot. Users who can write to the folder are trusted not to
+ * exchange links during a request.
+ */
+record FileRoot(Path root) {
+  private static final String PLAIN_TEXT = "text/plain; charset=utf-8";
+  private static final Map<String, String> TYPES = Map.ofEntries(
+      entry("html", "text/html; charset=utf-8"), entry("htm", "text/html; charset=utf-8"),
+      entry("css", "text/css; charset=utf-8"), entry("js", "text/javascript; charset=utf-8"),
+      entry("mjs", "text/javascript; charset=utf-8"), entry("json", "application/json"),
+      entry("map", "application/json"), entry("txt", PLAIN_TEXT), entry("md", "text/markdown; charset=utf-8"),
+      entry("csv", "text/csv; charset=utf-8"), entry("xml", "application/xml"), entry("pdf", "application/pdf"),
+      entry("svg", "image/svg+xml"), entry("png", "image/png"), entry("jpg", "image/jpeg"),
+      entry("jpeg", "image/jpeg"), entry("gif", "image/gif"), entry("webp", "image/webp"),
+      entry("ico", "image/x-icon"), entry("woff2", "font/woff2"), entry("wasm", "application/wasm"),
+      entry("mp3", "audio/mpeg"), entry("mp4", "video/mp4"), entry("webm", "video/webm"),
+      entry("zip", "application/zip"));
+
+  static FileRoot of(Path root) {
+    try {
+      var realRoot = root.toRealPath();
+      if (Files.isDirectory(realRoot)) return new FileRoot(realRoot);
+    } catch (IOException noFolder) {}
+    throw new IllegalArgumentException(
+        root.toAbsolutePath() + " is no folder, so it has no files to serve; give an existing folder");
+  }
+
+  /**
+   * Sends the file, or the index.html of the folder.
+   *
+   * @param subPath the path below the root; empty, or begins with a slash
+   */
+  void serve(HttpExchange exchange, String subPath) throws IOException {
+    var file = find(subPath);
+    var attributes = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    if (attributes.isDirectory()) {
+      if (!subPath.endsWith("/")) { // otherwise relative links in the page would miss the folder
+        redirect(exchange);
+        return;
+      }
+      file = realPath(file.resolve("index.html"));
+      attributes = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    }
+    if (!attributes.isRegularFile()) throw new RequestRefusedException(404, "neither a file nor a folder: " + file);
+    send(exchange, file, attributes);
+  }
+
+  private Path find(String subPath) throws IOException {
+    if (subPath.contains("/.") || subPath.contains("\\")
+        || subPath.endsWith("/") && subPath.length() > 1 && !Files.isDirectory(realPath(resolve(subPath))))
+      throw new RequestRefusedException(404, "a hidden name, a backslash, or a slash after the name of a file");
+    return realPath(resolve(subPath));
+  }
+
+  private Path resolve(String subPath) throws RequestRefusedException {
+    try {
+      var file = root.resolve(subPath.substring(subPath.startsWith("/") ? 1 : 0)).normalize();
+      if (file.startsWith(root)) return file;
+    } catch (InvalidPathException impossibleName) {}
+    throw new RequestRefusedException(404, "no file can have this name");
+  }
+
+  private Path realPath(Path file) throws RequestRefusedException {
+    try {
+      var realFile = file.toRealPath();
+      if (realFile.startsWith(root) && isShown(root.relativize(realFile))) return realFile;
+    } catch (IOException absent) {}
+    throw new RequestRefusedException(404, "missing, hidden, or a link to a hidden file or out of the root");
+  }
+
+  private static boolean isShown(Path relativePath) {
+    for (var name : relativePath) if (name.toString().startsWith(".")) return false;
+    return true;
+  }
+
+  private static void redirect(HttpExchange exchange) throws IOException {
+    var location = new StringBuilder();
+    for (byte b : exchange.path().getBytes(StandardCharsets.UTF_8)) {
+      if (b > 0 && (Character.isLetterOrDigit(b) || "/-._~".indexOf(b) >= 0)) location.append((char) b);
+      else location.append(String.format("%%%02X", b));
+    }
+    exchange.status(301).header("Location", location.append('/').toString()).header("Content-Type", PLAIN_TEXT);
+  }
+
+  private static void send(HttpExchange exchange, Path file, BasicFileAttributes attributes) throws IOException {
+    var lastModified = attributes.lastModifiedTime().toInstant().truncatedTo(ChronoUnit.SECONDS);
+    exchange.header("Last-Modified", ServerResponse.date(lastModified)).header("X-Content-Type-Options", "nosniff");
+    var modifiedSince = exchange.header("If-Modified-Since");
+    try {
+      if (modifiedSince.isPresent() && !lastModified.isAfter(ServerResponse.date(modifiedSince.get()))) {
+        exchange.status(304);
+        return;
+      }
+    } catch (DateTimeException ignored) {}
+    var name = file.getFileName().toString();
+    var type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT),
+        "application/octet-stream");
+    exchange.header("Content-Type", type).header("Content-Length", Long.toString(attributes.size()));
+    if (exchange.method().equals("HEAD")) return;
+    try (var in =
+        Channels.newInputStream(Files.newByteChannel(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+      var out = exchange.outputStream();
+      var buffer = new byte[8_192];
+      // if the file grows while it is sent, the added bytes are not sent; if it shrinks, the
+      // connection is closed
+      long remaining = attributes.size();
+      for (int count; remaining > 0
+          && (count = in.read(buffer, 0, (int) Math.min(buffer.length, remaining))) > 0; remaining -= count)
+        out.write(buffer, 0, count);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package io.fibry.net.http;
+
+import io.fibry.text.Lines;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * The names by which clients may call a server. In the Host header a browser sends the name from
+ * which a page was loaded. The owner of that name can point the name at another address at any
+ * time, such as an address behind a firewall (DNS rebinding). A Host header with an IP address is
+ * safe, because no owner can redirect an IP address.
+ *
+ * @param names in lower case, without ports; empty if every name is allowed
+ */
+public record HostNames(Set<String> names) {
+  public static final HostNames ALL = new HostNames(Set.of());
+
+  public static HostNames of(String... names) {
+    var lowerCaseNames = new HashSet<String>();
+    for (var name : names) {
+      if (!RequestTarget.isHost(name) || !name.equalsIgnoreCase(nameWithoutPort(name)))
+        throw new IllegalArgumentException("'" + Lines.line(name)
+            + "' is no name of a host; give names without scheme and port, as \"shop.example\"");
+      lowerCaseNames.add(nameWithoutPort(name));
+    }
+    if (lowerCaseNames.isEmpty())
+      throw new IllegalArgumentException("no names of hosts would refuse all clients; give one or more");
+    return new HostNames(Set.copyOf(lowerCaseNames));
+  }
+
+  /** Returns the name in a Host header, in lower case, without its port. */
+  private static String nameWithoutPort(String host) {
+    int end = host.indexOf(':', host.startsWith("[") ? host.indexOf(']') : 0);
+    return (end < 0 ? host : host.substring(0, end)).toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * Returns whether a client may call this server by the name in this Host header.
+   *
+   * @param host null if the client sent no Host header
+   */
+  boolean isAllowed(String host) {
+    return names.isEmpty() || host != null && names.contains(nameWithoutPort(host));
+  }
+
+  /**
+   * Returns whether this Host header certainly means this server: by an allowed name, as localhost,
+   * or by an IP address.
+   */
+  public boolean isKnown(String host) {
+    var name = nameWithoutPort(host);
+    return names.contains(name) || name.equals("localhost") || name.endsWith(".localhost") || name.startsWith("[")
+        || !name.isEmpty() && name.chars().allMatch(c -> c >= '0' && c <= '9' || c == '.');
+  }
+}

@@ -1,0 +1,279 @@
+package io.fibry.net.http;
+
+import io.fibry.ActorBuilder;
+import io.fibry.ActorStoppedException;
+import io.fibry.AskTimeoutException;
+import io.fibry.CircuitOpenException;
+import io.fibry.MailboxFullException;
+import io.fibry.Outcome;
+import io.fibry.RequestException;
+import io.fibry.block.Throwables;
+import io.fibry.net.HttpException;
+import io.fibry.net.http.HttpStatus.RequestRefusedException;
+import io.fibry.net.socket.ClientInput;
+import io.fibry.net.socket.ClientOutput;
+import io.fibry.net.socket.ClientSocket;
+import io.fibry.net.socket.ExchangePermit;
+import io.fibry.net.socket.Listener;
+import java.io.EOFException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+
+/**
+ * The conversation with one HTTP client, which handles the client's requests one after the other.
+ * Used by the client's actor.
+ */
+record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpSettings settings, ClientSocket socket,
+    ClientInput in, ClientOutput out, ActorBuilder<Object> builder)
+    implements Listener.Conversation {
+
+  interface Server extends ServerExchange.HandlerFailureLog {
+    /** Returns a permit for an exchange, or null if too many exchanges are running. */
+    ExchangePermit tryAdmit();
+
+    /**
+     * Called when an exchange is over or has become a WebSocket.
+     *
+     * @param head null if the request was malformed
+     * @param route null if no route takes the request
+     * @param startNanos {@code System.nanoTime()} at the first byte of the request
+     */
+    void exchangeEnded(RequestHead head, RouteTable.RouteEntry route, ServerResponse response, ClientSocket client,
+        long startNanos);
+
+    /** Called when a WebSocket of this route is over. */
+    void webSocketEnded(RouteTable.RouteEntry route);
+  }
+
+  // max time for which a closing connection continues to read
+  private static final Duration LINGER = Duration.ofSeconds(1);
+  // max bytes that a closing connection reads in this time
+  private static final int MAX_LINGERED = 1 << 20;
+
+  @Override
+  public void converse() throws IOException {
+    socket.step.beginUncounted(null); // no step until the first exchange
+    try {
+      while (handleExchange()) {
+      }
+    } catch (EOFException withinHead) {} finally {
+      in.releaseBuffer();
+    }
+  }
+
+  /** Handles one exchange. Returns whether another exchange may follow. */
+  private boolean handleExchange() throws IOException {
+    socket.limitEachRead(settings.limits().idleLimit());
+    int firstByte = awaitRequest();
+    if (firstByte < 0) return false;
+    long startNanos = System.nanoTime();
+    socket.shutdown.beginHead();
+    socket.limitAllReads(settings.headerLimit());
+    RequestHead head;
+    try {
+      head = RequestHead.read(firstByte, in, settings);
+      socket.shutdown.endHead();
+    } catch (RequestRefusedException refusal) {
+      var response = new ServerResponse(out, true, false, false, false);
+      refuse(response, refusal.code);
+      server.exchangeEnded(null, null, response, socket, startNanos);
+      linger();
+      return false;
+    }
+    var response =
+        new ServerResponse(out, head.isHttp11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
+    var body = response.forRequest(new RequestBody(in, head, settings, response));
+    var entry = routes.find(head.method, head.target.path());
+    response.onUpgraded(() -> server.exchangeEnded(head, entry, response, socket, startNanos));
+    try {
+      respond(entry, head, body, response);
+    } finally {
+      if (response.isUpgraded()) server.webSocketEnded(entry);
+      else server.exchangeEnded(head, entry, response, socket, startNanos);
+    }
+    if (response.keepsAlive() && readRest(body)) return true;
+    body.forbidReading();
+    if (!body.isFullyRead() || hasMore()) linger();
+    return false;
+  }
+
+  /**
+   * Responds to a request whose head is well-formed.
+   *
+   * @param entry null if no route takes the request
+   */
+  private void respond(RouteTable.RouteEntry entry, RequestHead head, RequestBody body, ServerResponse response)
+      throws IOException {
+    var permit = entry == null ? null : server.tryAdmit();
+    if (entry == null) refuse(response, head, routes.allowedMethods(head.target.path()));
+    else if (permit == null) {
+      response.closeConnectionAfter();
+      refuse(response, 503);
+    } else {
+      in.permit = permit;
+      response.permit = permit;
+      try {
+        respond(entry,
+            new ServerExchange(builder, socket, head, body, response, entry.pattern(), routes.bodyCodec, server),
+            response, body);
+      } finally {
+        permit.release();
+      }
+    }
+  }
+
+  private void respond(RouteTable.RouteEntry entry, ServerExchange exchange, ServerResponse response, RequestBody body)
+      throws IOException {
+    socket.step.begin(exchange);
+    try {
+      handle(entry.handler(), exchange, response, body);
+      socket.step.end();
+    } catch (Throwable failure) {
+      if (socket.isClientError(failure)) socket.step.end();
+      else socket.step.fail(); // the conversation counts as failed
+      throw failure;
+    } finally {
+      exchange.end();
+    }
+  }
+
+  /**
+   * Returns whether bytes have arrived that were not read. With such bytes a close would be a
+   * reset, and could destroy the response.
+   */
+  private boolean hasMore() {
+    try {
+      return in.hasUnread();
+    } catch (IOException failure) {
+      return false;
+    }
+  }
+
+  private static boolean readRest(RequestBody body) throws IOException {
+    try {
+      return body.readRest();
+    } catch (RequestRefusedException malformed) {
+      return false; // the start of the next request is unknown
+    }
+  }
+
+  /**
+   * Returns the first byte of a request. Returns -1 if the connection ends, or the server stops,
+   * before a request; this is no failure.
+   */
+  private int awaitRequest() throws IOException {
+    try {
+      return socket.shutdown.beginIdle() ? in.read() : -1;
+    } catch (IOException failure) {
+      if (socket.isClientError(failure)) return -1;
+      throw failure;
+    } finally {
+      socket.shutdown.endIdle();
+    }
+  }
+
+  private void handle(RouteTable.RouteHandler handler, ServerExchange exchange, ServerResponse response,
+      RequestBody body) throws IOException {
+    try {
+      handler.handle(exchange);
+      exchange.finish();
+    } catch (Throwable failure) {
+      exchange.endHandling();
+      fail(failure, exchange, response, body);
+    }
+  }
+
+  private void fail(Throwable failure, ServerExchange exchange, ServerResponse response, RequestBody body)
+      throws IOException {
+    if (socket.isActorKilled()) { // no response is sent, and the exchange has failed
+      if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
+      // not an error of the client: the handler continued after the kill, and could not write to
+      // the closed socket
+      if (socket.isClientError(failure)) throw new IOException("the server ended before the response was sent");
+      throw Throwables.<IOException>sneakyThrow(failure);
+    }
+    if (response.isBroken() || socket.isClosed()) {
+      response.closeConnectionAfter();
+      if (!socket.isClientError(failure)
+          && !(failure instanceof InterruptedException || failure instanceof CancellationException))
+        server.log(failure, exchange, "not at all, because the client had disconnected");
+    } else if (body.failure() != null) { // the body could not be read, and the handler has not caught this failure
+      response.closeConnectionAfter();
+      if (response.isSent() || !(body.failure() instanceof RequestRefusedException refusal)) socket.close();
+      else refuse(response, refusal.code);
+    } else if (response.isSent()) {
+      server.log(failure, exchange, "by closing: the answer had begun");
+      response.closeConnectionAfter();
+      if (response.endsWithConnection()) socket.reset(socket + " was cut off, because its response broke off");
+      socket.close();
+    } else refuse(response, failure, exchange);
+    if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) {
+      socket.close();
+      throw error;
+    }
+  }
+
+  private void refuse(ServerResponse response, Throwable failure, ServerExchange exchange) throws IOException {
+    Optional<String> text;
+    response.discard();
+    try {
+      text = routes.responseTo(failure, exchange);
+    } catch (Exception ruleFailure) { // a rule of the routes has failed
+      ruleFailure.addSuppressed(failure);
+      refuseByKind(response, ruleFailure, exchange);
+      return;
+    }
+    if (text.isPresent()) response.writeText(text.get());
+    else if (failure instanceof HttpException thrown) response.writeHandlerError(thrown.status(), thrown.getMessage());
+    else refuseByKind(response, failure, exchange);
+  }
+
+  private void refuseByKind(ServerResponse response, Throwable failure, ServerExchange exchange) throws IOException {
+    switch (Throwables.requestExceptionIn(failure)) {
+      case MailboxFullException full -> refuse(response, 503);
+      case ActorStoppedException stopped -> refuse(response, 503);
+      case CircuitOpenException open -> refuse(response, 503);
+      case AskTimeoutException timeout -> refuse(response, 504);
+      case RequestException unanswered when unanswered.outcome() == Outcome.WILL_BE_DONE -> refuse(response, 504);
+      case RequestRefusedException refusal -> refuse(response, refusal.code); // thrown by a file route
+      default -> response.writeError(500, "Internal server error " + server.log(failure, exchange, "500") + "\n");
+    }
+  }
+
+  private static void refuse(ServerResponse response, RequestHead head, String allowed) throws IOException {
+    if (allowed.isEmpty()) refuse(response, 404);
+    else if (head.method.equals("OPTIONS")) response.writeError(204, "", "Allow", allowed);
+    else response.writeError(405, HttpStatus.codeAndReason(405) + "\n", "Allow", allowed);
+  }
+
+  private static void refuse(ServerResponse response, int code) throws IOException {
+    var text = HttpStatus.codeAndReason(code) + "\n";
+    switch (code) {
+      case 503 -> response.writeError(code, text, "Retry-After", "1");
+      case 405 -> response.writeError(code, text, "Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS");
+      default -> response.writeError(code, text);
+    }
+  }
+
+  /**
+   * Reads a little more before the connection is closed, because a close while the client is
+   * sending could destroy the response.
+   */
+  private void linger() {
+    if (socket.isClosed()) return;
+    try {
+      socket.endOutput();
+      socket.limitAllReads(LINGER);
+      var ignored = new byte[ClientInput.LARGE_BUFFER];
+      for (int count, total = 0; total < MAX_LINGERED && (count = in.read(ignored, 0, ignored.length)) >= 0;)
+        total += count;
+    } catch (IOException longEnough) {}
+  }
+
+  @Override
+  public String toString() {
+    return socket.toString();
+  }
+}

@@ -1,0 +1,128 @@
+package io.fibry.net.http;
+
+import io.fibry.ActorBuilder;
+import io.fibry.block.FailureStackThrottle;
+import io.fibry.net.AccessLogEntry;
+import io.fibry.net.HttpExchange;
+import io.fibry.net.HttpServer;
+import io.fibry.net.socket.ClientInput;
+import io.fibry.net.socket.ClientOutput;
+import io.fibry.net.socket.ClientSocket;
+import io.fibry.net.socket.ExchangePermit;
+import io.fibry.net.socket.Listener;
+import io.fibry.spi.BlockBuilder;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A listener for HTTP connections. */
+public final class HttpListener extends Listener<HttpServer> implements HttpServer, HttpConversation.Server {
+  private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
+
+  private final BlockBuilder<?> blockBuilder;
+  private final FailureStackThrottle stackThrottle = new FailureStackThrottle();
+  private final RouteTable routes;
+  private final HttpSettings settings;
+  private final ExchangePermit.PermitPool permits;
+  // one for each route; filled by the constructor, then only read
+  private final Map<RouteTable.RouteEntry, RouteCounts> counts = new IdentityHashMap<>();
+  private final RouteCounts unrouted = new RouteCounts();
+
+  private HttpListener(ActorBuilder<?> builder, int port, RouteTable routes, HttpSettings settings) {
+    super(builder, port, settings.limits(), settings.engines(), LOG);
+    this.blockBuilder = BlockBuilder.of(builder);
+    this.routes = routes;
+    this.settings = settings;
+    this.permits = new ExchangePermit.PermitPool(settings.maxExchanges(), clock::nanoTime);
+    for (var entry : routes.entries()) counts.put(entry, new RouteCounts());
+  }
+
+  public static HttpServer open(ActorBuilder<?> builder, int port, RouteTable routes, HttpSettings settings) {
+    return new HttpListener(builder, port, routes, settings).start();
+  }
+
+  @Override
+  public ExchangePermit tryAdmit() {
+    return permits.tryAdmit();
+  }
+
+  @Override
+  public String log(Throwable failure, HttpExchange exchange, String outcome) {
+    var failureNumber = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
+    var exchangeText = blockBuilder.mayShowMessages() ? exchange.toString() : "an exchange";
+    if (stackThrottle.isDue(failure))
+      LOG.error("{}: failure {} of {} was answered {}", this, failureNumber, exchangeText, outcome, failure);
+    else LOG.error("{}: failure {} of {} was answered {}; its stack is like one of the last second: {}", this,
+        failureNumber, exchangeText, outcome, blockBuilder.describe(failure));
+    return failureNumber;
+  }
+
+  @Override
+  public void exchangeEnded(RequestHead head, RouteTable.RouteEntry route, ServerResponse response, ClientSocket client,
+      long startNanos) {
+    long nanos = System.nanoTime() - startNanos;
+    var routeCounts = route == null ? unrouted : counts.get(route);
+    routeCounts.add(response.code(), nanos);
+    if (response.isUpgraded()) routeCounts.webSocketOpened();
+    if (settings.accessLog().isEmpty()) return;
+    try {
+      settings.accessLog().get()
+          .accept(
+              new AccessLogEntry(Instant.now().minusNanos(nanos), client.remoteAddress(),
+                  head == null ? "" : head.method,
+                  head == null ? "" : head.target.path(),
+                  Optional.ofNullable(route).map(entry -> entry.pattern().text()),
+                  response.code(), response.bytesSent(), Duration.ofNanos(nanos)));
+    } catch (RuntimeException failure) {
+      if (stackThrottle.isDue(failure)) LOG.error("{}: the access log failed", this, failure);
+    }
+  }
+
+  @Override
+  public void webSocketEnded(RouteTable.RouteEntry route) {
+    counts.get(route).webSocketClosed();
+  }
+
+  @Override
+  public List<RouteStats> stats() {
+    var stats = new ArrayList<RouteStats>();
+    for (var entry : routes.entries()) stats.add(stats(entry.pattern().text(), counts.get(entry)));
+    stats.add(stats("", unrouted)); // requests with 404 or 405, and malformed requests
+    return stats;
+  }
+
+  private static RouteStats stats(String route, RouteCounts counts) {
+    return new RouteStats(route, counts.answered(), counts.failed(), counts.totalTime(), counts.openWebSockets());
+  }
+
+  @Override
+  protected Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder) {
+    return new HttpConversation(this, routes, settings, socket, new ClientInput(socket), new ClientOutput(socket),
+        builder);
+  }
+
+  /**
+   * Does nothing, because an exchange may read its body to the end, and an idle connection has
+   * ended already.
+   */
+  @Override
+  protected void requestEnd(ClientSocket socket) {}
+
+  @Override
+  public int port() {
+    return boundPort();
+  }
+
+  @Override
+  public String toString() {
+    return "HTTP server " + super.toString();
+  }
+}

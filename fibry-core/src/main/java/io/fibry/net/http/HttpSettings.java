@@ -1,0 +1,30 @@
+package io.fibry.net.http;
+
+import io.fibry.net.AccessLogEntry;
+import io.fibry.net.HttpOptions;
+import io.fibry.net.socket.ListenerLimits;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLEngine;
+
+/**
+ * The values of {@link HttpOptions}.
+ *
+ * @param limits the limits of the listener
+ * @param headerLimit how long the head of a request may take
+ * @param bodyLimit how long a client may take to send a body
+ * @param maxBody max bytes of a body
+ * @param maxHeaders max bytes of all headers of a request
+ * @param maxUri max bytes of the path with its query
+ * @param maxExchanges how many handlers may be at work
+ * @param maxFields max fields of a form
+ * @param hosts the names by which clients may call the server
+ * @param engines makes an engine of TLS for each connection; empty without TLS
+ * @param accessLog called with each exchange that is over or has become a WebSocket
+ */
+public record HttpSettings(ListenerLimits limits, Duration headerLimit, Duration bodyLimit, long maxBody,
+    int maxHeaders,
+    int maxUri, int maxExchanges, int maxFields, HostNames hosts, Optional<Supplier<SSLEngine>> engines,
+    Optional<Consumer<AccessLogEntry>> accessLog) {}

@@ -1,0 +1,196 @@
+package io.fibry.net.http;
+
+import io.fibry.Handler;
+import io.fibry.net.BodyCodec;
+import io.fibry.net.HttpExchange;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpRoutes.FailedExchange;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/**
+ * The table behind {@link HttpRoutes}: finds the route of a request, and the rule for a failure.
+ * Immutable and thread-safe.
+ */
+public final class RouteTable {
+  public static final RouteTable EMPTY = new RouteTable(List.of(), List.of(), Optional.empty());
+
+  /** Handles an exchange. */
+  public interface RouteHandler {
+    void handle(ServerExchange exchange) throws Exception;
+  }
+
+  /** A pattern, and the handler of the requests that it takes. */
+  record RouteEntry(RoutePattern pattern, RouteHandler handler) {}
+
+  /** Responds to exceptions of one type. */
+  private record FailureRule<E>(Class<E> type, Handler.Returning<FailedExchange<E>, String> answer) {}
+
+  private final List<RouteEntry> entries; // the most exact first
+  // routes without names in braces, by path; unchanged after the constructor
+  private final Map<String, List<RouteEntry>> fixed = new HashMap<>();
+  private final List<RouteEntry> others; // with names in braces; the most exact first
+  private final List<FailureRule<?>> rules;
+  final Optional<BodyCodec> bodyCodec;
+
+  private RouteTable(List<RouteEntry> entries, List<FailureRule<?>> rules, Optional<BodyCodec> bodyCodec) {
+    this.entries = entries;
+    this.rules = rules;
+    this.bodyCodec = bodyCodec;
+    for (var entry : entries) if (entry.pattern.isFixed())
+      fixed.computeIfAbsent(entry.pattern.path(), path -> new ArrayList<>(1)).add(entry);
+    this.others = entries.stream().filter(entry -> !entry.pattern.isFixed()).toList();
+  }
+
+  public RouteTable withText(String pattern, Handler.Returning<HttpExchange, String> handler) {
+    return withRoute(pattern, exchange -> answerText(handler, exchange));
+  }
+
+  public RouteTable withObject(String pattern, Handler.Returning<HttpExchange, ?> handler) {
+    var codec = bodyCodec.orElseThrow(() -> new IllegalStateException(
+        "'" + pattern + "' responds with objects, but these routes have no codec that "
+            + "makes bytes of objects; call withBodyCodec(..) before"));
+    return withRoute(pattern, exchange -> answerObject(handler, exchange, codec));
+  }
+
+  public RouteTable withFiles(String path, Path root) {
+    var files = FileRoot.of(root);
+    var pattern = RoutePattern.of(path);
+    if (pattern.method().isPresent() || !pattern.isFixed())
+      throw new IllegalArgumentException(
+          "'" + path + "' cannot have files below it; give a path without a method and without names in braces");
+    int prefixLength = path.equals("/") ? 0 : path.length();
+    return withRoute("GET " + (prefixLength == 0 ? "" : path) + "/{file...}",
+        exchange -> files.serve(exchange, exchange.path().substring(prefixLength)));
+  }
+
+  public RouteTable withRoute(String pattern, RouteHandler handler) {
+    var newPattern = RoutePattern.of(pattern);
+    for (var entry : entries) if (entry.pattern.isEquivalent(newPattern)) throw new IllegalArgumentException(
+        "'" + pattern + "' has a route already"
+            + (entry.pattern.text().equals(pattern) ? "" : ", '" + entry.pattern + "'") + "; give each path one");
+    var newEntries = new ArrayList<>(entries);
+    newEntries.add(new RouteEntry(newPattern, handler));
+    newEntries.sort(Comparator.comparing(RouteEntry::pattern, RoutePattern.ORDER)
+        .thenComparing(entry -> entry.pattern.method().isEmpty())); // routes for one method come first
+    return new RouteTable(List.copyOf(newEntries), rules, bodyCodec);
+  }
+
+  public RouteTable withBodyCodec(BodyCodec codec) {
+    return new RouteTable(entries, rules, Optional.of(codec));
+  }
+
+  public <E extends Throwable> RouteTable withFailureStatus(Class<E> type, int status) {
+    return withFailureRule(type, failed -> {
+      failed.exchange().status(status);
+      return HttpStatus.codeAndReason(status) + "\n";
+    });
+  }
+
+  public <E extends Throwable> RouteTable withFailureRule(Class<E> type,
+      Handler.Returning<FailedExchange<E>, String> answer) {
+    var newRules = new ArrayList<>(rules);
+    newRules.add(new FailureRule<>(type, answer));
+    return new RouteTable(entries, List.copyOf(newRules), bodyCodec);
+  }
+
+  /** Returns a table that runs the code around each route of this table. */
+  public RouteTable intercept(Handler.Interceptor<HttpExchange> code) {
+    return new RouteTable(entries.stream().map(entry -> new RouteEntry(entry.pattern, intercept(code, entry))).toList(),
+        rules, bodyCodec);
+  }
+
+  private static RouteHandler intercept(Handler.Interceptor<HttpExchange> code, RouteEntry entry) {
+    return exchange -> {
+      var called = new boolean[1];
+      code.intercept(exchange, () -> {
+        if (called[0]) throw new IllegalStateException("code around '" + entry.pattern
+            + "' called next twice, and a request has one response; let it call next once");
+        called[0] = true;
+        entry.handler.handle(exchange);
+      });
+      if (!called[0] && !exchange.response.isBegun()) throw new IllegalStateException("code around '" + entry.pattern
+          + "' neither called next nor responded; let it call next, set a status, or throw an HttpException");
+    };
+  }
+
+  // ---- requests
+
+  List<RouteEntry> entries() {
+    return entries;
+  }
+
+  /**
+   * Returns the most exact route that takes the request. Returns null if no route does, or the path
+   * is {@code *}.
+   */
+  RouteEntry find(String method, String path) {
+    if (path.equals(RequestTarget.SERVER.path())) return null;
+    for (var entry : fixed.getOrDefault(path, List.of())) if (entry.pattern.matchesMethod(method)) return entry;
+    for (var entry : others) if (entry.pattern.matchesPath(path) && entry.pattern.matchesMethod(method)) return entry;
+    return null;
+  }
+
+  /**
+   * Returns the methods that routes take for the path; for the path {@code *}, the methods that any
+   * route takes. Returns an empty text if no route takes the path.
+   */
+  String allowedMethods(String path) {
+    var methods = new TreeSet<String>();
+    boolean isAsterisk = path.equals(RequestTarget.SERVER.path());
+    for (var entry : entries)
+      if (isAsterisk || entry.pattern.matchesPath(path)) entry.pattern.method().ifPresent(methods::add);
+    if (methods.isEmpty() && !isAsterisk) return "";
+    if (methods.contains("GET")) methods.add("HEAD");
+    methods.add("OPTIONS");
+    return String.join(", ", methods);
+  }
+
+  /**
+   * Applies the first rule that fits the failure, and returns its text. Returns empty if no rule
+   * fits.
+   */
+  Optional<String> responseTo(Throwable failure, ServerExchange exchange) throws Exception {
+    for (var rule : rules) if (rule.type.isInstance(failure)) return Optional.of(answer(rule, failure, exchange));
+    return Optional.empty();
+  }
+
+  private static <E> String answer(FailureRule<E> rule, Throwable failure, ServerExchange exchange) throws Exception {
+    exchange.response.reset(500);
+    return Objects.requireNonNull(rule.answer.handle(new FailedExchange<>(rule.type.cast(failure), exchange)),
+        () -> "the response to a " + rule.type.getSimpleName() + " is null; let it be a text");
+  }
+
+  // ---- responses
+
+  private static void answerText(Handler.Returning<HttpExchange, String> handler, ServerExchange exchange)
+      throws Exception {
+    exchange.forbidWriting("the text");
+    var text = handler.handle(exchange);
+    exchange.endHandling();
+    exchange.response.writeText(Objects.requireNonNull(text, () -> "the handler of " + exchange
+        + " returned null; let it return a text, which may be empty"));
+  }
+
+  private static void answerObject(Handler.Returning<HttpExchange, ?> handler, ServerExchange exchange, BodyCodec codec)
+      throws Exception {
+    exchange.forbidWriting("the object");
+    Object object = handler.handle(exchange);
+    exchange.endHandling();
+    Objects.requireNonNull(object, () -> "the handler of " + exchange
+        + " returned null; let it return an object, or throw new HttpException(404, ..)");
+    exchange.response.writeBytes(codec.mediaType(), codec.write(object));
+  }
+
+  @Override
+  public String toString() {
+    return "routes for " + entries.stream().map(RouteEntry::pattern).toList();
+  }
+}

@@ -1,0 +1,253 @@
+package io.fibry.net.http;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.net.BodyCodec;
+import io.fibry.net.HttpException;
+import io.fibry.net.HttpExchange;
+import io.fibry.net.socket.ClientOutbox;
+import io.fibry.net.socket.ClientSocket;
+import io.fibry.text.Lines;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import javax.net.ssl.SSLSession;
+
+/** The {@link HttpExchange} that is given to a handler. */
+public final class ServerExchange implements HttpExchange {
+
+  /** Logs the failures of handlers. */
+  public interface HandlerFailureLog {
+    /**
+     * Logs a failure.
+     *
+     * @param outcome ends the sentence "the failure was answered ..", for example with "500"
+     * @return the number by which the log line can be found
+     */
+    String log(Throwable failure, HttpExchange exchange, String outcome);
+  }
+
+  public final ActorBuilder<Object> builder;
+  public final ClientSocket socket;
+  public final RequestHead head;
+  public final RequestBody body;
+  public final ServerResponse response;
+  public final HandlerFailureLog failureLog;
+  private final Optional<BodyCodec> bodyCodec;
+  private final RoutePattern pattern;
+  private byte[] bodyBytes; // null until the handler reads the whole body
+  // parts of the path by their names in the route's braces; null until the first call of path(name)
+  private Map<String, String> pathParts;
+  // the result that the handler must return, such as "the text"; null if the handler writes the
+  // response itself
+  private String requiredResult;
+  private ClientOutbox<String> eventOutbox; // null until the handler calls eventActor()
+
+  ServerExchange(ActorBuilder<Object> builder, ClientSocket socket, RequestHead head, RequestBody body,
+      ServerResponse response, RoutePattern pattern, Optional<BodyCodec> bodyCodec, HandlerFailureLog failureLog) {
+    this.pattern = pattern;
+    this.bodyCodec = bodyCodec;
+    this.builder = builder;
+    this.socket = socket;
+    this.head = head;
+    this.body = body;
+    this.response = response;
+    this.failureLog = failureLog;
+  }
+
+  @Override
+  public String method() {
+    return head.method;
+  }
+
+  @Override
+  public String path() {
+    return head.target.path();
+  }
+
+  @Override
+  public String path(String name) {
+    if (pathParts == null) pathParts = pattern.parts(path());
+    var part = pathParts.get(Objects.requireNonNull(name, "name"));
+    if (part == null) throw new IllegalArgumentException("the route '" + pattern + "' has no {" + name + "}");
+    return part;
+  }
+
+  @Override
+  public InetSocketAddress remoteAddress() {
+    return socket.remoteAddress();
+  }
+
+  @Override
+  public Optional<SSLSession> tls() {
+    return socket.tls();
+  }
+
+  @Override
+  public Optional<String> queryParameter(String name) {
+    return Optional.ofNullable(head.target.query().first(Objects.requireNonNull(name, "name")));
+  }
+
+  @Override
+  public Map<String, List<String>> queryParameters() {
+    return head.target.query().all();
+  }
+
+  @Override
+  public Optional<String> header(String name) {
+    return Optional.ofNullable(head.header(Objects.requireNonNull(name, "name").toLowerCase(Locale.ROOT)));
+  }
+
+  @Override
+  public Map<String, List<String>> headers() {
+    return head.headers();
+  }
+
+  @Override
+  public InputStream body() {
+    return body;
+  }
+
+  @Override
+  public byte[] bodyAsBytes() {
+    return read().clone();
+  }
+
+  private byte[] read() {
+    if (bodyBytes != null) return bodyBytes;
+    try {
+      return bodyBytes = body.readAllBytes();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  @Override
+  public String bodyAsText() {
+    return new String(read(), StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public Map<String, List<String>> form() {
+    checkType("application/x-www-form-urlencoded");
+    try {
+      var form = new UrlEncodedFields(new String(read(), StandardCharsets.ISO_8859_1)); // one char per byte
+      int maxFields = body.settings.maxFields();
+      if (form.hasMoreThan(maxFields)) throw refused(413, "a form of more than " + maxFields + " fields");
+      return form.all();
+    } catch (IllegalArgumentException malformed) {
+      throw refused(400, "the body has " + Lines.message(malformed));
+    }
+  }
+
+  @Override
+  public <T> T bodyAs(Class<T> type) {
+    var codec = bodyCodec.orElseThrow(() -> new IllegalStateException(
+        "no codec converts the body of " + this + " to an object; call withBodyCodec(..) of the routes"));
+    checkType(codec.mediaType());
+    var content = read();
+    try {
+      return Objects.requireNonNull(codec.read(content, Objects.requireNonNull(type, "type")), "the object of a body");
+    } catch (Exception malformed) {
+      throw refused(400, "the body is no " + type.getSimpleName());
+    }
+  }
+
+  /** Throws if the body has another type. A body without a type is accepted. */
+  private void checkType(String type) {
+    var actualType = header("Content-Type").map(ServerExchange::withoutParameters);
+    if (actualType.isPresent() && !actualType.get().equalsIgnoreCase(withoutParameters(type)))
+      throw refused(415, "the body is of type " + Lines.line(actualType.get()) + " instead of " + type);
+  }
+
+  private static String withoutParameters(String type) {
+    int semicolon = type.indexOf(';');
+    return (semicolon < 0 ? type : type.substring(0, semicolon)).strip();
+  }
+
+  private static HttpException refused(int code, String reason) {
+    return new HttpException(code, HttpStatus.codeAndReason(code) + ": " + reason);
+  }
+
+  @Override
+  public HttpExchange status(int code) {
+    response.status(code);
+    return this;
+  }
+
+  @Override
+  public HttpExchange header(String name, String value) {
+    response.header(Objects.requireNonNull(name, "name"), Objects.requireNonNull(value, "value"));
+    return this;
+  }
+
+  @Override
+  public OutputStream outputStream() {
+    checkMayWrite("outputStream()");
+    return response.outputStream();
+  }
+
+  @Override
+  public Actor<String> eventActor() {
+    checkMayWrite("eventActor()");
+    try {
+      if (eventOutbox == null) {
+        eventOutbox = ServerSentEvents.open(builder, socket, response);
+        socket.stopTracking(); // the handler may wait until the client disconnects
+      }
+    } catch (IOException disconnected) {
+      throw new UncheckedIOException(disconnected);
+    }
+    return eventOutbox.actor;
+  }
+
+  private void checkMayWrite(String method) {
+    if (requiredResult != null) throw new IllegalStateException(
+        method + " cannot be used on a route that responds with " + requiredResult + " its handler returns; make "
+            + this + " a stream(..) route");
+  }
+
+  /**
+   * Called before a handler that returns the response. Makes attempts to write the response fail.
+   *
+   * @param result the handler's result as the exceptions name it, such as "the text"
+   */
+  void forbidWriting(String result) {
+    requiredResult = result;
+  }
+
+  /**
+   * Called when the user's code has returned. Gives the permit back before the response is
+   * complete, so that the client's next request is not refused for lack of a permit. On a virtual
+   * thread, clears an interrupt, which would close the socket at the next write. This loses no
+   * kill, because a kill has closed the socket already.
+   */
+  public void endHandling() {
+    if (response.permit != null) response.permit.release();
+    if (Thread.currentThread().isVirtual()) Thread.interrupted();
+  }
+
+  void finish() throws IOException {
+    endHandling();
+    if (eventOutbox != null) eventOutbox.finish();
+    response.finish();
+  }
+
+  void end() {
+    if (eventOutbox != null) eventOutbox.finish();
+    response.end();
+  }
+
+  @Override
+  public String toString() {
+    return Lines.line(method() + " " + path());
+  }
+}

@@ -1,0 +1,359 @@
+package io.fibry.net.http;
+
+import io.fibry.net.http.ResponseBody.Framing;
+import io.fibry.net.socket.ByteBuilder;
+import io.fibry.net.socket.ExchangePermit;
+import io.fibry.text.Lines;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The response to one request. Status and headers are sent with the first bytes of the body. Used
+ * by the thread of its exchange.
+ */
+public final class ServerResponse implements RequestBody.Expectation, ResponseBody.BodySender {
+  private static final byte[] CONTINUE = ByteBuilder.latin1Bytes("HTTP/1.1 100 Continue\r\n\r\n");
+  private static final byte[] CONTENT_LENGTH = ByteBuilder.latin1Bytes("Content-Length: ");
+  private static final byte[] PLAIN_TEXT = ByteBuilder.latin1Bytes("Content-Type: text/plain; charset=utf-8\r\n");
+  private static final byte[] CHUNKED = ByteBuilder.latin1Bytes("Transfer-Encoding: chunked\r\n");
+  private static final byte[] CLOSE = ByteBuilder.latin1Bytes("Connection: close\r\n");
+  private static final byte[] KEEP_ALIVE = ByteBuilder.latin1Bytes("Connection: keep-alive\r\n");
+  private static final byte[] NOTHING = {};
+  private static final DateTimeFormatter DATE =
+      DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ENGLISH).withZone(ZoneOffset.UTC);
+
+  /** The Date header of one second. */
+  private record DateLine(long second, byte[] line) {}
+
+  private static volatile DateLine dateLine = new DateLine(-1, NOTHING); // replaced once a second
+
+  private final OutputStream out;
+  public ExchangePermit permit; // suspended while a write may wait; null if the exchange was refused
+  private final boolean isHttp11;
+  private final boolean isHeadRequest; // the request was HEAD
+  private RequestBody requestBody; // null if the request was malformed
+  private boolean keepsAlive;
+  private boolean needsContinue; // the client waits for 100 Continue
+  private int code = 200;
+  private List<String> headers = List.of(); // names and values in turn
+  private long declaredLength = -1; // the handler's Content-Length; -1 means not set
+  private boolean hasDate; // the handler has set this header
+  private boolean hasType; // the handler has set this header
+  private boolean isSent; // whether at least a part was sent, or the exchange is over
+  private boolean isStatusSet; // whether the handler has set a status
+  private long bytesSent; // bytes of the response with its head, and of a 100 Continue before it
+  private boolean isComplete; // no more bytes are written through this object
+  private ResponseBody bodyStream; // null until the handler writes
+  private IOException failure; // set by a failed write; null before
+  private Runnable onUpgraded = () -> {};
+  private boolean isUpgraded;
+
+  public ServerResponse(OutputStream out, boolean isHttp11, boolean isHeadRequest, boolean keepsAlive,
+      boolean needsContinue) {
+    this.out = out;
+    this.isHttp11 = isHttp11;
+    this.isHeadRequest = isHeadRequest;
+    this.keepsAlive = keepsAlive;
+    this.needsContinue = needsContinue;
+  }
+
+  /**
+   * Sets the body of the request. The body decides whether the connection can stay open. Returns
+   * the body.
+   */
+  RequestBody forRequest(RequestBody body) {
+    return requestBody = body;
+  }
+
+  void status(int code) {
+    if (code < 200 || code > 599)
+      throw new IllegalArgumentException("a response cannot have the status " + code + "; give 200 to 599");
+    requireNotBegun("the status");
+    this.code = code;
+    isStatusSet = true;
+  }
+
+  void header(String name, String value) {
+    requireNotBegun("header " + Lines.line(name));
+    if (name.isEmpty() || !name.chars().allMatch(RequestHead::isToken)) throw new IllegalArgumentException(
+        "'" + Lines.line(name) + "' cannot be the name of a header; give letters, digits and dashes");
+    if (!value.chars().allMatch(c -> c >= 0x20 && c < 0x7f || c == '\t' || c >= 0xa0 && c <= 0xff))
+      throw new IllegalArgumentException("header " + name + " cannot have the value '" + Lines.line(value)
+          + "', which is not one line of Latin-1; encode it");
+    switch (name.toLowerCase(Locale.ROOT)) {
+      case "content-length" -> {
+        if (value.isEmpty() || value.length() > 18 || !value.chars().allMatch(c -> c >= '0' && c <= '9'))
+          throw new IllegalArgumentException("a Content-Length of '" + Lines.line(value) + "'; give a number of bytes");
+        declaredLength = Long.parseLong(value);
+        return;
+      }
+      case "connection" -> {
+        if (!value.equalsIgnoreCase("close")) throw new IllegalArgumentException(
+            "Connection: " + Lines.line(value) + " cannot be set by a handler; give close, or leave the header out");
+        keepsAlive = false;
+        return;
+      }
+      case "transfer-encoding", "trailer",
+          "upgrade" -> throw new IllegalArgumentException(
+              "header " + name + " cannot be set by a handler, because the server sets it; leave it out");
+      case "date" -> hasDate = true;
+      case "content-type" -> hasType = true;
+      default -> {}
+    }
+    if (headers.isEmpty()) headers = new ArrayList<>();
+    if (!name.equalsIgnoreCase("Set-Cookie"))
+      for (int i = headers.size() - 2; i >= 0; i -= 2)
+        if (headers.get(i).equalsIgnoreCase(name)) headers.subList(i, i + 2).clear();
+    headers.add(name);
+    headers.add(value);
+  }
+
+  /** Throws if the response has begun. The action is the subject of the exception's text. */
+  public void requireNotBegun(String action) {
+    if (bodyStream != null || isSent)
+      throw new IllegalStateException(action + " comes too late: the response has begun; do this first");
+  }
+
+  @Override
+  public boolean needsContinue() {
+    return needsContinue;
+  }
+
+  @Override
+  public void sendContinue() throws IOException {
+    if (!needsContinue) return;
+    needsContinue = false;
+    if (!isSent) write(CONTINUE, CONTINUE.length);
+  }
+
+  void writeText(String text) throws IOException {
+    writeWhole(text.getBytes(StandardCharsets.UTF_8), PLAIN_TEXT);
+  }
+
+  void writeBytes(String type, byte[] body) throws IOException {
+    if (!hasType) header("Content-Type", type);
+    writeWhole(body, NOTHING);
+  }
+
+  private void writeWhole(byte[] body, byte[] typeLine) throws IOException {
+    if (isSent) throw new IllegalStateException("the response was sent already, and a request has only one");
+    boolean needsType = !hasType && HttpStatus.hasBody(code);
+    var message = head(Framing.LENGTH, body.length, needsType ? typeLine : NOTHING);
+    if (hasBody()) message.add(body);
+    isComplete = true;
+    write(message.bytes, message.length);
+  }
+
+  /** Discards the part of the body that the handler has written. Called if nothing was sent. */
+  void discard() {
+    if (bodyStream != null) bodyStream.forbidWriting();
+    bodyStream = null;
+  }
+
+  /** Sets the status, and discards the headers of the handler. */
+  void reset(int code) {
+    this.code = code;
+    this.headers = List.of();
+    hasDate = hasType = false;
+    declaredLength = -1;
+  }
+
+  /** Sends a response of the server itself, without the headers of the handler. */
+  public void writeError(int code, String text, String... headers) throws IOException {
+    reset(code);
+    this.headers = List.of(headers);
+    writeText(text);
+  }
+
+  /** Sends the response of an HttpException, with the headers of the handler. */
+  void writeHandlerError(int code, String text) throws IOException {
+    this.code = code;
+    declaredLength = -1;
+    writeText(text.endsWith("\n") ? text : text + "\n");
+  }
+
+  /** Sends the head of a response that ends when the connection ends. */
+  void beginUntilClose(String type) throws IOException {
+    header("Content-Type", type);
+    header("Cache-Control", "no-cache");
+    keepsAlive = false;
+    isComplete = true;
+    var head = head(Framing.CLOSE, -1);
+    write(head.bytes, head.length);
+  }
+
+  /** Sends the response 101, after which the bytes of the connection are no longer HTTP. */
+  public void upgrade(List<String> upgradeHeaders) throws IOException {
+    requireNotBegun("an upgrade");
+    code = 101;
+    keepsAlive = false;
+    isComplete = true;
+    var head = new ByteBuilder(256);
+    head.add("HTTP/1.1 101 Switching Protocols\r\n");
+    addHeaders(head, upgradeHeaders);
+    addHeaders(head, headers);
+    head.add('\r', '\n');
+    write(head.bytes, head.length);
+    isUpgraded = true;
+    onUpgraded.run();
+  }
+
+  /**
+   * Sets the action that runs at an upgrade. The action reports the exchange as ended, because the
+   * WebSocket may last for hours.
+   */
+  void onUpgraded(Runnable action) {
+    onUpgraded = action;
+  }
+
+  boolean isUpgraded() {
+    return isUpgraded;
+  }
+
+  private static void addHeaders(ByteBuilder head, List<String> headers) {
+    for (int i = 0; i < headers.size(); i += 2) {
+      head.add(headers.get(i));
+      head.add(':', ' ');
+      head.add(headers.get(i + 1));
+      head.add('\r', '\n');
+    }
+  }
+
+  public OutputStream outputStream() {
+    if (isSent && bodyStream == null) throw new IllegalStateException("the response was sent already");
+    if (bodyStream == null) bodyStream = new ResponseBody(this, declaredLength);
+    return bodyStream;
+  }
+
+  /** Sends the rest of the response, if there is any. */
+  void finish() throws IOException {
+    if (!isComplete) outputStream().close();
+  }
+
+  boolean hasBody() {
+    return !isHeadRequest && HttpStatus.hasBody(code);
+  }
+
+  @Override
+  public Framing chooseFraming(long length) {
+    if (!hasBody()) return Framing.NONE;
+    if (declaredLength >= 0 || length >= 0) return Framing.LENGTH;
+    if (isHttp11) return Framing.CHUNKS;
+    keepsAlive = false;
+    return Framing.CLOSE;
+  }
+
+  @Override
+  public ByteBuilder head(Framing framing, long length) {
+    return head(framing, length, NOTHING);
+  }
+
+  private ByteBuilder head(Framing framing, long length, byte[] typeLine) {
+    if (requestBody == null || !requestBody.mayRequestFollow()) keepsAlive = false;
+    var head = new ByteBuilder(192 + (int) Math.min(Math.max(length, 0), 8_192));
+    head.add(HttpStatus.statusLine(code));
+    if (!hasDate) head.add(dateLine());
+    addHeaders(head, headers);
+    head.add(typeLine);
+    long contentLength = HttpStatus.contentLength(code, length);
+    if (framing == Framing.CHUNKS) head.add(CHUNKED);
+    else if (contentLength >= 0) {
+      head.add(CONTENT_LENGTH);
+      head.add(Long.toString(contentLength));
+      head.add('\r', '\n');
+    }
+    if (!keepsAlive) head.add(CLOSE);
+    else if (!isHttp11) head.add(KEEP_ALIVE);
+    head.add('\r', '\n');
+    return head;
+  }
+
+  @Override
+  public void complete(boolean isWhole) {
+    if (isWhole) isComplete = true;
+    else keepsAlive = false;
+  }
+
+  @Override
+  public void write(byte[] bytes, int length) throws IOException {
+    if (failure != null) throw failure;
+    if (bytes != CONTINUE) isSent = true;
+    if (permit != null) permit.suspend();
+    try {
+      out.write(bytes, 0, length);
+      this.bytesSent += length;
+    } catch (IOException disconnected) {
+      failure = disconnected;
+      keepsAlive = false;
+      throw disconnected;
+    } finally {
+      if (permit != null) permit.resume();
+    }
+  }
+
+  /** Called when the exchange is over. Makes all further writes fail. */
+  void end() {
+    if (bodyStream != null) bodyStream.forbidWriting();
+    isSent = true;
+  }
+
+  /** Returns whether a status was set, or the body has begun. */
+  boolean isBegun() {
+    return isStatusSet || bodyStream != null || isSent;
+  }
+
+  int code() {
+    return code;
+  }
+
+  long bytesSent() {
+    return bytesSent;
+  }
+
+  boolean isSent() {
+    return isSent;
+  }
+
+  /** Returns whether a client would take a close now for the end of a complete response. */
+  boolean endsWithConnection() {
+    return isSent && !isComplete && !isHttp11 && declaredLength < 0;
+  }
+
+  boolean isBroken() {
+    return failure != null;
+  }
+
+  boolean keepsAlive() {
+    return keepsAlive && isComplete;
+  }
+
+  void closeConnectionAfter() {
+    keepsAlive = false;
+  }
+
+  static String date(Instant time) {
+    return DATE.format(time);
+  }
+
+  static Instant date(String text) {
+    return ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant();
+  }
+
+  private static byte[] dateLine() {
+    long second = System.currentTimeMillis() / 1_000;
+    var current = dateLine;
+    if (current.second != second) {
+      var line = ByteBuilder.latin1Bytes("Date: " + date(Instant.ofEpochSecond(second)) + "\r\n");
+      dateLine = current = new DateLine(second, line);
+    }
+    return current.line;
+  }
+}

@@ -1,0 +1,412 @@
+package io.fibry.net.socket;
+
+import io.fibry.Actor;
+import io.fibry.Exitable;
+import io.fibry.block.StackSafeLock;
+import io.fibry.text.Durations;
+import io.fibry.text.Lines;
+import io.fibry.time.Scheduler;
+import java.io.IOException;
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSession;
+
+/**
+ * The socket of one client. One thread reads; any thread may write. {@link LimitChecker} enforces
+ * the limits of the connection, because a socket's own time-out would cost a timer for each read.
+ */
+public final class ClientSocket implements AutoCloseable {
+  private static final Duration LAST_HEAD_LIMIT = Duration.ofSeconds(1); // at the end of the listener
+  static final int CHUNK_SIZE = 64 * 1024; // bytes written under one write limit
+  private static final VarHandle CLOSED = field("closed", boolean.class);
+  private static final VarHandle READ_DEADLINE = field("readDeadline", long.class);
+  private static final VarHandle WRITE_DEADLINE = field("writeDeadline", long.class);
+  private static final VarHandle IDLE_DEADLINE = field("idleDeadline", long.class);
+
+  private static VarHandle field(String name, Class<?> type) {
+    return ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), name, VarHandle.class, ClientSocket.class, type);
+  }
+
+  final Transport transport; // ClientInput asks it for received bytes
+  private final Scheduler clock;
+  private final ListenerLimits limits;
+  private final long totalDeadline;
+  private final StackSafeLock writeLock = new StackSafeLock(false); // held during a whole write
+  public final CurrentStep step = new CurrentStep(); // the present step of the conversation
+  // null before the conversation; only compared with the current thread, so not volatile
+  private Thread conversationThread;
+  private volatile Actor<?> actor; // handles the conversation; null until the conversation begins
+
+  private final ReadLimit readLimit;
+  // Deadlines are times of the clock, in nanoseconds; 0 means no deadline. Written in opaque mode
+  // by the thread that reads, writes or forwards; read by check()
+  private long readDeadline;
+  private long writeDeadline;
+  private long idleDeadline; // set by a Forwarder only
+  // The next two fields are null unless the handler is a Forwarder. Written by the conversation;
+  // read by check() and close()
+  private volatile Socket target;
+  private volatile ClientSocket checkedTarget;
+  // used by check() only
+  private boolean hasKeepAlive;
+  // a deadline that is over, and about which the next check() decides; 0 if there is none
+  private long deferredDeadline;
+
+  private volatile boolean closed; // changes to true once, by compare-and-set, so one thread closes
+  // Why the connection was cut off; written once, before the close; read by calls that fail
+  private volatile String reason;
+  private volatile boolean isLimitPassed; // whether a limit was exceeded; written before `reason`
+  private final ClientErrors clientErrors = new ClientErrors();
+  private final SocketDependents dependents = new SocketDependents();
+
+  public final ConnectionShutdown shutdown = new ConnectionShutdown();
+
+  /**
+   * Makes a socket, which speaks TLS if {@code tls} is present. The supplier makes the TLS engine.
+   */
+  ClientSocket(Socket socket, Scheduler clock, ListenerLimits limits, Optional<Supplier<SSLEngine>> tls)
+      throws IOException {
+    this.clock = clock;
+    this.limits = limits;
+    var plain = new PlainTransport(socket);
+    this.transport = tls.isPresent() ? new TlsTransport(plain, tls.get(), this::writeControl) : plain;
+    this.readLimit = new ReadLimit(clock, transport);
+    this.totalDeadline =
+        limits.totalLimit() == ListenerLimits.NO_LIMIT ? 0 : deadlineAfter(Durations.nanos(limits.totalLimit()));
+    limitEachRead(limits.idleLimit());
+  }
+
+  private long deadlineAfter(long nanos) {
+    return ReadLimit.deadlineAfter(clock, nanos);
+  }
+
+  public InetSocketAddress remoteAddress() {
+    return transport.remoteAddress();
+  }
+
+  public Optional<SSLSession> tls() {
+    return transport.tls();
+  }
+
+  /** Called when the conversation begins. Reads and writes of this thread pause the step. */
+  void bindTo(Thread thread, Actor<?> actor) {
+    step.begin("the conversation with " + this);
+    conversationThread = thread;
+    this.actor = actor;
+  }
+
+  /**
+   * {@return whether the actor is ending, for example after a kill} An ending actor refuses even an
+   * empty list of messages.
+   */
+  public boolean isActorKilled() {
+    var handler = actor;
+    return handler != null && !handler.sendMessages(List.of());
+  }
+
+  /** Called before a long wait, during which the conversation shall not be reported as slow. */
+  public void stopTracking() {
+    if (Thread.currentThread() == conversationThread) step.hide();
+  }
+
+  private boolean pauseStep() {
+    if (Thread.currentThread() != conversationThread) return false;
+    step.pause();
+    return true;
+  }
+
+  /**
+   * Negotiates TLS. During the handshake the connection counts as idle, because its close would
+   * lose no data.
+   */
+  void begin() throws IOException {
+    if (!transport.needsHandshake()) return;
+    if (!shutdown.beginIdle()) endInput();
+    limitAllReads(limits.handshakeLimit());
+    READ_DEADLINE.setOpaque(this, readLimit.deadline());
+    try {
+      transport.handshake();
+    } catch (IOException failure) {
+      throw asClientError(failure);
+    } finally {
+      READ_DEADLINE.setOpaque(this, 0L);
+      shutdown.endIdle();
+    }
+    limitEachRead(limits.idleLimit());
+  }
+
+  // ---- reading
+
+  public void limitEachRead(Duration limit) {
+    readLimit.limitEachRead(limit);
+  }
+
+  public void limitAllReads(Duration limit) {
+    readLimit.limitAllReads(limit);
+  }
+
+  int read(byte[] bytes, int offset, int length) throws IOException {
+    boolean isPaused = pauseStep();
+    try {
+      int maxLength = readLimit.begin(length);
+      if (maxLength == 0 && length > 0) cutOff(readLimit.tooSlowText(this), true);
+      READ_DEADLINE.setOpaque(this, readLimit.deadline());
+      int count = transport.read(bytes, offset, Math.min(length, Math.max(1, maxLength)));
+      readLimit.end(count);
+      return count;
+    } catch (IOException failure) {
+      throw asClientError(failure);
+    } finally {
+      if (isPaused) step.resume();
+      READ_DEADLINE.setOpaque(this, 0L);
+    }
+  }
+
+  /** Makes the current read, or the next read, find the end of the stream. */
+  public void endInput() {
+    if (!closed) transport.endInput();
+  }
+
+  public void endOutput() throws IOException {
+    sendCloseNotify();
+    transport.endOutput();
+  }
+
+  /**
+   * If the connection uses TLS, announces the end of the output, so that the client does not take
+   * the end for a truncation.
+   */
+  private void sendCloseNotify() throws IOException {
+    if (transport.hasCloseNotify()) writeControl(transport::sendCloseNotify);
+  }
+
+  @SuppressWarnings("try") // the variable of the lock is not used
+  private void writeControl(Transport.ControlWrite controlWrite) throws IOException {
+    try (var held = writeLock.acquire()) {
+      WRITE_DEADLINE.setOpaque(this, deadlineAfter(Durations.nanos(limits.writeLimit())));
+      try {
+        controlWrite.write();
+      } finally { // cleared before the lock is released, because the next writer sets a deadline of its own
+        WRITE_DEADLINE.setOpaque(this, 0L);
+      }
+    }
+  }
+
+  // ---- writing
+
+  /** Writes all bytes, in one system call if they are at most a chunk. */
+  public void send(byte[] bytes, int offset, int length) throws IOException {
+    Objects.checkFromIndexSize(offset, length, bytes.length);
+    try {
+      write(bytes, offset, length);
+    } catch (IOException failure) {
+      throw asClientError(failure);
+    }
+  }
+
+  /**
+   * Sends bytes for the outbox. A failure is not remembered as an error of the client, because the
+   * conversation does not get it.
+   */
+  public void sendFromOutbox(byte[] bytes) throws IOException {
+    try {
+      write(bytes, 0, bytes.length);
+    } catch (IOException failure) {
+      throw withReason(failure);
+    }
+  }
+
+  @SuppressWarnings("try") // the variable of the lock is not used
+  private void write(byte[] bytes, int offset, int length) throws IOException {
+    boolean isPaused = pauseStep();
+    try (var held = writeLock.acquire()) {
+      writeLocked(bytes, offset, length);
+    } finally {
+      if (isPaused) step.resume();
+    }
+  }
+
+  private void writeLocked(byte[] bytes, int offset, int length) throws IOException {
+    try {
+      long nanos = Durations.nanos(limits.writeLimit());
+      for (int written = 0; written < length; written += CHUNK_SIZE) {
+        WRITE_DEADLINE.setOpaque(this, deadlineAfter(nanos));
+        transport.write(bytes, offset + written, Math.min(CHUNK_SIZE, length - written));
+      }
+    } catch (Error error) { // the client must not take later bytes for the rest of this write
+      cutOff(this + " was cut off: " + Lines.thrown(error) + " ended a write early", false);
+      throw error;
+    } finally {
+      WRITE_DEADLINE.setOpaque(this, 0L);
+    }
+  }
+
+  public void closeTogetherWith(Socket target) {
+    this.target = target;
+    if (closed) closeTarget();
+  }
+
+  /**
+   * Makes check() check the target, too. The idle limit cuts the sockets off only if both exceed
+   * it.
+   */
+  public ClientSocket checkTogetherWith(Socket target) throws IOException {
+    var targetSocket = new ClientSocket(target, clock, limits, Optional.empty());
+    targetSocket.limitEachRead(ListenerLimits.NO_LIMIT);
+    limitEachRead(ListenerLimits.NO_LIMIT);
+    targetSocket.renewIdleDeadline();
+    renewIdleDeadline();
+    return checkedTarget = targetSocket;
+  }
+
+  public void renewIdleDeadline() {
+    IDLE_DEADLINE.setOpaque(this, deadlineAfter(Durations.nanos(limits.idleLimit())));
+  }
+
+  /**
+   * Called when the listener stops. Ends an idle conversation. A client that has sent a part of a
+   * head gets one second for the rest.
+   */
+  void beginShutdown() {
+    if (shutdown.beginShutdown(deadlineAfter(Durations.nanos(LAST_HEAD_LIMIT)))) endInput();
+  }
+
+  void check(long now) {
+    if (closed) return;
+    if (isTooLate((long) READ_DEADLINE.getOpaque(this), now)) cutOff(readLimit.tooSlowText(this), true);
+    else if (hasPassed((long) WRITE_DEADLINE.getOpaque(this), now)) reset(this
+        + " did not take what was written to it within " + Durations.text(limits.writeLimit())
+        + " (the write limit), so it was cut off");
+    else if (hasPassed(totalDeadline, now))
+      cutOff(
+          this + " lasted longer than " + Durations.text(limits.totalLimit()) + " (the total limit), so it was cut off",
+          true);
+    else if (shutdown.isHeadOverdue(now))
+      cutOff(this + " had not sent the head of its request when the server ended, so it was cut off", true);
+    else
+      if (isIdleTooLong(now))
+        cutOff("nothing came from " + this + " or its target for " + Durations.text(limits.idleLimit())
+            + " (the idle limit), so both were cut off", true);
+      else if (!hasKeepAlive) {
+        hasKeepAlive = true;
+        transport.enableKeepAlive();
+      }
+    var targetSocket = checkedTarget;
+    if (targetSocket != null) targetSocket.check(now);
+  }
+
+  private boolean isIdleTooLong(long now) {
+    var targetSocket = checkedTarget;
+    return targetSocket != null && isTooLate((long) IDLE_DEADLINE.getOpaque(this), now)
+        && targetSocket.isTooLate((long) IDLE_DEADLINE.getOpaque(targetSocket), now);
+  }
+
+  /**
+   * Returns whether the deadline is over. If it is over but bytes have arrived, the next check
+   * decides.
+   */
+  private boolean isTooLate(long deadline, long now) {
+    if (!hasPassed(deadline, now)) return false;
+    if (deadline == deferredDeadline || !transport.hasUnreadInSocket()) return true;
+    deferredDeadline = deadline;
+    return false;
+  }
+
+  private static boolean hasPassed(long deadline, long now) {
+    return deadline != 0 && now - deadline >= 0;
+  }
+
+  // ---- the end
+
+  /**
+   * Closes the socket. Reads and writes that fail afterwards throw an exception with this reason.
+   * Unless the connection is idle, the close is a reset. A reset drops all bytes that the other
+   * side has not read, so the client cannot mistake it for the end of the stream.
+   */
+  void cutOff(String reason, boolean isLimitPassed) {
+    synchronized (this) {
+      if (closed || this.reason != null) return;
+      this.isLimitPassed = isLimitPassed;
+      this.reason = reason;
+    }
+    if (!shutdown.isIdle()) resetOnClose();
+    close();
+  }
+
+  public void reset(String reason) {
+    resetOnClose();
+    cutOff(reason, true);
+  }
+
+  private void resetOnClose() {
+    transport.resetOnClose();
+    var currentTarget = target;
+    if (currentTarget != null) PlainTransport.resetOnClose(currentTarget);
+  }
+
+  /**
+   * Returns the exception that the conversation gets for this failure. {@link #isClientError}
+   * recognizes this exception later.
+   */
+  public IOException asClientError(IOException failure) {
+    return clientErrors
+        .add(withReason(failure instanceof SSLException tls ? TlsTransport.withClient(tls, toString()) : failure));
+  }
+
+  private IOException withReason(IOException failure) {
+    if (reason == null) return failure;
+    return isLimitPassed ? new SocketTimeoutException(reason) : new SocketException(reason);
+  }
+
+  public boolean isClientError(Throwable failure) {
+    return clientErrors.isCauseOf(failure) || checkedTarget != null && checkedTarget.isClientError(failure);
+  }
+
+  public boolean isClosed() {
+    return closed;
+  }
+
+  @Override
+  public void close() {
+    try {
+      if (!closed && reason == null) sendCloseNotify(); // after a cut-off, the client must not see a regular end
+    } catch (IOException disconnected) {} finally {
+      closeNow();
+    }
+  }
+
+  private void closeNow() {
+    if (!CLOSED.compareAndSet(this, false, true)) return;
+    transport.close();
+    closeTarget();
+    dependents.end();
+  }
+
+  private void closeTarget() {
+    var currentTarget = target;
+    if (currentTarget != null) PlainTransport.close(currentTarget);
+  }
+
+  /** Ends the actor when this socket is closed, or now if it is closed already. */
+  void endOnClose(Exitable actor) {
+    dependents.add(actor);
+    if (closed) dependents.end();
+  }
+
+  @Override
+  public String toString() {
+    return "client " + remoteAddress();
+  }
+}

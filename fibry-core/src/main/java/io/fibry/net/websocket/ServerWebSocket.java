@@ -1,0 +1,284 @@
+package io.fibry.net.websocket;
+
+import io.fibry.Actor;
+import io.fibry.ActorStoppedException;
+import io.fibry.CircuitOpenException;
+import io.fibry.Handler;
+import io.fibry.MailboxFullException;
+import io.fibry.block.StackSafeLock;
+import io.fibry.block.Throwables;
+import io.fibry.net.WebSocketClose;
+import io.fibry.net.WebSocketConnection;
+import io.fibry.net.WebSocketMessage;
+import io.fibry.net.http.ServerExchange;
+import io.fibry.net.socket.ClientOutbox;
+import io.fibry.net.socket.ClientOutbox.MessageFormat;
+import io.fibry.net.socket.ClientSocket;
+import io.fibry.net.socket.ListenerLimits;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.text.Durations;
+import io.fibry.text.Lines;
+import io.fibry.time.Scheduler;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import javax.net.ssl.SSLSession;
+
+/**
+ * A WebSocket that is open. The outbox writes each message as one frame. When the outbox ends, it
+ * writes the close frame. The reading thread writes pongs, so if a client does not read its pongs,
+ * the server stops reading its messages.
+ */
+final class ServerWebSocket implements WebSocketConnection, WebSocketReader.FrameResponder {
+  // max time until the client's close frame, after the server's close frame
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(2);
+  private static final byte[] PING_FRAME = WebSocketFrames.encode(WebSocketFrames.PING, new byte[0]);
+  private static final byte[] NO_FRAME = {};
+  static final Object PING = new Object(); // the message for which the outbox writes a ping
+
+  private final ServerExchange exchange;
+  private final ClientSocket socket;
+  private final Scheduler clock;
+  private final Optional<String> subprotocol;
+  private final WebSocketReader messages;
+  private final WebSocketValueReader<String> texts;
+  private final ClientOutbox<Object> outbox; // its messages are String, byte[] and PING
+  // held to write a pong or the close frame
+  private final StackSafeLock controlLock = new StackSafeLock(false);
+  private boolean isCloseSent; // guarded by `controlLock`; no pong may follow the close frame
+  // null until a side closes; written once by compare-and-set, so the first close counts
+  private final AtomicReference<WebSocketClose> firstClose = new AtomicReference<>();
+  // null until the client closes; written by the reading thread
+  private volatile WebSocketClose clientClose;
+  // ends the input if the client does not close in time. Null until the close frame is sent, or if
+  // the client has closed first. Written by the outbox
+  private volatile Scheduler.Timer closeTimer;
+
+  ServerWebSocket(ServerExchange exchange, WebSocketSettings settings, Optional<String> subprotocol) {
+    this.exchange = exchange;
+    this.socket = exchange.socket;
+    this.clock = BlockBuilder.of(exchange.builder).scheduler();
+    this.subprotocol = subprotocol;
+    this.messages = new WebSocketReader(exchange.body.in, settings, this);
+    this.texts = new WebSocketValueReader<>(messages, text -> text);
+    this.outbox = new ClientOutbox<>(exchange.builder, "messages", socket, settings.maxUnsent(),
+        new MessageFormat<>(ServerWebSocket::size, this::bytes, message -> message == PING));
+    outbox.runWhenWritten(this::sendClose);
+    socket.limitEachRead(settings.idleLimit());
+    if (settings.idleLimit() != ListenerLimits.NO_LIMIT) {
+      // a ping is due twice in half the limit, because the first ping is skipped if the client has
+      // just sent a frame
+      long quarter = Math.max(1, Durations.nanos(settings.idleLimit()) / 4);
+      outbox.actor.sendMessageEvery(PING, Duration.ofNanos(quarter));
+    }
+  }
+
+  void converse(Handler<WebSocketConnection> handler) {
+    socket.shutdown.endOnShutdown(outbox.actor);
+    try {
+      handler.handle(this);
+    } catch (Throwable failure) {
+      exchange.endHandling();
+      closeFor(failure);
+    }
+    exchange.endHandling();
+    finish();
+  }
+
+  /** Closes the connection because the handler has failed. */
+  private void closeFor(Throwable failure) {
+    if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) {
+      socket.close();
+      throw error;
+    }
+    if (socket.isClientError(failure)) return;
+    if (socket.isClosed() || isClosing()) {
+      if (!(failure instanceof InterruptedException || failure instanceof CancellationException))
+        exchange.failureLog.log(failure, exchange, "not at all, because the connection was closed");
+    } else switch (Throwables.requestExceptionIn(failure)) {
+      case MailboxFullException full -> close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
+      case ActorStoppedException stopped -> close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
+      case CircuitOpenException open -> close(CloseFrame.closeWith(CloseFrame.TRY_LATER));
+      default -> close(new WebSocketClose(CloseFrame.INTERNAL_ERROR,
+          "Internal server error " + exchange.failureLog.log(failure, exchange, "" + CloseFrame.INTERNAL_ERROR)));
+    }
+  }
+
+  private void finish() {
+    socket.stopTracking();
+    outbox.finish();
+    var timer = closeTimer;
+    if (timer != null) socket.limitEachRead(ListenerLimits.NO_LIMIT); // the timer ends the reads
+    else socket.limitAllReads(CLOSE_LIMIT); // the client has closed already, or no close frame could be sent
+    try {
+      messages.awaitClose();
+    } catch (IOException disconnected) {}
+    if (timer != null) timer.cancel();
+    socket.close();
+  }
+
+  // ---- the request
+
+  @Override
+  public String path() {
+    return exchange.path();
+  }
+
+  @Override
+  public String path(String name) {
+    return exchange.path(name);
+  }
+
+  @Override
+  public Optional<String> queryParameter(String name) {
+    return exchange.queryParameter(name);
+  }
+
+  @Override
+  public Optional<String> header(String name) {
+    return exchange.header(name);
+  }
+
+  @Override
+  public InetSocketAddress remoteAddress() {
+    return socket.remoteAddress();
+  }
+
+  @Override
+  public Optional<SSLSession> tls() {
+    return socket.tls();
+  }
+
+  @Override
+  public Optional<String> subprotocol() {
+    return subprotocol;
+  }
+
+  // ---- messages
+
+  @Override
+  public Iterable<WebSocketMessage> messages() {
+    return messages;
+  }
+
+  @Override
+  public Iterable<String> texts() {
+    return texts;
+  }
+
+  @Override
+  public <T> Iterable<T> texts(Function<String, T> reader) {
+    return new WebSocketValueReader<>(messages, reader);
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // the outbox takes all types that size(..) and bytes(..) accept
+  public Actor<String> textActor() {
+    return (Actor<String>) (Actor<?>) outbox.actor;
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // the outbox takes all types that size(..) and bytes(..) accept
+  public Actor<byte[]> binaryActor() {
+    return (Actor<byte[]>) (Actor<?>) outbox.actor;
+  }
+
+  private static int size(Object message) {
+    return switch (message) {
+      case String text -> WebSocketFrames.size(WebSocketFrames.utf8Size(text));
+      case byte[] data -> WebSocketFrames.size(data.length);
+      default -> PING_FRAME.length;
+    };
+  }
+
+  private byte[] bytes(Object message) {
+    return switch (message) {
+      case String text -> WebSocketFrames.encodeText(text);
+      case byte[] data -> WebSocketFrames.encode(WebSocketFrames.BINARY, data);
+      default -> ping();
+    };
+  }
+
+  /** Returns a ping frame, or no bytes if the client has sent a frame since the last call. */
+  private byte[] ping() {
+    boolean isNeeded = !messages.hasFrameSincePing;
+    messages.hasFrameSincePing = false;
+    return isNeeded ? PING_FRAME : NO_FRAME;
+  }
+
+  @Override
+  @SuppressWarnings("try") // the variable of the lock is not used
+  public void pong(byte[] data) throws IOException {
+    var frame = WebSocketFrames.encode(WebSocketFrames.PONG, data);
+    try (var held = controlLock.acquire()) {
+      if (!isCloseSent) socket.send(frame, 0, frame.length);
+    }
+  }
+
+  // ---- the end
+
+  @Override
+  public void close(int code, String reason) {
+    close(CloseFrame.checkedClose(code, reason));
+  }
+
+  @Override
+  public void close() {
+    close(normalClose());
+  }
+
+  private WebSocketClose normalClose() {
+    return CloseFrame.closeWith(socket.shutdown.hasBegun() ? CloseFrame.GOING_AWAY : CloseFrame.NORMAL);
+  }
+
+  @Override
+  public void close(WebSocketClose close) {
+    firstClose.compareAndSet(null, close);
+    outbox.actor.sendPoisonPill();
+  }
+
+  @Override
+  public void closed(WebSocketClose close) {
+    clientClose = close;
+    if (close.code() != CloseFrame.DISCONNECTED) close(CloseFrame.closeWith(close.code())); // the client's code
+    else {
+      firstClose.compareAndSet(null, close);
+      outbox.actor.askExit(); // not a pill, so that the exit reason is the same as after a cut-off
+    }
+  }
+
+  @Override
+  public boolean isClosing() {
+    return firstClose.get() != null;
+  }
+
+  /**
+   * Sends the close frame. Called at the end of the outbox, which a user may also end without a
+   * call of close.
+   */
+  @SuppressWarnings("try") // the variable of the lock is not used
+  private void sendClose() {
+    firstClose.compareAndSet(null, normalClose());
+    var close = firstClose.get();
+    if (close.code() == CloseFrame.DISCONNECTED) return;
+    try (var held = controlLock.acquire()) {
+      isCloseSent = true;
+      socket.sendFromOutbox(WebSocketFrames.encode(WebSocketFrames.CLOSE, CloseFrame.encode(close)));
+      if (clientClose == null) closeTimer = clock.schedule(CLOSE_LIMIT, socket::endInput);
+    } catch (IOException disconnected) {}
+  }
+
+  @Override
+  public Optional<WebSocketClose> peerClose() {
+    return Optional.ofNullable(clientClose);
+  }
+
+  @Override
+  public String toString() {
+    return "WebSocket " + Lines.line(exchange.path()) + " of " + socket;
+  }
+}

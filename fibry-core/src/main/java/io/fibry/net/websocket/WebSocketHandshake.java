@@ -1,0 +1,121 @@
+package io.fibry.net.websocket;
+
+import io.fibry.Handler;
+import io.fibry.net.WebSocketConnection;
+import io.fibry.net.http.HttpStatus;
+import io.fibry.net.http.ServerExchange;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Checks a request for a WebSocket, and responds to it. */
+public record WebSocketHandshake(ServerExchange exchange, WebSocketSettings settings) {
+  private static final String VERSION = "13";
+  // appended to the client's key, by RFC 6455
+  private static final String KEY_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+  private static final int KEY_BYTES = 16;
+
+  /** Accepts the request and runs the handler, or refuses the request. */
+  public static void handle(ServerExchange exchange, WebSocketSettings settings, Handler<WebSocketConnection> handler)
+      throws IOException {
+    new WebSocketHandshake(exchange, settings).handle(handler);
+  }
+
+  private void handle(Handler<WebSocketConnection> handler) throws IOException {
+    if (!exchange.method().equals("GET")) refuse(405, "a request for a WebSocket must use GET", "Allow", "GET");
+    else if (!exchange.head.isHttp11 || !hasToken("upgrade", "websocket") || !hasToken("connection", "upgrade"))
+      refuse(426, "this path is a WebSocket; send HTTP/1.1 with the headers of an upgrade", "Upgrade", "websocket",
+          "Connection", "Upgrade", "Sec-WebSocket-Version", VERSION);
+    else if (!header("sec-websocket-version").equals(VERSION))
+      refuse(426, "only version " + VERSION + " of WebSocket is spoken", "Upgrade", "websocket", "Connection",
+          "Upgrade", "Sec-WebSocket-Version", VERSION);
+    else if (!isKey(header("sec-websocket-key"))) refuse(400, "the Sec-WebSocket-Key is not 16 bytes in Base64");
+    else if (exchange.head.bodyLength != 0) refuse(400, "a request for a WebSocket cannot have a body");
+    else if (!isOriginAllowed())
+      refuse(403, "pages of this origin may not connect; the server can allow it by withOrigins(..), or name its "
+          + "hosts by withHosts(..)");
+    else accept(handler);
+  }
+
+  private void refuse(int code, String text, String... headers) throws IOException {
+    exchange.response.writeError(code, HttpStatus.codeAndReason(code) + ": " + text + "\n", headers);
+  }
+
+  private void accept(Handler<WebSocketConnection> handler) throws IOException {
+    var subprotocol = tokens("sec-websocket-protocol").filter(settings.subprotocols()::contains).findFirst();
+    var upgradeHeaders = new ArrayList<>(List.of("Upgrade", "websocket", "Connection", "Upgrade",
+        "Sec-WebSocket-Accept", acceptHeader(header("sec-websocket-key"))));
+    subprotocol.ifPresent(name -> upgradeHeaders.addAll(List.of("Sec-WebSocket-Protocol", name)));
+    exchange.response.requireNotBegun("an upgrade");
+    var webSocket = new ServerWebSocket(exchange, settings, subprotocol);
+    exchange.response.permit.release(); // the conversation may last for hours
+    exchange.response.upgrade(upgradeHeaders);
+    webSocket.converse(handler);
+  }
+
+  /** Returns the value of a header; empty if the request has no such header. */
+  private String header(String lowerCaseName) {
+    var value = exchange.head.header(lowerCaseName);
+    return value == null ? "" : value;
+  }
+
+  private Stream<String> tokens(String lowerCaseName) {
+    return Arrays.stream(header(lowerCaseName).split(",")).map(String::strip);
+  }
+
+  private boolean hasToken(String lowerCaseName, String token) {
+    return tokens(lowerCaseName).anyMatch(token::equalsIgnoreCase);
+  }
+
+  private static boolean isKey(String key) {
+    try {
+      return Base64.getDecoder().decode(key).length == KEY_BYTES;
+    } catch (IllegalArgumentException malformed) {
+      return false;
+    }
+  }
+
+  static String acceptHeader(String key) {
+    try {
+      var hash = MessageDigest.getInstance("SHA-1").digest((key + KEY_SUFFIX).getBytes(StandardCharsets.US_ASCII));
+      return Base64.getEncoder().encodeToString(hash);
+    } catch (NoSuchAlgorithmException everyJvmHasIt) {
+      throw new AssertionError(everyJvmHasIt);
+    }
+  }
+
+  /**
+   * Returns whether the page that sends the request may connect. A browser sends the cookies of
+   * this host with requests of any page, but its Origin header names the page truthfully.
+   */
+  private boolean isOriginAllowed() {
+    var origin = exchange.head.header("origin");
+    if (origin == null) return true;
+    return settings.origins().map(origins -> isIn(origins, origin)).orElseGet(() -> isOfHost(origin, header("host")));
+  }
+
+  private static boolean isIn(List<String> allowedOrigins, String origin) {
+    return allowedOrigins.contains("*") || allowedOrigins.stream().anyMatch(origin::equalsIgnoreCase);
+  }
+
+  /**
+   * Returns whether the origin is a page of this server. The Host header must certainly mean this
+   * server. On an encrypted connection the origin must be an https URL. On a connection without
+   * encryption an https URL is allowed, too, because a proxy may have decrypted the connection.
+   */
+  private boolean isOfHost(String origin, String host) {
+    int colon = origin.indexOf("://");
+    if (colon < 0 || !exchange.body.settings.hosts().isKnown(host)) return false;
+    boolean isEncrypted = origin.regionMatches(true, 0, "https:", 0, 6);
+    if (exchange.tls().isPresent() && !isEncrypted) return false;
+    var authority = origin.substring(colon + 3);
+    var port = isEncrypted ? ":443" : ":80"; // browsers omit the default port
+    return !authority.isEmpty() && (authority.equalsIgnoreCase(host) || (authority + port).equalsIgnoreCase(host));
+  }
+}
