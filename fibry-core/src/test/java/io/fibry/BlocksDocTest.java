@@ -41,7 +41,8 @@ class BlocksDocTest {
 
   private static Stream<String> publicTypes(String folder) {
     try (var files = Files.list(MAIN.resolve(folder))) {
-      return files.filter(BlocksDocTest::isPublic).map(file -> file.getFileName().toString().replace(".java", ""))
+      return files.filter(Files::isRegularFile).filter(BlocksDocTest::isPublic)
+          .map(file -> file.getFileName().toString().replace(".java", ""))
           .toList().stream();
     } catch (IOException e) {
       throw new java.io.UncheckedIOException(e);
