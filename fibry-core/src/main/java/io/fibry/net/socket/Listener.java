@@ -60,7 +60,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   private static final Duration GRACE = Duration.ofSeconds(1); // max time for the accepting fiber to end
 
   private final ActorBuilder<Object> builder;
-  public final Scheduler clock;
+  protected final Scheduler clock;
   private final ListenerLimits limits;
   private final Optional<Supplier<SSLEngine>> engines; // for TLS; empty without TLS
   private final Logger log;
@@ -77,7 +77,7 @@ public abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
   private long lastClientNumber; // used by the accepting fiber
 
   @SuppressWarnings("unchecked") // the builder may be for messages of any type
-  public Listener(ActorBuilder<?> builder, int port, ListenerLimits limits, Optional<Supplier<SSLEngine>> engines,
+  protected Listener(ActorBuilder<?> builder, int port, ListenerLimits limits, Optional<Supplier<SSLEngine>> engines,
       Logger log) {
     this.builder = ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded());
     this.clock = BlockBuilder.of(builder).scheduler();
