@@ -166,7 +166,7 @@ public final class FailureHandler {
     if (policy.kind() == Kind.RESUME && policy.backoff().isEmpty()) return Decision.RESUME;
     if (policy.kind() == Kind.STOP) return Decision.STOP;
     if (policy.kind() != Kind.RESTART && policy.kind() != Kind.RESUME) return null;
-    long pause = cell.extras().restarts().next(policy, cell.owner().options().scheduler().nanoTime());
+    long pause = cell.extras().restarts().countRestart(policy, cell.owner().options().scheduler().nanoTime());
     if (policy.kind() == Kind.RESUME) return new Decision(Verdict.RESUME, pause);
     return pause == RestartBudget.EXCEEDED ? null : new Decision(Verdict.RESTART, pause);
   }

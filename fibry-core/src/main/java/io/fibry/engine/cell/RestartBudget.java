@@ -13,7 +13,7 @@ public final class RestartBudget {
   public static final long EXCEEDED = -1;
 
   private final ArrayDeque<Long> restartTimes = new ArrayDeque<>(); // nanoseconds of the scope's clock
-  private int doublings; // how often the back-off has doubled
+  private int pauses; // pauses since the back-off last began with its initial pause
   private long lastDue; // when the last pause has ended or will end, in ns by the scope's clock
   private volatile Object redeliveredNode; // the node that was redelivered last, or null; written by the actor's drain
   private int redeliveries; // how often redeliveredNode was redelivered; used by the drain only
@@ -22,14 +22,14 @@ public final class RestartBudget {
    * Counts a restart, or a resume with a back-off. Returns the nanoseconds to wait before it, or
    * EXCEEDED if the policy permits no further restart.
    */
-  public synchronized long next(FailurePolicy policy, long now) {
+  public synchronized long countRestart(FailurePolicy policy, long now) {
     if (policy.budget().isPresent() && !trySpend(policy.budget().get(), now)) return EXCEEDED;
     if (policy.backoff().isEmpty()) return 0;
     long maxPause = Deadline.nanos(policy.backoff().get().max());
-    if (doublings > 0 && now - lastDue > maxPause) doublings = 0;
+    if (pauses > 0 && now - lastDue > maxPause) pauses = 0;
     long pause = Deadline.nanos(policy.backoff().get().initial());
-    for (int i = 0; i < doublings && pause < maxPause; i++) pause = Math.min(maxPause, 2 * pause);
-    doublings++;
+    for (int i = 0; i < pauses && pause < maxPause; i++) pause = Math.min(maxPause, 2 * pause);
+    pauses++;
     // random, so that actors that failed together do not restart together
     pause -= ThreadLocalRandom.current().nextLong(pause / 2 + 1);
     lastDue = now + pause;

@@ -15,8 +15,8 @@ import java.util.function.Consumer;
  * the slots once more; a fiber places its drain in a slot and then reads {@code asleep}.
  */
 final class HandOverMonitor {
-  private static final long MIN_SLEEP = 50_000; // ns between two checks
-  private static final long MAX_SLEEP = 2_500_000; // ns; a check costs some 20 µs
+  private static final long MIN_PAUSE = 50_000; // ns between two checks
+  private static final long MAX_PAUSE = 2_500_000; // ns; a check costs some 20 µs
   private static final int MAX_UNUSED = 20; // checks in a row without a new drain, after which the thread sleeps
 
   private final HandOverSlots slots;
@@ -25,7 +25,7 @@ final class HandOverMonitor {
   private final Consumer<WokenDrain> starter;
   private final Thread thread;
   private volatile boolean isStarted; // false -> true, by the first fiber that needs the thread
-  private final AtomicBoolean asleep = new AtomicBoolean(); // true -> false by the fiber that wakes the thread
+  private final AtomicBoolean asleep = new AtomicBoolean(); // set by the thread, cleared by it or by a fiber
 
   HandOverMonitor(HandOverSlots slots, Consumer<WokenDrain> starter) {
     this.slots = slots;
@@ -53,23 +53,24 @@ final class HandOverMonitor {
   }
 
   private void watch() {
-    long pause = MIN_SLEEP;
+    long pause = MIN_PAUSE;
     int unusedChecks = 0;
     while (true) {
       try {
         LockSupport.parkNanos(this, pause);
-        boolean hasLateDrain = hasDrains() && startLateDrains();
-        unusedChecks = isUsed() ? 0 : unusedChecks + 1;
-        pause = hasLateDrain ? MIN_SLEEP : Math.min(MAX_SLEEP, 2 * pause);
+        boolean hasLateDrain = findDrains() && startLateDrains();
+        unusedChecks = noteUses() ? 0 : unusedChecks + 1;
+        pause = hasLateDrain ? MIN_PAUSE : Math.min(MAX_PAUSE, 2 * pause);
         if (unusedChecks < MAX_UNUSED) continue;
         sleep();
         unusedChecks = 0;
-        pause = MIN_SLEEP;
+        pause = MIN_PAUSE;
       } catch (Throwable noMemory) {} // the next check tries again
     }
   }
 
-  private boolean isUsed() {
+  /** Returns whether a slot was used since the last call. */
+  private boolean noteUses() {
     int oldUses = lastUses;
     lastUses = slots.useCount();
     return lastUses != oldUses;
@@ -82,14 +83,15 @@ final class HandOverMonitor {
 
   void tryFallAsleep() {
     asleep.set(true);
-    if (hasDrains()) asleep.set(false);
+    if (findDrains()) asleep.set(false);
   }
 
   boolean isAsleep() {
     return asleep.get();
   }
 
-  private boolean hasDrains() {
+  /** Fills in {@code foundDrains}. Returns whether there is a drain in a slot. */
+  private boolean findDrains() {
     boolean hasDrain = false;
     for (int slot = 0; slot < foundDrains.length; slot++) hasDrain |= (foundDrains[slot] = slots.peek(slot)) != null;
     return hasDrain;
@@ -100,7 +102,7 @@ final class HandOverMonitor {
    * Returns whether such a drain was found.
    */
   private boolean startLateDrains() {
-    LockSupport.parkNanos(this, MIN_SLEEP);
+    LockSupport.parkNanos(this, MIN_PAUSE);
     boolean hasLateDrain = false;
     for (int slot = 0; slot < foundDrains.length; slot++) {
       var drain = foundDrains[slot];

@@ -8,8 +8,8 @@ import java.util.function.Supplier;
  * run begins without the objects of earlier runs.
  *
  * <p>The engine does not extend this class. It calls the environment only if {@link #simulated} is
- * set. So without a simulation the only cost is a comparison of a field with null, which does not
- * occur for each message.
+ * set. So without a simulation, the only cost is a null check of this field, and not for each
+ * message.
  */
 public abstract class Environment {
   /**
@@ -21,7 +21,8 @@ public abstract class Environment {
   protected Environment() {}
 
   /**
-   * {@return the instance that this thread must use, of an object that exists once in a process}
+   * {@return the instance that this thread must use} Called for an object that exists once in a
+   * process, and once in a simulation.
    *
    * @param <T> the type of the object
    * @param processInstance the instance for threads of the process

@@ -9,13 +9,13 @@ import java.util.function.Function;
 /** Reads the texts of a client, as values of another type. Used by one thread. */
 final class WebSocketValueReader<T> extends ClientReader<T> {
   private final WebSocketReader messageReader;
-  private final Function<String, T> parser;
+  private final Function<String, T> reader;
   private Object lastMessage; // the message from which the last value was read; describe() returns it
 
-  WebSocketValueReader(WebSocketReader messageReader, Function<String, T> parser) {
+  WebSocketValueReader(WebSocketReader messageReader, Function<String, T> reader) {
     super(messageReader.in, messageReader.maxLength);
     this.messageReader = messageReader;
-    this.parser = Objects.requireNonNull(parser, "reader");
+    this.reader = Objects.requireNonNull(reader, "reader");
   }
 
   @Override
@@ -32,7 +32,7 @@ final class WebSocketValueReader<T> extends ClientReader<T> {
 
   private T value(String text) throws IOException {
     try {
-      return Objects.requireNonNull(parser.apply(text), "the value that the reader made from a text");
+      return Objects.requireNonNull(reader.apply(text), "the reader returned null for a text");
     } catch (IllegalArgumentException unreadable) {
       var refusal = messageReader.refusal(CloseFrame.INVALID, "a text that cannot be read");
       refusal.initCause(unreadable);
