@@ -112,7 +112,8 @@ public final class PendingDelivery implements StoreRegistry.Delivery, AutoClosea
 
   /** Returns true once for each message that waited at the store when the delivery started. */
   public synchronized boolean isFirstAttemptAfterRestart(String key, StoredMessage<?> message) {
-    return message.isRead() && !message.sentAt().isAfter(startedAt) && attempted.add(message.uniqueId() + " of " + key);
+    return message.isReadFromStore() && !message.sentAt().isAfter(startedAt)
+        && attempted.add(message.uniqueId() + " of " + key);
   }
 
   private KeyDelivery keyDelivery(String key) {

@@ -13,19 +13,21 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
- * A message that waits at the store until its actor handles it. In a mailbox it is a call: the
- * actor handles all messages up to this one. If a sender waits for an answer to the message, the
- * call gets that answer. Otherwise the call is answered when the turn is stored.
+ * A message that waits at the store until its actor handles it. In a mailbox it is a request. If a
+ * sender waits for the answer, the actor handles this message only, and the request gets that
+ * answer. Otherwise the request makes the actor handle all queued stored messages up to and
+ * including this one, and is answered when the turn is stored.
  *
  * @param id unique among the messages that wait for the actor
  * @param due when the message is due, as the store has it
- * @param isRead whether the message was read from the store: its turn may be stored already
+ * @param isReadFromStore whether the message was read from the store, or counts as read because a
+ * new life began. Then an earlier life may have stored its turn, so the store must be asked
  * @param stage present if a sender waits for the answer; shows that sender how far the actor has
  * come with the message
  * @param sentNanos when the sender began to store the message, by {@link System#nanoTime}; 0 for a
  * message that a courier has read
  */
-public record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boolean isRead,
+public record StoredMessage<R>(String id, Instant due, Object message, Mail mail, boolean isReadFromStore,
     Optional<AtomicReference<RequestStage>> stage, long sentNanos)
     implements Request<StoredMessage<R>, R> {
   /** How far an actor has come with a request. */
@@ -43,8 +45,8 @@ public record StoredMessage<R>(String id, Instant due, Object message, Mail mail
   }
 
   /**
-   * Runs the sending in the context that the sender's propagators wrote, so that the propagators of
-   * the actor capture this context.
+   * Restores the sender's context, which is stored with the message as text, and sends within it.
+   * So the propagators of this actor's builder capture the sender's context.
    */
   public <A> A inContext(BlockBuilder<?> blockBuilder, Actor<Object> actor, Supplier<A> sending) {
     var results = new ArrayList<A>(1);

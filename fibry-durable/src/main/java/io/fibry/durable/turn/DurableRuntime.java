@@ -207,7 +207,7 @@ final class DurableRuntime<S, E, M> {
     var storedMessage = turn.storedMessage().orElseThrow();
     boolean isDecided = false;
     try {
-      boolean isHandledByPendingTurn = storedMessage.isRead() && turns.isBeingHandled(storedMessage);
+      boolean isHandledByPendingTurn = storedMessage.isReadFromStore() && turns.isBeingHandled(storedMessage);
       boolean isPending = !isHandledByPendingTurn && turns.isPending(storedMessage);
       boolean isDiscarded = isPending && storedMessage.mail().isDiscarded();
       boolean mayBegin = isPending && !isDiscarded && countAttempt(storedMessage);

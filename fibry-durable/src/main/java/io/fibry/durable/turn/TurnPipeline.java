@@ -114,7 +114,7 @@ final class TurnPipeline {
    */
   boolean isPending(StoredMessage<?> message) {
     boolean isCertain =
-        !message.isRead() && (message.sentNanos() - loadedNanos >= 0 || pendingAtLoad.contains(message.id()));
+        !message.isReadFromStore() && (message.sentNanos() - loadedNanos >= 0 || pendingAtLoad.contains(message.id()));
     return isCertain || store.dueTime(id, message.id()).equals(Optional.of(message.due()));
   }
 
