@@ -16,7 +16,7 @@ import java.util.Locale;
  */
 public final class Budgets {
   private static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";
-  private static final String PARALLEL = "-XX:+UseParallelGC";
+  private static final String PARALLEL_GC = "-XX:+UseParallelGC";
   private static final String CHILD_ARGUMENT = "--measure";
   private static final int PROCESSES = 3;
 
@@ -24,11 +24,10 @@ public final class Budgets {
    * Our time divided by the time of the reference must be {@code maxRatio} or less. We want to
    * reach the {@code aim}, which is only printed.
    */
-  private record RatioBudget(String name, String operation, String reference, double maxRatio, double aim, int times,
-      Workload ourWork,
-      Workload referenceWork, List<String> flags) {
+  private record RatioBudget(String name, String operation, String reference, double maxRatio, double aim,
+      int operations, Workload ourWork, Workload referenceWork, List<String> flags) {
 
-    static RatioBudget of(String name) {
+    static RatioBudget named(String name) {
       return PROMISES.stream().filter(promise -> promise.name.equals(name)).findFirst()
           .orElseThrow(() -> new IllegalArgumentException(
               "no promise '" + name + "'; there are " + PROMISES.stream().map(RatioBudget::name).toList()));
@@ -50,7 +49,7 @@ public final class Budgets {
           1_000_000, ActorWorkloads::messages, ActorWorkloads::messagesThroughQueue, List.of()),
       new RatioBudget("messages-parallel", "a message, processed", "virtual thread + LinkedTransferQueue, Parallel GC",
           1 / 1.6, 1 / 2.0, 1_000_000, ActorWorkloads::messages, ActorWorkloads::messagesThroughQueue,
-          List.of(PARALLEL)),
+          List.of(PARALLEL_GC)),
       new RatioBudget("requests", "sendMessageReturn(i).get()", "start a virtual thread + join a future, one carrier",
           1.25,
           1.1, 100_000, ActorWorkloads::requests, ActorWorkloads::threadAndFuture, List.of(ONE_CARRIER)),
@@ -58,19 +57,21 @@ public final class Budgets {
           100_000, ActorWorkloads::asks, ActorWorkloads::threadAndFuture, List.of(ONE_CARRIER)),
       new RatioBudget("asks-pekko", "ask(i), with its limit", "Pekko typed ask", 1 / 7.0, 1 / 7.0, 50_000,
           ActorWorkloads::asks, ActorWorkloads::asksInPekko, List.of()),
-      new RatioBudget("hand-over-pekko", "a message that wakes the other", "Pekko typed", 1 / 1.5, 1 / 3.0, 500_000,
+      new RatioBudget("hand-over-pekko", "a message that wakes the other actor", "Pekko typed", 1 / 1.5, 1 / 3.0,
+          500_000,
           times -> PeerWorkloads.handOvers("fiber", times), times -> PeerWorkloads.handOvers("pekko", times),
           List.of()),
       new RatioBudget("timers", "a timer that sends", "JDK scheduler + single thread executor", 1.1, 1, 200_000,
           times -> PeerWorkloads.timers("fiber", times), times -> PeerWorkloads.timers("executor", times), List.of()),
       new RatioBudget("inline", "inline ask(i)", "lock and unlock of a ReentrantLock", 6, 3, 1_000_000,
           ActorWorkloads::inlineAsks, ActorWorkloads::lockedCounter, List.of()),
-      new RatioBudget("pool-executor", "a task of a pool of four", "ThreadPoolExecutor, as bounded", 1.3, 1, 200_000,
-          PoolWorkloads::pool, PoolWorkloads::executorService, List.of()),
-      new RatioBudget("pool-forkjoin", "a task of a pool of four", "ForkJoinPool, as bounded", 1.3, 1, 200_000,
-          PoolWorkloads::pool, PoolWorkloads::forkJoinPool, List.of()),
-      new RatioBudget("pool-threads", "a task of a pool of four", "a virtual thread per task, as bounded", 1.3, 1,
+      new RatioBudget("pool-executor", "a task of a pool of four", "ThreadPoolExecutor with the same bound", 1.3, 1,
           200_000,
+          PoolWorkloads::pool, PoolWorkloads::executorService, List.of()),
+      new RatioBudget("pool-forkjoin", "a task of a pool of four", "ForkJoinPool with the same bound", 1.3, 1, 200_000,
+          PoolWorkloads::pool, PoolWorkloads::forkJoinPool, List.of()),
+      new RatioBudget("pool-threads", "a task of a pool of four", "a virtual thread per task, with the same bound", 1.3,
+          1, 200_000,
           PoolWorkloads::pool, PoolWorkloads::threadPerTask, List.of()),
       new RatioBudget("pipeline", "a message through three stages", "a virtual thread per stage, bounded queues", 1.3,
           1,
@@ -80,12 +81,12 @@ public final class Budgets {
 
   public static void main(String[] names) throws Exception {
     if (names.length == 2 && names[0].equals(CHILD_ARGUMENT)) {
-      var promise = RatioBudget.of(names[1]);
-      var result = PairedMeasurement.run(promise.ourWork, promise.referenceWork, promise.times);
+      var promise = RatioBudget.named(names[1]);
+      var result = PairedMeasurement.run(promise.ourWork, promise.referenceWork, promise.operations);
       ChildJvm.tell(result.ourNanos(), result.referenceNanos(), result.minRatio(), result.maxRatio());
       System.exit(0); // threads of Pekko may still run
     }
-    var promises = names.length == 0 ? PROMISES : Arrays.stream(names).map(RatioBudget::of).toList();
+    var promises = names.length == 0 ? PROMISES : Arrays.stream(names).map(RatioBudget::named).toList();
     System.out.println("JDK " + Runtime.version() + ", " + Runtime.getRuntime().availableProcessors()
         + " processors; ratio = ours / reference, lower is better; three processes, the middle one judged");
     boolean areAllKept = true;

@@ -20,10 +20,11 @@ import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Measures actors as real programs have them: in a scope, with names, restarted and watched.
+ * Measures actors as real programs have them: in a scope, with names, with a restart policy and a
+ * watcher.
  * Compares them with children of a Pekko actor: their heap, the time to make many, and the time to
- * close their scope. Every side has its own JVM, and keeps all actors in an array. With {@code
- * -Djvms=2}, the sides of a library share a JVM.
+ * close their scope. Each of the six variants, called sides, runs in its own JVM, and keeps its
+ * actors in an array. With {@code -Djvms=2}, the sides of a library share a JVM.
  */
 public final class ScopedActors {
   private enum Kind { PLAIN, NAMED, WATCHED }
@@ -42,7 +43,7 @@ public final class ScopedActors {
     }
     int size = Experiment.size(1_000_000);
     String description = String.format(Locale.ROOT, "%,d idle actors in a scope, or below an actor of Pekko", size);
-    var heap = new Experiment("scoped-heap", "heap of each of " + description + ", with its name");
+    var heap = new Experiment("scoped-heap", "heap per actor, including its name if it has one, of " + description);
     var making = new Experiment("scoped-made", "to make each of " + description);
     var ending = new Experiment("scoped-ended", "to end each of " + description + ", all at once");
     int sidesPerJvm = SIDES.size() / Integer.getInteger("jvms", SIDES.size());
@@ -63,8 +64,8 @@ public final class ScopedActors {
     ending.write();
   }
 
-  private static void measure(int side, int size) throws Exception {
-    var kind = Kind.values()[side % Kind.values().length];
+  private static void measure(int sideIndex, int size) throws Exception {
+    var kind = Kind.values()[sideIndex % Kind.values().length];
     double bytesPerActor = 0;
     var makingNanos = new Double[Experiment.ROUNDS];
     var endingNanos = new Double[Experiment.ROUNDS];
@@ -72,7 +73,7 @@ public final class ScopedActors {
       var actors = new Object[size];
       long before = Experiment.usedHeap();
       long began = System.nanoTime();
-      var endActors = side < Kind.values().length ? makeInFibry(kind, actors) : makeInPekko(kind, actors);
+      var endActors = sideIndex < Kind.values().length ? makeInFibry(kind, actors) : makeInPekko(kind, actors);
       double nanosPerActor = Experiment.seconds(began) * 1e9 / size;
       bytesPerActor = (Experiment.usedHeap() - before) / (double) size;
       began = System.nanoTime();
