@@ -62,7 +62,7 @@ final class Database {
    * commits it by itself.
    */
   private void begin(SqlDialect dialect, Connection connection) throws SQLException {
-    try (var statement = connection.prepareStatement(dialect.setIdleLimit())) {
+    try (var statement = connection.prepareStatement(dialect.setTransactionOptions())) {
       statement.setString(1, String.valueOf(limitMillis));
       statement.execute();
     }

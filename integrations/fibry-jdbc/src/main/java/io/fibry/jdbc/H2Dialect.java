@@ -28,7 +28,7 @@ final class H2Dialect {
       create table if not exists fibry_format (version integer not null) as select %d""".formatted(StoreSchema.FORMAT));
 
   // sets no limit, because H2 ends a transaction when the process of the transaction ends
-  private static final String SET_IDLE_LIMIT = "select cast(? as varchar)";
+  private static final String SET_TRANSACTION_OPTIONS = "select cast(? as varchar)";
 
   private static final String BEGIN_LIFE = """
       select life, last from final table (
@@ -52,8 +52,8 @@ final class H2Dialect {
         using (
           select * from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as varchar array),
             cast(? as bigint array), cast(? as bytea array), cast(? as bigint array))
-            g (kind, actor, id, due, body, most)
-          where most is null or most > (
+            g (kind, actor, id, due, body, max_pending)
+          where max_pending is null or max_pending > (
             select count(*) from fibry_message m where m.kind = g.kind and m.actor = g.actor and m.due <= g.due)) g
         on m.kind = g.kind and m.actor = g.actor and m.id = g.id
         when matched then update set due = g.due, body = g.body, place = next value for fibry_place
@@ -70,11 +70,11 @@ final class H2Dialect {
       when matched and g.number > s.number then update set number = g.number, body = g.body
       when not matched then insert values (g.kind, g.actor, g.number, g.body)""";
 
-  private static final String IS_BEHIND = "(t.tx, t.place) > (cast(? as bigint), ?)";
+  private static final String IS_AFTER = "(t.tx, t.place) > (cast(? as bigint), ?)";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, SET_IDLE_LIMIT, BEGIN_LIFE, ADVANCE_LAST_TURNS, INSERT_MESSAGES, INSERT_SNAPSHOTS,
-          IS_BEHIND, "false", "cast(? as bigint) < 0", 1 << 20);
+      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, BEGIN_LIFE, ADVANCE_LAST_TURNS, INSERT_MESSAGES, INSERT_SNAPSHOTS,
+          IS_AFTER, "false", "cast(? as bigint) < 0", 1 << 20);
 
   private H2Dialect() {}
 }

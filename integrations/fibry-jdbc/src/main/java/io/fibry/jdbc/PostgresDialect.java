@@ -3,9 +3,10 @@ package io.fibry.jdbc;
 import java.util.List;
 
 /**
- * The SQL of Postgres. The position of a turn is the number of the transaction that stored it, and
- * a number of a sequence. No turn can appear any more before the oldest running transaction. So up
- * to that transaction, the order of the positions is the order of the history.
+ * The SQL of Postgres. The position of a turn is a pair: the number of the transaction that stored
+ * it, and a sequence number. A transaction that commits later has no smaller number than the oldest
+ * transaction that runs now. So below that number the history is complete, and its order is the
+ * order of the positions.
  */
 final class PostgresDialect {
   static final int MIN_VERSION = 15; // the first version with `merge`
@@ -15,7 +16,7 @@ final class PostgresDialect {
    * Without this limit its locks would stay until the database notices the lost connection. The
    * statement also makes commits wait for the disk, even if the settings of the user say otherwise.
    */
-  private static final String SET_IDLE_LIMIT = """
+  private static final String SET_TRANSACTION_OPTIONS = """
       select set_config('idle_in_transaction_session_timeout', ?, true), set_config('synchronous_commit',
         case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end,
         true)""";
@@ -62,8 +63,9 @@ final class PostgresDialect {
       insert into fibry_message (kind, actor, id, due, body)
       select kind, actor, id, due, body
       from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as varchar array),
-        cast(? as bigint array), cast(? as bytea array), cast(? as bigint array)) g (kind, actor, id, due, body, most)
-      where most is null or most > (
+        cast(? as bigint array), cast(? as bytea array), cast(? as bigint array))
+        g (kind, actor, id, due, body, max_pending)
+      where max_pending is null or max_pending > (
         select count(*) from fibry_message m where m.kind = g.kind and m.actor = g.actor and m.due <= g.due)
       on conflict (kind, actor, id) do update set due = excluded.due, body = excluded.body, place = excluded.place
       returning kind, actor, id""";
@@ -77,7 +79,7 @@ final class PostgresDialect {
       on conflict (kind, actor) do update set number = excluded.number, body = excluded.body
       where excluded.number > s.number""";
 
-  private static final String IS_BEHIND =
+  private static final String IS_AFTER =
       "(t.tx, t.place) > (cast(? as xid8), ?) and t.tx < pg_snapshot_xmin(pg_current_snapshot())";
 
   /** True if the turn's transaction has a number that this database cluster has not reached. */
@@ -85,8 +87,8 @@ final class PostgresDialect {
   private static final String IS_AHEAD = "cast(? as xid8) >= pg_snapshot_xmax(pg_current_snapshot())";
 
   static final SqlDialect DIALECT =
-      new SqlDialect(SCHEMA, SET_IDLE_LIMIT, BEGIN_LIFE, ADVANCE_LAST_TURNS, INSERT_MESSAGES, INSERT_SNAPSHOTS,
-          IS_BEHIND, IS_FOREIGN, IS_AHEAD, 16 << 20);
+      new SqlDialect(SCHEMA, SET_TRANSACTION_OPTIONS, BEGIN_LIFE, ADVANCE_LAST_TURNS, INSERT_MESSAGES, INSERT_SNAPSHOTS,
+          IS_AFTER, IS_FOREIGN, IS_AHEAD, 16 << 20);
 
   private PostgresDialect() {}
 }

@@ -11,26 +11,27 @@ import java.util.List;
  * each row.
  *
  * @param schema the statements that create the tables
- * @param setIdleLimit limits how long this transaction may be idle (milliseconds). It is the first
- * statement of a transaction, so it must change no data (see {@link Database})
+ * @param setTransactionOptions limits how long this transaction may be idle (milliseconds), and
+ * makes its commit wait for the disk. It is the first statement of a transaction, so it must change
+ * no data (see {@link Database})
  * @param beginLife begins a life of an actor (kind, actor), and returns the numbers of the life and
  * of the last turn
  * @param advanceLastTurns sets the last turns of actors with the expected life and last turn
  * (columns kind, actor, life, first, last), and returns their kind, actor and life
- * @param insertMessages stores a message if fewer than {@code most} messages of its actor are due
- * no later than the message (columns kind, actor, id, due, body, most). Returns kind, actor and id
- * of stored messages
+ * @param insertMessages stores a message if fewer than {@code max_pending} messages of its actor
+ * are due no later than the message (columns kind, actor, id, due, body, max_pending). Returns
+ * kind, actor and id of stored messages
  * @param insertSnapshots stores the snapshots whose turns are stored (columns kind, actor, life,
  * number, body)
- * @param isBehind a condition for turns {@code t}: they are behind a position (tx, place), and no
- * turn can be stored before them any more
+ * @param isAfter a condition for turns {@code t}: their positions are after a position (tx, place),
+ * and every turn that is stored later gets a position after theirs
  * @param isForeign a condition for turns {@code t}: they were stored in another database cluster
  * @param isAhead a condition (tx): this database cluster has not used this transaction number yet
  * @param maxBodyBytes max bytes of a body
  */
-record SqlDialect(List<String> schema, String setIdleLimit, String beginLife, String advanceLastTurns,
+record SqlDialect(List<String> schema, String setTransactionOptions, String beginLife, String advanceLastTurns,
     String insertMessages, String insertSnapshots,
-    String isBehind, String isForeign, String isAhead, int maxBodyBytes) {
+    String isAfter, String isForeign, String isAhead, int maxBodyBytes) {
 
   /**
    * Reads the tables' version. With "for update", the query fails if the database cannot be
@@ -104,13 +105,13 @@ record SqlDialect(List<String> schema, String setIdleLimit, String beginLife, St
       select actor, id, due from fibry_message where kind = ? and (actor, id) > (?, ?) order by actor, id limit ?""";
 
   /**
-   * Reads tx, place, actor, number, millis, whole and body of turns behind a position (kind, tx,
+   * Reads tx, place, actor, number, millis, whole and body of turns after a position (kind, tx,
    * place), oldest first.
    */
   String history() {
     return """
         select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, t.whole, t.body
-        from fibry_turn t where t.kind = ? and %s order by t.tx, t.place limit 256""".formatted(isBehind);
+        from fibry_turn t where t.kind = ? and %s order by t.tx, t.place limit 256""".formatted(isAfter);
   }
 
   /**
@@ -121,7 +122,7 @@ record SqlDialect(List<String> schema, String setIdleLimit, String beginLife, St
     return """
         select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, s.number, t.whole
         from fibry_turn t left join fibry_snapshot s on s.kind = t.kind and s.actor = t.actor
-        where t.kind = ? and %s order by t.tx, t.place limit 1000""".formatted(isBehind);
+        where t.kind = ? and %s order by t.tx, t.place limit 1000""".formatted(isAfter);
   }
 
   /**
