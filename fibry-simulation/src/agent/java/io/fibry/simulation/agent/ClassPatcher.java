@@ -58,7 +58,7 @@ final class ClassPatcher {
     byte[] changedBytes = bytes.clone();
     patchHandles(changedBytes);
     patchMethods(changedBytes);
-    return constants.withNewConstants(changedBytes);
+    return constants.insertNewConstants(changedBytes);
   }
 
   /** Changes method references, such as Thread::start, into references to static methods. */

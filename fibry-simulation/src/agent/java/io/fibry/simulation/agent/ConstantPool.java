@@ -121,15 +121,16 @@ final class ConstantPool {
    * Returns the bytes of a class with the new constants inserted, or null if the pool would have
    * too many constants.
    *
-   * @param changed the bytes of the class, whose pool still has its original length
+   * @param classBytes the bytes of the class, whose pool still has its original length; this method
+   * writes the new length into this array
    */
-  byte[] withNewConstants(byte[] changed) {
+  byte[] insertNewConstants(byte[] classBytes) {
     if (nextIndex > 65_535) return null;
-    writeU2(changed, 8, nextIndex);
-    var joined = new ByteArrayOutputStream(changed.length + newConstants.size());
-    joined.write(changed, 0, endOffset);
+    writeU2(classBytes, 8, nextIndex);
+    var joined = new ByteArrayOutputStream(classBytes.length + newConstants.size());
+    joined.write(classBytes, 0, endOffset);
     joined.writeBytes(newConstants.toByteArray());
-    joined.write(changed, endOffset, changed.length - endOffset);
+    joined.write(classBytes, endOffset, classBytes.length - endOffset);
     return joined.toByteArray();
   }
 

@@ -12,11 +12,11 @@ public final class ThreadReport {
 
   private ThreadReport() {}
 
-  public static String of(List<SimulatedThread> fibers) {
+  public static String of(List<SimulatedThread> threads) {
     var text = new StringBuilder();
-    for (var fiber : fibers) {
-      text.append("  ").append(fiber.actor == null ? fiber.toString() : fiber.actor.name());
-      var stack = fiber.thread.getStackTrace();
+    for (var thread : threads) {
+      text.append("  ").append(thread.actor == null ? thread.toString() : thread.actor.name());
+      var stack = thread.thread.getStackTrace();
       var frames = frames(stack, false);
       if (frames.isEmpty()) frames = frames(stack, true);
       for (int i = 0; i < frames.size(); i++) text.append(i == 0 ? " at " : " < ").append(frames.get(i));
@@ -28,12 +28,13 @@ public final class ThreadReport {
   private static List<StackTraceElement> frames(StackTraceElement[] stack, boolean withLibrary) {
     var shownFrames = new ArrayList<StackTraceElement>();
     for (var frame : stack)
-      if (shownFrames.size() < MAX_FRAMES && !isJdkFrame(frame) && (withLibrary || !isLibraryFrame(frame)))
+      if (shownFrames.size() < MAX_FRAMES && !isHiddenFrame(frame) && (withLibrary || !isLibraryFrame(frame)))
         shownFrames.add(frame);
     return shownFrames;
   }
 
-  private static boolean isJdkFrame(StackTraceElement frame) {
+  /** Returns whether a frame belongs to the JDK, or to a class that redirects its calls. */
+  private static boolean isHiddenFrame(StackTraceElement frame) {
     return frame.getClassName().startsWith("java.") || frame.getClassName().startsWith("jdk.")
         || frame.getClassName().startsWith("io.fibry.simulation.tap.");
   }
