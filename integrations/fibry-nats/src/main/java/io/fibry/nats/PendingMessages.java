@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * stores send messages, too. Thread-safe.
  */
 final class PendingMessages {
-  private static final int SMALL_COUNT = 256; // above this count, messages are read one by one, and purged in rounds
+  private static final int MAX_AT_ONCE = 256; // messages of one read of all messages, and running purges
 
   /** The number of a message in the stream, and its due time. */
   record MessagePosition(long seq, Instant due) {
@@ -34,9 +34,10 @@ final class PendingMessages {
   }
 
   /**
-   * The messages that a read hides. For each id, a map has the number in the stream up to which
-   * messages were handled. A purge removes an id from the second map. The first map is a copy from
-   * before the read, because the read may still return a message that was purged during the read.
+   * The messages that a read hides. Each of the two maps gives, by id, the number in the stream up
+   * to which messages were handled. A purge removes an id from {@code handledNow}. {@code
+   * handledBefore} is a copy from before the read, because the read may return a message that was
+   * purged during the read.
    */
   private record HiddenMessages(Map<String, Long> handledBefore, Map<String, Long> handledNow) {
     boolean has(MessageInfo message) {
@@ -108,7 +109,7 @@ final class PendingMessages {
     var countsBySubject = log.countBySubject(subjects.messagesFilter(id));
     if (countsBySubject.isEmpty()) return List.of();
     boolean isOnePerId = countsBySubject.values().stream().allMatch(count -> count == 1); // no id has two messages
-    var messages = isOnePerId && countsBySubject.size() > SMALL_COUNT ? loadDue(until, max, hidden)
+    var messages = isOnePerId && countsBySubject.size() > MAX_AT_ONCE ? loadDue(until, max, hidden)
         : loadAll(countsBySubject, hidden);
     return messages.stream().filter(message -> !JetStreamLog.readDueTime(message).isAfter(until)).limit(max)
         .map(message -> new PendingMessage(id, StoreSubjects.message(message.getSubject()),
@@ -176,15 +177,16 @@ final class PendingMessages {
     for (var message : handled) handledSeqs.merge(message.id(), message.seq(), Math::max);
   }
 
-  /** Hides and purges messages that the last turns, of any store, have handled. */
+  /** Hides and purges the messages that the last turns have handled, also turns of other stores. */
   void removeHandled(List<Done> handled) {
     hideHandled(handled);
     retryRemovals();
   }
 
   /**
-   * Begins a life, and purges the messages that the last turns have handled. Positions stay,
-   * because the limits of new messages count them. {@link #loadIds} removes outdated positions.
+   * Begins a life, and purges the messages that the last turns have handled. The positions are
+   * kept, because a limit of pending messages is checked against their number ({@link
+   * MessageWriter}). {@link #loadIds} removes outdated positions.
    */
   void beginLife(List<Done> handled) {
     isComplete = false;
@@ -199,7 +201,10 @@ final class PendingMessages {
     awaitRemovals();
   }
 
-  /** Returns the messages with these ids that are present. */
+  /**
+   * Returns the messages with these ids that are present. A message whose position is known counts
+   * as present, although another store may have removed it.
+   */
   List<Done> findPresent(Collection<String> ids) {
     var present = new ArrayList<Done>(ids.size());
     var unknownSubjects = new ArrayList<String>();
@@ -214,8 +219,8 @@ final class PendingMessages {
     return present;
   }
 
-  /** Returns messages that were handled and not purged yet, and tries to purge them again. */
-  List<Done> stillPresent() {
+  /** Tries again to purge handled messages, and returns those that are not purged yet. */
+  List<Done> retryAndListUnpurged() {
     retryRemovals();
     return handledSeqs.entrySet().stream().map(handled -> new Done(handled.getKey(), handled.getValue())).toList();
   }
@@ -235,7 +240,7 @@ final class PendingMessages {
    */
   private void retryRemovals() {
     for (var entry : handledSeqs.entrySet()) {
-      if (removals.size() >= SMALL_COUNT) return;
+      if (removals.size() >= MAX_AT_ONCE) return;
       if (!removals.containsKey(entry.getKey())) purge(entry.getKey(), entry.getValue());
     }
   }

@@ -184,14 +184,14 @@ final class TurnWriter {
       }
     }
     var handled = handledIds.isEmpty() ? List.<JournalEntry.Done>of() : pendingMessages.findPresent(handledIds);
-    var stillPresent = new ArrayList<>(pendingMessages.stillPresent());
-    stillPresent.addAll(handled);
+    var unpurged = new ArrayList<>(pendingMessages.retryAndListUnpurged());
+    unpurged.addAll(handled);
     boolean hasFullState = turns.stream().anyMatch(Turn::isFullState);
     var entry = new JournalEntry(store.uniqueName(), life, number + turns.size(),
-        hasFullState ? 0 : firstReadSeq, stillPresent, turns.stream().map(Written::of).toList());
+        hasFullState ? 0 : firstReadSeq, unpurged, turns.stream().map(Written::of).toList());
     byte[] bytes = entry.bytes();
     if (bytes.length > store.maxEntryBytes()) {
-      commitInHalves(tasks, bytes.length, stillPresent.size());
+      commitInHalves(tasks, bytes.length, unpurged.size());
       return;
     }
     var messages = new ArrayList<StreamMessage>();
