@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -118,15 +119,20 @@ final class PendingMessages {
         .toList();
   }
 
-  /** Reads the messages that are due, one after the other. */
+  /**
+   * Reads the messages that are due, one after the other. Drops a message that another message with
+   * the same id replaces during the read.
+   */
   private List<MessageInfo> loadDue(Instant until, int max, HiddenMessages hidden) {
-    var messages = new ArrayList<MessageInfo>();
+    var messagesBySubject = new LinkedHashMap<String, MessageInfo>();
     String filter = subjects.messagesFilter(id);
-    for (var message = log.nextMessage(filter, 1); message.isPresent() && messages.size() < max; message =
-        log.nextMessage(filter, message.get().getSeq() + 1))
+    for (var message = log.nextMessage(filter, 1); message.isPresent() && messagesBySubject.size() < max; message =
+        log.nextMessage(filter, message.get().getSeq() + 1)) {
+      messagesBySubject.remove(message.get().getSubject());
       if (!JetStreamLog.readDueTime(message.get()).isAfter(until)) filterVisible(message.stream(), hidden)
-          .forEach(messages::add);
-    return messages;
+          .forEach(visible -> messagesBySubject.put(visible.getSubject(), visible));
+    }
+    return List.copyOf(messagesBySubject.values());
   }
 
   private static byte[] body(MessageInfo message) {

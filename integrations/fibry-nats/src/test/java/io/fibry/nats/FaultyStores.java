@@ -36,6 +36,8 @@ public final class FaultyStores {
     private final ConcurrentLinkedQueue<Fault> faults = new ConcurrentLinkedQueue<>();
 
     private final ConcurrentLinkedQueue<Runnable> beforePages = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Runnable> beforeSingleReads = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<CompletableFuture<WriteOutcome>> purges = new ConcurrentLinkedQueue<>();
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile boolean failsPurges;
     private volatile boolean isDown;
@@ -87,9 +89,11 @@ public final class FaultyStores {
     @Override
     CompletableFuture<WriteOutcome> purge(String subject, long lastNumber) {
       if (isDown) return refusal();
-      return failsPurges
-          ? CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", false))
-          : super.purge(subject, lastNumber);
+      if (failsPurges)
+        return CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", false));
+      var purge = super.purge(subject, lastNumber);
+      purges.add(purge);
+      return purge;
     }
 
     private CompletableFuture<WriteOutcome> write(Supplier<CompletableFuture<WriteOutcome>> operation) {
@@ -123,6 +127,8 @@ public final class FaultyStores {
     @Override
     Optional<MessageInfo> nextMessage(String filter, long firstNumber) {
       awaitServer();
+      var task = beforeSingleReads.poll();
+      if (task != null) task.run();
       return super.nextMessage(filter, firstNumber);
     }
 
@@ -151,9 +157,11 @@ public final class FaultyStores {
     private final Store store;
     private final NatsConnection connection;
     private final FaultyLog log;
+    private final StoreSubjects subjects;
 
-    private FaultyStore(Store store, NatsConnection connection, FaultyLog log) {
+    private FaultyStore(Store store, NatsConnection connection, FaultyLog log, StoreSubjects subjects) {
       this.store = store;
+      this.subjects = subjects;
       this.connection = connection;
       this.log = log;
     }
@@ -242,6 +250,21 @@ public final class FaultyStores {
       log.beforePages.add(task);
     }
 
+    /** Runs the task before the second single message is read. */
+    void runBeforeSecondSingleRead(Runnable task) {
+      log.beforeSingleReads.addAll(List.of(() -> {}, task));
+    }
+
+    /** Returns messages of an actor that have their own list of handled messages. */
+    PendingMessages pendingMessages(Store.ActorId id) {
+      return new PendingMessages(log, subjects, id);
+    }
+
+    /** Returns how many purges have been sent, and are not answered yet. */
+    long countRunningPurges() {
+      return log.purges.stream().filter(purge -> !purge.isDone()).count();
+    }
+
     /** Lets a replica that gets no more messages answer all reads of pages. */
     void freezePages(String filter) {
       log.replicaMessages = List.copyOf(log.page(filter, 1, 256));
@@ -269,7 +292,7 @@ public final class FaultyStores {
     try {
       var log = new FaultyLog(connection, subjects.streamName(), options.requestLimit(), connector.purgeTarget(app));
       log.createStream(subjects.allFilters(), 1, connection.identity().role());
-      return new FaultyStore(new StreamStore(log, subjects, options, connection::close), connection, log);
+      return new FaultyStore(new StreamStore(log, subjects, options, connection::close), connection, log, subjects);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
