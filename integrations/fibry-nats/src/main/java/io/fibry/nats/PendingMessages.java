@@ -200,11 +200,11 @@ final class PendingMessages {
     removeHandled(handled);
   }
 
-  /** Ends the life, and waits for running purges. */
+  /** Ends the life. Tries again to purge handled messages, and waits for the running purges. */
   void endLife() {
     isAlive = false;
     isComplete = false;
-    awaitRemovals();
+    finishRemovals();
   }
 
   /**
@@ -269,11 +269,14 @@ final class PendingMessages {
     log.purge(subject(messageId), seq - 1);
   }
 
-  /** Waits for running purges. Messages that cannot be purged now are purged by the next life. */
-  private void awaitRemovals() {
-    for (int i = 0; i < 2 && !handledSeqs.isEmpty(); i++) {
-      for (var removal : List.copyOf(removals.values())) removal.handle((result, failure) -> result).join();
+  /**
+   * Purges the remaining messages in at most two rounds, and waits for all running purges. A later
+   * life purges messages that are left after that.
+   */
+  private void finishRemovals() {
+    for (int round = 0; round < 2 && !handledSeqs.isEmpty(); round++) {
       retryRemovals();
+      for (var removal : List.copyOf(removals.values())) removal.handle((result, failure) -> result).join();
     }
   }
 }

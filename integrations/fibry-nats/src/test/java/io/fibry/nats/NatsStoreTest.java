@@ -127,6 +127,23 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
+  void endOfLifeAwaitsAllPurgesThatItStarts() {
+    int messages = 300; // more than the store purges at once
+    var ids = IntStream.range(0, messages).mapToObj(i -> "m" + i).toList();
+    for (var id : ids) store.enqueue(message(ADA, id), Integer.MAX_VALUE);
+    Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == messages);
+    var pendingMessages = faulty.pendingMessages(ADA);
+    faulty.failPurges();
+    pendingMessages.beginLife(pendingMessages.findPresent(ids));
+    faulty.allowPurges();
+
+    pendingMessages.endLife();
+
+    assertEquals(0, faulty.countRunningPurges());
+    assertEquals(0, countMessages(subjects.messagesFilter(ADA)));
+  }
+
+  @Test
   void turnsAreStoredAgainWhenPurgesSucceed() {
     faulty.limitMessages(70 << 10);
     faulty.failPurges();
