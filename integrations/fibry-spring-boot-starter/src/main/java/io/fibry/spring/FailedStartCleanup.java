@@ -4,8 +4,9 @@ import io.fibry.ActorScope;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.BeanCreationNotAllowedException;
 import org.springframework.beans.factory.config.DestructionAwareBeanPostProcessor;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
 /**
  * Closes the scopes after a failed start, before Spring destroys the actor beans and the beans that
@@ -13,11 +14,14 @@ import org.springframework.beans.factory.config.DestructionAwareBeanPostProcesso
  * hangs would block the process.
  */
 final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
-  private final ConfigurableListableBeanFactory beans;
-  private final Predicate<Object> mustOutliveScopes; // after a failed start
+  private static final String PROBE = FailedStartCleanup.class.getName() + ".probe"; // name of a singleton
+
+  private final DefaultListableBeanFactory beans;
+  // the beans that Spring may destroy only after the scopes are closed, if the start failed
+  private final Predicate<Object> mustOutliveScopes;
   private final List<ActorScope> scopes = new CopyOnWriteArrayList<>();
 
-  FailedStartCleanup(ConfigurableListableBeanFactory beans, Predicate<Object> mustOutliveScopes) {
+  FailedStartCleanup(DefaultListableBeanFactory beans, Predicate<Object> mustOutliveScopes) {
     this.beans = beans;
     this.mustOutliveScopes = mustOutliveScopes;
   }
@@ -33,10 +37,23 @@ final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
     return mustOutliveScopes.test(bean);
   }
 
-  /** Ignores beans other than singletons: Spring destroys them while the application runs. */
+  /** Ignores a single bean that is destroyed, because the application continues without the bean. */
   @Override
   public void postProcessBeforeDestruction(Object bean, String name) {
-    if (beans.containsBeanDefinition(name) && beans.getMergedBeanDefinition(name).isSingleton())
-      scopes.forEach(ActorScope::close);
+    if (areAllSingletonsDestroyed()) scopes.forEach(ActorScope::close);
+  }
+
+  /**
+   * Returns whether Spring is destroying all singletons, because the start has failed or the
+   * context closes. Spring refuses to create a singleton only during that time.
+   */
+  private boolean areAllSingletonsDestroyed() {
+    try {
+      beans.getSingleton(PROBE, Object::new);
+      beans.destroySingleton(PROBE);
+      return false;
+    } catch (BeanCreationNotAllowedException destroying) {
+      return true;
+    }
   }
 }

@@ -5,7 +5,7 @@ import io.fibry.ActorSystem;
 import io.fibry.ContextPropagator;
 import io.fibry.Exitable;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -30,7 +30,7 @@ public final class FibryAutoConfiguration {
   }
 
   @Bean
-  static FailedStartCleanup fibryFailedStartCleanup(ConfigurableListableBeanFactory beans) {
+  static FailedStartCleanup fibryFailedStartCleanup(DefaultListableBeanFactory beans) {
     return new FailedStartCleanup(beans, Exitable.class::isInstance);
   }
 

@@ -6,7 +6,7 @@ import io.fibry.cluster.ClusterNetwork;
 import io.fibry.nats.NatsNetwork;
 import java.nio.file.Path;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -70,7 +70,7 @@ public final class FibryClusterAutoConfiguration {
 
   /** Makes the node leave after its actors have ended, if the start of the context fails. */
   @Bean
-  static FailedStartCleanup fibryClusterCleanup(ConfigurableListableBeanFactory beans) {
+  static FailedStartCleanup fibryClusterCleanup(DefaultListableBeanFactory beans) {
     return new FailedStartCleanup(beans, Cluster.class::isInstance);
   }
 }

@@ -3,7 +3,7 @@ package io.fibry.spring;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
 import java.nio.file.Path;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -32,7 +32,7 @@ public final class FibryStoreAutoConfiguration {
 
   /** Makes the actors end before their store if the start of the context fails. */
   @Bean
-  static FailedStartCleanup fibryStoreCleanup(ConfigurableListableBeanFactory beans) {
+  static FailedStartCleanup fibryStoreCleanup(DefaultListableBeanFactory beans) {
     return new FailedStartCleanup(beans, Store.class::isInstance);
   }
 }

@@ -1,6 +1,7 @@
 package io.fibry.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -10,12 +11,16 @@ import io.fibry.support.Patience;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DependsOn;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.event.EventListener;
+import org.springframework.context.support.GenericApplicationContext;
 
 /** Tests that a failed start ends all actors, and does not wait for them without limit. */
 class FailedStartCleanupTest {
@@ -40,6 +45,14 @@ class FailedStartCleanupTest {
       gate.awaitEntered();
       actor.sendMessage("waits");
       return actor;
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class IdleActor {
+    @Bean
+    Actor<String> idle(ActorScope scope) {
+      return scope.named("idle").newActor((String message) -> {});
     }
   }
 
@@ -69,6 +82,15 @@ class FailedStartCleanupTest {
     }
   }
 
+  /** Fails after all beans were started. */
+  @Configuration(proxyBeanMethods = false)
+  static class BrokenListener {
+    @EventListener
+    void onRefreshed(ContextRefreshedEvent event) {
+      throw new IllegalStateException("on purpose");
+    }
+  }
+
   @Test
   void failedBeanCreationEndsActors() {
     assertActorsEndDespite(BrokenBean.class);
@@ -77,6 +99,22 @@ class FailedStartCleanupTest {
   @Test
   void failedBeanStartEndsActors() {
     assertActorsEndDespite(BrokenServer.class);
+  }
+
+  @Test
+  void removedActorBeanOfRunningContextLeavesScopeOpen() {
+    runner.withUserConfiguration(IdleActor.class).run(context -> {
+      var beans = (DefaultListableBeanFactory) context.getSourceApplicationContext(GenericApplicationContext.class)
+          .getBeanFactory();
+      beans.destroySingleton("idle");
+
+      assertFalse(context.getBean(ActorScope.class).isClosed());
+    });
+  }
+
+  @Test
+  void failedListenerOfStartedContextEndsActors() {
+    assertActorsEndDespite(BrokenListener.class);
   }
 
   private void assertActorsEndDespite(Class<?> broken) {
