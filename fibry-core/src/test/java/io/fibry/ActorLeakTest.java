@@ -123,7 +123,7 @@ class ActorLeakTest {
   }
 
   @Test
-  void timerHeldAfterExitKeepsNoOtherTimer() {
+  void heldTimerOfEndedActorRetainsNoOtherTimer() {
     var actor = ActorSystem.anonymous().newActor((Object message) -> {});
     var earlierTimer = actor.sendMessageLater("before", Duration.ofHours(1));
     var message = new WeakReference<>(setKeyedTimer(actor));

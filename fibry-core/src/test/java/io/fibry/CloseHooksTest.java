@@ -51,7 +51,7 @@ class CloseHooksTest {
 
   @Promise("16.18")
   @Test
-  void closeRunsHooksOfAllScopesAtOnceAndOnlyOnce() {
+  void closeRunsEachHookOnceBeforeActorsEnd() {
     var inner = scope.openScope("inner");
     inner.onClosing(hookRuns::incrementAndGet);
     scope.onClosing(hookRuns::incrementAndGet);

@@ -99,7 +99,7 @@ class HandlerFaultTest {
 
   /**
    * Returns the received failure, or its cause if the received failure only wraps the thrown one.
-   * The library wraps a thrown CompletionException, because the JDK would take that for a wrapper.
+   * The library wraps a CompletionException that a handler throws, because the JDK would unwrap it.
    */
   private static Throwable rootOf(Throwable received, Throwable thrown) {
     return received == thrown || received.getCause() == null ? received : received.getCause();
@@ -152,7 +152,7 @@ class HandlerFaultTest {
   @MethodSource("strategies")
   void stackOverflowInHandlerFailsOnlyItsMessage(Variants.Variant variant) {
     var scope = Variants.scope(o -> o);
-    var receiver = variant.builder(scope).onFailure(RESUME).newActorWithReturn((Object depth) -> 1);
+    var receiver = variant.builder(scope).onFailure(RESUME).newActorWithReturn((Object message) -> 1);
     var actor =
         variant.builder(scope).onFailure(RESUME)
             .newActorWithReturn((Object depth) -> descend((Integer) depth, receiver));
@@ -202,8 +202,8 @@ class HandlerFaultTest {
   }
 
   /**
-   * If the text of the exception were built at once, each request to an ended actor would cost a
-   * thread.
+   * Building the text may call a method of a user, for which the library starts a thread, to limit
+   * its time. So a request to an ended actor must not build the text.
    */
   @Test
   void refusalTextIsBuiltOnlyWhenRead() {

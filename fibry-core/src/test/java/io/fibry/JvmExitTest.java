@@ -29,10 +29,10 @@ class JvmExitTest {
           var blockedActor = ActorSystem.anonymous().strategy(strategy == Strategy.CALLER ? Strategy.THREAD : strategy)
               .mailbox(mailbox).newActor((Object message) -> new CountDownLatch(1).await());
           blockedActor.sendMessage("never ends");
-          var idleActor = ActorSystem.named(strategy + ", " + mailbox).strategy(strategy).mailbox(mailbox)
+          var timerActor = ActorSystem.named(strategy + ", " + mailbox).strategy(strategy).mailbox(mailbox)
               .newActorWithReturn((Object message) -> message);
-          idleActor.sendMessageEvery("tick", Duration.ofMillis(1));
-          idleActor.ask("now");
+          timerActor.sendMessageEvery("tick", Duration.ofMillis(1));
+          timerActor.ask("now");
         }
       }
       System.out.println("main returns");
@@ -104,7 +104,7 @@ class JvmExitTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"-XX:ActiveProcessorCount=1", "-Djdk.virtualThreadScheduler.parallelism=1"})
-  void stressHarnessPassesOnOneCoreAndOnOneCarrier(String flag) throws Exception {
+  void stressHarnessPassesOnOneCoreOrOneCarrier(String flag) throws Exception {
     String seed = "-Dfibry.seed=" + StressHarness.seed();
     try (var child = Child.java(List.of(flag, seed, "-Dfibry.soak=" + Soak.ON),
         StressHarness.class, String.valueOf(StressHarness.millis(300)))) {

@@ -55,7 +55,7 @@ final class StressRound {
   final Ending ending;
   final int senders;
   final int messagesPerSender;
-  final int endAfter;
+  final int endAfterMessages;
   final boolean interrupts;
   private final SplittableRandom random;
   private final List<List<StressItem>> items = new ArrayList<>();
@@ -64,11 +64,12 @@ final class StressRound {
   private final AtomicBoolean isHandling = new AtomicBoolean();
   final AtomicInteger stopHookRuns = new AtomicInteger();
   final AtomicInteger closeHookRuns = new AtomicInteger();
-  private final int[] lastNumbers; // plain; the last handled number per sender and rank
-  private int handlerStarts; // plain
-  private int handlerEnds; // plain; equal to handlerStarts between two handlers
-  private SplittableRandom handlerRandom; // plain: used by handlers only
-  private int lateHandlers; // plain; handlers that began after exitRequested, at most one is allowed
+  // not volatile on purpose: the round fails if a handler does not see the writes of the previous one
+  private final int[] lastNumbers; // the last handled number per sender and rank
+  private int handlerStarts;
+  private int handlerEnds; // equal to handlerStarts between two handlers
+  private SplittableRandom handlerRandom; // used by handlers only
+  private int lateHandlers; // handlers that began after exitRequested, at most one is allowed
   private volatile boolean exitRequested; // askExit or kill has returned
   private volatile boolean exitAwaited; // waitForExit has returned
   private final CountDownLatch startedSenders;
@@ -80,7 +81,7 @@ final class StressRound {
     this.ending = Ending.values()[random.nextInt(Ending.values().length)];
     this.senders = 1 + random.nextInt(4);
     this.messagesPerSender = 20 + random.nextInt(150);
-    this.endAfter = 1 + random.nextInt(senders * messagesPerSender);
+    this.endAfterMessages = 1 + random.nextInt(senders * messagesPerSender);
     this.interrupts = random.nextInt(4) == 0;
     this.lastNumbers = new int[senders * 2];
     this.handlerRandom = random.split();
@@ -142,7 +143,7 @@ final class StressRound {
     if (item.isRequest()) context.reply(item, item.number);
   }
 
-  @SuppressWarnings("unchecked") // T is unchecked for the compiler, although the failure is checked
+  @SuppressWarnings("unchecked") // infers an unchecked T, so that a method without `throws` can throw PLANNED
   private static <T extends Throwable> void throwPlanned() throws T {
     throw (T) PLANNED;
   }
@@ -235,7 +236,7 @@ final class StressRound {
   // ---- checks after the round
 
   private void check() {
-    if (!Patience.comesTrue(this::isSettled)) fault("the counts of the scope differ: " + countDifferences());
+    if (!Patience.comesTrue(this::isSettled)) fault("the counts of the scope differ: " + describeDifferences());
     for (var item : all()) {
       String fault = item.fault();
       if (fault != null) fault(item + " " + fault);
@@ -256,14 +257,14 @@ final class StressRound {
    * message late.
    */
   private boolean isSettled() {
-    return countDifferences().isEmpty() && all().stream().allMatch(StressItem::isSettled);
+    return describeDifferences().isEmpty() && all().stream().allMatch(StressItem::isSettled);
   }
 
   /**
    * Compares the counts of the scope with the outcomes that senders, handlers and the listener
    * recorded. Returns an empty text if they agree.
    */
-  private String countDifferences() {
+  private String describeDifferences() {
     var text = new StringBuilder();
     long outcomes =
         all().stream().filter(i -> i.isRequest() || i.completions.get() + i.letterCount.get() > 0).count();
@@ -285,7 +286,7 @@ final class StressRound {
   private void compareLetters(StringBuilder text, DeadLetter.Reason reason, long counted) {
     long recorded = all().stream().filter(item -> item.letterReason == reason).count();
     if (counted < recorded)
-      text.append(reason).append(": scope ").append(counted).append(", letters ").append(recorded);
+      text.append(reason).append(": scope ").append(counted).append(", letters ").append(recorded).append("; ");
   }
 
   private static void compare(StringBuilder text, String name, long counted, long recorded) {
@@ -294,7 +295,7 @@ final class StressRound {
   }
 
   private String describe() {
-    return " [" + mailboxKind + ", " + ending + " at " + endAfter + " of " + senders + "x" + messagesPerSender
+    return " [" + mailboxKind + ", " + ending + " at " + endAfterMessages + " of " + senders + "x" + messagesPerSender
         + ", interrupts " + interrupts + ", " + strategy + ", " + ActorInternals.describe(actor) + "]";
   }
 }

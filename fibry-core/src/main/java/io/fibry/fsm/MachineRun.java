@@ -28,7 +28,7 @@ final class MachineRun {
   private record StateTimeout(Object state) {
     @Override
     public String toString() {
-      return "the end of the time in " + Lines.text(state);
+      return "the timeout of the state " + Lines.text(state);
     }
   }
 

@@ -88,7 +88,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void failurePolicyHandlesFailureInMap() {
+  void escalatedMapFailureReachesOuterScope() {
     var escalatedScope = ActorSystem.openScope("around", o -> o.withFailurePolicy(FailurePolicy.stop()));
     var childScope = escalatedScope.openScope("below", o -> o.withFailurePolicy(FailurePolicy.escalate()));
     try (var logged = new Logged()) {

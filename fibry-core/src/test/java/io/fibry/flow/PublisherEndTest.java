@@ -151,7 +151,7 @@ class PublisherEndTest {
   private static void openAfterCutOff(Iterable<Integer> sequence) {
     var gate = new Gate();
     var reader = new RecordingSubscriber();
-    try (var scope = openHastyScope()) {
+    try (var scope = openScopeWithoutGrace()) {
       Flows.<Integer>publisher(scope.anonymous(), () -> {
         gate.passUninterruptibly();
         return sequence.iterator();
@@ -162,7 +162,7 @@ class PublisherEndTest {
     gate.open();
   }
 
-  private static ActorScope openHastyScope() {
+  private static ActorScope openScopeWithoutGrace() {
     return ActorSystem.openScope("hasty", o -> o.withDrainLimit(Duration.ZERO).withKillGrace(Duration.ZERO));
   }
 
@@ -170,7 +170,7 @@ class PublisherEndTest {
   void hangingIteratorIsClosedAfterTheKillGrace() {
     var gate = new Gate();
     var closeLatch = new CountDownLatch(1);
-    try (var scope = openHastyScope()) {
+    try (var scope = openScopeWithoutGrace()) {
       var reader = new RecordingSubscriber();
       Iterable<Integer> hangingSequence = () -> IntStream.generate(() -> {
         gate.passUninterruptibly();

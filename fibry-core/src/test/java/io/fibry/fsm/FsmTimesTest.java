@@ -100,9 +100,9 @@ class FsmTimesTest {
 
   @Test
   void messagesWaitingAtTimeoutAreHandledBeforeIt() {
-    var doors = new DoorFixture(Strategy.FIBER);
+    var fiberDoors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
-    var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> {
+    var door = fiberDoors.newDoor(fiberDoors.door().on(Open.class, Push.class, (open, push) -> {
       gate.pass();
       return open;
     }));
@@ -111,20 +111,20 @@ class FsmTimesTest {
     Patience.await(gate.entered);
 
     var earlierAnswer = door.sendMessageReturn(new Look());
-    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
+    fiberDoors.clock.advance(DoorFixture.OPEN_TIMEOUT);
     var laterAnswer = door.sendMessageReturn(new Look());
     gate.open();
 
     assertEquals(List.of(new Open("Ada"), new Closed()),
         List.of(Patience.value(earlierAnswer), Patience.value(laterAnswer)));
-    doors.close();
+    fiberDoors.close();
   }
 
   @Test
   void expiredTimeoutOfLeftStateIsIgnored() {
-    var doors = new DoorFixture(Strategy.FIBER);
+    var fiberDoors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
-    var door = doors.newDoor(doors.door().on(Open.class, Push.class, (open, push) -> {
+    var door = fiberDoors.newDoor(fiberDoors.door().on(Open.class, Push.class, (open, push) -> {
       gate.pass();
       return new Open(push.by());
     }));
@@ -132,13 +132,13 @@ class FsmTimesTest {
     door.sendMessage(new Push("Bob"));
     Patience.await(gate.entered);
     // the timeout of Ada's state expires, but its message is queued behind Bob's push
-    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
+    fiberDoors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
     gate.open();
     var state = door.ask(new Look());
 
     assertEquals(new Open("Bob"), state);
-    doors.close();
+    fiberDoors.close();
   }
 
   @Test
@@ -169,33 +169,34 @@ class FsmTimesTest {
     var stateAfter = door.ask(new Look());
 
     assertEquals(List.of(new Closed(), new Open("the wind")), List.of(stateBefore, stateAfter));
-    assertEquals("the end of the time in Closed[]", doors.letters.messages(Reason.FAILED).getFirst().toString());
+    assertEquals("the timeout of the state Closed[]", doors.letters.messages(Reason.FAILED).getFirst().toString());
   }
 
   @Test
   void timeoutDroppedByFullMailboxComesAgain() {
-    var doors = new DoorFixture(Strategy.FIBER);
+    var fiberDoors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
-    var machine = doors.door().on(Open.class, Push.class, (open, push) -> {
+    var machine = fiberDoors.door().on(Open.class, Push.class, (open, push) -> {
       gate.pass();
       return open;
     });
-    var door = machine.newActor(doors.scope.named("door").mailbox(Mailbox.bounded(1, Overflow.REJECT)));
+    var door = machine.newActor(fiberDoors.scope.named("door").mailbox(Mailbox.bounded(1, Overflow.REJECT)));
     door.sendMessage(new Push("Ada"));
     Patience.eventually(() -> door.sendMessage(new Push("Ada")));
     Patience.await(gate.entered);
     door.sendMessage(new Push("Ada"));
-    doors.clock.advance(DoorFixture.OPEN_TIMEOUT); // the mailbox is full, so it refuses the message of the timeout
+    fiberDoors.clock.advance(DoorFixture.OPEN_TIMEOUT); // the mailbox is full, so it refuses the message of the timeout
 
     gate.open();
-    Patience.eventually(() -> doors.scope.awaitQuiescence(Patience.LONG) && door.ask(new Look()) instanceof Open);
-    doors.clock.advance(DoorFixture.OPEN_TIMEOUT);
+    Patience.eventually(() -> fiberDoors.scope.awaitQuiescence(Patience.LONG) && door.ask(new Look()) instanceof Open);
+    fiberDoors.clock.advance(DoorFixture.OPEN_TIMEOUT);
 
-    Patience.eventually(() -> doors.scope.awaitQuiescence(Patience.LONG) && door.ask(new Look()) instanceof Closed);
+    Patience.eventually(
+        () -> fiberDoors.scope.awaitQuiescence(Patience.LONG) && door.ask(new Look()) instanceof Closed);
     // the dead letter may be reported later, because another thread reports it
-    Patience.eventually(() -> doors.letters.all.stream()
-        .anyMatch(letter -> letter.message().toString().equals("the end of the time in Open[by=Ada]")));
-    doors.close();
+    Patience.eventually(() -> fiberDoors.letters.all.stream()
+        .anyMatch(letter -> letter.message().toString().equals("the timeout of the state Open[by=Ada]")));
+    fiberDoors.close();
   }
 
   @Test

@@ -177,7 +177,7 @@ class HttpRoutesTest {
 
   @Promise("27.21")
   @Test
-  void formIsParsedOrRefused() {
+  void validFormIsParsedAndMalformedFormIsRefused() {
     open(routes -> routes.text("POST /form", exchange -> exchange.form().toString()));
     var form = request("/form").header("Content-Type", "application/x-www-form-urlencoded; charset=utf-8");
 

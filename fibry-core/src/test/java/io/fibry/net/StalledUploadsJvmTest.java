@@ -57,17 +57,17 @@ class StalledUploadsJvmTest {
         // waits until each exchange was refused, or has begun and waits for its body
         Patience.eventually(
             () -> responses.stream().filter(CompletableFuture::isDone).count() + countBegun(jvm) == UPLOADS);
-        var waitingClients = IntStream.range(0, UPLOADS).filter(i -> !responses.get(i).isDone()).boxed().toList();
-        assertTrue(EXCHANGES <= waitingClients.size() && waitingClients.size() <= 2 * EXCHANGES,
-            waitingClients::toString);
+        var waitingIndices = IntStream.range(0, UPLOADS).filter(i -> !responses.get(i).isDone()).boxed().toList();
+        assertTrue(EXCHANGES <= waitingIndices.size() && waitingIndices.size() <= 2 * EXCHANGES,
+            waitingIndices::toString);
 
-        for (int i : waitingClients) {
+        for (int i : waitingIndices) {
           clients.get(i).send("x");
           assertTrue(Patience.value(responses.get(i)).endsWith("\r\n\r\n" + BODY));
         }
         for (int i = 0; i < UPLOADS; i++) {
           var codes = RawClient.codes(Patience.value(responses.get(i)));
-          assertTrue(waitingClients.contains(i) ? codes.equals("200") : Set.of("503", "closed").contains(codes), codes);
+          assertTrue(waitingIndices.contains(i) ? codes.equals("200") : Set.of("503", "closed").contains(codes), codes);
         }
         jvm.input().close();
         assertEquals(0, jvm.exitCode(), jvm::output);

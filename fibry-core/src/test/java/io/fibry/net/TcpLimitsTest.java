@@ -59,8 +59,8 @@ class TcpLimitsTest {
     }
 
     /**
-     * Returns how many timers are set. The method waits for running calls of {@code schedule}, so
-     * each counted timer has its deadline before the test advances the clock.
+     * Returns how many timers are set. Synchronized like {@code schedule}, so a counted timer has
+     * its deadline, and the test may advance the clock.
      */
     synchronized int timers() {
       return pendingTimers.size();
@@ -68,7 +68,7 @@ class TcpLimitsTest {
   }
 
   private final TimerClock clock = new TimerClock();
-  private final ServerScope net = new ServerScope(o -> o.withScheduler(clock));
+  private final ServerScope serverScope = new ServerScope(o -> o.withScheduler(clock));
   private final CompletableFuture<Thread> handlerThread = new CompletableFuture<>();
   private final CompletableFuture<IOException> cutOffFailure = new CompletableFuture<>();
 
@@ -76,7 +76,7 @@ class TcpLimitsTest {
   void close() {
     Gate.openAll();
     // on another thread, because the kill grace ends only when this test advances the clock
-    var closingThread = Patience.startFiber(net::close);
+    var closingThread = Patience.startFiber(serverScope::close);
     Patience.eventually(() -> {
       clock.manual.advance(Duration.ofSeconds(1));
       return !closingThread.isAlive() && clock.pendingTimers.isEmpty();
@@ -84,7 +84,7 @@ class TcpLimitsTest {
   }
 
   private TcpAcceptor open(Handler<TcpConnection> handler, UnaryOperator<TcpOptions> options) {
-    return net.open(connection -> {
+    return serverScope.open(connection -> {
       handlerThread.complete(Thread.currentThread());
       try {
         handler.handle(connection);
@@ -95,7 +95,7 @@ class TcpLimitsTest {
     }, options);
   }
 
-  private static void readAll(TcpConnection connection) throws IOException {
+  private static void echoAll(TcpConnection connection) throws IOException {
     for (int value = connection.inputStream().read(); value >= 0; value = connection.inputStream().read())
       connection.outputStream().write(value);
   }
@@ -122,7 +122,7 @@ class TcpLimitsTest {
   @Promise("25.3")
   @Test
   void silentClientIsCutOffAtIdleLimit() {
-    var acceptor = open(TcpLimitsTest::readAll, o -> o.withIdleLimit(Duration.ofSeconds(60)));
+    var acceptor = open(TcpLimitsTest::echoAll, o -> o.withIdleLimit(Duration.ofSeconds(60)));
     try (var peer = new Peer(acceptor.port())) {
       advanceSeconds(59);
       assertEquals(1, acceptor.connections().size());
@@ -137,7 +137,7 @@ class TcpLimitsTest {
 
   @Test
   void eachByteRestartsIdleLimit() throws Exception {
-    var acceptor = open(TcpLimitsTest::readAll, o -> o.withIdleLimit(Duration.ofSeconds(60)));
+    var acceptor = open(TcpLimitsTest::echoAll, o -> o.withIdleLimit(Duration.ofSeconds(60)));
     try (var peer = new Peer(acceptor.port())) {
       for (int i = 0; i < 5; i++) {
         advanceSeconds(50);
@@ -151,7 +151,7 @@ class TcpLimitsTest {
   @Promise("25.3")
   @Test
   void slowClientIsCutOffAtTotalLimit() throws Exception {
-    var acceptor = open(TcpLimitsTest::readAll,
+    var acceptor = open(TcpLimitsTest::echoAll,
         o -> o.withIdleLimit(Duration.ofSeconds(60)).withTotalLimit(Duration.ofSeconds(100)));
     try (var peer = new Peer(acceptor.port())) {
       advanceSeconds(50);
@@ -223,7 +223,7 @@ class TcpLimitsTest {
   @Promise("25.3")
   @Test
   void limitsHoldAfterFailedLimitCheck() {
-    var acceptor = open(TcpLimitsTest::readAll, o -> o);
+    var acceptor = open(TcpLimitsTest::echoAll, o -> o);
     try (var peer = new Peer(acceptor.port())) {
       awaitClient();
       clock.failingThread.set(Thread.currentThread());
@@ -244,7 +244,7 @@ class TcpLimitsTest {
   @Test
   void unfinishedHandshakeIsCutOffAfterTenSeconds() throws Exception {
     var tls = Certificates.context();
-    var acceptor = open(TcpLimitsTest::readAll, o -> o.withTls(tls).withMaxConnections(1));
+    var acceptor = open(TcpLimitsTest::echoAll, o -> o.withTls(tls).withMaxConnections(1));
     try (var handshakingPeer = new Peer(acceptor.port())) {
       handshakingPeer.send(clientHello(tls));
       // the server has replied, so the limit has begun
@@ -275,19 +275,19 @@ class TcpLimitsTest {
 
   @Test
   void cutOffClientIsNoFailureOfHandler() {
-    var acceptor = open(TcpLimitsTest::readAll, o -> o);
+    var acceptor = open(TcpLimitsTest::echoAll, o -> o);
     try (var peer = new Peer(acceptor.port())) {
       advanceSeconds(62);
 
       peer.awaitClose();
-      Patience.eventually(() -> net.scope.report().handled() == 1);
-      assertEquals(0, net.letters.all.size());
+      Patience.eventually(() -> serverScope.scope.report().handled() == 1);
+      assertEquals(0, serverScope.letters.all.size());
     }
   }
 
   @Test
   void acceptorHasSingleTimerOnlyWhileConnectionsAreOpen() {
-    var acceptor = open(TcpLimitsTest::readAll, o -> o);
+    var acceptor = open(TcpLimitsTest::echoAll, o -> o);
     assertEquals(0, clock.pendingTimers.size());
     try (var firstPeer = new Peer(acceptor.port()).send("x"); var secondPeer = new Peer(acceptor.port()).send("y")) {
       Patience.eventually(() -> acceptor.connections().size() == 2);
@@ -306,7 +306,7 @@ class TcpLimitsTest {
 
   @Test
   void drainLimitUsesClockOfScope() {
-    var acceptor = open(TcpLimitsTest::readAll, o -> o.withDrainLimit(Duration.ofSeconds(10)));
+    var acceptor = open(TcpLimitsTest::echoAll, o -> o.withDrainLimit(Duration.ofSeconds(10)));
     try (var peer = new Peer(acceptor.port()).send("x")) {
       awaitClient();
       acceptor.sendPoisonPill();
@@ -326,7 +326,7 @@ class TcpLimitsTest {
   @Test
   void endlessLimitIsNoLimit() {
     var noLimit = Duration.ofSeconds(Long.MAX_VALUE);
-    var acceptor = open(TcpLimitsTest::readAll,
+    var acceptor = open(TcpLimitsTest::echoAll,
         o -> o.withIdleLimit(noLimit).withTotalLimit(noLimit).withWriteLimit(noLimit).withDrainLimit(noLimit));
     try (var peer = new Peer(acceptor.port())) {
       advanceSeconds(10_000);
