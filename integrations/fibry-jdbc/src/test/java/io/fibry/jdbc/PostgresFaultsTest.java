@@ -77,8 +77,9 @@ class PostgresFaultsTest {
   private volatile boolean isCancelling;
 
   @AfterEach
-  void end() throws IOException {
+  void closeAll() throws IOException {
     isCancelling = false;
+    server.resume(); // a failed test may have left it paused
     for (var node : nodes) node.close();
     server.close();
   }
@@ -106,18 +107,18 @@ class PostgresFaultsTest {
     if (faults.containsKey(Fault.KILL_SERVER)) faults.remove(Fault.PAUSE_SERVER); // a dead server cannot be paused
 
     ledgers.awaitMore(random.nextInt(500));
-    long begin = System.nanoTime();
-    long end = begin + TimeUnit.MILLISECONDS.toNanos(random.nextInt(MAX_FAULT_MILLIS));
-    for (var fault : faults.entrySet()) begin(fault.getKey(), fault.getValue());
-    ledgers.await("the end of the faults " + faults.keySet(), () -> System.nanoTime() - end > 0);
-    for (var fault : faults.entrySet()) end(fault.getKey(), fault.getValue());
+    long beginNanos = System.nanoTime();
+    long endNanos = beginNanos + TimeUnit.MILLISECONDS.toNanos(random.nextInt(MAX_FAULT_MILLIS));
+    for (var fault : faults.entrySet()) beginFault(fault.getKey(), fault.getValue());
+    ledgers.await("the end of the faults " + faults.keySet(), () -> System.nanoTime() - endNanos > 0);
+    for (var fault : faults.entrySet()) endFault(fault.getKey(), fault.getValue());
     long healed = System.nanoTime();
     ledgers.awaitAllLedgers(healed);
     System.out.printf("%s for %.1f s, all ledgers answered %.1f s later: %s%n", faults.keySet(),
-        (healed - begin) / 1e9, (System.nanoTime() - healed) / 1e9, ledgers);
+        (healed - beginNanos) / 1e9, (System.nanoTime() - healed) / 1e9, ledgers);
   }
 
-  private void begin(Fault fault, StoreNode node) {
+  private void beginFault(Fault fault, StoreNode node) {
     counts.merge(fault, 1, Integer::sum);
     switch (fault) {
       case CANCEL_STATEMENTS -> {
@@ -133,7 +134,7 @@ class PostgresFaultsTest {
     }
   }
 
-  private void end(Fault fault, StoreNode node) throws IOException {
+  private void endFault(Fault fault, StoreNode node) throws IOException {
     switch (fault) {
       case CANCEL_STATEMENTS -> isCancelling = false;
       case END_CONNECTIONS, CLOSE_CONNECTIONS -> {
