@@ -20,7 +20,7 @@ class ReadmeTest {
   }
 
   @Test
-  void readmeCodeIsRunByTest() throws Exception {
+  void readmeShowsCodeOfTests() throws Exception {
     var testCode = unindented(Files.readString(Path.of("src/test/java/io/fibry/simulation/SnippetsTest.java")));
     var blocks = BLOCK.matcher(readme()).results().map(match -> match.group(1)).toList();
 

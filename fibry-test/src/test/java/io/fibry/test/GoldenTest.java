@@ -52,7 +52,7 @@ class GoldenTest {
   }
 
   @Test
-  void goldenCheckFailsOnceForEachSafeChange() throws IOException {
+  void safeChangeFailsFirstCheckAndWritesGoldenFiles() throws IOException {
     var first = Codec.of(First.Event.class);
 
     assertEquals("the types have no samples yet. Look at " + folder + ", and commit it: its schema.txt is new, and "

@@ -61,7 +61,7 @@ public abstract class ModularReadme {
   }
 
   @Test
-  void readmeCodeIsRunByTest() throws Exception {
+  void readmeShowsCodeOfTests() throws Exception {
     var run = unindented(source(programClass) + source("JavadocSnippetsTest"));
     var blocks = BLOCK.matcher(Files.readString(Path.of("README.md"))).results().map(match -> match.group(1)).toList();
 

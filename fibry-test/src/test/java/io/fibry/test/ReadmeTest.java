@@ -13,7 +13,7 @@ class ReadmeTest {
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
 
   @Test
-  void readmeCodeIsRunByTest() throws Exception {
+  void readmeShowsCodeOfTests() throws Exception {
     var testCode = unindented(Files.readString(Path.of("src/test/java/io/fibry/test/SnippetsTest.java")));
     var blocks = BLOCK.matcher(Files.readString(Path.of("README.md"))).results().map(match -> match.group(1)).toList();
 

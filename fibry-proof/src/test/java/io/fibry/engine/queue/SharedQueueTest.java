@@ -21,10 +21,11 @@ import org.junit.jupiter.api.Test;
  * and messages of one sender are handled in order. Workers never use more permits than exist. No
  * element waits while no thread serves the queue.
  *
- * <p>Changes of {@link SharedQueue} were tried. The tests fail if a worker becomes idle without a
- * check for messages, or checks for messages before it declares itself free. They fail if a
- * finished message does not free its key or its permits. They also fail if an offer does not report
- * an idle worker, or if the removal of an entry does not advance the next entry of its key.
+ * <p>The tests were checked against deliberate bugs in {@link SharedQueue}. They fail if a worker
+ * becomes idle without a check for messages, or checks for messages before it declares itself free.
+ * They fail if a finished message does not free its key or its permits. They also fail if an offer
+ * does not report an idle worker, or if the removal of an entry does not advance the next entry of
+ * its key.
  */
 @Tag("lincheck")
 class SharedQueueTest {
@@ -171,7 +172,7 @@ class SharedQueueTest {
 
     @Validate
     public void check() {
-      if (ended) end(); // in a pool, each thread that comes after the end ends the queue again
+      if (ended) end(); // a thread of a pool that reaches the queue after its end also drains it
       for (int sender = 0; sender < 6; sender++)
         for (int n = 1; n <= sent[sender]; n++)
           if (outcomes[sender * ELEMENTS_PER_SENDER + n] != 1)

@@ -77,7 +77,10 @@ class RowTest {
     assertEquals(shownActivity, ActorRow.withoutTexts(activity));
   }
 
-  /** Otherwise a suspended actor would look like a running actor. */
+  /**
+   * The row and the page recognize activities by the engine's texts. If the engine changed a text, a
+   * suspended actor would look like a running actor.
+   */
   @Test
   void activityTextsOfRowAndPageExistInEngine() throws IOException {
     var engine = Files.readString(Path.of("../../fibry-core/src/main/java/io/fibry/engine/cell/ActorInspector.java"));

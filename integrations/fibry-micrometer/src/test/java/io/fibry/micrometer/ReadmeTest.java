@@ -46,7 +46,7 @@ class ReadmeTest {
   }
 
   @Test
-  void readmeCodeIsRunByTest() throws Exception {
+  void readmeShowsCodeOfTests() throws Exception {
     var testedCode = withoutIndents(Files.readString(SOURCES.resolve("Shop.java"))
         + Files.readString(SOURCES.resolve("ContextCarrierTest.java"))
         + Files.readString(SOURCES.resolve("TraceCarrierTest.java")));

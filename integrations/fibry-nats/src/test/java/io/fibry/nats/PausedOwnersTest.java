@@ -43,13 +43,13 @@ class PausedOwnersTest {
   }
 
   @Test
-  void pausedOwnersKeepConsistencyOnSingleServer() throws Exception {
+  void pausedOwnersLoseNoTurnOnSingleServer() throws Exception {
     servers.add(NatsServer.start(Servers.folder()));
     pauseAgainAndAgain(1);
   }
 
   @Test
-  void pausedOwnersKeepConsistencyOnThreeServers() throws Exception {
+  void pausedOwnersLoseNoTurnOnThreeServers() throws Exception {
     servers.addAll(NatsServer.cluster(Servers.folder(), 3));
     pauseAgainAndAgain(3);
   }
