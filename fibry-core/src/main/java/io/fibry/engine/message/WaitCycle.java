@@ -15,8 +15,8 @@ import java.util.function.Predicate;
  *
  * <p><b>Search.</b> A handler that is about to wait first publishes a {@link Wait}, in its own
  * activation and in the activations of the outer handlers on the same thread. The handler then
- * follows the chain: to the actor for which it waits, to the wait of that actor's handler, and so
- * on, perhaps back to this thread.
+ * follows the chain: to the request for which it waits, to the wait of the handler that has this
+ * request now, and so on, perhaps back to this thread.
  *
  * <p><b>No cycle is missed.</b> If several waits close a cycle together, the wait that is published
  * last sees all others, because each handler publishes before it searches.

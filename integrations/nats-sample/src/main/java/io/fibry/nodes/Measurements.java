@@ -117,8 +117,8 @@ final class Measurements implements AutoCloseable {
       var stored = times(threads, thread -> client.requestWithTimeout("store." + thread, BODY, ASK_LIMIT).get());
       var turns = turns(threads);
       compare("requests to durable actors" + setting, asks, "bare messages to a stream, as turns expect them", turns);
-      compare("bare requests whose answerer stores first" + setting, stored, "the same", turns);
-      compare("requests to durable actors" + setting, asks, "bare requests whose answerer stores first", stored);
+      compare("bare requests, a message stored before the answer" + setting, stored, "the same", turns);
+      compare("requests to durable actors" + setting, asks, "bare requests, a message stored before the answer", stored);
     }
   }
 
