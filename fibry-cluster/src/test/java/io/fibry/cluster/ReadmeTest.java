@@ -36,9 +36,9 @@ class ReadmeTest {
             })) {
       shop.expose("till", Till.class, till);             // all nodes may send to it
 
-      var far = office.actor("till", Till.class);       // an Actor<Till> like any other
-      far.sendMessage(new Pay(500));
-      return far.ask(new Sum());
+      var remoteTill = office.actor("till", Till.class); // an Actor<Till> like any other
+      remoteTill.sendMessage(new Pay(500));
+      return remoteTill.ask(new Sum());
     }
   }
   // @end
@@ -57,7 +57,7 @@ class ReadmeTest {
         var home = Cluster.join("site", network, options -> options.withNode("home-1"))) {
       home.host(PAGE, ActorSystem.anonymous(), Duration.ofMinutes(5)); // on each node that hosts pages
 
-      var pages = web.entities(PAGE);                   // addresses, wherever they live
+      var pages = web.entities(PAGE);                   // addresses of pages, on whichever node a page is
       pages.actor("index").ask(new Visit());
       return pages.actor("index").ask(new Visit());
     }
