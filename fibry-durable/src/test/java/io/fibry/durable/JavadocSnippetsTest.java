@@ -57,7 +57,7 @@ class JavadocSnippetsTest {
   // @start region="waiting"
   sealed interface Step {}
   record Place(String item, long cents) implements Step {}
-  record Remember() implements Step {}
+  record SayThanks() implements Step {}
   record Ship(String item, String receipt) {}
 
   static final Durable<Ship> PARCEL = Durable.kind("parcel", Ship.class).state("").handler((sent, ship) -> ship.item());
@@ -66,21 +66,21 @@ class JavadocSnippetsTest {
       .state("new").handler((state, step, context) -> switch (step) {
         case Place place -> {
           String receipt = context.step("charge", String.class,
-              () -> charge(place.cents(), context.idempotencyKey("charge"))); // once, though the process may end
+              () -> charge(place.cents(), context.idempotencyKey("charge"))); // once, even if the process ends
           context.sendMessage(PARCEL, context.key(), new Ship(place.item(), receipt)); // with this turn, or never
-          context.setReminder("thanks", new Remember(), Duration.ofDays(7)); // though the process may end
+          context.setReminder("thanks", new SayThanks(), Duration.ofDays(7)); // even if the process ends
           yield "placed";
         }
-        case Remember now -> "over";
+        case SayThanks reminder -> "over";
       });
   // @end
 
   // @start region="follow"
   static final EventView<Event> EVENTS = Durable.view("account", Event.class);
 
-  static Exitable count(Store store, Map<String, Integer> withdrawals) {
-    return EVENTS.named("withdrawals").newActor(ActorSystem.anonymous(), store, fact -> {
-      if (fact.event() instanceof Withdrawn) withdrawals.merge(fact.key(), 1, Integer::sum);
+  static Exitable startCounter(Store store, Map<String, Integer> withdrawals) {
+    return EVENTS.named("withdrawals").newActor(ActorSystem.anonymous(), store, storedEvent -> {
+      if (storedEvent.event() instanceof Withdrawn) withdrawals.merge(storedEvent.key(), 1, Integer::sum);
     });
   }
   // @end
@@ -93,7 +93,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void orderIsChargedOnce(@TempDir Path folder) throws Exception {
+  void orderStoresReceiptMessageAndReminder(@TempDir Path folder) throws Exception {
     var parcel = new Store.ActorId("parcel", "o1");
     try (var store = FolderStore.open(folder);
         var orders = ORDER.entities(ActorSystem.anonymous(), store, Duration.ofMinutes(5))) {
@@ -112,11 +112,11 @@ class JavadocSnippetsTest {
   void viewCountsWithdrawals(@TempDir Path folder) {
     assertEquals(true, pay(folder));
     var withdrawals = new ConcurrentHashMap<String, Integer>();
-    try (var store = FolderStore.open(folder); var view = count(store, withdrawals)) {
+    try (var store = FolderStore.open(folder); var view = startCounter(store, withdrawals)) {
       Patience.eventually(() -> !withdrawals.isEmpty());
     }
     assertEquals(true, pay(folder));
-    try (var store = FolderStore.open(folder); var view = count(store, withdrawals)) {
+    try (var store = FolderStore.open(folder); var view = startCounter(store, withdrawals)) {
       Patience.eventually(() -> withdrawals.get("ada") >= 2);
     }
 
