@@ -118,7 +118,8 @@ final class Measurements implements AutoCloseable {
       var turns = turns(threads);
       compare("requests to durable actors" + setting, asks, "bare messages to a stream, as turns expect them", turns);
       compare("bare requests, a message stored before the answer" + setting, stored, "the same", turns);
-      compare("requests to durable actors" + setting, asks, "bare requests, a message stored before the answer", stored);
+      compare("requests to durable actors" + setting, asks, "bare requests, a message stored before the answer",
+          stored);
     }
   }
 
