@@ -75,6 +75,7 @@ class PostgresFaultsTest {
   private PGSimpleDataSource database;
   private Random random;
   private volatile boolean isCancelling;
+  private Thread canceller; // null before the first fault of this kind
 
   @AfterEach
   void closeAll() throws IOException {
@@ -112,6 +113,7 @@ class PostgresFaultsTest {
     for (var fault : faults.entrySet()) beginFault(fault.getKey(), fault.getValue());
     ledgers.await("the end of the faults " + faults.keySet(), () -> System.nanoTime() - endNanos > 0);
     for (var fault : faults.entrySet()) endFault(fault.getKey(), fault.getValue());
+    if (canceller != null) Patience.awaitEnd(canceller); // the server runs again, so the fiber does not hang
     long healed = System.nanoTime();
     ledgers.awaitAllLedgers(healed);
     System.out.printf("%s for %.1f s, all ledgers answered %.1f s later: %s%n", faults.keySet(),
@@ -124,7 +126,7 @@ class PostgresFaultsTest {
       case CANCEL_STATEMENTS -> {
         isCancelling = true;
         long seed = random.nextLong();
-        Patience.startFiber(() -> cancelStatements(new Random(seed)));
+        canceller = Patience.startFiber(() -> cancelStatements(new Random(seed)));
       }
       case END_CONNECTIONS -> administer("select pg_terminate_backend(pid)" + OF_CLIENTS);
       case HOLD, SLOW, DROP, DROP_ANSWERS -> node.proxy.set(FaultProxy.Mode.valueOf(fault.name()));
