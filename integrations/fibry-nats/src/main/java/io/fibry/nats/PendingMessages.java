@@ -225,7 +225,7 @@ final class PendingMessages {
     return present;
   }
 
-  /** Tries again to purge handled messages, and returns those that are not purged yet. */
+  /** Tries again to purge handled messages, and returns the messages that are not purged yet. */
   List<Done> retryAndListUnpurged() {
     retryRemovals();
     return handledSeqs.entrySet().stream().map(handled -> new Done(handled.getKey(), handled.getValue())).toList();

@@ -27,7 +27,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -108,39 +107,6 @@ class NatsStoreTest extends StreamFixture {
     assertEquals(List.of(), nextStore.load(ADA).pendingIds());
     assertEquals(List.of(), nextStore.pending(ADA, Instant.MAX, 9));
     Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == 0);
-  }
-
-  @Test
-  void messageReplacedDuringReadIsReadOnce() {
-    int messages = 300; // more than the store reads at once
-    for (int i = 0; i < messages; i++) store.enqueue(message(ADA, "m" + i), Integer.MAX_VALUE);
-    Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == messages);
-    var otherStore = open().store();
-    faulty.runBeforeSecondSingleRead(
-        () -> otherStore.enqueue(message(ADA, "m0"), Integer.MAX_VALUE).toCompletableFuture().join());
-
-    var ids = store.pending(ADA, Instant.MAX, 2 * messages).stream().map(Store.PendingMessage::id).toList();
-
-    assertEquals(messages, ids.size());
-    assertEquals("m0", ids.getLast());
-    assertEquals(messages, Set.copyOf(ids).size());
-  }
-
-  @Test
-  void endOfLifeAwaitsAllPurgesThatItStarts() {
-    int messages = 300; // more than the store purges at once
-    var ids = IntStream.range(0, messages).mapToObj(i -> "m" + i).toList();
-    for (var id : ids) store.enqueue(message(ADA, id), Integer.MAX_VALUE);
-    Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == messages);
-    var pendingMessages = faulty.pendingMessages(ADA);
-    faulty.failPurges();
-    pendingMessages.beginLife(pendingMessages.findPresent(ids));
-    faulty.allowPurges();
-
-    pendingMessages.endLife();
-
-    assertEquals(0, faulty.countRunningPurges());
-    assertEquals(0, countMessages(subjects.messagesFilter(ADA)));
   }
 
   @Test
