@@ -86,6 +86,7 @@ final class ConstantPool {
     return text(readU2(bytes, offsets[index] + 1));
   }
 
+  /** Returns a text, which is exact if it has no characters above U+FFFF; the redirects have none. */
   String text(int utf8Index) {
     return new String(bytes, offsets[utf8Index] + 3, readU2(bytes, offsets[utf8Index] + 1), StandardCharsets.UTF_8);
   }
@@ -101,6 +102,7 @@ final class ConstantPool {
     return add(METHOD, ownerClass, nameAndType);
   }
 
+  /** Adds a text of a redirect, which has only ASCII characters. */
   private int addText(String text) {
     byte[] encoded = text.getBytes(StandardCharsets.US_ASCII);
     add(UTF8, encoded.length);
