@@ -93,8 +93,7 @@ public interface ActorScope extends AutoCloseable {
 
   /**
    * Waits until no message is queued, no handler runs and no timer is due; for tests. With a manual
-   * clock, a handler that sleeps and an actor that is suspended do not count as busy, until the test
-   * advances the clock to the end of their wait.
+   * clock, sleeping handlers and suspended actors count as idle until the test advances the clock.
    *
    * @param limit how long to wait at most, by the system's clock, whichever clock the scope has
    * @return true if the scope became quiet, false if the limit was over before that
@@ -131,9 +130,9 @@ public interface ActorScope extends AutoCloseable {
    * Ends all actors and scopes in this scope, the newest first; each actor first handles its queued
    * messages. When the limit is over, the remaining actors are interrupted. Actors that still run
    * after the kill grace are cut off: see {@link Exitable#kill}. Once the close has begun, no
-   * actor can be made in the scope. Only {@code Entities} still load actors, because the scope's
-   * servers may need them until they have ended. No handler begins after this method has returned.
-   * The root scope ends only the actors that it tracks, and stays open, so new handlers may begin.
+   * actor can be made, except by {@code Entities}, which the scope's servers may need until they
+   * end. No handler begins after this method has returned. But the root scope ends only the actors
+   * that it tracks, and stays open.
    *
    * <p>A second call waits for the report of the first call. If a handler inside the scope calls
    * this method, all other actors end, and the method returns; the handler's own actor ends after

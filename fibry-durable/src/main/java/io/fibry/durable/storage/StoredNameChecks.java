@@ -6,7 +6,7 @@ import io.fibry.text.Lines;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
-/** Checks stored names and texts. Also makes and recognizes the ids of idempotent messages. */
+/** Checks stored names and texts, and makes the ids of idempotent messages. */
 public final class StoredNameChecks {
   private static final int MAX_BYTES = 512;
   private static final String IDEMPOTENT_PREFIX = "once:";

@@ -37,7 +37,7 @@ final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
     return mustOutliveScopes.test(bean);
   }
 
-  /** Ignores a single bean that is destroyed, because the application continues without the bean. */
+  /** Ignores a single bean that is destroyed, because the application continues without it. */
   @Override
   public void postProcessBeforeDestruction(Object bean, String name) {
     if (areAllSingletonsDestroyed()) scopes.forEach(ActorScope::close);
