@@ -86,7 +86,7 @@ final class ConstantPool {
     return text(readU2(bytes, offsets[index] + 1));
   }
 
-  /** Returns a text, which is exact if it has no characters above U+FFFF; the redirects have none. */
+  /** Returns a text. It is exact if it has no characters above U+FFFF, as all redirected names. */
   String text(int utf8Index) {
     return new String(bytes, offsets[utf8Index] + 3, readU2(bytes, offsets[utf8Index] + 1), StandardCharsets.UTF_8);
   }
