@@ -64,7 +64,7 @@ final class StressRound {
   private final AtomicBoolean isHandling = new AtomicBoolean();
   final AtomicInteger stopHookRuns = new AtomicInteger();
   final AtomicInteger closeHookRuns = new AtomicInteger();
-  // not volatile on purpose: the round fails if a handler does not see the writes of the previous one
+  // this array and the next four fields are not volatile: handlers must see earlier writes
   private final int[] lastNumbers; // the last handled number per sender and rank
   private int handlerStarts;
   private int handlerEnds; // equal to handlerStarts between two handlers

@@ -47,7 +47,8 @@ class EntitiesIdleTest {
     bank.ada().ask(new Balance());
 
     bank.clock.advance(BankFixture.IDLE.minusNanos(1));
-    // if the sweeper passivated the actor too early, it would do so now; there is no event to wait for
+    // if the sweeper passivated the actor too early, it would do so now; no event
+    // shows that it has not done so
     for (int i = 0; i < 1_000; i++) Thread.yield();
     assertEquals(1, bank.accounts.size());
     bank.clock.advance(BankFixture.IDLE.dividedBy(8).plusNanos(1));

@@ -141,8 +141,8 @@ class InactiveActorsTest {
   }
 
   /**
-   * One thread makes all choices from a seed. The bytes on the disk at a power cut may differ, because
-   * the journal and the compaction have threads of their own.
+   * One thread makes all choices from a seed. The bytes on the disk at a power cut may differ,
+   * because the journal and the compaction have threads of their own.
    */
   @Test
   void storeKnowsAllActorsAfterPowerCuts() {
@@ -189,7 +189,8 @@ class InactiveActorsTest {
 
   /**
    * Runs many lives of all actors on several threads. Meanwhile the index changes the entry of each
-   * actor from an object to a row of a table and back, and the compaction moves records to other files.
+   * actor from an object to a row of a table and back, and the compaction moves records to other
+   * files.
    */
   private void runLives(Opening disk, int lives) throws Exception {
     System.out.println("inactive actors: -Dfibry.seed=" + seed);

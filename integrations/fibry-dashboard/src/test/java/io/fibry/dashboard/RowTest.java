@@ -78,8 +78,8 @@ class RowTest {
   }
 
   /**
-   * The row and the page recognize activities by the engine's texts. If the engine changed a text, a
-   * suspended actor would look like a running actor.
+   * The row and the page recognize activities by the engine's texts. If the engine changed a text,
+   * a suspended actor would look like a running actor.
    */
   @Test
   void activityTextsOfRowAndPageExistInEngine() throws IOException {
