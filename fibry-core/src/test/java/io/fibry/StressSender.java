@@ -44,7 +44,7 @@ final class StressSender implements Runnable {
     var item = new StressItem(round, senderIndex, number++, refusesBatches ? Kind.TELL : kind, random.nextInt(20) == 0);
     item.payload = item.number + 1;
     items.add(item);
-    if (round.progress.incrementAndGet() == round.endAfter) round.end();
+    if (round.progress.incrementAndGet() == round.endAfterMessages) round.end();
     return item;
   }
 

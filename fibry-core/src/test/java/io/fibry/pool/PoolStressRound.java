@@ -67,7 +67,7 @@ final class PoolStressRound {
   final int retries;
   private final int senders;
   private final int messagesPerSender;
-  private final int endAfter;
+  private final int endAfterMessages;
   private final ActorScope scope;
   private final Actor<Object> pool;
   private final Queue<PoolStressItem> items = new ConcurrentLinkedQueue<>();
@@ -88,7 +88,7 @@ final class PoolStressRound {
     this.workers = 1 + random.nextInt(4);
     this.senders = 1 + random.nextInt(4);
     this.messagesPerSender = 20 + random.nextInt(100);
-    this.endAfter = 1 + random.nextInt(senders * messagesPerSender);
+    this.endAfterMessages = 1 + random.nextInt(senders * messagesPerSender);
     this.ending = Ending.values()[random.nextInt(Ending.values().length)];
     this.startLatch = new CountDownLatch(senders);
     for (int key = 0; key < KEYS; key++) activeByKey[key] = new AtomicInteger();
@@ -237,7 +237,7 @@ final class PoolStressRound {
       for (int number = 0; number < messagesPerSender; number++) {
         jitter(senderRandom.nextInt(200));
         send(next(sender, number, senderRandom), senderRandom);
-        if (progress.incrementAndGet() == endAfter) end(senderRandom);
+        if (progress.incrementAndGet() == endAfterMessages) end(senderRandom);
       }
     } catch (Throwable failure) {
       fault("sender " + sender + " failed: " + failure + List.of(failure.getStackTrace()));
@@ -347,6 +347,6 @@ final class PoolStressRound {
 
   private String describe() {
     return " [" + kind + " of " + workers + ", " + mailbox + ", " + strategy + ", " + policy + ", " + ending + " at "
-        + endAfter + " of " + senders + "x" + messagesPerSender + "]\n" + scope.dump();
+        + endAfterMessages + " of " + senders + "x" + messagesPerSender + "]\n" + scope.dump();
   }
 }
