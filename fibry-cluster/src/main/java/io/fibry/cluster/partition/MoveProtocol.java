@@ -32,8 +32,7 @@ final class MoveProtocol {
 
     /** Returns the stage after a step, which this stage must permit. */
     PartitionStage after(MoveStep step) {
-      return MOVES.stream().filter(move -> move.from == this && move.step == step).findFirst()
-          .orElseThrow(() -> new IllegalStateException("a partition that is " + this + " cannot " + step)).to;
+      return next(MOVES, "a partition", this, step);
     }
   }
 
@@ -49,8 +48,8 @@ final class MoveProtocol {
     LOSE // another node may own the partition, or the right cannot be written
   }
 
-  /** A row of the coordinator's table. */
-  record Move(PartitionStage from, MoveStep step, PartitionStage to) {}
+  /** A row of a table, with the stages before and after a step. */
+  record Move<S, T>(S from, T step, S to) {}
 
   /** How a gate treats the messages that arrive. */
   enum GateStage {
@@ -58,8 +57,7 @@ final class MoveProtocol {
 
     /** Returns the stage after a step, which this stage must permit. */
     GateStage after(GateStep step) {
-      return GATE_MOVES.stream().filter(move -> move.from == this && move.step == step).findFirst()
-          .orElseThrow(() -> new IllegalStateException("a gate that is " + this + " cannot " + step)).to;
+      return next(GATE_MOVES, "a gate", this, step);
     }
   }
 
@@ -71,36 +69,40 @@ final class MoveProtocol {
     FORWARD // sends the messages to the next owner
   }
 
-  /** A row of the gate's table. */
-  record GateMove(GateStage from, GateStep step, GateStage to) {}
-
-  static final List<Move> MOVES = Stream.concat(Stream.of(
-      new Move(PartitionStage.AWAY, MoveStep.TAKE, PartitionStage.OWNED),
-      new Move(PartitionStage.OWNED, MoveStep.RELEASE, PartitionStage.RELEASING),
-      new Move(PartitionStage.RELEASING, MoveStep.CLOSE, PartitionStage.CLOSED),
-      new Move(PartitionStage.CLOSED, MoveStep.FREE, PartitionStage.RELEASED),
-      new Move(PartitionStage.RELEASED, MoveStep.FORWARD, PartitionStage.FORWARDING),
-      new Move(PartitionStage.RELEASED, MoveStep.TAKE, PartitionStage.OWNED),
-      new Move(PartitionStage.RELEASED, MoveStep.END, PartitionStage.ENDING),
-      new Move(PartitionStage.FORWARDING, MoveStep.TAKE, PartitionStage.OWNED),
-      new Move(PartitionStage.FORWARDING, MoveStep.END, PartitionStage.ENDING),
-      new Move(PartitionStage.ENDING, MoveStep.LEAVE, PartitionStage.AWAY)),
+  static final List<Move<PartitionStage, MoveStep>> MOVES = Stream.concat(Stream.of(
+      new Move<>(PartitionStage.AWAY, MoveStep.TAKE, PartitionStage.OWNED),
+      new Move<>(PartitionStage.OWNED, MoveStep.RELEASE, PartitionStage.RELEASING),
+      new Move<>(PartitionStage.RELEASING, MoveStep.CLOSE, PartitionStage.CLOSED),
+      new Move<>(PartitionStage.CLOSED, MoveStep.FREE, PartitionStage.RELEASED),
+      new Move<>(PartitionStage.RELEASED, MoveStep.FORWARD, PartitionStage.FORWARDING),
+      new Move<>(PartitionStage.RELEASED, MoveStep.TAKE, PartitionStage.OWNED),
+      new Move<>(PartitionStage.RELEASED, MoveStep.END, PartitionStage.ENDING),
+      new Move<>(PartitionStage.FORWARDING, MoveStep.TAKE, PartitionStage.OWNED),
+      new Move<>(PartitionStage.FORWARDING, MoveStep.END, PartitionStage.ENDING),
+      new Move<>(PartitionStage.ENDING, MoveStep.LEAVE, PartitionStage.AWAY)),
       Stream.of(PartitionStage.values())
-          .map(stage -> new Move(stage, MoveStep.LOSE, PartitionStage.AWAY)))
+          .map(stage -> new Move<>(stage, MoveStep.LOSE, PartitionStage.AWAY)))
       .toList();
 
-  static final List<GateMove> GATE_MOVES = List.of(
-      new GateMove(GateStage.HOLDING, GateStep.HOLD, GateStage.HOLDING),
-      new GateMove(GateStage.HOLDING, GateStep.OPEN, GateStage.OPEN),
+  static final List<Move<GateStage, GateStep>> GATE_MOVES = List.of(
+      new Move<>(GateStage.HOLDING, GateStep.HOLD, GateStage.HOLDING),
+      new Move<>(GateStage.HOLDING, GateStep.OPEN, GateStage.OPEN),
       // Another node has taken the partition first
-      new GateMove(GateStage.HOLDING, GateStep.FORWARD, GateStage.FORWARDING),
+      new Move<>(GateStage.HOLDING, GateStep.FORWARD, GateStage.FORWARDING),
       // A sender knows a later owner
-      new GateMove(GateStage.OPEN, GateStep.HOLD, GateStage.HOLDING),
-      new GateMove(GateStage.OPEN, GateStep.RELEASE, GateStage.RELEASED),
-      new GateMove(GateStage.RELEASED, GateStep.FORWARD, GateStage.FORWARDING),
+      new Move<>(GateStage.OPEN, GateStep.HOLD, GateStage.HOLDING),
+      new Move<>(GateStage.OPEN, GateStep.RELEASE, GateStage.RELEASED),
+      new Move<>(GateStage.RELEASED, GateStep.FORWARD, GateStage.FORWARDING),
       // This node takes the partition again
-      new GateMove(GateStage.RELEASED, GateStep.HOLD, GateStage.HOLDING),
-      new GateMove(GateStage.FORWARDING, GateStep.HOLD, GateStage.HOLDING));
+      new Move<>(GateStage.RELEASED, GateStep.HOLD, GateStage.HOLDING),
+      new Move<>(GateStage.FORWARDING, GateStep.HOLD, GateStage.HOLDING));
 
   private MoveProtocol() {}
+
+  private static <S extends Enum<S>, T extends Enum<T>> S next(List<Move<S, T>> table, String subject, S stage,
+      T step) {
+    return table.stream().filter(move -> move.from == stage && move.step == step).findFirst()
+        .orElseThrow(
+            () -> new IllegalStateException(subject + " that is " + stage.name() + " cannot " + step.name())).to;
+  }
 }
