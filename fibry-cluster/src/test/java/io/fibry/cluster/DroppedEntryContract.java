@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Request;
+import io.fibry.cluster.Places.Where;
 import io.fibry.cluster.membership.PartitionAssignment;
 import io.fibry.cluster.wire.Subjects;
 import io.fibry.pool.Entities;
@@ -23,8 +23,6 @@ import org.junit.jupiter.api.Test;
  * forward. The leases last one minute, so they do not expire during a test.
  */
 abstract class DroppedEntryContract {
-  record Where() implements Request<Where, String> {}
-
   private static final int KEYS = 20;
   private static final int PARTITIONS = 8;
 
@@ -48,12 +46,6 @@ abstract class DroppedEntryContract {
             .withScope(scope));
   }
 
-  private Entities<String, Where> host(Cluster node) {
-    String name = node.self().name();
-    return node.host("place", Where.class, scope.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
-        .newActor((Where where, ActorContext<Where> context) -> context.reply(where, name)));
-  }
-
   private static List<String> answers(Entities<String, Where> places) {
     return IntStream.range(0, KEYS).mapToObj(i -> places.actor("k" + i).ask(new Where(), Patience.LONG)).toList();
   }
@@ -61,8 +53,8 @@ abstract class DroppedEntryContract {
   @Test
   void nodeWhoseEntryIsDroppedKeepsItsPartitions() {
     try (var a = join("a"); var b = join("b"); var server = network.connect(app, "server")) {
-      host(a);
-      var places = host(b);
+      Places.host(a, scope);
+      var places = Places.host(b, scope);
       Patience.eventually(() -> b.members().size() == 2 && answers(places).equals(preferredNodes(b)));
       var answersBefore = answers(places);
 
@@ -79,7 +71,7 @@ abstract class DroppedEntryContract {
   @Test
   void nodeRejoinsWithNewLifeWhenItsEntryIsDropped() {
     try (var a = join("a"); var server = network.connect(app, "server")) {
-      var places = host(a);
+      var places = Places.host(a, scope);
       String life = a.self().id();
 
       String key = new Subjects(app).keyOfNode("a");

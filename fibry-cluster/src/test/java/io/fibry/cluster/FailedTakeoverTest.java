@@ -3,14 +3,12 @@ package io.fibry.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Request;
+import io.fibry.cluster.Places.Where;
 import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.wire.Subjects;
-import io.fibry.pool.Entities;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
@@ -29,8 +27,6 @@ import org.junit.jupiter.api.Test;
  * partition in between, and handles the messages that the first node holds.
  */
 class FailedTakeoverTest {
-  record Where() implements Request<Where, String> {}
-
   private static final Duration TICK = Duration.ofMillis(500);
   private static final Subjects SUBJECTS = new Subjects("bank");
   // If both nodes are members, the first should own the partition
@@ -78,15 +74,6 @@ class FailedTakeoverTest {
         .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
   }
 
-  private Entities<String, Where> host(Cluster node) {
-    String name = node.self().name();
-    return node.host("place", Where.class, scope.anonymous(), Duration.ofHours(1), (builder, key) -> builder
-        .newActor((Where where, ActorContext<Where> context) -> {
-          handled.add(name);
-          context.reply(where, name);
-        }));
-  }
-
   private void passTime(Duration time) {
     for (var remaining = time; remaining.isPositive(); remaining = remaining.minus(TICK)) {
       clock.advance(TICK);
@@ -101,12 +88,14 @@ class FailedTakeoverTest {
   @Test
   void nodeHandlesNoMessageThatOwnerInBetweenHandled() {
     var preferred = join(PREFERRED, this::connectPreferred);
-    var hosting = Patience.startFiber(() -> { host(preferred); }); // returns when the partition has an owner
+    var hosting = Patience.startFiber(() -> { // ends when the partition has an owner
+      Places.host(preferred, scope, handled::add);
+    });
     Patience.eventually(() -> network.openTransport().get(SUBJECTS.keyOfNode(PREFERRED)).isPresent()
         && preferred.self().hosts().contains("place"));
     passTime(TICK.multipliedBy(4)); // now it listens
     var other = join(OTHER, this::connectOther);
-    var places = host(other);
+    var places = Places.host(other, scope, handled::add);
     assertTrue(isOwner(other));
     assertEquals(OTHER, join("asking", network).entities("place", Where.class).actor("ada").ask(new Where()));
     Patience.awaitEnd(hosting);

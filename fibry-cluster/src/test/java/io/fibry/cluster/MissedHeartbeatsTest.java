@@ -3,10 +3,8 @@ package io.fibry.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Request;
 import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.wire.Subjects;
@@ -24,8 +22,6 @@ import org.junit.jupiter.api.Test;
  * lease of node a may thus be valid for longer than node b has measured.
  */
 class MissedHeartbeatsTest {
-  record Where() implements Request<Where, String> {}
-
   private static final Duration LEASE = Duration.ofSeconds(5);
   private static final Duration TICK = Duration.ofMillis(500);
   private static final int PARTITIONS = 8;
@@ -59,8 +55,7 @@ class MissedHeartbeatsTest {
     var node = Cluster.join("bank", (app, nodeName) -> withFaults(network.connect(app, nodeName), nodeName),
         options -> options.withNode(name).withLease(LEASE).withPartitions(PARTITIONS).withScope(scope)
             .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
-    node.host("place", Where.class, scope.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
-        .newActor((Where where, ActorContext<Where> context) -> context.reply(where, name)));
+    Places.host(node, scope);
     return node;
   }
 

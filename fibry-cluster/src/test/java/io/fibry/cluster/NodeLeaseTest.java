@@ -7,11 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.Request;
+import io.fibry.cluster.Places.Where;
 import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.pool.Entities;
@@ -33,8 +32,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests that a node stops answering before other nodes consider it dead. */
 class NodeLeaseTest {
-  record Where() implements Request<Where, String> {}
-
   private enum Fault {
     NONE, CUT, // no call of the node reaches the table
     DEAF, // calls of the node reach the table, and no answer comes back
@@ -78,12 +75,6 @@ class NodeLeaseTest {
     });
   }
 
-  private Entities<String, Where> hostPlaces(Cluster node) {
-    String name = node.self().name();
-    return node.host("place", Where.class, scope.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
-        .newActor((Where where, ActorContext<Where> context) -> context.reply(where, name)));
-  }
-
   private Cluster join(String node) {
     return Cluster.join("bank", network,
         options -> options.withNode(node).withLease(LEASE).withPartitions(8).withScope(scope)
@@ -114,7 +105,7 @@ class NodeLeaseTest {
 
   @Test
   void cutOffNodeStopsAnsweringBeforeItsLeaseExpires() {
-    hostPlaces(a);
+    Places.host(a, scope);
     var asker = join("asking");
     var place = asker.entities("place", Where.class).actor("x");
     Patience.eventually(() -> asker.members().size() == 2);
@@ -133,7 +124,7 @@ class NodeLeaseTest {
 
   @Test
   void lapsedNodeRejoinsWithNewLife() {
-    hostPlaces(a);
+    Places.host(a, scope);
     var place = join("asking").entities("place", Where.class).actor("x");
     assertAnswers("a", place);
     String life = a.self().id();
@@ -190,9 +181,9 @@ class NodeLeaseTest {
 
   @Test
   void keysOfLapsedNodeMoveToAnotherNode() {
-    hostPlaces(a);
+    Places.host(a, scope);
     var b = join("b");
-    var places = hostPlaces(b);
+    var places = Places.host(b, scope);
     passTime(Duration.ofSeconds(10));
     var actorOfA = places.actor(keyAt("a", places));
 
@@ -209,7 +200,7 @@ class NodeLeaseTest {
 
   @Test
   void lifeContinuesWhenSomeHeartbeatAnswersAreLost() {
-    hostPlaces(a);
+    Places.host(a, scope);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();
 
@@ -226,7 +217,7 @@ class NodeLeaseTest {
 
   @Test
   void wallClockSetForwardEndsLife() {
-    hostPlaces(a);
+    Places.host(a, scope);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();
 
@@ -240,7 +231,7 @@ class NodeLeaseTest {
 
   @Test
   void wallClockSetBackDoesNotExtendLease() {
-    hostPlaces(a);
+    Places.host(a, scope);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();
 
@@ -303,9 +294,9 @@ class NodeLeaseTest {
 
   @Test
   void nodeWithDroppedEntryKeepsPartitionsUntilLeaseExpires() {
-    hostPlaces(a);
+    Places.host(a, scope);
     var b = join("b");
-    var places = hostPlaces(b);
+    var places = Places.host(b, scope);
     passTime(Duration.ofSeconds(10));
     var actorOfA = places.actor(keyAt("a", places));
 
@@ -324,7 +315,7 @@ class NodeLeaseTest {
 
   @Test
   void nodeWithDroppedEntryRejoinsAtNextHeartbeat() {
-    hostPlaces(a);
+    Places.host(a, scope);
     var places = join("asking").entities("place", Where.class);
     var place = places.actor("x");
     assertAnswers("a", place);
@@ -339,10 +330,10 @@ class NodeLeaseTest {
 
   @Test
   void nodeWithUnheardHeartbeatsIsNotDeclaredDead() {
-    hostPlaces(a);
+    Places.host(a, scope);
     var b = Cluster.join("bank", (app, node) -> withLossyWatch(network.connect(app, node)),
         options -> options.withNode("b").withLease(LEASE).withPartitions(8).withScope(scope));
-    var places = hostPlaces(b);
+    var places = Places.host(b, scope);
     passTime(Duration.ofSeconds(10));
     var actorOfA = places.actor(keyAt("a", places));
     String life = a.self().id();
@@ -370,12 +361,12 @@ class NodeLeaseTest {
   /** Node b joins after the entry of node a was dropped, so it has seen no heartbeat of node a. */
   @Test
   void lateJoinerWaitsForLeaseOfUnseenLife() {
-    var actorOfA = hostPlaces(a).actor("x");
+    var actorOfA = Places.host(a, scope).actor("x");
     fault = Fault.CUT;
     serverDropsEntryOf("a");
 
     var b = join("b");
-    var hosting = CompletableFuture.supplyAsync(() -> hostPlaces(b), Patience::startFiber);
+    var hosting = CompletableFuture.supplyAsync(() -> Places.host(b, scope), Patience::startFiber);
     Patience.eventually(() -> b.members().stream().anyMatch(member -> member.hosts().contains("place")));
     passTime(TICK.multipliedBy(2));
 
@@ -389,7 +380,7 @@ class NodeLeaseTest {
   /** The monotonic clock of a suspended machine stops; its wall clock is right when it resumes. */
   @Test
   void suspendedNodeAnswersNothingWhenItResumes() {
-    hostPlaces(a);
+    Places.host(a, scope);
     var place = join("asking").entities("place", Where.class).actor("x");
     assertAnswers("a", place);
 

@@ -7,6 +7,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.cluster.Places.Where;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.pool.Entities;
 import io.fibry.support.Intercepted;
@@ -31,8 +32,6 @@ import org.junit.jupiter.api.Test;
  * next owner from requests of askers that this owner has answered.
  */
 class SuspendedNodeTest {
-  record Where() implements Request<Where, String> {}
-
   record Slow() implements Request<Slow, String> {}
 
   private static final Duration LEASE = Duration.ofSeconds(5);
@@ -76,15 +75,6 @@ class SuspendedNodeTest {
         .withScope(nodeScope).withWallClock(() -> Instant.EPOCH.plusNanos(nodeClock.nanoTime())));
   }
 
-  private Entities<String, Where> hostPlaces(Cluster node, ActorScope nodeScope) {
-    String name = node.self().name();
-    return node.host("place", Where.class, nodeScope.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
-        .newActor((Where where, ActorContext<Where> context) -> {
-          handled.add(name);
-          context.reply(where, name);
-        }));
-  }
-
   private void passTime(Duration time) {
     for (var remaining = time; remaining.isPositive(); remaining = remaining.minus(TICK)) {
       clock.advance(TICK);
@@ -103,8 +93,8 @@ class SuspendedNodeTest {
   @Test
   void resumedNodeHandlesNoRequestForNextOwner() {
     var a = join("a", (app, node) -> transportOfA(network.connect(app, node)), scopeOfA, clockOfA);
-    hostPlaces(a, scopeOfA);
-    hostPlaces(join("b", network, scope, clock), scope);
+    Places.host(a, scopeOfA, handled::add);
+    Places.host(join("b", network, scope, clock), scope, handled::add);
     var places = join("asking", network, scope, clock).entities("place", Where.class);
     passTime(Duration.ofSeconds(10));
     var place = places.actor(askAllAndReturnKeyOf(places, "a"));
