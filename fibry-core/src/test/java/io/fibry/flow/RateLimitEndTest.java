@@ -44,7 +44,7 @@ class RateLimitEndTest {
     assertEquals(List.of("2nd"), letters.messages(Reason.FAILED));
     assertInstanceOf(InterruptedException.class, letters.all.getFirst().cause().orElseThrow());
     assertEquals(List.of("3rd"), letters.messages(Reason.UNDELIVERED));
-    Patience.eventually(clock.dueTimes::isEmpty);
+    Patience.eventually(clock.pendingTimers::isEmpty);
   }
 
   /** Returns an actor that has handled one message and waits for a token for the second. */
@@ -52,7 +52,7 @@ class RateLimitEndTest {
     var actor = RateLimit.around(scope.anonymous().strategy(strategy), 1, Duration.ofDays(1))
         .newActor((String message) -> {});
     for (var message : List.of("1st", "2nd", "3rd")) actor.sendMessage(message);
-    Patience.eventually(() -> clock.dueTimes.size() == 1);
+    Patience.eventually(() -> clock.pendingTimers.size() == 1);
     return actor;
   }
 

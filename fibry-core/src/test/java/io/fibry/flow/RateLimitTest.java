@@ -27,7 +27,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -41,22 +41,31 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RateLimitTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  /** A manual clock that records when its pending timers are due. */
+  /** A manual clock that records its pending timers. */
   static final class RecordingClock extends Clock {
-    final Set<Long> dueTimes = new ConcurrentSkipListSet<>();
+    final Set<PendingTimer> pendingTimers = ConcurrentHashMap.newKeySet();
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-      long dueTime = nanoTime() + delay.toNanos();
-      dueTimes.add(dueTime);
+      var pending = new PendingTimer(nanoTime() + delay.toNanos());
+      pendingTimers.add(pending);
       var timer = super.schedule(delay, () -> {
-        dueTimes.remove(dueTime);
+        pendingTimers.remove(pending);
         task.run();
       });
       return () -> {
-        dueTimes.remove(dueTime);
+        pendingTimers.remove(pending);
         return timer.cancel();
       };
+    }
+  }
+
+  /** Not a record: two timers that are due at the same time differ. */
+  static final class PendingTimer {
+    private final long dueTime; // ns of the clock
+
+    private PendingTimer(long dueTime) {
+      this.dueTime = dueTime;
     }
   }
 
@@ -90,11 +99,12 @@ class RateLimitTest {
       int waiterCount = i + 1;
       Actor<String> actor = builder.newActor(this::recordTime);
       actor.sendMessage("killed");
-      Patience.eventually(() -> clock.dueTimes.size() == waiterCount);
+      Patience.eventually(() -> clock.pendingTimers.size() == waiterCount);
       killedActors.add(actor);
     }
     killedActors.forEach(Actor::kill);
     killedActors.forEach(actor -> Patience.awaitEnd(actor::waitForExit));
+    Patience.eventually(clock.pendingTimers::isEmpty); // also the timers that end the grace of a kill
 
     limitedActor.sendMessage("later");
     advanceUntilPassed(2);
@@ -121,7 +131,7 @@ class RateLimitTest {
   /** Returns the nanoseconds until the next wait ends, or 0 if no message waits. */
   private long nanosToNextWait() {
     long now = clock.nanoTime();
-    return clock.dueTimes.stream().mapToLong(dueTime -> dueTime - now).filter(nanos -> nanos > 0).findFirst()
+    return clock.pendingTimers.stream().mapToLong(timer -> timer.dueTime - now).filter(nanos -> nanos > 0).min()
         .orElse(0);
   }
 
@@ -214,7 +224,7 @@ class RateLimitTest {
     for (int i = 0; i < 5; i++) {
       int waiterCount = i;
       actors.get(i).sendMessage("go");
-      Patience.eventually(() -> order.size() == 1 && clock.dueTimes.size() == waiterCount);
+      Patience.eventually(() -> order.size() == 1 && clock.pendingTimers.size() == waiterCount);
     }
     for (int i = 1; i < 5; i++) {
       int passedCount = i + 1;
@@ -236,7 +246,7 @@ class RateLimitTest {
     for (int i = 0; i < 5; i++) pool.sendMessage(i);
     for (int remaining = 3; remaining >= 0; remaining--) {
       int waiterCount = remaining;
-      Patience.eventually(() -> times.size() == 5 - waiterCount && clock.dueTimes.size() == waiterCount);
+      Patience.eventually(() -> times.size() == 5 - waiterCount && clock.pendingTimers.size() == waiterCount);
       clock.manual.advance(Duration.ofNanos(nanosToNextWait()));
     }
 
@@ -302,7 +312,7 @@ class RateLimitTest {
 
     for (int i = 0; i < 100_000; i++) bucket.awaitToken();
 
-    assertEquals(Set.of(), clock.dueTimes);
+    assertEquals(Set.of(), clock.pendingTimers);
   }
 
   @Test
