@@ -29,7 +29,10 @@ final class DueTimes {
   private Scheduler.Timer timer;
   private boolean closed;
 
-  /** @param onDue gets the key of each actor that is due, on the timers' thread */
+  /**
+   * @param onDue gets the key of each actor that is due; runs on the scheduler's thread, or in
+   * {@link #add} if a manual clock has reached the due time already
+   */
   DueTimes(Supplier<Instant> now, Scheduler scheduler, Consumer<String> onDue) {
     this.now = now;
     this.scheduler = scheduler;
@@ -38,11 +41,13 @@ final class DueTimes {
 
   /** Sets the due time of an actor, unless the actor has an earlier due time. */
   synchronized void add(String key, Instant due) {
-    var existing = dueByKey.get(key);
-    if (closed || existing != null && !due.isBefore(existing)) return;
-    dueByKey.put(key, due);
+    if (closed) return;
     var entry = new DueEntry(due, key);
-    queue.add(entry);
+    var existing = dueByKey.get(key);
+    if (existing == null || due.isBefore(existing)) {
+      dueByKey.put(key, due);
+      queue.add(entry);
+    }
     if (queue.peek() == entry || timer == null) setTimer();
   }
 

@@ -162,4 +162,21 @@ class DueTimesTest {
 
     assertEquals(List.of("c", "b", "d"), dueKeysAfter(20));
   }
+
+  @Test
+  void keyAddedAgainSetsTimerThatFailed() {
+    var isBroken = new AtomicBoolean();
+    var calendar = new DueTimes(() -> {
+      if (isBroken.get()) throw new IllegalStateException("made up");
+      return Instant.EPOCH.plusNanos(clock.nanoTime());
+    }, clock, dueKeys::add);
+    calendar.add("a", Instant.EPOCH.plusSeconds(10));
+
+    isBroken.set(true);
+    assertEquals(List.of(), dueKeysAfter(10));
+    isBroken.set(false);
+    calendar.add("a", Instant.EPOCH.plusSeconds(15));
+
+    assertEquals(List.of("a"), dueKeys);
+  }
 }
