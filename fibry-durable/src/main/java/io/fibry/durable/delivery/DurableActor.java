@@ -196,7 +196,7 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
     try {
       return target.ask(request, remaining);
     } catch (AskTimeoutException timeout) { // has a shorter limit if the asker itself has less time
-      throw timeout.request() == request && timeout.limit().equals(remaining) ? limit.complete(timeout) : timeout;
+      throw timeout.request() == request && timeout.limit().equals(remaining) ? limit.withWholeLimit(timeout) : timeout;
     }
   }
 
@@ -232,7 +232,7 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
         delivery.release(key, call.id());
         if (failure == null) result.complete(value);
         else {
-          var cause = limit.complete(failure, call);
+          var cause = limit.withWholeLimit(failure, call);
           result.completeExceptionally(
               isUnanswered(call, cause) ? delivery.requestStoredException(key, call.message(), cause) : cause);
         }

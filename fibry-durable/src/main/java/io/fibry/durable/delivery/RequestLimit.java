@@ -53,28 +53,35 @@ record RequestLimit(Scheduler clock, Duration duration, long startNanos) {
     }
     var targetAnswer = future;
     answer.whenComplete((value, failure) -> targetAnswer.cancel(true)); // no effect if `targetAnswer` is done
-    Runnable settle = () -> targetAnswer.whenComplete((value, failure) -> {
-      if (failure == null) answer.complete(value);
-      else answer.completeExceptionally(complete(failure, request));
+    var courier = Thread.currentThread();
+    targetAnswer.whenComplete((value, failure) -> {
+      Runnable settle = () -> {
+        if (failure == null) answer.complete(value);
+        else answer.completeExceptionally(withWholeLimit(failure, request));
+      };
+      // this code runs on the courier if the target has answered already
+      if (Thread.currentThread() == courier) Thread.startVirtualThread(settle);
+      else settle.run();
     });
-    if (targetAnswer.isDone()) Thread.startVirtualThread(settle);
-    else settle.run();
   }
 
-  /** Returns a time-out of the request with the whole limit, and any other failure unchanged. */
-  Throwable complete(Throwable failure, Object request) {
+  /**
+   * If the failure is a time-out of this request, returns a copy that names the whole limit.
+   * Returns any other failure unchanged.
+   */
+  Throwable withWholeLimit(Throwable failure, Object request) {
     return failure instanceof AskTimeoutException timeout && timeout.request() == request
-        ? complete(timeout) : failure;
+        ? withWholeLimit(timeout) : failure;
   }
 
-  AskTimeoutException complete(AskTimeoutException timeout) {
+  AskTimeoutException withWholeLimit(AskTimeoutException timeout) {
     var passed = duration.minus(timeout.limit());
     if (!passed.isPositive()) return timeout;
-    var completed = new AskTimeoutException(
+    var withWholeLimit = new AskTimeoutException(
         Durations.text(passed) + " of the limit of " + Durations.text(duration) + " passed before it was sent: "
             + timeout.getMessage(),
         timeout.actor(), timeout.request(), duration, timeout.getCause(), timeout.outcome());
-    completed.setStackTrace(timeout.getStackTrace());
-    return completed;
+    withWholeLimit.setStackTrace(timeout.getStackTrace());
+    return withWholeLimit;
   }
 }

@@ -1,0 +1,38 @@
+package io.fibry.durable.delivery;
+
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+
+import io.fibry.Request;
+import io.fibry.support.Patience;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RequestLimitTest {
+  private record Question() implements Request<Question, String> {}
+
+  /** An answer that comes when the courier registers its callback. */
+  private static final class RacingAnswer extends CompletableFuture<String> {
+    @Override
+    public CompletableFuture<String> whenComplete(BiConsumer<? super String, ? super Throwable> callback) {
+      complete("answer");
+      return super.whenComplete(callback);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void courierRunsNoCodeOfAsker(boolean isAnsweredBefore) {
+    var limit = RequestLimit.start(Scheduler.system(), Duration.ofDays(1));
+    var answer = new CompletableFuture<String>();
+    var askerThread = answer.thenApply(text -> Thread.currentThread());
+
+    limit.send(new Question(), time -> isAnsweredBefore ? CompletableFuture.completedFuture("answer")
+        : new RacingAnswer(), answer);
+
+    assertNotSame(Thread.currentThread(), Patience.value(askerThread));
+  }
+}
