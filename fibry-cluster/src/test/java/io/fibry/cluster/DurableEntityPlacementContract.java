@@ -109,13 +109,16 @@ abstract class DurableEntityPlacementContract {
     try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
       var depositors = IntStream.range(0, 4)
           .mapToObj(i -> askers.submit(depositUntilStopped(accounts, i, stop))).toList();
-      for (int i = 0; i < MOVES; i++) {
-        var b = join("b" + i);
-        var accountsOfB = host(b);
-        Patience.eventually(() -> accountsOfB.size() > 0);
-        b.close();
+      try {
+        for (int i = 0; i < MOVES; i++) {
+          var b = join("b" + i);
+          var accountsOfB = host(b);
+          Patience.eventually(() -> accountsOfB.size() > 0);
+          b.close();
+        }
+      } finally { // otherwise the close of the executor waits for the askers
+        stop.set(true);
       }
-      stop.set(true);
       for (var depositor : depositors) Patience.value(depositor);
     }
   }

@@ -14,6 +14,7 @@ import java.util.concurrent.Phaser;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
@@ -115,7 +116,7 @@ final class LoadGenerator {
     /** Performs one step. The caller must have a resource. */
     void step() throws InterruptedException {
       if (isTooLate()) side.wastedSteps.increment();
-      work += pause();
+      work += simulateWork();
     }
 
     /** Performs all steps. The caller must have a resource. */
@@ -143,13 +144,14 @@ final class LoadGenerator {
   private final Phaser clients = new Phaser(1);
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final List<Side> sides;
+  private final AtomicReference<Throwable> failure = new AtomicReference<>(); // the first failure of a client
 
   LoadGenerator(long seed, Side... sides) {
     this.random = new Random(seed);
     this.sides = List.of(sides);
   }
 
-  private static long pause() throws InterruptedException {
+  private static long simulateWork() throws InterruptedException {
     long begin = System.nanoTime();
     TimeUnit.MICROSECONDS.sleep(ThreadLocalRandom.current().nextLong(5_000, 15_000));
     return System.nanoTime() - begin;
@@ -162,7 +164,7 @@ final class LoadGenerator {
     long end = System.nanoTime() + (long) (seconds * 1e9);
     var finished = new CountDownLatch(RESOURCES);
     for (int i = 0; i < RESOURCES; i++) threads.submit(() -> {
-      for (; System.nanoTime() < end; steps.increment()) work.add(pause());
+      for (; System.nanoTime() < end; steps.increment()) work.add(simulateWork());
       finished.countDown();
       return null;
     });
@@ -180,17 +182,23 @@ final class LoadGenerator {
       for (var side : sides) {
         clients.register();
         threads.execute(() -> {
-          side.ask();
-          clients.arriveAndDeregister();
+          try {
+            side.ask();
+          } catch (Throwable askFailure) {
+            failure.compareAndSet(null, askFailure);
+          } finally {
+            clients.arriveAndDeregister();
+          }
         });
       }
     }
     return new Span(start, end);
   }
 
-  /** Waits for the last answers. */
+  /** Waits for the last answers. Throws the first failure of a client. */
   void close() {
     clients.arriveAndAwaitAdvance();
     threads.shutdownNow();
+    if (failure.get() != null) throw new AssertionError("a client failed", failure.get());
   }
 }

@@ -88,8 +88,13 @@ class HistoryTest {
     try (var store = open(); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var reader = threads.submit(() -> read(store, "", new Random(seed)));
       var writer = threads.submit(() -> write(store, new Random(seed + 1)));
+      try {
+        writer.get();
+      } catch (Throwable failure) {
+        reader.cancel(true); // its last turn will not come
+        throw failure;
+      }
       turns = reader.get();
-      writer.get();
       checkReadsFromOffsets(store, turns, random);
     }
     var expected = new long[ACTORS];
