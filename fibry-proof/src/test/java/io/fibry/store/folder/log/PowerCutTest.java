@@ -112,6 +112,8 @@ class PowerCutTest {
 
       var records = new ArrayList<String>();
       open(disk, records);
+      assertEquals(appendedRecords.subList(0, acknowledgedCount),
+          records.subList(0, Math.min(acknowledgedCount, records.size())));
       acknowledgedCount = records.size();
 
       disk.forEachCrashState(64, random.nextLong(), this::check);
