@@ -67,7 +67,7 @@ record BarPanel(Result result, List<ResultRow> rows) implements Chart.Panel {
   private String description(ResultRow row) {
     String text = result.side(row).description();
     return row.size() == 0 ? text
-        : text + String.format(Locale.ROOT, "; %,d %s", row.size(), result.comparison().sizes());
+        : text + String.format(Locale.ROOT, "; %,d %s", row.size(), result.comparison().sizeNoun());
   }
 
   private double plotLeft() {

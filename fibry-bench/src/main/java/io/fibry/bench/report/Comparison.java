@@ -4,33 +4,33 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * The declaration of one or more results: the sides, and the base sides of Fibry with which the
- * others are compared.
+ * Says for one or more results which sides they have, and with which sides of Fibry, the bases, the
+ * other sides are compared.
  *
- * @param question a pattern for the names of the results
- * @param title the compared quantity, in words; {@code $1} is the first group of the question
+ * @param resultPattern matches the names of the results
+ * @param title the compared quantity, in words; {@code $1} is the first group of the pattern
  * @param bases names of base sides; for each unit and size, exactly one of them has a row
- * @param sizes a noun for the things that a size counts; empty if the results have no sizes
+ * @param sizeNoun a noun for the things that a size counts; empty if the results have no sizes
  */
-record Comparison(Pattern question, String title, List<Side> sides, List<String> bases, String sizes) {
+record Comparison(Pattern resultPattern, String title, List<Side> sides, List<String> bases, String sizeNoun) {
   // suffixes of results that are no average time: allocated memory, and other modes of JMH
   private static final Pattern SUFFIX = Pattern.compile("-(allocated|thrpt|sample|ss)$");
 
   Comparison {
     for (var base : bases) if (sides.stream().noneMatch(side -> side.isOurs() && side.name().equals(base)))
-      throw new IllegalArgumentException("the base '" + base + "' of " + question + " is no side of ours");
+      throw new IllegalArgumentException("the base '" + base + "' of " + resultPattern + " is no side of ours");
   }
 
-  static Comparison of(String question, String title, List<Side> sides, String... bases) {
-    return new Comparison(Pattern.compile(question), title, sides, List.of(bases), "");
+  static Comparison of(String resultPattern, String title, List<Side> sides, String... bases) {
+    return new Comparison(Pattern.compile(resultPattern), title, sides, List.of(bases), "");
   }
 
-  Comparison withSizes(String sizes) {
-    return new Comparison(question, title, sides, bases, sizes);
+  Comparison withSizes(String noun) {
+    return new Comparison(resultPattern, title, sides, bases, noun);
   }
 
   boolean covers(String result) {
-    return question.matcher(withoutSuffix(result)).matches();
+    return resultPattern.matcher(withoutSuffix(result)).matches();
   }
 
   private static String withoutSuffix(String result) {
@@ -38,14 +38,14 @@ record Comparison(Pattern question, String title, List<Side> sides, List<String>
   }
 
   String title(String result) {
-    String words = question.matcher(withoutSuffix(result)).replaceAll(title);
+    String words = resultPattern.matcher(withoutSuffix(result)).replaceAll(title);
     return result.endsWith("-allocated") ? words + ": memory allocated" : words;
   }
 
   /** Returns the side of this name; throws if it is not declared. */
   Side side(String name) {
     return sides.stream().filter(side -> side.name().equals(name)).findFirst()
-        .orElseThrow(() -> new IllegalStateException("'" + name + "' is no declared side of " + question
+        .orElseThrow(() -> new IllegalStateException("'" + name + "' is no declared side of " + resultPattern
             + "; declare it in Comparisons"));
   }
 
@@ -65,7 +65,7 @@ record Comparison(Pattern question, String title, List<Side> sides, List<String>
         .toList();
     if (candidates.size() == 1) return candidates.getFirst();
     throw new IllegalStateException(
-        "of the bases " + bases + " of " + question + ", " + candidates.size() + " have figures in "
+        "of the bases " + bases + " of " + resultPattern + ", " + candidates.size() + " have figures in "
             + row.unit() + (row.size() > 0 ? " for size " + row.size() : "") + ", but '" + row.side()
             + "' needs exactly one such base; measure the base too, or change Comparisons");
   }

@@ -15,7 +15,7 @@ record LinePanel(Result result, List<ResultRow> rows) implements Chart.Panel {
   @Override
   public double draw(Svg svg, double top) {
     var plane = new Plane(Axis.ofSizes(rows), Axis.ofValues(rows), top + TITLE_HEIGHT);
-    plane.draw(svg, Chart.label(rows, plane.values), result.comparison().sizes());
+    plane.draw(svg, Chart.label(rows, plane.values), result.comparison().sizeNoun());
     var sides = rows.stream().map(ResultRow::side).distinct().map(result.comparison()::side).toList();
     for (var side : sides) drawLine(svg, plane, side, cssClass(side, sides));
     double legendTop = top + TITLE_HEIGHT + PLANE_HEIGHT + AXIS_HEIGHT;

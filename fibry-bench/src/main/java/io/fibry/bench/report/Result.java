@@ -89,7 +89,7 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     checkSides();
     if (isPromise()) return;
     rows.forEach(this::base);
-    if (comparison().sizes().isEmpty() && rows.stream().anyMatch(row -> row.size() > 0))
+    if (comparison().sizeNoun().isEmpty() && rows.stream().anyMatch(row -> row.size() > 0))
       throw new IllegalStateException("'" + question + "' has sizes; say in Comparisons what they count");
   }
 
