@@ -290,8 +290,8 @@ class BadTurnTest extends TurnFixture {
     scope.find("ada", Ask.class).orElseThrow().close();
     var actor = OTHER.newActor(scope.named("ada"), store);
 
-    assertEquals("turn 1 of notes 'ada' cannot be read: it has events, which kind 'notes' does not store any more; "
-        + "let the kind store it again, or rename the kind",
+    assertEquals("turn 1 of notes 'ada' cannot be read: it has events, but kind 'notes' has no codec "
+        + "for events any more; give the kind this codec again, or rename the kind",
         assertThrowsExactly(CodecException.class, () -> actor.ask(new Ask("?"))).getMessage());
   }
 

@@ -55,8 +55,8 @@ public record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable
 
   /** Returns the codec of stored data, or throws if the kind no longer has a codec for it. */
   public <T> Codec<T> requireCodec(Optional<Codec<T>> codec, String content) {
-    return codec.orElseThrow(() -> new CodecException("it has " + content + ", which " + this
-        + " does not store any more; let the kind store it again, or rename the kind"));
+    return codec.orElseThrow(() -> new CodecException("it has " + content + ", but " + this
+        + " has no codec for " + content + " any more; give the kind this codec again, or rename the kind"));
   }
 
   /** Returns the state after an event of a turn. */
