@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests a scope that is closed by a handler for which a member of the scope waits. The clock is
- * manual, and no test advances it, so a close that waited for its limit would hang.
+ * Tests a wait cycle: a member of a scope waits for a handler, and this handler closes the scope.
+ * The clock is manual, and no test advances it, so a close that waited for its limit would hang.
  */
 class ScopeWaitCycleTest {
   private final ManualScheduler clock = new ManualScheduler();

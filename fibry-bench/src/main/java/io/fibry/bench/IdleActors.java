@@ -40,7 +40,7 @@ public final class IdleActors {
       for (var peerName : STRATEGIES) rows.add(measureInProcess(peerName, "fibry, " + peerName, state));
       for (var peerName : PEERS) rows.add(measureInProcess(peerName, peerName, state));
       var title = String.format(Locale.ROOT,
-          "heap of an idle actor that has handled %s message, measured by %,d in a process (%,d where each has a "
+          "heap of an idle actor that has handled %s message; mean of %,d actors in one process (%,d if each has a "
               + "platform thread, whose stack is not in the heap)",
           state.equals(MADE) ? "no" : "a", ACTORS, ACTORS_WITH_THREADS);
       Result.here("idle-" + state, title, rows).write();

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A body, and its hooks, each wrapped so that it throws nothing. */
+/** A body and its hooks. Each hook is wrapped so that it throws nothing; the body is not. */
 record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong startedHookCount, Handler.Returning<M, R> body,
     List<Handler<M>> beforeHooks, List<HookedFunction.After<M, R>> afterHooks,
     List<HookedFunction.OnError<M>> errorHooks)

@@ -40,7 +40,8 @@ final class PausedOwnersRound {
   private static final int QUICK_PAUSE = 6; // max ms between two requests of a quick asker
   private static final int SLOW_PAUSE = 600;
   private static final int TURN_TIME = 15; // max ms that a turn takes
-  private static final Duration NEWS_DELAY = Duration.ofSeconds(1); // leases must work without timely news of the table
+  // how late a node may hear of changes in the cluster's table; leases must work nevertheless
+  private static final Duration NEWS_DELAY = Duration.ofSeconds(1);
   private static final Duration LEASE = Duration.ofSeconds(4);
   private static final Duration QUICK_TIME = Duration.ofMillis(20); // askers are quick before and after a pause
   private static final Duration STEP = Duration.ofMillis(50);
@@ -182,15 +183,16 @@ final class PausedOwnersRound {
   }
 
   /**
-   * Pauses the owner until requests for all keys are answered, and a little longer, or for about as
-   * long as its lease. The owner may also be cut off meanwhile, because servers drop messages that
-   * a paused machine does not read.
+   * Pauses the owner either for about as long as its lease, or until requests for all keys are
+   * answered and a little longer. Meanwhile the network may also drop the owner's messages, as
+   * servers do when a paused machine does not read them.
    */
   private void pause(Machine owner) throws InterruptedException {
     Thread.sleep(random.nextInt(500));
     boolean isShort = random.nextInt(4) == 0;
     boolean isCut = random.nextBoolean();
-    // An owner that is cut off gets no turns: a refused turn would make it read the store again
+    // If the owner is disconnected, the askers are slow, so that it has no turn to store: a refused
+    // turn would make it read the store again.
     isQuick = !isCut;
     Thread.sleep(QUICK_TIME);
     long start = System.nanoTime();

@@ -8,7 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * Starts the tasks of platform threads on fibers. The JDK's scheduler begins a task of a platform
+ * Starts on fibers the tasks that platform threads submit. The JDK's scheduler begins a task of a platform
  * thread only when a carrier is idle, and so under load perhaps never (Java 25). So a task waits in
  * this queue for a fetcher, which is a fiber started to take the task, or for a busy fiber that
  * calls {@link #startPending}.

@@ -6,7 +6,7 @@ import java.lang.reflect.Type;
 import java.util.Arrays;
 
 /**
- * The class of the answer that a class of requests declares. The compiler checks the class of an
+ * The answer's class, as the class of the request declares it. The compiler checks the class of an
  * answer that is given to {@code context.reply}, but not of an answer that a handler returns. An
  * {@code ActorWithReturn<M, R>}, whose handler returns an {@code R}, is also an {@code Actor<M>},
  * which can be asked a {@code Request<M, A>}. If the handler's answer is not an {@code A}, the

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests refusals of turns that come while the actor begins another life. */
+/** Tests a refusal of a turn that arrives while the actor begins another life. */
 class TurnPipelineTest {
   private final ActorScope scope = ActorSystem.openScope("turn-pipeline-test");
   private final ArrayDeque<CompletableFuture<Void>> appends = new ArrayDeque<>(); // turns that the store has not stored

@@ -6,9 +6,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests a sender whose stack is too small to start a drain, while other threads send. The sender
- * withdraws its message, and gets an error. If another message was added behind it, the message
- * stays, and the next sender handles both.
+ * Tests a sender whose stack is too small to start a drain, while other threads send. If no message
+ * is behind its message, the sender withdraws its message and gets an error. Otherwise the message
+ * stays, the sender gets no error, and the next sender handles both messages.
  *
  * <p>The test fails if a refused message stays in the queue, if the right to run is given up
  * although another message waits, or if the right is not kept for the next sender.
