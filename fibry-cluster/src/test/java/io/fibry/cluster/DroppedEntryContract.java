@@ -19,8 +19,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests a living node whose entry is dropped by a server, as if the server's wall clock were set
- * forward. The leases last one minute, so they do not expire during a test.
+ * Tests a living node whose entry a server drops, as if the server's wall clock were set forward.
+ * The leases last one minute, so they do not expire during a test.
  */
 abstract class DroppedEntryContract {
   private static final int KEYS = 20;
@@ -51,7 +51,7 @@ abstract class DroppedEntryContract {
   }
 
   @Test
-  void nodeWhoseEntryIsDroppedKeepsItsPartitions() {
+  void nodeKeepsItsPartitionsAfterItsEntryIsDropped() {
     try (var a = join("a"); var b = join("b"); var server = network.connect(app, "server")) {
       Places.host(a, scope);
       var places = Places.host(b, scope);

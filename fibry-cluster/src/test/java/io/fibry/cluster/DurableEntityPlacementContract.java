@@ -123,7 +123,10 @@ abstract class DurableEntityPlacementContract {
     }
   }
 
-  /** Each answer must be the sum of all deposits so far; a lost or repeated deposit changes it. */
+  /**
+   * Each answer must be the sum of this key's deposits so far. A lost or repeated deposit would
+   * make the sum differ.
+   */
   private static Callable<Long> depositUntilStopped(Entities<String, Account> accounts, int asker, AtomicBoolean stop) {
     return () -> {
       long deposited = 0;

@@ -23,8 +23,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests a node that listens to a partition, but fails to write its right. Another node owns the
- * partition in between, and handles the messages that the first node holds.
+ * A node begins to take over a partition: it holds the partition's messages, but fails to write the
+ * table entry that makes it the owner. Before it tries again, another node becomes the owner and
+ * handles these messages.
  */
 class FailedTakeoverTest {
   private static final Duration TICK = Duration.ofMillis(500);
@@ -86,14 +87,14 @@ class FailedTakeoverTest {
   }
 
   @Test
-  void nodeHandlesNoMessageThatOwnerInBetweenHandled() {
+  void nodeDropsHeldMessagesThatAnotherOwnerHandled() {
     var preferred = join(PREFERRED, this::connectPreferred);
     var hosting = Patience.startFiber(() -> { // ends when the partition has an owner
       Places.host(preferred, scope, handled::add);
     });
     Patience.eventually(() -> network.openTransport().get(SUBJECTS.keyOfNode(PREFERRED)).isPresent()
         && preferred.self().hosts().contains("place"));
-    passTime(TICK.multipliedBy(4)); // now it listens
+    passTime(TICK.multipliedBy(4)); // now the preferred node receives messages to the partition, and holds them
     var other = join(OTHER, this::connectOther);
     var places = Places.host(other, scope, handled::add);
     assertTrue(isOwner(other));

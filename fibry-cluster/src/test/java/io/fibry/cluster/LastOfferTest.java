@@ -21,7 +21,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the last actor with a name determines the exit reason when several actors end. */
+/**
+ * Several nodes expose an actor with the same name, and these actors end. Tests that a watcher of
+ * the name gets the exit reason of the actor that ended last.
+ */
 class LastOfferTest {
   record Ping() implements Request<Ping, String> {}
 
@@ -70,7 +73,7 @@ class LastOfferTest {
         null, membership, "watcher", null, null));
     runTasks();
 
-    b.expose("other", Ping.class, till()); // while a slow reader handles this change, it misses later ones
+    b.expose("other", Ping.class, till()); // while a slow reader handles this change, it misses the changes that follow
     Patience.eventually(() -> membership.members().stream().anyMatch(member -> member.offers().contains("other")));
     tillOfA.close(); // node a precedes node b by its name, but its actor is not the last to end
     Patience.eventually(() -> countOffers(membership) == 1);

@@ -15,7 +15,7 @@ class LongLeaseTest {
   private static final Duration LEASE = Duration.ofHours(10);
 
   @Test
-  void nodeWithLongLeaseKeepsItsLife() {
+  void entryOfNodeSurvivesBetweenHeartbeatsOfLongLease() {
     var clock = new ManualScheduler();
     var network = MemoryNetwork.create(clock);
     try (var scope = ActorSystem.openScope("long-lease", options -> options.withScheduler(clock))) {

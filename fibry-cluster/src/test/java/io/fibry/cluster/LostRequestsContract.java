@@ -37,7 +37,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests how requests fail that no node can answer any more. The test moves the clocks. */
+/**
+ * Tests how requests fail when no node can answer them any more. Nodes claim requests: each node
+ * confirms to the askers at intervals that it has their requests. The tests advance the clocks of
+ * all nodes.
+ */
 abstract class LostRequestsContract {
   record Job(int number) implements Request<Job, Integer> {}
 

@@ -13,7 +13,10 @@ import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a clock that refuses timers costs a network in memory no entry and no work. */
+/**
+ * Tests a network in memory whose clock refuses timers: entries still expire, and work is still
+ * delivered.
+ */
 class MemoryNetworkFaultTest {
   private static final Duration LEASE = Duration.ofSeconds(1);
 
@@ -25,7 +28,7 @@ class MemoryNetworkFaultTest {
   });
 
   @Test
-  void entryStillExpiresAfterRefusedUpdate() {
+  void entryExpiresAfterUpdateFailedForLackOfTimer() {
     var table = new MemoryTable(clock);
     long version = table.create("key", new byte[1], LEASE).orElseThrow();
     isBroken = true;
@@ -37,7 +40,7 @@ class MemoryNetworkFaultTest {
   }
 
   @Test
-  void workIsAvailableAfterRefusedDelay() {
+  void workIsRedeliveredAtOnceIfTimerForDelayIsRefused() {
     var transport = (MemoryTransport) MemoryNetwork.create(clock).connect("app", "a");
     var queue = new MemoryQueue(clock);
     var items = new LinkedBlockingQueue<WorkItem>();

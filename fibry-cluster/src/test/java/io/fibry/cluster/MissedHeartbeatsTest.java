@@ -18,8 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests node b, which misses the last heartbeats of node a, whose entry the server then drops. The
- * lease of node a may thus be valid for longer than node b has measured.
+ * Node b misses the last heartbeats of node a. Then the server drops the entry of node a. The lease
+ * of node a may thus be valid for longer than node b has measured.
  */
 class MissedHeartbeatsTest {
   private static final Duration LEASE = Duration.ofSeconds(5);

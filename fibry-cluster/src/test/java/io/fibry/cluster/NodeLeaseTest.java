@@ -47,7 +47,7 @@ class NodeLeaseTest {
   private volatile Fault fault = Fault.NONE; // affects the calls by which node a uses the table
   private final CountDownLatch slowCall = new CountDownLatch(1); // counted down when a slow call begins
   private final CountDownLatch gate = new CountDownLatch(1);
-  private volatile boolean notificationsAreLost; // true: watching nodes get no changes of the table
+  private volatile boolean notificationsAreLost; // true: nodes with a lossy watch get no changes of the table
   private volatile Duration clockError = Duration.ZERO; // of the wall clock of node a
   private final Cluster a = Cluster.join("bank", (app, node) -> withFaults(network.connect(app, node)),
       options -> options.withNode("a").withLease(LEASE).withPartitions(8).withScope(scope)
@@ -149,7 +149,7 @@ class NodeLeaseTest {
   void closingNodeLeavesWithinLimitWhenNetworkHangs() throws InterruptedException {
     fault = Fault.SLOW;
     clock.advance(LEASE.dividedBy(5)); // causes a heartbeat
-    slowCall.await(); // the heartbeat is being handled, so the leave waits behind it, where it can expire
+    slowCall.await(); // node a handles the heartbeat; its request to leave waits behind it, and can expire
     var closing = CompletableFuture.runAsync(a::close);
     Patience.eventually(() -> {
       clock.advance(LEASE);
@@ -161,7 +161,10 @@ class NodeLeaseTest {
     Patience.value(closing);
   }
 
-  /** The limit is for requests of users. The table is slow while the servers elect a leader. */
+  /**
+   * The ask limit is for requests of users, and does not limit calls that use the table. The table
+   * is slow while the servers elect a leader.
+   */
   @Test
   void offerSucceedsWhenTableIsSlowerThanAskLimit() throws InterruptedException {
     var impatient = Cluster.join("bank", (app, node) -> withFaults(network.connect(app, node)),

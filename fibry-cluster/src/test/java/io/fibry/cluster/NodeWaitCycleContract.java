@@ -135,7 +135,7 @@ abstract class NodeWaitCycleContract {
   }
 
   @Test
-  void entityThatAsksItselfByAddressGetsCycleException() {
+  void entityThatAsksItselfGetsCycleException() {
     var entities = host(a, "some");
 
     assertThrows(AskCycleException.class, () -> entities.actor("x").ask(new Walk("some/x")));

@@ -35,8 +35,8 @@ class PartitionsWithoutStoreTest {
   }
 
   /**
-   * Returns a store whose reads of pending messages fail, from read number {@code firstFailing}
-   * until before read number {@code firstReadable}.
+   * Returns a store whose reads of pending messages fail from read number {@code firstFailing} on,
+   * and succeed again from read number {@code firstReadable} on.
    */
   private Store storeWithFailingReads(int firstFailing, int firstReadable) {
     var store = MemoryStore.open();

@@ -44,7 +44,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 abstract class RemoteActorContract {
   sealed interface Till {}
   record Pay(int cents) implements Till {}
-  /** Pays money in, and waits for the answer. */
+  /** Pays money in, as {@link Pay} does, but has an answer. */
   record Give(int cents) implements Till, Request<Give, Done> {}
   record Sum() implements Till, Request<Sum, Long> {}
   record Fail(String text) implements Till, Request<Fail, Done> {}

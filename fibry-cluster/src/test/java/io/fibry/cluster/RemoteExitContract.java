@@ -175,7 +175,7 @@ abstract class RemoteExitContract {
         var c = Cluster.join(app, network, options -> options.withNode("c").withScope(timedScope))) {
       var result = new CompletableFuture<Boolean>();
       var till = c.actor("till", Ping.class);
-      till.onExit(); // asks a server; later calls for this actor do not
+      till.onExit(); // the first call for an actor asks a server; later calls do not
       var limit = Duration.ofSeconds(1); // less than a lease, after which the other node would be considered dead
       var waiter = Thread.startVirtualThread(() -> result.complete(till.waitForExit(limit)));
       Patience.eventually(() -> waiter.getState() == Thread.State.WAITING);

@@ -297,7 +297,7 @@ abstract class RemoteTellsContract {
     int rounds = 200;
     for (int i = 1; i <= rounds; i++) {
       if (i == rounds / 2) {
-        Patience.eventually(() -> handled.sum() > 20 * rounds / 4); // other notes of this half are still in flight
+        Patience.eventually(() -> handled.sum() > 20 * rounds / 4); // other notes of this half may be in flight
         network.crash(b);
         nodes.remove(b);
       }

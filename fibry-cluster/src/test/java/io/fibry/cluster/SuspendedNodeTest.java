@@ -28,8 +28,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests a node whose virtual machine is suspended until other nodes own its keys. When it resumes,
- * both its clocks show the old time, so the node considers its lease valid. The node learns of the
- * next owner from requests of askers that this owner has answered.
+ * both its clocks show the old time, so the node considers its lease valid. The resumed node learns
+ * that there is a next owner from requests: their asker already has an answer of the next owner.
  */
 class SuspendedNodeTest {
   record Slow() implements Request<Slow, String> {}

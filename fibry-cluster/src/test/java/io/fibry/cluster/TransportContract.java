@@ -241,7 +241,7 @@ abstract class TransportContract {
     a.create("other", bytes("x"), FIVE_MINUTES);
     var entries = new LinkedBlockingQueue<ClusterTransport.Entry>();
     b.watch("w.", entries::add);
-    assertEquals("w.1=one", describe(Patience.nextOf(entries))); // the network has the last state of each entry only
+    assertEquals("w.1=one", describe(Patience.nextOf(entries))); // a network stores only the last state of each entry
 
     version = a.update("w.1", bytes("two"), version, FIVE_MINUTES).orElseThrow();
     assertEquals("w.1=two", describe(Patience.nextOf(entries)));
@@ -262,7 +262,7 @@ abstract class TransportContract {
 
     assertEquals(OptionalLong.empty(), a.update("l.1", bytes("two"), version, FIVE_MINUTES));
     String text = describe(Patience.nextOf(entries));
-    if (text.equals("l.1=one")) text = describe(Patience.nextOf(entries)); // a slow network has the last state only
+    if (text.equals("l.1=one")) text = describe(Patience.nextOf(entries)); // a slow network reports only the last state
     assertEquals("l.1 is gone", text);
     assertTrue(a.create("l.1", bytes("two"), FIVE_MINUTES).orElseThrow() > version);
     assertEquals("l.1=two", describe(Patience.nextOf(entries)));

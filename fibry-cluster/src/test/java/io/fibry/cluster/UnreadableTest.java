@@ -35,7 +35,7 @@ class UnreadableTest {
       long start = System.nanoTime();
       for (int i = 0; i < MESSAGES; i++)
         foreign.publish(WireMessage.oneWay("fb.flood.n.till", Map.of(), new byte[] {1, 2, 3}));
-      assertEquals(7, node.actor("till", Count.class).ask(new Count(), Patience.LONG)); // after these messages
+      assertEquals(7, node.actor("till", Count.class).ask(new Count(), Patience.LONG)); // handled after these messages
       long seconds = (System.nanoTime() - start) / 1_000_000_000;
 
       int lines = log.lines(UNREADABLE).size();

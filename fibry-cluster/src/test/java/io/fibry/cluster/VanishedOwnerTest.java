@@ -24,7 +24,10 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests a node that takes over a partition, and ends before the previous owner learns of that. */
+/**
+ * Tests a node that takes over a partition, and ends before the previous owner learns of the
+ * takeover.
+ */
 class VanishedOwnerTest {
   record Count() implements Request<Count, Integer> {}
 

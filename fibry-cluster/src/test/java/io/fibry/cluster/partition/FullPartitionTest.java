@@ -175,8 +175,8 @@ class FullPartitionTest {
   }
 
   /**
-   * The machine of this owner was suspended, and does not know that its lease has expired. The
-   * sender had an answer of the next owner, which has version 2 of the partition, and handles the
+   * This owner was suspended, and does not know that its lease has expired. The sender already has
+   * an answer of the next owner, which owns the partition with epoch 2. The next owner handles the
    * request.
    */
   @Test

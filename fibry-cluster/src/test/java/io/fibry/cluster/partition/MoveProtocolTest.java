@@ -72,7 +72,9 @@ class MoveProtocolTest {
         MoveProtocol.GATE_MOVES.stream().map(move -> List.of(move.from(), move.step())).distinct().count());
   }
 
-  /** An open gate gives messages to entities, which it gets while it holds messages. */
+  /**
+   * An open gate passes messages to entities. A gate gets these entities while it holds messages.
+   */
   @Test
   void gateOpensOnlyAfterItHasHeldMessages() {
     for (var stage : GateStage.values())
@@ -83,9 +85,12 @@ class MoveProtocolTest {
       }
   }
 
-  /** Entities that have not ended must not run on two nodes, so only an open gate ends them. */
+  /**
+   * Only an open gate passes messages to entities, so only an open gate can end them. It must end
+   * them before it forwards messages, because an entity must not run on two nodes.
+   */
   @Test
-  void gateReleasesOnlyEntitiesThatGotMessages() {
+  void onlyOpenGateReleasesItsEntities() {
     for (var stage : Set.of(GateStage.HOLDING, GateStage.RELEASED, GateStage.FORWARDING))
       assertThrows(IllegalStateException.class, () -> stage.after(GateStep.RELEASE));
     assertEquals(GateStage.FORWARDING, GateStage.OPEN.after(GateStep.RELEASE).after(GateStep.FORWARD));

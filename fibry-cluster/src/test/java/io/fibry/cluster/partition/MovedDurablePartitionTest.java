@@ -74,7 +74,9 @@ class MovedDurablePartitionTest {
     transport.close();
   }
 
-  /** Returns entities whose couriers may read pending messages after a poison pill was sent. */
+  /**
+   * Returns entities whose couriers can read pending messages only after a poison pill was sent.
+   */
   @SuppressWarnings("unchecked") // Entities.class has no type arguments
   private Entities<String, Add> lists() {
     return withHooks(Entities.class,

@@ -225,8 +225,8 @@ class MovedPartitionTest {
   }
 
   /**
-   * A node in between may have owned the partition and handled the message, so this node could
-   * repeat the message by passing it on.
+   * Another node may have owned the partition in the meantime, and may have handled the message. If
+   * this node forwarded the message, the next owner would handle it again.
    */
   @Test
   void nodeDeclaredDeadForwardsNoMessages() {
