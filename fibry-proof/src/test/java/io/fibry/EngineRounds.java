@@ -34,8 +34,9 @@ public final class EngineRounds {
 
   /**
    * Makes half of the thread starts fail; the engine retries a failed start after a millisecond or
-   * more. Meanwhile the end of an ask starts the drain of its actor again. If this start succeeds,
-   * the actor may have handled the ask, and been woken by a message, before the retry.
+   * more. An ask that ends before the retry starts the drain of its actor again. If this start
+   * succeeds, the actor may handle the ask, and a message may wake the actor again, before the
+   * retry.
    */
   public static void threadless(Simulation simulation) throws InterruptedException {
     simulation.faults().withAllKinds().withFailedThreadStarts(0.5).withDelays(0.3, Duration.ofMillis(2)).withStalls(0.1,

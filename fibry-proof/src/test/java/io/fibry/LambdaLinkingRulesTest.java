@@ -18,9 +18,9 @@ import org.objectweb.asm.Opcodes;
 
 /**
  * Tests that code which gives threads to actors, ends waits or ends actors has no lambda that is
- * linked when it is first needed. The JDK links a lambda by Java code, which needs memory. If there
- * is none, the JDK may record the failure, and then the lambda always fails. A retry that needs
- * such a lambda would never succeed.
+ * linked when it is first needed. The JDK links a lambda by Java code, which needs memory. If no
+ * memory is left, the JDK may record the failure, and then the lambda always fails. A retry that
+ * needs such a lambda would never succeed.
  */
 class LambdaLinkingRulesTest {
   /**

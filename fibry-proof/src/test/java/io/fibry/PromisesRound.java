@@ -12,8 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Checks promises that the simulations of message accounts do not cover. Each promise is hard to
- * keep while it is checked: threads end or restart the actor, cancel requests or replace timers.
+ * Checks promises that the other rounds do not check; those rounds check the outcomes of messages.
+ * While a promise is checked, threads end or restart the actor, cancel requests or replace timers.
  */
 final class PromisesRound {
   private static final Duration EXIT_LIMIT = Duration.ofMinutes(1);
@@ -60,8 +60,8 @@ final class PromisesRound {
   }
 
   /**
-   * Refuses some thread starts. Called after the actors exist, because an actor that gets no thread
-   * at its creation fails.
+   * Refuses some thread starts. Called after the actors exist, because the creation of an actor
+   * fails if the actor gets no thread.
    */
   private void refuseThreads() {
     simulation.faults().withFailedThreadStarts(0.05);

@@ -3,7 +3,7 @@ package io.fibry;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Simulates promises that the other rounds, which compare message accounts, do not check. */
+/** Simulates rounds that check promises; the other rounds check the outcomes of messages. */
 @Tag("simulated")
 class PromisesSimulationTest {
 

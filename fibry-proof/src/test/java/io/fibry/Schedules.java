@@ -68,7 +68,7 @@ public final class Schedules {
   }
 
   /**
-   * Runs scenarios of the operations of a class, which validates the final state. Results of the
+   * Runs scenarios of a class's operations. The class checks the final state; the results of the
    * operations are ignored.
    */
   public static void modelCheck(Class<?> operations, int threads, int operationsPerThread, int scenarios,
@@ -116,7 +116,7 @@ public final class Schedules {
   /**
    * Instruments classes for model checking, once for all checks. Lincheck itself would instrument
    * them again for each check, which takes seconds. It does not do so if the JVM was started with
-   * Lincheck's agent. This method makes Lincheck assume that.
+   * Lincheck's agent. This method makes Lincheck assume such a JVM.
    */
   private static void instrument() {
     var agent = LincheckInstrumentation.INSTANCE;

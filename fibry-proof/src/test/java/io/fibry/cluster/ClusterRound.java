@@ -42,7 +42,7 @@ final class ClusterRound {
   // Max delay of a thread, also in the middle of a turn
   private static final Duration THREAD_DELAY = Duration.ofSeconds(6);
   private static final Duration LEASE = Duration.ofSeconds(3);
-  // Shorter leases would fill a quiet round with heartbeats
+  // For rounds in which keys only move: shorter leases would cause many heartbeats
   private static final Duration LONG_LEASE = Duration.ofSeconds(30);
   // Wait after the network heals: until pauses and leases have ended, and partitions have moved
   private static final Duration HEALING_TIME = Duration.ofSeconds(12);
@@ -100,7 +100,7 @@ final class ClusterRound {
   private final History history = new History();
   private final Machine front;
   private final List<LedgerNode> ledgerNodes = new ArrayList<>();
-  // Ids of a message that moves, and of the message that it sends
+  // The id of each Move, and the id of the message that its turn sends
   private final List<long[]> transfers = new ArrayList<>();
   private Entities<String, Message> plain;
   private Entities<String, Message> durable;

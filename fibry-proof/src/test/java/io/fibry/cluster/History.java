@@ -31,11 +31,11 @@ final class History {
   /** An answer of a durable actor; the count says how many messages the actor had handled. */
   private record Answer(String key, long start, long ended, long count) {}
 
-  static final String NAMED = "named"; // each node exposes such an actor, so its messages go to any node
+  static final String NAMED = "named"; // each node exposes an actor with this name
 
   private final Map<Long, String> descriptions = new ConcurrentHashMap<>(); // by id
   private final Map<Long, End> ends = new ConcurrentHashMap<>();
-  // Messages in mailboxes of nodes that crashed or moved their actors
+  // Ids of messages that were in mailboxes of nodes that crashed or moved their actors
   private final Set<Long> endedWithNode = ConcurrentHashMap.newKeySet();
   // How often actors without a store handled a message, by id
   private final Map<Long, Integer> handled = new ConcurrentHashMap<>();
@@ -168,7 +168,10 @@ final class History {
           : "its message is stored, but its turn is missing");
   }
 
-  /** Checks that a request that was sent after an answer of its actor got no smaller count. */
+  /**
+   * Checks that counts do not decrease: a request that was sent after an answer of the same actor
+   * must not get a smaller count than this answer.
+   */
   void checkOrder() {
     var byKey = new TreeMap<String, List<Answer>>();
     answers.forEach(answer -> byKey.computeIfAbsent(answer.key, absent -> new ArrayList<>()).add(answer));

@@ -70,12 +70,12 @@ final class Machine {
     return isCrashed || cutUntil - System.nanoTime() > 0;
   }
 
-  /** Delays news of the table to this machine by at least this time. */
+  /** Delays notifications of table changes to this machine by at least this time. */
   void delayNews(Duration time) {
     newsTime = Math.max(newsTime, System.nanoTime() + time.toNanos());
   }
 
-  /** {@return the time in nanoseconds until news of the table can arrive here} */
+  /** {@return the time in nanoseconds until notifications of table changes can arrive here} */
   long timeUntilNews() {
     return Math.max(newsTime, cutUntil) - System.nanoTime();
   }

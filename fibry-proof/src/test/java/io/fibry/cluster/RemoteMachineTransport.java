@@ -20,8 +20,8 @@ import java.util.function.Supplier;
 
 /**
  * A machine's connection to a {@link RemoteNetwork}, for threads of a simulation. The code of the
- * servers runs on the servers' machine, so that a crash of this machine leaves no monitor of the
- * servers locked.
+ * servers runs on the servers' machine, so that a crash of the node's machine leaves no monitor of
+ * the servers locked.
  */
 final class RemoteMachineTransport implements ClusterTransport {
   private static final Duration DELETION_MEMORY = Duration.ofHours(1);
@@ -190,8 +190,8 @@ final class RemoteMachineTransport implements ClusterTransport {
   }
 
   /**
-   * Watches entries of the table. While the machine is cut off, news wait. The servers forget after
-   * an hour that an entry was deleted.
+   * Watches entries of the table. While the machine is cut off, notifications of changes wait. The
+   * servers forget after an hour that an entry was deleted.
    */
   @Override
   public Subscription watch(String prefix, Consumer<Entry> reader) {

@@ -20,7 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * A {@link MemoryNetwork} on a machine of its own, for threads of a simulation. Messages of nodes
  * to it take time and keep their order. They are lost while a node is cut off or has crashed. In a
  * round with faults, messages of all nodes may also be slow or lost, answers may not arrive,
- * connections may break, and waiting nodes may be paused.
+ * connections may break, and nodes that wait for an answer may be paused.
  */
 final class RemoteNetwork implements ClusterNetwork {
   private static final int QUICK_DELAY = 4; // max ms of a quick message
@@ -183,9 +183,9 @@ final class RemoteNetwork implements ClusterNetwork {
   }
 
   /**
-   * {@return the time that news of the table take} A message that is not slow arrives before news
-   * of later changes. Otherwise keys could move while messages to them are in flight, and the
-   * messages would lose their order.
+   * {@return the time that a notification of a table change takes} A message that is not slow
+   * arrives before the notification of a later change. Otherwise keys could move while messages to
+   * them are in flight, and the messages would lose their order.
    */
   long delayOfNews() {
     return 1_000_000L * QUICK_DELAY + delay();

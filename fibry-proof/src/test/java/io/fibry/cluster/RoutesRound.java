@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * Tests that nodes at three servers join and leave, so that keys move, while other nodes send and
- * ask through other servers. All messages are handled once, and all requests are answered.
+ * Nodes at three servers join and leave, so that keys move. Meanwhile other nodes send messages and
+ * requests through other servers. All messages must be handled once, and all requests answered.
  */
 final class RoutesRound {
   /** How long a node forwards messages of a key that has moved. */

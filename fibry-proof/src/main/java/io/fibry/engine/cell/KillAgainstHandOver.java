@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
  * it.
  */
 @JCStressTest
-@Outcome(id = "0", expect = ACCEPTABLE, desc = "no interrupt, or before the fiber left")
+@Outcome(id = "0", expect = ACCEPTABLE, desc = "no interrupt, or an interrupt before the fiber left")
 @Outcome(id = "1", expect = FORBIDDEN, desc = "the next actor is interrupted")
 @State
 public class KillAgainstHandOver {
