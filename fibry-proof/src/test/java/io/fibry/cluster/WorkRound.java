@@ -20,9 +20,10 @@ import java.util.stream.Collectors;
 
 /**
  * Three nodes share the work of a queue, and a fourth node puts work into it. The nodes crash, are
- * paused, are cut off, leave and join. Afterwards all stored work is done, or was parked because it
- * fails each time. Work is done twice only if its node was disturbed. In every other round all
- * workers crash at the end, and a joining node does the remaining work, the oldest first.
+ * paused, are cut off, leave and join. Afterwards all stored work is done or parked. Work is parked
+ * if it fails each time, or if its nodes ended during all permitted attempts. Work is done twice
+ * only if a node that did it was disturbed. In half of the rounds all workers crash at last, and a
+ * new node does the remaining work, the oldest first.
  */
 final class WorkRound {
   sealed interface Work {
@@ -261,12 +262,12 @@ final class WorkRound {
     start(1);
     simulation.assertEventually("all work was begun", MAX_WAIT, this::isEmpty);
     var begunOnce = begunIds.stream().distinct().toList();
-    assertEquals(begunOnce.stream().sorted().toList(), begunOnce, "the oldest first");
+    assertEquals(begunOnce.stream().sorted().toList(), begunOnce, "the work in the order in which it was begun");
   }
 
   /**
-   * Returns whether the queue is known to be empty. The size is unknown if a late thread delays the
-   * answer too long.
+   * Returns whether the queue is known to be empty. The size is unknown if a delayed thread holds
+   * back the answer for too long.
    */
   private boolean isEmpty() {
     try {

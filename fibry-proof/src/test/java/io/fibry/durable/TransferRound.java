@@ -19,9 +19,9 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 
 /**
- * Tests transfers of money between accounts in a folder store, by messages of turns, stored
- * messages and reminders, while actors are killed and the machine crashes. No cent is lost or
- * created, and a repeated payment gets the same answer.
+ * Accounts in a folder store transfer money to each other, at once or by a reminder. Meanwhile
+ * actors are killed, and the machine crashes. No cent may be lost or created, and a repeated
+ * payment must get the same answer.
  */
 final class TransferRound {
   private static final int ACCOUNTS = 4;

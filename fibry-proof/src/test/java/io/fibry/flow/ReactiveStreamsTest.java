@@ -29,7 +29,7 @@ import org.testng.TestNG;
 class ReactiveStreamsTest {
   // Max ms until an expected signal: longer than the limit of this test, which prints the threads
   private static final int SIGNAL_LIMIT = 86_400_000;
-  private static final int SILENCE = 50; // ms without an unexpected signal
+  private static final int SILENCE = 50; // ms in which no unexpected signal may come
   private static final int POLL = 5; // ms between two checks for a failure
 
   private static final class Results implements ITestListener {

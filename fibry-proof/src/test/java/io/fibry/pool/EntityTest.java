@@ -9,14 +9,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests one or two users of an entity while another thread sweeps or retires it. {@link
- * UseAgainstPassivation} tests one user under a weaker memory model.
+ * Tests one or two users of an entity while another thread passivates it or marks it as gone.
+ * {@link UseAgainstPassivation} tests one user under a weaker memory model.
  */
 @Tag("lincheck")
 class EntityTest {
   private static final int SCHEDULES = 700;
 
-  /** An entity with plain fields, which it must protect. */
+  /** An entity, and plain fields that it must protect. */
   private static final class Race {
     final Entity<String, String> entity = new Entity<>("key", 0);
     private final int[] sentMessages = new int[2];
@@ -36,7 +36,9 @@ class EntityTest {
       return true;
     }
 
-    /** Sweeps like the timer wheel, at a tick at which an entity left at tick 0 is idle. */
+    /**
+     * Passivates the entity as the timer wheel does, unless it is in use, or was used after tick 0.
+     */
     boolean sweep() {
       long useState = entity.useState();
       if (Entity.isGone(useState) || Entity.isUsed(useState) || Entity.tick(useState) > 0

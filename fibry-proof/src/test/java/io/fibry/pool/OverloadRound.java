@@ -198,7 +198,8 @@ final class OverloadRound {
     var recovery = load(0.8, Duration.ofSeconds(2)).from(Duration.ofSeconds(1));
     simulation.assertEventually("all clients have ended", Duration.ofMinutes(1), () -> waitingClients == 0);
     for (var trial : List.of(boundedPool, timelyPool)) checkGuarded(trial, low, high, recovery);
-    // Each of the four workers ends its current request, and then handles four of 16 queued ones
+    // Each of the four workers ends its current request, and then handles 4 of the 16 queued
+    // requests
     long maxTime = (MAX_QUEUED / RESOURCES + 1) * STEPS * MAX_STEP;
     assertTrue(boundedPool.maxTime(high, 0) <= maxTime, () -> "an answer took " + boundedPool.maxTime(high, 0) + " ns");
     assertTrue(timelyPool.maxTime(high, 5) <= LIMIT.toNanos() / 2,

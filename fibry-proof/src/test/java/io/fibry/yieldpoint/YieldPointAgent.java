@@ -6,7 +6,8 @@ import java.security.ProtectionDomain;
 
 /**
  * Inserts yield points into the classes of the library as they are loaded. Classes of the simulator
- * and of tests get no yield points. The counters of tests do not belong to the tested race.
+ * and of tests get no yield points; for example, the counters of tests do not belong to the tested
+ * race.
  */
 public final class YieldPointAgent implements ClassFileTransformer {
   private static final String PROPERTY = "fibry.yieldPoints";

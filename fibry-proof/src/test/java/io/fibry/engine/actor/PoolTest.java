@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Test;
  * Tests the ends of pools that run on senders' threads. Every message has one outcome, every
  * request completes, every state is closed, and the pool ends.
  *
- * <p>The tests fail if a worker that ends counts a message as handled that a sender is just passing
- * to it. They also fail if a worker ends at a pill that overtook a message, or if a sender misses
- * the end in the middle of a hand-over.
+ * <p>The tests fail if an ending worker counts a message as handled while a sender is passing this
+ * message to it. They also fail if a worker ends at a pill that overtook a message, or if a sender
+ * misses the end in the middle of a hand-over.
  */
 @Tag("lincheck")
 class PoolTest {

@@ -49,7 +49,7 @@ class StackEdgeTest {
     }
 
     void check() {
-      send(false); // the sender finds stranded messages
+      send(false); // handles messages that are stranded
       for (int number = 0; number < sent; number++) if (queue.handled[number] != (refused[number] ? 0 : 1))
         throw new AssertionError(number + " was handled " + queue.handled[number] + " times");
       if (queue.stranded != null || !queue.isIdle()) throw new AssertionError("the right to run is lost");

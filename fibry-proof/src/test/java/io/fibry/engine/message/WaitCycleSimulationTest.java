@@ -19,7 +19,7 @@ class WaitCycleSimulationTest {
   void everyCycleIsFoundAndNoAlarmIsFalse() {
     var alarms = new AtomicLong();
 
-    Seeds.play("rings", 1_000, simulation -> {
+    Seeds.play("wait cycles", 1_000, simulation -> {
       var stressTest =
           WaitCycleStressTest.withStrategies(Strategy.FIBER, Strategy.RESIDENT_FIBER, Strategy.THREAD, Strategy.CALLER);
       Seeds.delay(simulation);
@@ -29,6 +29,6 @@ class WaitCycleSimulationTest {
     });
 
     assertTrue(alarms.get() > 0, "no cycle was closed");
-    System.out.println("rings: " + alarms + " alarms");
+    System.out.println("wait cycles: " + alarms + " alarms");
   }
 }

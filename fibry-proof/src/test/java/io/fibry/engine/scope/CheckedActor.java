@@ -35,7 +35,8 @@ public final class CheckedActor {
   public final Cell cell; // the actor's internal type
   private final int[] handled = new int[MESSAGES]; // how often each message was handled
   private final int[] deadLetters = new int[MESSAGES]; // how often each message became a dead letter
-  // Results of `sendMessage`: 1 true, -1 false, 0 none yet, or a request
+  // Results of `sendMessage`: 1 for true, -1 for false; 0 if the message is not sent, or is a
+  // request
   private final int[] sendResults = new int[MESSAGES];
   private final CompletableFuture<?>[] requests = new CompletableFuture<?>[MESSAGES];
   private final int[] sent = new int[SENDERS]; // messages sent by each sender, which writes its own element
@@ -147,7 +148,7 @@ public final class CheckedActor {
   private void checkRequest(int message, CompletableFuture<?> request) {
     if (handled[message] > 1) fault(message + " was handled twice");
     if (!request.isDone()) fault("the request " + message + " has no outcome");
-    else if (request.isCancelled()) return; // it may have begun or not
+    else if (request.isCancelled()) return; // its handler may or may not have begun
     else if (request.isCompletedExceptionally() == (handled[message] == 1))
       fault("the request " + message + " was handled and failed, or neither");
     else if (handled[message] == 1 && !request.join().equals(message))

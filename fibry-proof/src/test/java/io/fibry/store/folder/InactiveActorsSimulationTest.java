@@ -10,6 +10,6 @@ class InactiveActorsSimulationTest {
 
   @Test
   void storeLosesNothingWhileActorsAreLoadedAndPassivated() {
-    Seeds.play("rest", 120, simulation -> new InactiveActorsRound(simulation).play());
+    Seeds.play("inactive actors", 120, simulation -> new InactiveActorsRound(simulation).play());
   }
 }

@@ -58,7 +58,7 @@ class SlowDiskTest {
   }
 
   private void blockSync() {
-    assertEquals(0, counter.ask(new ReadCount())); // all actors that are created at the beginning exist
+    assertEquals(0, counter.ask(new ReadCount())); // the counter has loaded before syncs wait
     handled.drainPermits();
     disk.beforeOperation(operation -> {
       if (operation.startsWith("sync")) awaitGate();
