@@ -38,7 +38,10 @@ class AttachJvmTest {
     }
   }
 
-  /** Uses a class of the package {@code tap} before it attaches the agent, which then fails. */
+  /**
+   * Uses a class of the package {@code tap} before it attaches the agent; the attachment then
+   * fails.
+   */
   static final class TooEarly {
     public static void main(String[] args) {
       System.out.println(SimulatedMachine.class.getClassLoader() == null);

@@ -87,7 +87,7 @@ class RepeatTest {
     };
     for (int i = 0; i < RUNS / 5; i++) assertNotNull(run(stuckProgram, RunReplay.of(i), false).failure());
     var countsBefore = countInstances();
-    countsBefore.putAll(countInstances()); // a second count includes the objects of the first
+    countsBefore.putAll(countInstances()); // the second count includes the objects that the first count creates
 
     for (int i = 0; i < RUNS; i++) run(stuckProgram, RunReplay.of(i), false);
 
