@@ -37,9 +37,10 @@ public abstract class ArchitectureRules {
   private static final String MODULE = Path.of("").toAbsolutePath().getFileName().toString();
 
   /**
-   * The layers, lowest first. A layer consists of packages; the full name of a type moves the type
-   * to another layer than its package. A type may depend on its own package and on lower layers. A
-   * module with one package, that of its test, need not override this method.
+   * The layers, lowest first. A layer consists of packages. It may also have the full name of a
+   * type, which then does not belong to the layer of its package. A type may depend on its own
+   * package and on lower layers. A module whose only package is the package of its test need not
+   * override this method.
    */
   protected List<Set<String>> layers() {
     return List.of(Set.of(getClass().getPackageName()));
@@ -49,9 +50,9 @@ public abstract class ArchitectureRules {
   protected abstract Map<String, Set<String>> publicTypes();
 
   /**
-   * The dependencies to which the rules for layers and cycles do not apply, such as that of an
-   * interface on the implementation that its factory method creates. Each is written as "From to
-   * To", with its reason.
+   * The dependencies to which the rules for layers and cycles do not apply, each written as "From
+   * to To", with its reason. An example is an interface whose factory method creates the
+   * implementation.
    */
   protected Map<String, String> exemptDependencies() {
     return Map.of();
@@ -92,7 +93,7 @@ public abstract class ArchitectureRules {
     throw new AssertionError("package " + section + " has no layer; add it to layers()");
   }
 
-  /** Returns the name by which {@link #layers} has the type: its package, or its own name. */
+  /** Returns the name under which {@link #layers} lists the type: its package, or its own name. */
   private String sectionOf(JavaClass type) {
     String name = outermost(type).getName();
     return layers().stream().anyMatch(layer -> layer.contains(name)) ? name : type.getPackageName();

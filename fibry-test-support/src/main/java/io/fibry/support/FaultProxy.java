@@ -71,8 +71,8 @@ public final class FaultProxy implements AutoCloseable {
   }
 
   /**
-   * Changes the mode. If bytes were dropped, this closes all connections, because their streams
-   * have a gap.
+   * Changes the mode. If the previous mode drops bytes, this closes all connections, because their
+   * streams may have a gap.
    */
   public synchronized void set(Mode newMode) {
     if (mode.drops() && newMode != mode) {

@@ -149,7 +149,10 @@ public final class Patience {
     };
   }
 
-  /** Waits until the thread waits, with or without a limit. A blocked thread does not wait. */
+  /**
+   * Waits until the thread waits, with or without a limit. A thread that is blocked at a monitor
+   * does not count as waiting.
+   */
   public static void awaitParked(Thread thread) {
     eventually(thread + " did not wait", () -> isParked(thread));
   }

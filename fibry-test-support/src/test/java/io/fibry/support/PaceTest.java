@@ -19,7 +19,7 @@ class PaceTest {
     return (double) (Pace.nanoTime() - paceStart) / (System.nanoTime() - realStart);
   }
 
-  /** Waits until Pace counts more time. Returns a real time, just before that. */
+  /** Waits until Pace counts more time. Returns the real time of the last check before that. */
   private static long awaitCount() {
     long lastCheck = System.nanoTime();
     for (long pace = Pace.nanoTime();;) {
