@@ -14,11 +14,14 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 
-/** Measures a tick and {@code scope.actors()}: {@code mvn -q -Pdashboard -Dmain=Cost}. */
+/**
+ * Measures the snapshot that a dashboard takes each second (a tick), and {@code scope.actors()}:
+ * {@code mvn -q -Pdashboard -Dmain=Cost}.
+ */
 final class Cost {
   private static final int ACTORS = 10_000;
-  private static final int ROUNDS = 60; // a dashboard has one round per second
-  private static final int MEASURED_ROUNDS = 20; // the last rounds
+  private static final int ROUNDS = 60; // a dashboard takes one snapshot per second
+  private static final int MEASURED_ROUNDS = 20; // only the last rounds are measured
 
   private static Optional<ScopeSnapshot> lastSnapshot = Optional.empty(); // used by the main thread only
   private static Object actors; // used by the main thread only

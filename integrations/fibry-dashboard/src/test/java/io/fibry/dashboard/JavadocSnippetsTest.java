@@ -21,7 +21,10 @@ class JavadocSnippetsTest {
     scope.close();
   }
 
-  /** Returns a context without a certificate. A server can listen, but no browser could connect. */
+  /**
+   * Returns a context without a certificate. A server with this context can listen, but no browser
+   * can connect to it.
+   */
   private static SSLContext sslContextWithoutCertificate() throws Exception {
     var keyStore = KeyStore.getInstance("PKCS12");
     keyStore.load(null, null);

@@ -53,8 +53,8 @@ class PageTest {
   }
 
   /**
-   * Returns the texts of a row, with a dash instead of a rate of 0.0. The page shows a dash until
-   * the second snapshot, so tests need not know which snapshot it shows.
+   * Returns the texts of a row, with a dash instead of a rate of 0.0. The page itself shows a dash
+   * until the second snapshot. Thus tests need not know which snapshot it shows.
    */
   private String row(String name) throws Exception {
     return chromium.value(ROW_TEXT_SCRIPT.formatted(JsonText.of(name))).strip().replace(" 0.0 ", " – ");
