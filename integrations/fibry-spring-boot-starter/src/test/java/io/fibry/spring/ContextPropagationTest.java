@@ -17,7 +17,10 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** Tests that messages carry their sender's observation if the library is on the class path. */
+/**
+ * Tests that messages carry their sender's observation if Micrometer's library for context
+ * propagation is on the class path.
+ */
 class ContextPropagationTest {
   private final ApplicationContextRunner runner = new ApplicationContextRunner()
       .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryContextAutoConfiguration.class));

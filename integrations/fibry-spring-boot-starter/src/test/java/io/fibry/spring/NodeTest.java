@@ -85,7 +85,7 @@ class NodeTest {
         assertEquals(Set.of("counter"), otherNode.members().getFirst().hosts());
       });
 
-      // the closed node has left, because its lease would expire only after a minute
+      // the closed node must have left by itself, because its lease expires only after a minute
       Patience.eventually(() -> otherNode.members().size() == 1);
       assertEquals(List.of(otherNode.self()), otherNode.members());
     }
@@ -223,7 +223,7 @@ class NodeTest {
       context.getBean(Client.class).counters().actor("c").ask(new Count());
       var cluster = context.getBean(Cluster.class);
       Patience.eventually(() -> cluster.health().partitions().get("counter") >= 16);
-      // the asker may get the answer first
+      // the node may count a request as answered after the asker gets the answer
       Patience.eventually(() -> cluster.health().pendingRequests() == 0);
 
       var whileJoined = NodeHealth.of(cluster);
