@@ -17,7 +17,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests that each question can be measured at its smallest size, with declared sides. */
+/**
+ * Tests that each durable benchmark can be measured at its smallest size, and that its result has
+ * only declared sides.
+ */
 class DurableBudgetsTest {
   @BeforeAll
   static void useSmallSizes() {
@@ -74,7 +77,9 @@ class DurableBudgetsTest {
     assertEquals("missing is not on the class path; run it by mvn -q -Pstores", failure.getMessage());
   }
 
-  /** Values may be negative, because the JVM may free more heap than so few keys take. */
+  /**
+   * The measured heap may be negative, because the JVM may free more heap than so few keys take.
+   */
   @Test
   void questionIsMeasuredInItsOwnProcess(@TempDir Path results) throws Exception {
     System.setProperty("size", "1000");

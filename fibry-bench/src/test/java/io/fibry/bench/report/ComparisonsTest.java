@@ -13,7 +13,9 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Tests that declarations, not names, decide which sides are Fibry's and which is the base. */
+/**
+ * Tests that declarations, not names, decide which sides are Fibry's, and which side is the base.
+ */
 class ComparisonsTest {
   private static final Path PAGES = Path.of("../docs/benchmarks");
   private static final Path DATA = PAGES.resolve("data");

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests that each scenario runs at its smallest size, and writes all its rows. */
+/** Tests that each scenario runs at its smallest size, and writes its rows. */
 class ScenariosTest {
   private static final String[] NO_ARGUMENTS = {};
 
