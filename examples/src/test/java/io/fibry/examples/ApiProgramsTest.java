@@ -84,8 +84,8 @@ class ApiProgramsTest {
 
   /**
    * Each row has the expected lines, in any order. These programs have no row: P05 needs a server,
-   * P06 and P15 need a database, and P18 reads a file. P25, P31 and P34 never end, and actors of
-   * Shapes send to themselves forever. The output of P07 and P26 depends on time. P11, P16, P20,
+   * P06 and P15 need a database, and P18 and P19 read files. P25, P31 and P34 never end, and actors
+   * of Shapes send to themselves forever. The output of P07 and P26 depends on time. P11, P16, P20,
    * P22 and P23 have their own tests below.
    */
   @ParameterizedTest

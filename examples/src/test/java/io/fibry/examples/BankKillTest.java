@@ -139,7 +139,10 @@ class BankKillTest {
     }
   }
 
-  /** Stores the balance of a line. Lines of the JVM have none; the last line may be cut off. */
+  /**
+   * Stores the balance that a line shows. Other lines come from the JVM; the last line may be cut
+   * off.
+   */
   private void recordBalance(String line) {
     var parts = line.split(" ");
     if (parts.length == 2 && NAMES.contains(parts[0]))
