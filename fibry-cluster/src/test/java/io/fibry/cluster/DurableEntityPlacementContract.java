@@ -202,7 +202,7 @@ abstract class DurableEntityPlacementContract {
   }
 
   @Test
-  void storedRequestToFullRemoteMailboxWillBeDone() {
+  void storedRequestToFullMailboxReportsOutcomeWillBeDone() {
     var handlerStarted = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
     var kind = Durable.kind("held", Account.class).storeMessages(9).state(0L)

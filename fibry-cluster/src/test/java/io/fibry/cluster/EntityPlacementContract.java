@@ -349,7 +349,7 @@ abstract class EntityPlacementContract {
   }
 
   @Test
-  void requestWithoutHostingNodeIsUnreachable() {
+  void requestWithoutHostingNodeFailsAsNotDone() {
     try (var a = join("a")) {
       var ada = accounts(a).actor("ada");
 

@@ -73,7 +73,7 @@ class MembersTest {
 
   /** A transport may call the reader of a watch once more after its subscription is closed. */
   @Test
-  void entryAfterNodeHasLeftIsNoDeadLetter() {
+  void entryThatArrivesAfterNodeHasLeftIsNoDeadLetter() {
     var lastEntries = new ConcurrentHashMap<Consumer<ClusterTransport.Entry>, ClusterTransport.Entry>(); // by reader
     var deadLetters = new LinkedBlockingQueue<DeadLetter>();
     try (

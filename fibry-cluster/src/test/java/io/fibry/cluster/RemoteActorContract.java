@@ -209,7 +209,7 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void requestToUnexposedNameIsUnreachable() {
+  void requestToUnexposedNameFailsAsNotDone() {
     var failure = assertThrows(UnavailableException.class, () -> remoteTill().ask(new Sum()));
 
     assertEquals(Outcome.NOT_DONE, failure.outcome());

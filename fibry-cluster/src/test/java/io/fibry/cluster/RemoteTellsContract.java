@@ -120,7 +120,7 @@ abstract class RemoteTellsContract {
   }
 
   @Test
-  void letterAndFailureHideMessageContentsOfHidingScope() {
+  void deadLetterAndFailureHideContentsIfScopeHidesThem() {
     try (var hidingScope = senders.openScope("hidden", options -> options.withMessageContents(false))) {
       var clerk = join("hidden", hidingScope).actor("clerk", Clerk.class);
 

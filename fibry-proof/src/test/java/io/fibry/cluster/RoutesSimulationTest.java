@@ -32,7 +32,7 @@ class RoutesSimulationTest {
    * have stopped forwarding. The runs after the first find do nothing.
    */
   @Test
-  void messagesAreLostIfServersLearnTooLate() {
+  void messagesAreLostIfServersLearnSubscriptionsTooLate() {
     var errors = new ArrayList<String>();
     Simulation.run(options -> options.withSeeds(300), simulation -> {
       if (errors.isEmpty())

@@ -70,7 +70,7 @@ class EntityTest {
   }
 
   @Test
-  void entityUsedSinceSweepIsNotPassivated() {
+  void useRacingWithSweepPreventsPassivationOrIsRefused() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       var succeeded = new boolean[2];

@@ -93,7 +93,7 @@ class NodeStateTest {
   }
 
   @Test
-  void unheardLifeMayLastOneLeaseAfterFirstQuery() {
+  void lifeWithoutHeartbeatMayBeValidForOneLeaseAfterQuery() {
     clock.advance(Duration.ofDays(1));
     assertTrue(tracker.mayHaveValidLease("x"));
 

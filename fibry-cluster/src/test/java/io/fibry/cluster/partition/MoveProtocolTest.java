@@ -46,7 +46,7 @@ class MoveProtocolTest {
 
   @ParameterizedTest
   @EnumSource
-  void lostPartitionIsAwayFromEachStage(PartitionStage stage) {
+  void partitionLostInAnyStageIsAway(PartitionStage stage) {
     assertEquals(PartitionStage.AWAY, stage.after(MoveStep.LOSE));
   }
 

@@ -76,7 +76,7 @@ class BlockedSenderTest {
   }
 
   @Test
-  void closedQueueRefusesOrHasBlockedElement() {
+  void blockedElementIsRefusedOrAcceptedWhenQueueCloses() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = fullQueue();
       var sender = sender(queue, "second");

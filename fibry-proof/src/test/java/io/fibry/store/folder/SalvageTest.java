@@ -52,7 +52,7 @@ class SalvageTest {
   }
 
   @Test
-  void checkFindsFlippedBitIfOpeningDoes() throws IOException {
+  void checkReportsFlippedBitExactlyIfOpeningFails() throws IOException {
     int damaged = 0;
     for (var name : disk.names()) {
       for (long bit = 0; bit < disk.size(name) * 8; bit += BIT_STEP) {
@@ -65,7 +65,7 @@ class SalvageTest {
   }
 
   @Test
-  void checkFindsMissingDataIfOpeningDoes() throws IOException {
+  void checkReportsMissingDataExactlyIfOpeningFails() throws IOException {
     for (var name : disk.names()) {
       var incomplete = disk.copy();
       incomplete.delete(name);

@@ -44,7 +44,7 @@ class StepWatchTest {
 
   @Test
   @Promise("29.22")
-  void stepSeenWaitingCountsAsWaiting() {
+  void stepThatWaitsAtEachCheckCountsAsWaiting() {
     assertContinues(10, 0, true);
 
     assertEquals(WAITS, check(0, true));

@@ -330,7 +330,7 @@ class JournalTest {
   }
 
   @Test
-  void syncRequestsThatRaceWithCloseComplete() throws Exception {
+  void syncFuturesCompleteWhenJournalClosesMeanwhile() throws Exception {
     for (int round = 0; round < 200; round++) {
       var journal = openWithSyncInterval(CrashDisk.empty());
       var syncFutures = new ArrayList<CompletableFuture<Void>>();

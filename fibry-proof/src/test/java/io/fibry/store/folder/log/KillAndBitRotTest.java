@@ -43,7 +43,7 @@ class KillAndBitRotTest {
   }
 
   @Test
-  void acknowledgedCommitIsFoundOrRefusedOrLastInDoubt() throws IOException {
+  void acknowledgedCommitIsFoundOrOpeningReportsItsLoss() throws IOException {
     System.out.println("kill and rot: -Dfibry.seed=" + seed);
     for (int round = 0; round < ROUNDS; round++) {
       var disk = CrashDisk.empty();
