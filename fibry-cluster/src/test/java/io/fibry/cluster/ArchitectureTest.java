@@ -32,7 +32,7 @@ class ArchitectureTest extends ArchitectureRules {
         entry("Cluster to LocalNode", FACTORY));
   }
 
-  /** The simulated tests of fibry-proof read the messages that it reports as lost. */
+  /** The simulated tests of fibry-proof read the lost messages that RemoteOutbox reports. */
   @Override
   protected Set<String> typesOfOtherTests() {
     return Set.of("io.fibry.cluster.remote.RemoteOutbox");

@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that a context that is captured as text at one node is restored at another node. */
+/** Tests that a node restores the context that another node has captured and sent as text. */
 abstract class ContextContract {
   sealed interface Order {}
   record Note(String tenant) implements Order {}

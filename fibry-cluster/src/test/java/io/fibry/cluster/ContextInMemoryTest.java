@@ -15,7 +15,7 @@ class ContextInMemoryTest extends ContextContract {
     super("shop", TestNetwork.inMemory());
   }
 
-  /** The form of messages of older nodes, which know no contexts. */
+  /** The form in which older nodes send messages, without contexts. */
   private static final class OldForm {
     private record Group(Optional<String> key, List<byte[]> bodies) {}
 

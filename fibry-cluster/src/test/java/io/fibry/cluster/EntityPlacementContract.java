@@ -333,7 +333,7 @@ abstract class EntityPlacementContract {
       var now = a.health();
       assertEquals(new Cluster.Health(true, Optional.empty(), now.partitions(), 0), now);
       accounts(b).actor("ada").ask(new Deposit(1));
-      Patience.eventually(() -> b.health().pendingRequests() == 0); // b may count the answer later than the asker
+      Patience.eventually(() -> b.health().pendingRequests() == 0); // b may count the answer after the asker has it
       assertTrue(b.dump().matches("(?s)node 'b' of app '\\S+', alive, connected\nmembers:\n"
           + "  a, since \\S+, hosts account\n  b, since \\S+, hosts account\nhosts:\n"
           + "  account: \\d+ of " + PARTITIONS + " partitions, [01] actors\nrequests of others: 0 not answered\n"),

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 class FailedTakeoverTest {
   private static final Duration TICK = Duration.ofMillis(500);
   private static final Subjects SUBJECTS = new Subjects("bank");
-  // If both nodes are members, the first should own the partition
+  // If both nodes are members, the preferred node should own the partition
   private static final String PREFERRED = "a";
   private static final String OTHER = "b";
 
@@ -38,9 +38,9 @@ class FailedTakeoverTest {
   private final MemoryNetwork network = MemoryNetwork.create(clock);
   private final ActorScope scope = ActorSystem.openScope("failed-takeover", options -> options.withScheduler(clock));
   private final List<String> handled = new CopyOnWriteArrayList<>(); // names of the nodes that handled a request
-  private final Queue<Runnable> hiddenChanges = new ConcurrentLinkedQueue<>(); // that the other node has not read yet
-  private volatile boolean isWriteRefused = true; // a write of the preferred node fails
-  private volatile boolean isPreferredHidden = true; // the other node does not see the preferred node
+  private final Queue<Runnable> hiddenChanges = new ConcurrentLinkedQueue<>(); // not yet read by the other node
+  private volatile boolean isWriteRefused = true; // true: the preferred node cannot write entries of partitions
+  private volatile boolean isPreferredHidden = true; // true: the other node does not see the preferred node
 
   @AfterEach
   void close() {

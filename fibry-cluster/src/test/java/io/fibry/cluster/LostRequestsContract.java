@@ -208,7 +208,7 @@ abstract class LostRequestsContract {
     var answers = new ArrayList<CompletableFuture<Integer>>();
     for (var actor : List.of(asker.actor("slow", Job.class), asker.entities("slow-entity", Job.class).actor("k")))
       for (int i = 0; i < 10; i++) answers.add(actor.sendMessageReturn(new Job(i), LIMIT));
-    // two requests are being handled, and two wait for capacity in a mailbox
+    // not counted: two requests that are being handled, and two that wait for capacity in a mailbox
     Patience.eventually(() -> scope.report().queued() == answers.size() - 4);
     passTimeWhileBusy();
 
@@ -251,7 +251,10 @@ abstract class LostRequestsContract {
         name -> network.transport(name).get(new Subjects(app).nodeKeyPrefix() + name).orElseThrow().version()));
   }
 
-  /** The test cancels a request that waits for its next attempt, because its key has no owner. */
+  /**
+   * The key of a request has no owner, so the request waits for its next attempt. Then the test
+   * cancels the request.
+   */
   @Test
   void cancelledRequestIsNotResent() {
     var owner = join("home");

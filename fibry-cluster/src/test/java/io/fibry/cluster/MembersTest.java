@@ -95,7 +95,7 @@ class MembersTest {
       Map<Consumer<ClusterTransport.Entry>, ClusterTransport.Entry> lastEntries) {
     return Intercepted.of(ClusterTransport.class, transport, (method, arguments, call) -> {
       if (method.getName().equals("watch")) {
-        @SuppressWarnings("unchecked") // as `watch` declares
+        @SuppressWarnings("unchecked") // the type that `watch` declares
         var reader = (Consumer<ClusterTransport.Entry>) arguments[1];
         arguments[1] = (Consumer<ClusterTransport.Entry>) entry -> {
           lastEntries.put(reader, entry);

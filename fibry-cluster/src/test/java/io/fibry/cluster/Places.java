@@ -19,7 +19,7 @@ final class Places {
     return host(node, scope, name -> {});
   }
 
-  /** @param onHandled gets the name of the node with each request that the node handles */
+  /** @param onHandled called with the name of the node for each request that the node handles */
   static Entities<String, Where> host(Cluster node, ActorScope scope, Consumer<String> onHandled) {
     String name = node.self().name();
     return node.host("place", Where.class, scope.anonymous(), IDLE, (builder, key) -> builder

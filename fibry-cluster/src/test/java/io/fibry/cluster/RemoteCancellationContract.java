@@ -39,7 +39,7 @@ abstract class RemoteCancellationContract {
   private final ActorScope scope = ActorSystem.openScope("cancellation-test");
   private final CountDownLatch firstJobStarted = new CountDownLatch(1);
   private final CountDownLatch gate = new CountDownLatch(1);
-  private final CompletableFuture<Boolean> firstJobCancelled = new CompletableFuture<>(); // as its handler sees it
+  private final CompletableFuture<Boolean> firstJobCancelled = new CompletableFuture<>(); // as seen by its handler
   private final Queue<String> handled = new ConcurrentLinkedQueue<>();
   private final Cluster a;
   private final Cluster b;
@@ -83,7 +83,9 @@ abstract class RemoteCancellationContract {
         .mapToLong(actor -> actor.queued()).sum();
   }
 
-  /** Waits until node a has registered its requests, and has removed the cancelled requests. */
+  /**
+   * Waits until node a has this number of registered requests. The node removes cancelled requests.
+   */
   private void awaitRegistered(int requests) {
     Patience.eventually(() -> a.health().pendingRequests() == requests);
   }

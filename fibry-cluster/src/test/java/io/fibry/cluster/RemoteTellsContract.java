@@ -54,7 +54,7 @@ abstract class RemoteTellsContract {
   private final CountDownLatch gate = new CountDownLatch(1);
   private final CountDownLatch handlerWaiting = new CountDownLatch(1);
   private final LongAdder handled = new LongAdder();
-  private final AtomicInteger handledRequests = new AtomicInteger(); // of the type Count
+  private final AtomicInteger handledRequests = new AtomicInteger(); // number of handled Count requests
   private final AtomicInteger overtakenNotes = new AtomicInteger(); // handled after a note with a higher number
 
   RemoteTellsContract(String app, TestNetwork network) {
@@ -158,7 +158,7 @@ abstract class RemoteTellsContract {
 
     checkUndelivered(nextLetter(), "Note[number=2] did not get to actor 'clerk': 'clerk' did not accept it", false);
     gate.countDown();
-    Patience.eventually(() -> handled.sum() == 1); // its mailbox has capacity again
+    Patience.eventually(() -> handled.sum() == 1); // the mailbox has capacity again
     assertEquals(1, remoteClerk.ask(new LastNumber()));
   }
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 /**
  * Tests a node whose virtual machine is suspended until other nodes own its keys. When it resumes,
  * both its clocks show the old time, so the node considers its lease valid. The resumed node learns
- * that there is a next owner from requests: their asker already has an answer of the next owner.
+ * of the next owner by requests, because their asker already has an answer of the next owner.
  */
 class SuspendedNodeTest {
   record Slow() implements Request<Slow, String> {}

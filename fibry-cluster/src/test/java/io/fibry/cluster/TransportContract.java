@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests the duties of each transport. */
+/** Tests the contract that each transport must keep. */
 abstract class TransportContract {
   private static final Duration FIVE_MINUTES = Duration.ofMinutes(5);
   private static final Optional<String> NO_GROUP = Optional.empty();

@@ -56,7 +56,7 @@ class UnreadableTest {
       long start = System.nanoTime();
       for (int i = 0; i < MESSAGES; i++) till.sendMessage(new Pay(7, List.of("x")));
       Patience.eventually(() -> scope.report().unhandled().values().stream().mapToLong(n -> n).sum() == MESSAGES);
-      Patience.eventually(() -> { // a line that another test has logged may suppress lines for a second
+      Patience.eventually(() -> { // if another test logged such a line, such lines are omitted for a second
         till.sendMessage(new Pay(7, List.of("x")));
         return !log.lines(UNREADABLE).isEmpty();
       });
@@ -76,7 +76,7 @@ class UnreadableTest {
         var olderNode = Cluster.join("flood", network, options -> options.withNode("old").withScope(scope));
         var newerNode = Cluster.join("flood", network, options -> options.withNode("newer").withScope(scope))) {
       olderNode.topic("pays", Count.class).subscribeToLatest(count -> {});
-      Patience.eventually(() -> { // a line that another test has logged may suppress lines for a second
+      Patience.eventually(() -> { // if another test logged such a line, such lines are omitted for a second
         newerNode.topic("pays", Pay.class).publish(new Pay(7, List.of("x")));
         return !log.lines("topic 'pays' got news that cannot be read; sent by node 'newer'").isEmpty();
       });

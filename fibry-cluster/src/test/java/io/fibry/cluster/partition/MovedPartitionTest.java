@@ -67,7 +67,7 @@ class MovedPartitionTest {
     receive(cents, epoch);
   }
 
-  /** Receives a message that the previous owner forwards to the owner with an epoch. */
+  /** Receives a message that the previous owner has forwarded to the owner with this epoch. */
   private void receive(int cents, long epochOfReceiver) {
     gate.receiveTransfer(wire(cents, epochOfReceiver));
     assertTrue(scope.awaitQuiescence(ONE_MINUTE));
