@@ -17,8 +17,8 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Tests that code which gives threads to actors, ends waits or ends actors has no lambda that is
- * linked when it is first needed. The JDK links a lambda by Java code, which needs memory. If no
+ * Code that gives threads to actors, ends waits or ends actors must have no lambda that is linked
+ * only when it is first needed. The JDK links a lambda by Java code, which needs memory. If no
  * memory is left, the JDK may record the failure, and then the lambda always fails. A retry that
  * needs such a lambda would never succeed.
  */

@@ -46,7 +46,7 @@ final class Machine {
     node.freeze(time);
   }
 
-  /** {@return the duration of all pauses so far, also of the current pause, in nanoseconds} */
+  /** {@return the duration of all pauses so far, including the current pause, in nanoseconds} */
   long totalPause() {
     return totalPause;
   }

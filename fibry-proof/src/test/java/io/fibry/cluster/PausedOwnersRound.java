@@ -43,7 +43,7 @@ final class PausedOwnersRound {
   // how late a node may hear of changes in the cluster's table; leases must work nevertheless
   private static final Duration NEWS_DELAY = Duration.ofSeconds(1);
   private static final Duration LEASE = Duration.ofSeconds(4);
-  private static final Duration QUICK_TIME = Duration.ofMillis(20); // askers are quick before and after a pause
+  private static final Duration QUICK_TIME = Duration.ofMillis(20); // askers are quick for this time around a pause
   private static final Duration STEP = Duration.ofMillis(50);
   private static final Duration ASK_LIMIT = Duration.ofMillis(600); // of a request
   private static final Duration MAX_WAIT = Duration.ofMinutes(2);

@@ -36,7 +36,7 @@ public final class CrashRound {
 
   private final Simulation simulation;
   private final CrashRecord record = new CrashRecord();
-  private final Map<String, Integer> effects = new TreeMap<>(); // runs of steps, by operation
+  private final Map<String, Integer> effects = new TreeMap<>(); // how often the first step ran, by operation
   // Messages that have an idempotency key and no answer yet, with the key of their actor
   private final Map<Request<?, Integer>, String> unanswered = new LinkedHashMap<>();
   private final boolean storesMessages;

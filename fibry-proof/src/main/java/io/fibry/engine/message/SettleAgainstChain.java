@@ -12,11 +12,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * A drain completes a request while its asker chains a callback to it. This callback must not run
- * on the drain's thread. Another callback, which waits behind {@code allOf}, does run there. It
- * keeps the drain busy after the drain has set the result, and before {@code CompletableFuture}
- * looks for callbacks a last time. In this window, chaining without a wait for CALLBACKS_RUN could
- * run the asker's callback on the drain's thread. Result: the thread of the asker's callback.
+ * A drain completes a request while its asker chains a callback to it. The asker's callback must
+ * not run on the drain's thread. A second callback, which is chained to {@code allOf}, does run on
+ * that thread. The second callback keeps the drain busy after the drain has set the result, and
+ * before {@code CompletableFuture} looks for callbacks a last time. If the asker did not wait for
+ * CALLBACKS_RUN, the drain could then run the asker's callback. Result: the thread of the asker's
+ * callback.
  */
 @JCStressTest
 @Outcome(id = "asker", expect = ACCEPTABLE, desc = "the request was completed before the chaining")

@@ -16,9 +16,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests backoffs and requested restarts while other threads end the actor, send, or fire its timer.
- * The suspended right to run is resumed once, an end needs no timer, and every state is closed
- * once.
+ * Tests backoffs and requested restarts while other threads end the actor, send messages to it, or
+ * fire its timer. The suspended right to run is resumed once, an end needs no timer, and every
+ * state is closed once.
  *
  * <p>The tests fail if {@code suspend} does not check the phase a second time, if {@code
  * stopAccepting} does not call {@code wake}, or if {@code wake} does not clear the field. See also

@@ -24,10 +24,10 @@ import java.util.concurrent.CompletionException;
 import java.util.stream.IntStream;
 
 /**
- * Threads begin lives of actors in a folder store, store turns and messages in them, and end them.
- * Meanwhile one thread lists all actors, and the store moves records to other files. The machine
- * crashes a few times. After each crash, everything that the store had confirmed must exist. Each
- * turn exists with its effects and its messages, or not at all.
+ * Threads begin lives of actors in a folder store, store turns and messages of these lives, and end
+ * the lives. Meanwhile one thread lists all actors, and the store moves records to other files. The
+ * machine crashes a few times. After each crash, everything that the store had confirmed must
+ * exist. Each turn exists with its effects and its messages, or not at all.
  */
 final class InactiveActorsRound {
   private static final int SEGMENT = 4_096; // the minimum, so that the log needs many segments

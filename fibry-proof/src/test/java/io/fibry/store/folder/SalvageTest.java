@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that a check reports every change of a store's bytes, and that a salvaged store has only
- * states that existed once.
+ * Tests that a check reports a change of a store's bytes exactly if the store can no longer be
+ * opened. A salvaged store must have only states that existed once.
  */
 class SalvageTest {
   private static final int SEGMENT = 4096;
