@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ProgramsTest {
-  private static final int MAX_SEEDS = 200; // the seeds in which each bug must be found
+  private static final int MAX_SEEDS = 200; // each bug must be found within this number of seeds
   private static final int SEEDS = Soak.ON ? 1_000 : MAX_SEEDS;
 
   @ParameterizedTest

@@ -9,7 +9,10 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Tests that each promise on simulation has a test, and that each {@link Promise} exists. */
+/**
+ * Tests that each promise on simulation has a test, and that each number in a {@link Promise}
+ * exists.
+ */
 class SemanticsDocTest {
   private static final Pattern LINE = Pattern.compile("(?m)^(\\d+)\\. ");
   private static final Pattern ANNOTATION = Pattern.compile("@Promise\\(([^)]*)\\)");

@@ -58,7 +58,7 @@ class SimulatedTestTest {
     var summary = run("right", "org.junit.jupiter.api.TestInfo,io.fibry.simulation.Simulation");
 
     assertEquals(1, summary.getTestsSucceededCount(), () -> "" + summary.getFailures().getFirst().getException());
-    assertEquals(16, RUNS.get()); // 2 runs as on a quiet machine, 10 seeds, and 4 repeated as a check
+    assertEquals(16, RUNS.get()); // 2 runs as on a quiet machine, 10 seeds, and 4 runs repeated as a check
   }
 
   @Test
