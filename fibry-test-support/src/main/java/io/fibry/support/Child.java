@@ -115,14 +115,14 @@ public final class Child implements AutoCloseable {
     }
   }
 
-  /** Waits for this line, which must follow the line of the previous call. */
+  /** Waits for this line, which must follow the line for which the previous call waited. */
   public void awaitLine(String wanted) {
     awaitLine(wanted::equals);
   }
 
   /**
-   * Waits for a line that follows the line of the previous call and passes the test. Returns this
-   * line.
+   * Waits for a line that passes the test, and follows the line for which the previous call waited.
+   * Returns this line.
    */
   public String awaitLine(Predicate<String> wanted) {
     awaitProgress("the wanted line did not come", () -> position(wanted) >= 0 || !reader.isAlive());

@@ -23,7 +23,7 @@ public final class Pace {
   private static final int STEPS = 12_000_000;
   private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(480);
   private static final long MAX_COUNTED = TimeUnit.SECONDS.toNanos(1); // for each measurement, also after a suspension
-  private static final long MAX_UNREAD = TimeUnit.SECONDS.toNanos(5); // the thread parks after this time without readers
+  private static final long MAX_UNREAD = TimeUnit.SECONDS.toNanos(5); // the thread parks after this time without reads
   static final boolean USES_WALL_CLOCK = "wall".equals(System.getProperty("fibry.pace"));
 
   private static volatile long total; // ns; written by the measuring thread

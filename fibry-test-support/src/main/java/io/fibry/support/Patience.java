@@ -29,7 +29,7 @@ public final class Patience {
   private static final long FIRST_WAIT =
       Pace.USES_WALL_CLOCK ? LONG.toNanos() : Math.min(LONG.toNanos() / 2, TimeUnit.SECONDS.toNanos(5));
   private static final int YIELDS = 1_000; // checks before the first pause
-  private static final long PAUSE = 100_000; // ns between two checks of a fact
+  private static final long PAUSE = 100_000; // ns between two checks of a condition
   private static final long SLICE = TimeUnit.MILLISECONDS.toNanos(100); // one wait while Pace is used
   private static final long COUNT_PAUSE = TimeUnit.MILLISECONDS.toNanos(2); // between two checks of `progress`
 

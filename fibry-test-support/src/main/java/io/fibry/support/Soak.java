@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 @Retention(RetentionPolicy.RUNTIME)
 @Tag("soak")
 public @interface Soak {
-  /** Whether this build runs with {@code -Psoak}, with which other tests have more rounds, too. */
+  /** Whether this build runs with {@code -Psoak}; other tests then have more rounds, too. */
   boolean ON = Boolean.getBoolean("fibry.soak");
 
   /** Names the test that checks the same in each build: a class, or a class and a method. */
