@@ -29,7 +29,10 @@ class BootVersionTest {
     assertEquals(lines("Boot3" + pair), lines("Boot4" + pair));
   }
 
-  /** Returns the lines with the packages of version 3, sorted, because the imports are sorted. */
+  /**
+   * Returns the lines with the packages of version 3. They are sorted, because the names of
+   * packages decide the order of imports.
+   */
   private static List<String> lines(String type) throws Exception {
     return Files.readString(SOURCES.resolve(type + ".java")).replace("Boot4", "Boot3").replace("Boot 4", "Boot 3")
         .replace("boot.health.autoconfigure.contributor.", "boot.actuate.autoconfigure.health.")

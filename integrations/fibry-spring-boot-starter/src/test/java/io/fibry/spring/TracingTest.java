@@ -34,7 +34,7 @@ import org.springframework.context.annotation.Configuration;
 class TracingTest {
   record Who() implements Request<Who, String> {}
 
-  /** A propagator of the W3C header, as a tracing bridge has. */
+  /** A propagator of the W3C header, like the propagators of tracing bridges. */
   private record TraceParent(Tracer tracer) implements Propagator {
     @Override
     public List<String> fields() {
