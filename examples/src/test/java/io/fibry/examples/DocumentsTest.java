@@ -85,7 +85,7 @@ class DocumentsTest {
   @TempDir
   private Path out;
 
-  private static ProgramJvm jvm; // runs blocks that simulate: the agent would slow down this JVM
+  private static ProgramJvm jvm; // runs blocks that simulate, because their agent would slow down this JVM
   private static Map<String, String> javacErrors; // by file; null until the first test needs it
 
   @BeforeAll
