@@ -252,8 +252,8 @@ abstract class LostRequestsContract {
   }
 
   /**
-   * The key of a request has no owner, so the request waits for its next attempt. Then the test
-   * cancels the request.
+   * The key of a request has no owner, so the request waits for its next attempt. The test cancels
+   * the request while it waits.
    */
   @Test
   void cancelledRequestIsNotResent() {

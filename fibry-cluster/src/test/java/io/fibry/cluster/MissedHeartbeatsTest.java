@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Node b misses the last heartbeats of node a. Then the server drops the entry of node a. The lease
+ * Node b misses the last heartbeats of node a. The server then drops the entry of node a. The lease
  * of node a may thus be valid for longer than node b has measured.
  */
 class MissedHeartbeatsTest {

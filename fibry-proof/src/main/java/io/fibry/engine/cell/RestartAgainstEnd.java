@@ -13,8 +13,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * The drain accepts a restart, and another restart is requested, while a thread ends the actor.
- * Results: 1 if the first restart was accepted, and the phase (1: the end has begun). This test
- * detects a plain write of the phase in either step.
+ * Results: 1 if the first restart was accepted, and the phase, which is 1 after the end has begun.
+ * This test detects a plain write of the phase in either step.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "the restart was accepted, then the end began")

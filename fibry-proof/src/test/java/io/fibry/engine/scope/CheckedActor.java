@@ -35,8 +35,7 @@ public final class CheckedActor {
   public final Cell cell; // the actor's internal type
   private final int[] handled = new int[MESSAGES]; // how often each message was handled
   private final int[] deadLetters = new int[MESSAGES]; // how often each message became a dead letter
-  // Results of `sendMessage`: 1 for true, -1 for false; 0 if the message is not sent, or is a
-  // request
+  // Results of `sendMessage`: 1 for true, -1 for false, 0 for requests and for unsent messages
   private final int[] sendResults = new int[MESSAGES];
   private final CompletableFuture<?>[] requests = new CompletableFuture<?>[MESSAGES];
   private final int[] sent = new int[SENDERS]; // messages sent by each sender, which writes its own element
