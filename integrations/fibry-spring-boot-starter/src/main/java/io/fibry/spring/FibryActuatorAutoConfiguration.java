@@ -12,13 +12,10 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /** Adds to Actuator the health of scope, stores and node, and the endpoint {@code actors}. */
-@AutoConfiguration(
-    after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class, FibryClusterAutoConfiguration.class,
-      FibryTasksAutoConfiguration.class,
-      FibryTomcatAutoConfiguration.class})
+@AutoConfiguration(after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class,
+  FibryClusterAutoConfiguration.class, FibryTasksAutoConfiguration.class, FibryTomcatAutoConfiguration.class})
 @ConditionalOnBean(ActorScope.class)
-@Import({Boot3Health.class, Boot4Health.class, Boot3StoreHealth.class, Boot4StoreHealth.class,
-  Boot3NodeHealth.class, Boot4NodeHealth.class})
+@Import({Boot3Health.class, Boot4Health.class})
 public final class FibryActuatorAutoConfiguration {
   FibryActuatorAutoConfiguration() {}
 

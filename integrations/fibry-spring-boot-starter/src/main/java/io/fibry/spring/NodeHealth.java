@@ -2,15 +2,16 @@ package io.fibry.spring;
 
 import io.fibry.cluster.Cluster;
 import java.util.LinkedHashMap;
-import java.util.Map;
 
 /**
  * The health of a node: whether its lease is valid, its connection, and its partitions. A node
  * recovers without a restart, so its worst status is {@code OUT_OF_SERVICE}.
  */
-record NodeHealth(String status, Map<String, Object> details) {
+final class NodeHealth {
 
-  static NodeHealth of(Cluster cluster) {
+  private NodeHealth() {}
+
+  static HealthReport of(Cluster cluster) {
     var health = cluster.health();
     var details = new LinkedHashMap<String, Object>();
     details.put("node", cluster.self().name());
@@ -19,6 +20,7 @@ record NodeHealth(String status, Map<String, Object> details) {
     details.put("pendingRequests", health.pendingRequests());
     health.connectionProblem().ifPresent(problem -> details.put("why", problem));
     if (!health.isAlive()) details.putIfAbsent("why", "other nodes may declare this node dead; it joins again");
-    return new NodeHealth(health.isAlive() && health.connectionProblem().isEmpty() ? "UP" : "OUT_OF_SERVICE", details);
+    boolean isUp = health.isAlive() && health.connectionProblem().isEmpty();
+    return new HealthReport(isUp ? HealthReport.UP : HealthReport.OUT_OF_SERVICE, details);
   }
 }

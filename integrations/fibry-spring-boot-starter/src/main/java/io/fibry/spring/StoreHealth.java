@@ -1,5 +1,9 @@
 package io.fibry.spring;
 
+import static io.fibry.spring.HealthReport.DOWN;
+import static io.fibry.spring.HealthReport.OUT_OF_SERVICE;
+import static io.fibry.spring.HealthReport.UP;
+
 import io.fibry.store.Store;
 import io.fibry.store.StoreException;
 import io.fibry.store.folder.FolderStore;
@@ -9,40 +13,40 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** The health of all stores: the worst of their statuses, and details by the name of the bean. */
-record StoreHealth(String status, Map<String, Object> details) {
-  private static final String UP = "UP";
-  private static final String FULL = "OUT_OF_SERVICE";
-  private static final String BROKEN = "DOWN";
+final class StoreHealth {
   private static final Store.ActorId PROBE_ACTOR = new Store.ActorId("health", "nobody");
 
-  static StoreHealth check(Map<String, Store> stores) {
-    var healths = new LinkedHashMap<String, StoreHealth>();
-    stores.forEach((name, store) -> healths.put(name, check(store)));
-    return of(healths);
+  private StoreHealth() {}
+
+  static HealthReport of(Map<String, Store> stores) {
+    var reports = new LinkedHashMap<String, HealthReport>();
+    stores.forEach((name, store) -> reports.put(name, of(store)));
+    return worst(reports);
   }
 
-  static StoreHealth of(Map<String, StoreHealth> stores) {
-    var statuses = stores.values().stream().map(StoreHealth::status).toList();
+  static HealthReport worst(Map<String, HealthReport> reports) {
+    var statuses = reports.values().stream().map(HealthReport::status).toList();
     var details = new LinkedHashMap<String, Object>();
-    stores.forEach((name, store) -> details.put(name, store.details));
-    return new StoreHealth(statuses.contains(BROKEN) ? BROKEN : statuses.contains(FULL) ? FULL : UP, details);
+    reports.forEach((name, report) -> details.put(name, report.details()));
+    return new HealthReport(statuses.contains(DOWN) ? DOWN : statuses.contains(OUT_OF_SERVICE) ? OUT_OF_SERVICE : UP,
+        details);
   }
 
-  private static StoreHealth check(Store store) {
+  private static HealthReport of(Store store) {
     return store instanceof FolderStore folder ? of(folder.health()) : ofRead(store);
   }
 
-  static StoreHealth of(Health health) {
-    return new StoreHealth(health.isBroken() ? BROKEN : health.isFull() ? FULL : UP, details(health));
+  static HealthReport of(Health health) {
+    return new HealthReport(health.isBroken() ? DOWN : health.isFull() ? OUT_OF_SERVICE : UP, details(health));
   }
 
   /** Reads once from the store, to see whether its database or servers can be reached. */
-  private static StoreHealth ofRead(Store store) {
+  private static HealthReport ofRead(Store store) {
     try {
       store.dueTime(PROBE_ACTOR, "health");
-      return new StoreHealth(UP, Map.of("store", store.toString()));
+      return new HealthReport(UP, Map.of("store", store.toString()));
     } catch (StoreException failure) {
-      return new StoreHealth(BROKEN, Map.of("store", store.toString(), "why", Lines.message(failure)));
+      return new HealthReport(DOWN, Map.of("store", store.toString(), "why", Lines.message(failure)));
     }
   }
 

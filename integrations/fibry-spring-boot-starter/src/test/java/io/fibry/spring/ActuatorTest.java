@@ -26,7 +26,7 @@ class ActuatorTest {
 
       var health = ScopeHealth.of(context.getBean(ActorScope.class));
 
-      assertTrue(health.isOpen());
+      assertEquals("UP", health.status());
       assertEquals("application", health.details().get("scope"));
       assertEquals(1L, health.details().get("handled"));
     });
@@ -45,7 +45,7 @@ class ActuatorTest {
 
       var health = ScopeHealth.of(context.getBean(ActorScope.class));
 
-      assertFalse(health.isOpen());
+      assertEquals("DOWN", health.status());
       assertEquals("scope 'application' is closed", health.details().get("why"));
     });
   }

@@ -20,6 +20,6 @@ class ArchitectureTest extends ArchitectureRules {
 
   @Override
   protected Map<String, Integer> largePackages() {
-    return Map.of("io.fibry.spring", 36);
+    return Map.of("io.fibry.spring", 33);
   }
 }

@@ -24,7 +24,7 @@ class BootVersionTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"Health", "StoreHealth", "Tomcat"})
+  @ValueSource(strings = {"Health", "Tomcat"})
   void classesForBothVersionsDifferOnlyInPackages(String pair) throws Exception {
     assertEquals(lines("Boot3" + pair), lines("Boot4" + pair));
   }

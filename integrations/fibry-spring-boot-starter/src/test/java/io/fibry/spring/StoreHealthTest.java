@@ -31,7 +31,7 @@ class StoreHealthTest {
 
   @Test
   void workingStoreIsUpAndShowsStatistics() {
-    var status = StoreHealth.of(Map.of("one", StoreHealth.of(health(false, false, List.of()))));
+    var status = StoreHealth.worst(Map.of("one", StoreHealth.of(health(false, false, List.of()))));
 
     assertEquals("UP", status.status());
     assertEquals(Map.of("one",
@@ -43,7 +43,7 @@ class StoreHealthTest {
 
   @Test
   void storeWithTornFileIsUpAndShowsFile() {
-    var status = StoreHealth.of(Map.of("one", StoreHealth.of(health(false, false, List.of("00000001-76.torn")))));
+    var status = StoreHealth.worst(Map.of("one", StoreHealth.of(health(false, false, List.of("00000001-76.torn")))));
 
     assertEquals("UP", status.status());
     assertTrue(status.details().toString().contains("tornFiles=[00000001-76.torn]"), status::toString);
@@ -55,17 +55,18 @@ class StoreHealthTest {
     var brokenStore = StoreHealth.of(health(false, true, List.of()));
     var healthyStore = StoreHealth.of(health(false, false, List.of()));
 
-    assertEquals("OUT_OF_SERVICE", StoreHealth.of(Map.of("one", fullStore)).status());
-    assertEquals("DOWN", StoreHealth.of(Map.of("one", brokenStore)).status());
+    assertEquals("OUT_OF_SERVICE", StoreHealth.worst(Map.of("one", fullStore)).status());
+    assertEquals("DOWN", StoreHealth.worst(Map.of("one", brokenStore)).status());
     assertEquals("DOWN", StoreHealth.of(health(true, true, List.of())).status());
-    assertEquals("DOWN", StoreHealth.of(Map.of("one", fullStore, "two", brokenStore, "three", healthyStore)).status());
-    assertTrue(StoreHealth.of(Map.of("one", fullStore)).details().toString().contains("why=the disk is full"));
+    assertEquals("DOWN",
+        StoreHealth.worst(Map.of("one", fullStore, "two", brokenStore, "three", healthyStore)).status());
+    assertTrue(StoreHealth.worst(Map.of("one", fullStore)).details().toString().contains("why=the disk is full"));
   }
 
   @Test
   void healthShowsMemoryStoreBesideFolderStore() {
     try (var store = FolderStore.open(folder)) {
-      var status = StoreHealth.check(Map.<String, Store>of("memory", MemoryStore.open(), "folder", store));
+      var status = StoreHealth.of(Map.<String, Store>of("memory", MemoryStore.open(), "folder", store));
 
       assertEquals("UP", status.status());
       assertTrue(status.details().get("folder").toString().contains("turns="), status::toString);
@@ -81,7 +82,7 @@ class StoreHealthTest {
       throw new StoreReadException("connection refused", null);
     });
 
-    var status = StoreHealth.check(Map.of("database", unreachable, "memory", MemoryStore.open()));
+    var status = StoreHealth.of(Map.of("database", unreachable, "memory", MemoryStore.open()));
 
     assertEquals("DOWN", status.status());
     assertEquals(Map.of("store", "the store in jdbc:postgresql://db/shop", "why", "connection refused"),
