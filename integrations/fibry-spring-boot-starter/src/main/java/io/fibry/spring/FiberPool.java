@@ -15,9 +15,13 @@ import org.springframework.beans.factory.ObjectProvider;
 /**
  * A bounded pool of fibers for tasks. It has its own scope, so it survives when a failure closes
  * the application's scope. It is not an {@code Executor}, because Spring would use such a bean as
- * its own executor.
+ * its own executor. Applications do not use this type; it is public for the package
+ * {@code monitoring}.
+ *
+ * @param scope the scope of the pool's workers
+ * @param sink runs tasks
  */
-record FiberPool(ActorScope scope, Sink<Void> sink) implements AutoCloseable {
+public record FiberPool(ActorScope scope, Sink<Void> sink) implements AutoCloseable {
 
   static FiberPool open(String name, int concurrency, int maxQueued, UnaryOperator<ActorScope.Options> options) {
     var scope = ActorSystem.openScope(name, options);
@@ -32,8 +36,14 @@ record FiberPool(ActorScope scope, Sink<Void> sink) implements AutoCloseable {
     scope.close();
   }
 
-  /** Returns the application's scope, followed by the scopes of the pools. */
-  static List<ActorScope> scopes(ActorScope scope, ObjectProvider<FiberPool> pools) {
+  /**
+   * Returns the scopes that operators see.
+   *
+   * @param scope the application's scope
+   * @param pools the pools of the context
+   * @return the application's scope, followed by the scopes of the pools
+   */
+  public static List<ActorScope> scopes(ActorScope scope, ObjectProvider<FiberPool> pools) {
     return Stream.concat(Stream.of(scope), pools.orderedStream().map(FiberPool::scope)).toList();
   }
 }

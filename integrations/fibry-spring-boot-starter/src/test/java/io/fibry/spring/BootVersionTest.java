@@ -24,9 +24,9 @@ class BootVersionTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"Health", "Tomcat"})
-  void classesForBothVersionsDifferOnlyInPackages(String pair) throws Exception {
-    assertEquals(lines("Boot3" + pair), lines("Boot4" + pair));
+  @ValueSource(strings = {"Boot3Tomcat", "monitoring/Boot3Health"})
+  void classesForBothVersionsDifferOnlyInPackages(String type) throws Exception {
+    assertEquals(lines(type), lines(type.replace("Boot3", "Boot4")));
   }
 
   /**

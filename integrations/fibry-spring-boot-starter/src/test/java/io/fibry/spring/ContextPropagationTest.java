@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.fibry.ActorScope;
 import io.fibry.ContextPropagator;
+import io.fibry.spring.monitoring.FibryContextAutoConfiguration;
 import io.micrometer.context.ContextSnapshotFactory;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;

@@ -4,11 +4,11 @@ import io.fibry.support.Patience;
 import java.util.concurrent.CountDownLatch;
 
 /** A gate that blocks threads until the test opens it. */
-final class Gate {
+public final class Gate {
   private final CountDownLatch entered = new CountDownLatch(1);
   private final CountDownLatch opened = new CountDownLatch(1);
 
-  void pass() throws InterruptedException {
+  public void pass() throws InterruptedException {
     enter();
     opened.await();
   }
@@ -19,11 +19,11 @@ final class Gate {
   }
 
   /** Waits until a thread has arrived. */
-  void awaitEntered() {
+  public void awaitEntered() {
     Patience.await(entered);
   }
 
-  void open() {
+  public void open() {
     opened.countDown();
   }
 }

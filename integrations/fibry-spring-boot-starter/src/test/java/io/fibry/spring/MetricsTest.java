@@ -10,6 +10,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
+import io.fibry.spring.monitoring.FibryMetricsAutoConfiguration;
 import io.fibry.support.Patience;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

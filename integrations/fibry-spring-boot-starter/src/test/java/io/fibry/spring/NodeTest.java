@@ -21,6 +21,8 @@ import io.fibry.cluster.TransportException;
 import io.fibry.durable.Durable;
 import io.fibry.nats.NatsNetwork;
 import io.fibry.pool.Entities;
+import io.fibry.spring.monitoring.FibryActuatorAutoConfiguration;
+import io.fibry.spring.monitoring.FibryMetricsAutoConfiguration;
 import io.fibry.support.Patience;
 import io.fibry.test.NatsServer;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -28,7 +30,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -203,44 +204,24 @@ class NodeTest {
           .withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
             assertEquals(1, context.getBean(Client.class).counters().actor("c").ask(new Count()));
             var cluster = context.getBean(Cluster.class);
-            assertEquals("UP", NodeHealth.of(cluster).status());
+            assertTrue(isUp(cluster.health()));
 
             server.kill();
 
-            Patience.eventually(() -> !NodeHealth.of(cluster).status().equals("UP"));
-            assertTrue(NodeHealth.of(cluster).details().get("why").toString().startsWith("the connection to NATS is "));
+            Patience.eventually(() -> !isUp(cluster.health()));
+            var problem = cluster.health().connectionProblem().orElseThrow();
+            assertTrue(problem.startsWith("the connection to NATS is "), problem);
             server.restart();
-            Patience.eventually(() -> NodeHealth.of(cluster).status().equals("UP"));
+            Patience.eventually(() -> isUp(cluster.health()));
           });
     }
   }
 
-  // ---- health and metrics
-
-  @Test
-  void nodeHealthIsUpUntilNodeCloses() {
-    runner.withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
-      context.getBean(Client.class).counters().actor("c").ask(new Count());
-      var cluster = context.getBean(Cluster.class);
-      Patience.eventually(() -> cluster.health().partitions().get("counter") >= 16);
-      // the node may count a request as answered after the asker gets the answer
-      Patience.eventually(() -> cluster.health().pendingRequests() == 0);
-
-      var whileJoined = NodeHealth.of(cluster);
-      cluster.close();
-      var afterClose = NodeHealth.of(cluster);
-
-      assertEquals("UP", whileJoined.status());
-      assertEquals(
-          Map.of("node", "n1", "members", List.of("n1"), "partitions", Map.of("counter", 16), "pendingRequests", 0),
-          whileJoined.details());
-      assertEquals("OUT_OF_SERVICE", afterClose.status());
-      assertEquals("the connection is closed", afterClose.details().get("why"));
-      assertTrue(context.containsBean("fibryClusterHealthIndicator"));
-    });
-    runner.withPropertyValues("management.health.fibry-cluster.enabled=false")
-        .run(context -> assertFalse(context.containsBean("fibryClusterHealthIndicator")));
+  private static boolean isUp(Cluster.Health health) {
+    return health.isAlive() && health.connectionProblem().isEmpty();
   }
+
+  // ---- metrics
 
   @Test
   void registryHasMetersOfNode() {

@@ -14,6 +14,8 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.pool.Entities;
+import io.fibry.spring.monitoring.FibryActuatorAutoConfiguration;
+import io.fibry.spring.monitoring.FibryMetricsAutoConfiguration;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreInUseException;

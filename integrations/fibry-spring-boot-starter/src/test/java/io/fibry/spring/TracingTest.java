@@ -12,6 +12,8 @@ import io.fibry.cluster.MemoryNetwork;
 import io.fibry.durable.Durable;
 import io.fibry.micrometer.TracePropagator;
 import io.fibry.pool.Entities;
+import io.fibry.spring.monitoring.FibryContextAutoConfiguration;
+import io.fibry.spring.monitoring.FibryTracingAutoConfiguration;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Span;

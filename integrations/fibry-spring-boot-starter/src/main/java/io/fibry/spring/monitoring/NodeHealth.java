@@ -1,4 +1,4 @@
-package io.fibry.spring;
+package io.fibry.spring.monitoring;
 
 import io.fibry.cluster.Cluster;
 import java.util.LinkedHashMap;

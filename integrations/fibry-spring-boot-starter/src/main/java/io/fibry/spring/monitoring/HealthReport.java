@@ -1,4 +1,4 @@
-package io.fibry.spring;
+package io.fibry.spring.monitoring;
 
 import java.util.Map;
 

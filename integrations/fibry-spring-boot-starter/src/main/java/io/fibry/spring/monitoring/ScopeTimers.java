@@ -1,7 +1,8 @@
-package io.fibry.spring;
+package io.fibry.spring.monitoring;
 
 import io.fibry.ActorScope;
 import io.fibry.micrometer.MessageMeters;
+import io.fibry.spring.MessageTiming;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.ArrayList;

@@ -1,23 +1,23 @@
-package io.fibry.spring;
+package io.fibry.spring.monitoring;
 
 import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
 import java.util.Map;
-import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
-import org.springframework.boot.actuate.health.Health;
-import org.springframework.boot.actuate.health.HealthIndicator;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Reports the health of scope, stores and node, with the types of Spring Boot 3. */
+/** Reports the health of scope, stores and node, with the types of Spring Boot 4. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
-class Boot3Health {
+class Boot4Health {
 
   private static Health health(HealthReport report) {
     return Health.status(report.status()).withDetails(report.details()).build();
@@ -25,7 +25,7 @@ class Boot3Health {
 
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnEnabledHealthIndicator("fibry")
-  static class Boot3Scopes {
+  static class Boot4Scopes {
 
     @Bean
     @ConditionalOnMissingBean(name = "fibryHealthIndicator")
@@ -38,7 +38,7 @@ class Boot3Health {
   @ConditionalOnClass(FolderStore.class)
   @ConditionalOnBean(Store.class)
   @ConditionalOnEnabledHealthIndicator("fibry-store")
-  static class Boot3Stores {
+  static class Boot4Stores {
 
     @Bean
     @ConditionalOnMissingBean(name = "fibryStoreHealthIndicator")
@@ -51,7 +51,7 @@ class Boot3Health {
   @ConditionalOnClass(Cluster.class)
   @ConditionalOnBean(Cluster.class)
   @ConditionalOnEnabledHealthIndicator("fibry-cluster")
-  static class Boot3Nodes {
+  static class Boot4Nodes {
 
     @Bean
     @ConditionalOnMissingBean(name = "fibryClusterHealthIndicator")

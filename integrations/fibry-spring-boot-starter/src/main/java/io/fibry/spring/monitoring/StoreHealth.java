@@ -1,8 +1,8 @@
-package io.fibry.spring;
+package io.fibry.spring.monitoring;
 
-import static io.fibry.spring.HealthReport.DOWN;
-import static io.fibry.spring.HealthReport.OUT_OF_SERVICE;
-import static io.fibry.spring.HealthReport.UP;
+import static io.fibry.spring.monitoring.HealthReport.DOWN;
+import static io.fibry.spring.monitoring.HealthReport.OUT_OF_SERVICE;
+import static io.fibry.spring.monitoring.HealthReport.UP;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreException;

@@ -1,4 +1,4 @@
-package io.fibry.spring;
+package io.fibry.spring.monitoring;
 
 import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster;
@@ -7,6 +7,10 @@ import io.fibry.micrometer.RouteMeters;
 import io.fibry.micrometer.ScopeMeters;
 import io.fibry.micrometer.StoreMeters;
 import io.fibry.net.HttpServer;
+import io.fibry.spring.FiberPool;
+import io.fibry.spring.FibryAutoConfiguration;
+import io.fibry.spring.FibryClusterAutoConfiguration;
+import io.fibry.spring.FibryStoreAutoConfiguration;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
 import io.micrometer.core.instrument.MeterRegistry;

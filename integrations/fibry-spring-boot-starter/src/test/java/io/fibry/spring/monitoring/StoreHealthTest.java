@@ -1,9 +1,11 @@
-package io.fibry.spring;
+package io.fibry.spring.monitoring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.spring.FibryAutoConfiguration;
+import io.fibry.spring.FibryStoreAutoConfiguration;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;

@@ -1,6 +1,12 @@
-package io.fibry.spring;
+package io.fibry.spring.monitoring;
 
 import io.fibry.ActorScope;
+import io.fibry.spring.FiberPool;
+import io.fibry.spring.FibryAutoConfiguration;
+import io.fibry.spring.FibryClusterAutoConfiguration;
+import io.fibry.spring.FibryStoreAutoConfiguration;
+import io.fibry.spring.FibryTasksAutoConfiguration;
+import io.fibry.spring.FibryTomcatAutoConfiguration;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

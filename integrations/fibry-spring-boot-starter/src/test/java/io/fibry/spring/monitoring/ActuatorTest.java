@@ -1,4 +1,4 @@
-package io.fibry.spring;
+package io.fibry.spring.monitoring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.FailurePolicy;
+import io.fibry.spring.FibryAutoConfiguration;
+import io.fibry.spring.FibryTasksAutoConfiguration;
+import io.fibry.spring.Gate;
 import io.fibry.support.Patience;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
