@@ -44,7 +44,7 @@ class NodeHealthTest {
       cluster.host(COUNTER, context.getBean(ActorScope.class).anonymous(), Duration.ofMinutes(5)).actor("c")
           .ask(new Count());
       Patience.eventually(() -> cluster.health().partitions().get("counter") >= 16);
-      // the asker may get the answer first
+      // the node may count a request as answered after the asker gets the answer
       Patience.eventually(() -> cluster.health().pendingRequests() == 0);
 
       var whileJoined = NodeHealth.of(cluster);
