@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
  */
 class CodecFuzzTest {
   private static final int ROUNDS = Soak.ON ? 50_000 : 2_000;
-  private static final int MAX_BYTES = Soak.ON ? Integer.MAX_VALUE : 1_500; // of a value whose prefixes are all decoded
+  private static final int MAX_BYTES = Soak.ON ? Integer.MAX_VALUE : 1_500; // so that a test can decode all prefixes
 
   private final long seed = Long.getLong("fibry.seed", new Random().nextLong());
   private final Random random = new Random(seed);
@@ -146,7 +146,7 @@ class CodecFuzzTest {
       byte[] bytes = CODEC.encode(value(0));
       while (bytes.length > MAX_BYTES) bytes = CODEC.encode(value(0));
       for (int length = 0; length < bytes.length; length++)
-        if (decode(Arrays.copyOf(bytes, length)) != null) fail("decoded " + length + " of " + bytes.length);
+        if (decode(Arrays.copyOf(bytes, length)) != null) fail("decoded " + length + " of " + bytes.length + " bytes");
     }
     hasPassed = true;
   }

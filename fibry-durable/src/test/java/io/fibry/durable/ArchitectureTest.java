@@ -43,7 +43,7 @@ class ArchitectureTest extends ArchitectureRules {
     return Map.ofEntries(entry("FolderStore to LogStore", FACTORY), entry("StorageDirectory to FileDisk", FACTORY),
         entry("Store to StoreCopier", "copyTo runs a copy, which uses both stores as any code does"),
         entry("StoreCheck to FolderStore", "main is a program, which uses FolderStore as any code does"),
-        entry("Durable to DefaultDurableBuilder", "an interface, and its builder, which its factory method creates"),
+        entry("Durable to DefaultDurableBuilder", "an interface whose factory method creates the builder"),
         entry("Durable to DefaultEventView", FACTORY),
         entry("EventView to StoredViews", "a static method of the interface lists the named views of a store"),
         entry("DurableDefinition to DurableActorFactory", "the factory methods of a definition create its actors"));
@@ -63,10 +63,10 @@ class ArchitectureTest extends ArchitectureRules {
         entry(Set.of("DefaultEventView", "EventViewReader"),
             "a view starts its reader, which reads the events as the view defines"),
         entry(Set.of("CopySummary", "Store"),
-            "a copy of a store returns its summary, which also finds an unfinished copy in a store"),
+            "a store returns the summary of a copy; a static method of the summary reads a store"),
         entry(Set.of("Sampler", "Shape"), "a shape writes a sample of its values, which a sampler collects"),
         entry(Set.of("AnswerCodecs", "Codec", "TypeCodec"),
             "the factory methods of the interface create its implementations"),
-        entry(Set.of("ActorLocation", "Relocations"), "relocations name locations, and move them"));
+        entry(Set.of("ActorLocation", "Relocations"), "relocations give the positions to which a location moves"));
   }
 }

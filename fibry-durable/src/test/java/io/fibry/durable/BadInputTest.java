@@ -122,7 +122,7 @@ class BadInputTest extends StoreFixture {
   // ---- second actors for one key, and closed stores
 
   @Test
-  void keyHasOneActorPerStore() {
+  void secondActorForKeyAtSameStoreIsRefused() {
     HITS.newActor(scope.named("ada"), store);
     try (var otherHits = HITS.entities(scope.anonymous(), store, IDLE)) {
       var failure =
@@ -146,7 +146,7 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void viewHasOnlyOneActor() {
+  void secondActorOfViewAtSameStoreIsRefused() {
     var view = Durable.view("hits", Seen.class).named("all");
     view.newActor(scope.anonymous(), store, fact -> {});
 
@@ -232,7 +232,7 @@ class BadInputTest extends StoreFixture {
 
     assertEquals(2, ada.ask(new Hit("x")));
     ada.close();
-    assertEquals(1, store.load(new Store.ActorId("hits", "ada")).bodies().size(), "the snapshot");
+    assertEquals(1, store.load(new Store.ActorId("hits", "ada")).bodies().size(), "only the snapshot is loaded");
   }
 
   @Test
@@ -300,8 +300,8 @@ class BadInputTest extends StoreFixture {
   }
 
   /**
-   * A codec that breaks the contract of {@link Codec}. Its methods return null if the test wants
-   * that, and {@code decode} throws if the text is empty.
+   * A codec that breaks the contract of {@link Codec}: {@code encode} may return null.
+   * {@code decode} returns null if the text is "null", and throws if the text is empty.
    */
   private record WrongCodec(byte[] encoded, String decoded) implements Codec<String> {
     @Override

@@ -188,8 +188,9 @@ class BadStepTest extends TurnFixture {
   record Order(String idempotencyKey, boolean fails) implements Idempotent, Request<Order, String> {}
 
   /**
-   * Handles one order twice. The result of its first step cannot be stored, so this step fails, and
-   * the handler continues. Returns the answer and the steps that were run.
+   * Sends one order twice; the handler throws after the steps of the first message. The result of
+   * the order's first step cannot be stored, so this step fails each time. Returns the second
+   * answer, and the steps that were run.
    */
   private String handleTwice(Store targetStore, Callable<String> effect) {
     var effects = new ArrayList<String>();

@@ -61,9 +61,9 @@ final class Desk {
       implements Message, Idempotent, Request<Work, String> {}
 
   /**
-   * Runs the step {@code charge}, which fails, and then the step {@code refund}. After them
-   * the handler may fail, too. The answer is the failure of the first step and the result of the
-   * second.
+   * Runs the step {@code charge}, which fails, and then the step {@code refund}. If {@code fail} is
+   * set, the handler then throws. The answer has the failure of the first step and the result of
+   * the second step.
    */
   record Repair(String idempotencyKey, boolean fail) implements Message, Idempotent, Request<Repair, String> {}
 

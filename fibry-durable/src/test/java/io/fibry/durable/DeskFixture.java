@@ -51,8 +51,8 @@ abstract class DeskFixture extends StoreFixture {
   }
 
   /**
-   * Wakes a handler that sleeps because its test failed too early to wake it. A scope cannot close
-   * while its actors sleep.
+   * Wakes a handler that still sleeps at the end of a failed test. A scope cannot close while one
+   * of its actors sleeps.
    */
   @AfterEach
   void wakeSleeper() {

@@ -285,7 +285,7 @@ abstract class DurableContract extends StoreFixture {
 
     try (var replacement = Bank.ACCOUNT.newActor(scope.openScope("again").named("ada"), store)) {
       assertEquals(500, replacement.ask(new Balance()));
-      exitGate.release(); // the killed actor ends closing its resource; the replacement must keep the key
+      exitGate.release(); // the killed actor finishes the close of its resource; it must not free the replacement's key
       assertThrows(IllegalStateException.class,
           () -> Bank.ACCOUNT.newActor(scope.openScope("third").named("ada"), store));
     }

@@ -55,7 +55,8 @@ abstract class EndedActorsContract extends StoreFixture {
       });
   private static final EventView<Event> VIEW = Durable.view("order", Event.class);
 
-  private final Map<String, List<String>> receivedTexts = new LinkedHashMap<>(); // by key; guarded by its own monitor
+  // By key; guarded by its own monitor while a view runs
+  private final Map<String, List<String>> receivedTexts = new LinkedHashMap<>();
 
   EndedActorsContract(TestStores.Maker maker) {
     super(maker);
@@ -123,8 +124,9 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   /**
-   * Pays the orders from begin to end - 1. If there are few orders, the method waits for each
-   * answer, because a store may keep turns that it wrote together with an actor's last turn.
+   * Adds two items to each order from begin to end - 1, and pays it. With fewer than ten orders,
+   * the method waits for each answer before the next message, so that no earlier turn is in one
+   * commit with the actor's last turn. A store may retain such turns.
    */
   private void pay(int begin, int end) {
     try (var orders = orders()) {
@@ -181,7 +183,7 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   @Test
-  void viewSeesAllEventsOfActorsThatEndMeanwhile() {
+  void runningViewSeesAllEventsOfActorsThatEnd() {
     try (var view = view("seen")) {
       pay(0, ORDERS);
       eventually(() -> hasReceivedAll(ORDERS));

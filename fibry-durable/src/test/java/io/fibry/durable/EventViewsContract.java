@@ -215,7 +215,7 @@ abstract class EventViewsContract extends StoreFixture {
           for (int key = 0; key < actors; key++)
             answers.add(lists.actor("k" + key).sendMessageReturn(new Add("x".repeat(100))));
         answers.forEach(Patience::value);
-        view.kill(); // before it has stored its last offsets
+        view.kill(); // perhaps before it has stored its last offset
         Patience.awaitEnd(view::waitForExit);
       }
       store = crash(store);

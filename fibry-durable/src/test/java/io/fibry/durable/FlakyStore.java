@@ -17,19 +17,19 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A store that forwards calls to another store. At random it refuses a call, or loses the response
- * of the other store, which may have stored the call or not. Thread-safe.
+ * A store that forwards calls to another store. At random it fails a read, refuses a write, or
+ * loses the response to a write, which may be stored or not. Thread-safe.
  */
 final class FlakyStore {
   private static final Set<String> READS = Set.of("load", "pending", "forEachPending", "dueTime", "nextDueTime");
 
   /** How a write fails. */
   enum WriteFault {
-    /** The call is not stored, and the store reports that. */
+    /** The write is not stored, and the store reports that. */
     REFUSED,
-    /** The call is not stored, and the caller gets no response. */
+    /** The write is not stored, and the caller gets no response. */
     LOST_UNSTORED,
-    /** The call is stored, and the caller gets no response. */
+    /** The write is stored, and the caller gets no response. */
     LOST_STORED
   }
 
@@ -77,7 +77,10 @@ final class FlakyStore {
     return storeCall.pass();
   }
 
-  /** Refuses all turns of a life after a turn that was refused or whose response was lost. */
+  /**
+   * Forwards a turn. If a turn was refused, or its response was lost, all later turns of its life
+   * are refused.
+   */
   private synchronized CompletionStage<?> append(Store.Turn turn) {
     if (Long.valueOf(turn.life()).equals(endedLives.get(turn.actor())))
       return CompletableFuture.failedFuture(new StaleLifeException(turn));

@@ -17,9 +17,9 @@ import java.util.TreeMap;
  */
 public final class Histories {
   private static final String ORDER = "\"The turns of each actor come in the order of their numbers\"";
-  private static final String AGAIN = "\"A turn may come again\", and is then the same turn";
+  private static final String AGAIN = "\"A turn may come again\", but must then be the same turn";
   private static final String REPLACED =
-      "\"Turns that a later full-state turn replaced may be left out\", and no full-state turn follows";
+      "\"Turns that a later full-state turn replaced may be left out\", but no full-state turn follows the gap";
   private static final String LAST = "\"Reads the turns of a kind\", up to the last stored turn";
 
   /** The turns of one actor that were read so far. */
@@ -55,7 +55,10 @@ public final class Histories {
       assertTrue(isComplete, () -> "only turns " + turns.keySet() + rule(REPLACED));
     }
 
-    /** Compares the turns with the loaded full state or snapshot, and the turns after it. */
+    /**
+     * Compares the number of the last turn, and all loaded bodies except the first, with the turns
+     * that were read. The first body may be a snapshot.
+     */
     void checkLoaded(Store.LoadedActor loaded) {
       assertEquals(loaded.lastTurn(), last(), () -> "the last turn" + rule(LAST));
       var bodies = loaded.bodies();

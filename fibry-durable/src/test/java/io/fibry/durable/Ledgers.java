@@ -77,20 +77,20 @@ public final class Ledgers implements AutoCloseable {
 
   private static final int LEDGERS = 32;
   private static final int ASKERS = 16;
-  private static final int MAX_STORED = 1_000; // messages that wait in an inbox
+  private static final int MAX_STORED = 1_000; // pending messages of an inbox
   private static final int MAX_VIOLATIONS = 20; // in a report
   private static final Duration LIMIT = Duration.ofSeconds(2);
   private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(10); // after a failure
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final Supplier<List<Addresses>> addressesByNode;
-  private final boolean hasOneNode; // at a time
+  private final boolean hasOneNode; // whether at most one node answers at a time
   private final AtomicLong lastId = new AtomicLong();
   private final AtomicLong answers = new AtomicLong();
   private final List<List<Answer>> answersByAsker = // each list is written by its asker only
       Stream.<List<Answer>>generate(ArrayList::new).limit(ASKERS).toList();
   private final Map<Long, Addition> additions = new ConcurrentHashMap<>(); // by id
-  // Texts of failures, by id: the failure says that the id is not added, or that it will be
+  // Texts of failures, by id: a refusal says that the id is not added, a promise that it will be
   private final Map<Long, String> refusals = new ConcurrentHashMap<>();
   private final Map<Long, String> promises = new ConcurrentHashMap<>();
   // Send times of the last answered requests, by node and ledger
@@ -102,8 +102,9 @@ public final class Ledgers implements AutoCloseable {
   private final List<Future<?>> askers = new ArrayList<>();
 
   /**
-   * Starts askers, which send each request through one of the nodes. Several nodes take the actors
-   * from each other, and a node may answer reads until it notices that it has lost an actor.
+   * Starts askers, which send each request through one of the nodes. If there are several nodes,
+   * actors move between them. A node that has lost an actor may answer reads until it notices the
+   * loss.
    */
   public Ledgers(List<Addresses> addressesByNode) {
     this(() -> addressesByNode, addressesByNode.size() == 1);
@@ -287,9 +288,11 @@ public final class Ledgers implements AutoCloseable {
     return violations.subList(0, Math.min(MAX_VIOLATIONS, violations.size()));
   }
 
-  /** Checks the histories of all ledgers, when the store delivers no more messages to inboxes. */
+  /**
+   * Waits until no message is pending for an inbox, and then checks the histories of all ledgers.
+   */
   public static void checkHistories(Store store) throws InterruptedException {
-    Patience.eventually("messages still wait for inboxes", () -> {
+    Patience.eventually("messages are still pending for inboxes", () -> {
       var isPending = new AtomicBoolean();
       store.forEachPending("inbox", (actor, due) -> isPending.set(true));
       return !isPending.get();
@@ -315,7 +318,7 @@ public final class Ledgers implements AutoCloseable {
       violations.add("ledger " + ledger + " lacks " + id + ", although its asker got: " + promises.get(id));
   }
 
-  /** Reads the ids of a ledger, when it has the promised ids; they may come late. */
+  /** Returns the ids of a ledger. Waits until it has the promised ids, which may be added late. */
   private static List<Long> readIds(Actor<Message> ledger, List<Long> promisedIds) {
     var ids = new AtomicReference<List<Long>>();
     boolean isComplete = Patience.comesTrue(() -> {
@@ -342,7 +345,7 @@ public final class Ledgers implements AutoCloseable {
     var byEndTime = byBeginTime.clone();
     Arrays.sort(byBeginTime, (a, b) -> Long.compare(a.beginTime, b.beginTime));
     Arrays.sort(byEndTime, (a, b) -> Long.compare(a.endTime, b.endTime));
-    Answer maxAnswer = null; // has the highest number of ids among the answers that had ended
+    Answer maxAnswer = null; // has the most ids of all answers that ended before the current answer began
     int next = 0;
     for (var answer : byBeginTime) {
       for (; byEndTime[next].endTime < answer.beginTime; next++)

@@ -103,7 +103,7 @@ abstract class OldFormsContract extends StoreFixture {
               + "turn 6 of till 'ada' cannot be read: "),
           lines::toString);
     }
-    assertEquals(1, store.load(ADA).bodies().size()); // the new snapshot
+    assertEquals(1, store.load(ADA).bodies().size()); // only the new snapshot
     assertEquals(10_050, ada(newerKind()).ask(new Pay(5)));
   }
 

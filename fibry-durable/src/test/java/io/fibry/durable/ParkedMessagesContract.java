@@ -165,7 +165,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
     assertTrue(has(ada, "a"));
   }
 
-  // ---- more messages are parked than the actor remembers (2)
+  // ---- more parked messages than the two messages that the actor remembers
 
   sealed interface Bill {}
 

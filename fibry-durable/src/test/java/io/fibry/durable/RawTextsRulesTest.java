@@ -11,9 +11,9 @@ class RawTextsRulesTest {
   private static final Map<String, String> REASONS = Map.ofEntries(
       Map.entry("EventViewReader.java: eventOrEnd", "the core shows it as a message"),
       Map.entry("StoredMessage.java: message", "the core shows it as a message"),
-      Map.entry("LogStore.java: owner", "an id, or a text of the store's"),
+      Map.entry("LogStore.java: owner", "an id, or a text that the store composes"),
       Map.entry("RequestLimit.java: timeout", "a text of the core, with escapes"),
-      Map.entry("StoreEvents.java: store", "a store, or its disk"),
+      Map.entry("StoreEvents.java: store", "the name of a store or of its disk"),
       Map.entry("ScalarShapes.java: value", "the text is stored"));
 
   @Test

@@ -41,8 +41,9 @@ class RefusedTurnTest {
   }
 
   /**
-   * The actor reads its state again after the refusal. A courier reads the message again before
-   * that read ends, so the actor finds it although the call with the message has been answered.
+   * After the refusal the actor reads its state again. During this read, a courier queues the
+   * message a second time, although the call that delivered it first has been answered. No handler
+   * may fail.
    */
   @Test
   void messageReadAgainDuringItsCallFailsNoHandler() {

@@ -18,8 +18,8 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests a stored request whose handler threw, while the store has not yet confirmed that the
- * request was removed.
+ * Tests the outcome of a stored request whose handler threw, while the store has not confirmed the
+ * removal of the request.
  */
 class SlowRemovalTest extends StoreFixture {
   record Put(String item) implements Request<Put, Integer> {}
@@ -56,6 +56,6 @@ class SlowRemovalTest extends StoreFixture {
     var timeout = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
     assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(timeout, put));
     turnConfirmation.complete(null);
-    assertEquals(List.of(), kind.parked(store)); // it is neither parked nor handled again
+    assertEquals(List.of(), kind.parked(store)); // the failed message was removed, not parked
   }
 }

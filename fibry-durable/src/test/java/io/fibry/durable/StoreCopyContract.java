@@ -120,7 +120,7 @@ abstract class StoreCopyContract extends DeskFixture {
       store = target;
     }
 
-    for (var copy : copies) { // the turns are not counted, because replaced turns may be copied, too
+    for (var copy : copies) { // turns() may differ, because replaced turns may be copied, too
       assertEquals(5, copy.actors());
       assertEquals(3, copy.messages());
     }

@@ -34,7 +34,7 @@ class StoreCopyKillTest {
       .events(Counted.class, 0, (Integer n, Counted counted) -> n + 1)
       .handler((n, count, context) -> context.reply(count, n));
 
-  /** Copies a store, and pauses after the first progress report. It ends with its parent. */
+  /** Copies a store. Waits after the first progress report, and ends when its parent has ended. */
   static final class CopyProgram {
     public static void main(String[] args) throws Exception {
       try (var source = FolderStore.open(Path.of(args[0])); var target = FolderStore.open(Path.of(args[1]))) {

@@ -61,8 +61,8 @@ abstract class StoreFixture {
   }
 
   /**
-   * Simulates a crash, and returns a new store with the content after it. The old store cannot be
-   * used any more.
+   * Simulates a crash, and returns a new store with the content that survived. The old store cannot
+   * be used any more.
    */
   Store crash(Store oldStore) throws IOException {
     return stores.crash(oldStore);

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests that a store keeps the context of a sender with the message, and that the context is
- * restored around the handler, with every store.
+ * Tests with every store that the context of a sender is stored with the message, and restored
+ * around the handler.
  */
 abstract class StoredContextContract extends StoreFixture {
   sealed interface Errand {}

@@ -27,7 +27,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
   }
 
   private final AtomicBoolean readsFail = new AtomicBoolean();
-  private final AtomicInteger refusedReads = new AtomicInteger(); // number of refused reads
+  private final AtomicInteger refusedReads = new AtomicInteger();
 
   @Override
   int messagesPerSender() {
@@ -96,7 +96,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
 
   private static void assertFewLines(Logged logged, String part) {
     int lines = logged.lines(part).size();
-    assertTrue(lines > 0 && lines < 10, () -> lines + " lines: " + logged.text()); // one line a minute
+    assertTrue(lines > 0 && lines < 10, () -> lines + " lines: " + logged.text()); // at most one line per minute
   }
 
   /** An older program that runs for a while may find thousands of messages of a newer one. */

@@ -31,8 +31,8 @@ interface TestStores extends AutoCloseable {
   Store open();
 
   /**
-   * Simulates a crash, and returns a new store with the content after it. The old store cannot be
-   * used any more.
+   * Simulates a crash, and returns a new store with the content that survived. The old store cannot
+   * be used any more.
    */
   Store crash(Store oldStore) throws IOException;
 

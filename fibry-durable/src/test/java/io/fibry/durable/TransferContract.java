@@ -155,7 +155,7 @@ abstract class TransferContract extends StoreFixture {
       delayedCents += account.delayedCents();
       sum += account.cents();
     }
-    for (var parked : kind.parked(store)) { // after 5 restarted processes have ended while they handled it
+    for (var parked : kind.parked(store)) { // five restarted processes have ended while they handled this message
       assertEquals("it was begun 5 times after restarts, and each time the process ended", parked.reason(),
           "seed " + seed);
       if (parked.message() instanceof Take take) sum += take.cents();

@@ -16,7 +16,9 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests that bytes which a codec cannot read or write affect only the actor that has them. */
+/**
+ * Tests that an event which a codec cannot encode or decode affects only the actor of this event.
+ */
 class UnreadableTest {
   record Add(String text) implements Request<Add, Integer> {}
 

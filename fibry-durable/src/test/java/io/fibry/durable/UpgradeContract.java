@@ -21,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** Tests programs of two versions that use one store in turn, as during a rolling upgrade. */
+/** Tests programs of two versions that use one store alternately, as during a rolling upgrade. */
 abstract class UpgradeContract extends StoreFixture {
   sealed interface Message {}
   record Add(String name) implements Message, Request<Add, Integer> {}
@@ -291,7 +291,7 @@ abstract class UpgradeContract extends StoreFixture {
       default -> counts.add(olderActor.sendMessageReturn(new Count("count " + random.nextInt(i + 1))));
     }
     for (var answer : adds) assertThrows(ExecutionException.class, answer::get, "-Dfibry.seed=" + seed);
-    int countsHandled = 0; // a turn after a refused turn may be refused, too; the loop below sends it again
+    int countsHandled = 0; // a turn after a refused turn may be refused, too; the loop below asks again
     for (var answer : counts) if (!isRefused(answer)) countsHandled++;
     assertEquals("[Item[name=book]]", olderActor.ask(new Texts()), "-Dfibry.seed=" + seed);
     for (int i = 0; i < 200; i++) assertEquals(1, olderActor.ask(new Count("count " + i)), "-Dfibry.seed=" + seed);
@@ -367,7 +367,7 @@ abstract class UpgradeContract extends StoreFixture {
     for (int i = 2; i <= 12; i++) assertEquals(i, olderActor.ask(new Add("d")));
     closeAndAwait(olderActor);
 
-    assertTrue(firstBody().contains("for a"), firstBody()); // the first event
+    assertTrue(firstBody().contains("for a"), firstBody()); // the first event, so there is no snapshot
     assertEquals(12, store.load(ADA).bodies().size());
   }
 

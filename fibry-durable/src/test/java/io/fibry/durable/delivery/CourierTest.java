@@ -143,7 +143,7 @@ class CourierTest {
     var future = ada.sendMessageReturn(new Add("b"), LIMIT);
     var asker = Patience
         .startFiber(() -> askFailure.complete(assertThrows(RequestException.class, () -> ada.ask(new Add("a")))));
-    Patience.awaitParked(asker); // both requests are stored
+    Patience.awaitParked(asker); // both requests wait for the courier
     advanceUntilDone(askFailure);
 
     for (var failure : List.of(askFailure.join(), Patience.failure(future))) {
@@ -193,7 +193,7 @@ class CourierTest {
   /** The courier ends when half of the limit has passed. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void timeoutAfterCourierHasWholeLimit(boolean isAsk) {
+  void timeoutAfterWaitForCourierNamesWholeLimit(boolean isAsk) {
     var handled = new CountDownLatch(1);
     var ada = KIND.state("").handler((items, add, context) -> {
       context.replyWhen(add, new CompletableFuture<>());

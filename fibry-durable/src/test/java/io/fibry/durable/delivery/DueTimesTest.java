@@ -73,8 +73,8 @@ class DueTimesTest {
   }
 
   /**
-   * Returns the time, and then advances the clock by these seconds, in the first call only. For the
-   * caller the clock thus moves between its reading of the time and its next statement.
+   * Returns the time. The first call then also advances the clock by these seconds. For the caller,
+   * the clock thus moves between its reading of the time and its next statement.
    */
   private Instant readBeforeMove(AtomicLong seconds) {
     var now = Instant.EPOCH.plusNanos(clock.nanoTime());
@@ -107,7 +107,7 @@ class DueTimesTest {
   }
 
   @Test
-  void sleepEndsAtItsTimeWhenClockMovesMeanwhile() {
+  void sleepEndsAtItsTimeWhenClockMovesAtItsStart() {
     var move = new AtomicLong(4);
     var calendar = new DueTimes(() -> readBeforeMove(move), clock, dueKeys::add);
     var ended = new CompletableFuture<Void>();
@@ -164,7 +164,7 @@ class DueTimesTest {
   }
 
   @Test
-  void keyAddedAgainSetsTimerThatFailed() {
+  void keyAddedAgainAfterClockFailureIsDueAtItsFirstTime() {
     var isBroken = new AtomicBoolean();
     var calendar = new DueTimes(() -> {
       if (isBroken.get()) throw new IllegalStateException("made up");

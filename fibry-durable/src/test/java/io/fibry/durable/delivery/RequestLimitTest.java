@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RequestLimitTest {
   private record Question() implements Request<Question, String> {}
 
-  /** An answer that comes when the courier registers its callback. */
+  /** A future that gets its answer while the courier registers a callback. */
   private static final class RacingAnswer extends CompletableFuture<String> {
     @Override
     public CompletableFuture<String> whenComplete(BiConsumer<? super String, ? super Throwable> callback) {
@@ -25,7 +25,7 @@ class RequestLimitTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void courierRunsNoCodeOfAsker(boolean isAnsweredBefore) {
+  void courierRunsNoCodeOfAskerWhenAnswerComesAtOnce(boolean isAnsweredBefore) {
     var limit = RequestLimit.start(Scheduler.system(), Duration.ofDays(1));
     var answer = new CompletableFuture<String>();
     var askerThread = answer.thenApply(text -> Thread.currentThread());

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 /** Tests a refusal of a turn that arrives while the actor begins another life. */
 class TurnPipelineTest {
   private final ActorScope scope = ActorSystem.openScope("turn-pipeline-test");
-  private final ArrayDeque<CompletableFuture<Void>> appends = new ArrayDeque<>(); // turns that the store has not stored
+  private final ArrayDeque<CompletableFuture<Void>> appends = new ArrayDeque<>(); // results that the tests complete
   private final Store store = Intercepted.of(Store.class, MemoryStore.open(), (method, arguments, call) -> {
     if (!method.getName().equals("append")) return call.pass();
     appends.add(new CompletableFuture<>());
@@ -56,7 +56,7 @@ class TurnPipelineTest {
     synchronized (delivery) {
       storeThread = Thread.ofPlatform().start(() -> appends.getFirst().completeExceptionally(
           new StaleLifeException(TestTurns.turn(ADA, 1, 1))));
-      Patience.eventually(() -> storeThread.getState() == Thread.State.BLOCKED); // it is about to halt the delivery
+      Patience.eventually(() -> storeThread.getState() == Thread.State.BLOCKED); // it waits for this monitor
       turns.load();
     }
     Patience.awaitEnd(storeThread);

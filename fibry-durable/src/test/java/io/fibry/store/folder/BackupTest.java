@@ -31,7 +31,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that a backup of a store in use has its content at one moment. */
+/** Tests that a backup of a store in use has the content of the store at one moment. */
 class BackupTest {
   private static final int WRITERS = 4;
   private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegmentBytes(1 << 14);
@@ -158,8 +158,8 @@ class BackupTest {
         long writer = store.load(writer(i)).lastTurn();
         long box = store.load(box(i)).lastTurn();
         assertTrue(minTurns[i] <= writer && writer <= lastSubmitted.get(i),
-            minTurns[i] + " " + writer + " " + lastSubmitted.get(i));
-        assertTrue(minTurns[i] <= box, minTurns[i] + " " + box);
+            "stored before: " + minTurns[i] + ", in the backup: " + writer + ", submitted: " + lastSubmitted.get(i));
+        assertTrue(minTurns[i] <= box, "stored before: " + minTurns[i] + ", in the backup: " + box);
         assertEquals(LongStream.rangeClosed(Math.max(1, box), writer).mapToObj(n -> "m" + n).toList(),
             store.load(box(i)).pendingIds());
       }

@@ -144,7 +144,7 @@ class CheckTest {
   void salvageKeepsTurnsBeforeMissingTurn() throws Exception {
     fill(9);
     damage(ADA, 6);
-    damage(GRACE, 6); // its later states are undamaged
+    damage(GRACE, 6); // the later full states of Grace are undamaged
     var filesBefore = files(data());
     assertThrows(StoreDamagedException.class, () -> open(data()));
 

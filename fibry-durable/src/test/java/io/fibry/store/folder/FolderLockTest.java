@@ -19,7 +19,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests that one process at a time writes to a folder, and that only its user can read it. */
+/**
+ * Tests that only one process at a time writes to a folder, and that only the user of this process
+ * can read the folder.
+ */
 class FolderLockTest {
   private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
 
@@ -114,7 +117,7 @@ class FolderLockTest {
   }
 
   @Test
-  void onlyItsUserCanReadNewFolder() throws Exception {
+  void newFolderIsReadableOnlyByItsUser() throws Exception {
     assumeTrue(isPosix());
     try (var store = FolderStore.open(folder)) {
       append(store, store.load(ADA).life(), 1);

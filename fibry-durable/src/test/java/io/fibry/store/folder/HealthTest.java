@@ -102,7 +102,7 @@ class HealthTest {
     }
     assertEquals(bytes(), store.health().bytes());
 
-    Files.write(folder.resolve("a.torn"), new byte[100]); // from an earlier run
+    Files.write(folder.resolve("a.torn"), new byte[100]); // a file of an earlier run
     try (var reopened = open()) {
       assertEquals(bytes(), reopened.health().bytes());
     }

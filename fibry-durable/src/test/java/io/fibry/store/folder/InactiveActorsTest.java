@@ -141,8 +141,8 @@ class InactiveActorsTest {
   }
 
   /**
-   * One thread makes all choices from a seed. The bytes on the disk at a power cut may differ,
-   * because the journal and the compaction have threads of their own.
+   * One thread makes all choices from a seed. Two runs of a seed may differ in the bytes on the
+   * disk at a power cut, because the journal and the compaction have their own threads.
    */
   @Test
   void storeKnowsAllActorsAfterPowerCuts() {
@@ -160,7 +160,7 @@ class InactiveActorsTest {
       try (var reopened = open(disk)) {
         checkAll(reopened, actors);
       }
-      for (var actor : actors) actor.lastLife = 0; // a reopened store may give old life numbers again
+      for (var actor : actors) actor.lastLife = 0; // a reopened store may use old life numbers again
     }
   }
 
@@ -222,7 +222,10 @@ class InactiveActorsTest {
     }
   }
 
-  /** Lists the actors until the test is over. An actor that was listed once is always listed. */
+  /**
+   * Lists the actors again and again until the test ends. Each list must have all actors of the
+   * list before.
+   */
   private static int listUntilStopped(Store store, AtomicBoolean stop) {
     int lists = 0;
     var previous = Set.<Store.ActorId>of();

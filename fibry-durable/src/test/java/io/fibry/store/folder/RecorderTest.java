@@ -146,7 +146,7 @@ class RecorderTest {
     try (var recorded = new Recorded("fibry.StoreBroken"); var logged = new Logged()) {
       try (var store = openStore(faulty)) {
         long life = store.load(ADA).life();
-        faulty.awaitFile("00000002.log"); // otherwise its own sync would fail
+        faulty.awaitFile("00000002.log"); // otherwise the sync of this new file would fail
         faulty.fail("sync");
         assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));
         assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));

@@ -18,7 +18,7 @@ class SizedDiskTest {
   @Test
   void fileWithoutKnownSizeIsMeasuredWhenItIsRenamed() throws IOException {
     try (var disk = SizedDisk.of(FileDisk.open(folder))) {
-      disk.write("old", 0, ByteBuffer.wrap(new byte[7])); // makes the file, because there was none
+      disk.write("old", 0, ByteBuffer.wrap(new byte[7])); // creates a file whose size the disk does not know
 
       disk.rename("old", "new");
 

@@ -202,7 +202,10 @@ class LastFrameTest {
     }
   }
 
-  /** Segments are filled up to their last byte, and always have space for a mark. */
+  /**
+   * Turns of different sizes fill more than one segment. Each segment must keep space for a mark
+   * after its last turn.
+   */
   @Test
   void eachTurnCanBeMarkedWhereverItsSegmentEnds() throws Exception {
     var disk = CrashDisk.empty();
