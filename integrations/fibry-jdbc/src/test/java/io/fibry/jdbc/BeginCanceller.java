@@ -101,7 +101,10 @@ final class BeginCanceller implements AutoCloseable {
     return pendingCancellations.getAndUpdate(n -> Math.max(0, n - 1)) > 0 || mustCancel.getAsBoolean();
   }
 
-  /** Forwards a startup message, which has no type byte. Returns true if another one follows. */
+  /**
+   * Forwards a startup message, which has no type byte. Returns true if another startup message
+   * follows.
+   */
   private static boolean forwardStartup(DataInputStream input, DataOutputStream output, int length) throws IOException {
     var body = input.readNBytes(length - 4);
     output.writeInt(length);

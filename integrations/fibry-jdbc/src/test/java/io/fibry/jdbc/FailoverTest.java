@@ -57,7 +57,9 @@ class FailoverTest extends DatabaseFixture {
     }
   }
 
-  /** A view may store such an offset after the failover, and later begin there again. */
+  /**
+   * A view may store the offset of a lost turn after the failover, and later begin at this offset.
+   */
   @Test
   void offsetOfLostTurnIsRefusedByNextHistory() throws Exception {
     var store = open();

@@ -53,7 +53,7 @@ public final class Faults {
 
   /**
    * Lets statements and commits fail with this probability. A statement is cancelled. A commit
-   * loses its connection, before or after the database has done it.
+   * loses its connection before or after the database has committed.
    */
   void failRandomly(Random random, double probability) {
     mustFail = () -> random.nextDouble() < probability;

@@ -16,9 +16,9 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
 /**
- * Measures how many turns of 1,024 actors a store in Postgres takes in a second. Compares this rate
- * with programs that commit each row by itself, over one connection and over ten. The measurement
- * takes half a minute, and needs the machine for itself:
+ * Measures how many turns per second a store in Postgres takes from 1,024 actors. Compares this
+ * rate with programs that commit each row by itself, over one connection and over ten. The
+ * measurement takes half a minute, and needs the machine for itself:
  * {@code mvn -pl integrations/fibry-jdbc -am test -Dtest=GroupCommit
  * -Dsurefire.failIfNoSpecifiedTests=false}.
  */

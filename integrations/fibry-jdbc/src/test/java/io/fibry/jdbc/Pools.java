@@ -8,7 +8,7 @@ public final class Pools {
   private Pools() {}
 
   public static HikariDataSource of(DataSource source) {
-    return of(source, 5, 20_000); // the statement limit of stores in tests
+    return of(source, 5, 20_000); // as long as the statement limit of stores in tests
   }
 
   /** @param limit maximum wait for a connection, in milliseconds */

@@ -75,7 +75,7 @@ class PostgresFaultsTest {
   private PGSimpleDataSource database;
   private Random random;
   private volatile boolean isCancelling;
-  private Thread canceller; // null before the first fault of this kind
+  private Thread canceller; // null before the first CANCEL_STATEMENTS
 
   @AfterEach
   void closeAll() throws IOException {

@@ -85,7 +85,7 @@ public final class PostgresServer implements AutoCloseable {
     }
   }
 
-  /** Skips the test. It fails instead if the server hangs, or if Postgres is required. */
+  /** Skips the test, or fails it if Postgres is required or if the server hangs. */
   private static <T> T skip(Throwable failure) {
     boolean required = "required".equals(System.getProperty("fibry.postgres"));
     if (required || failure instanceof Error) throw new AssertionError("Postgres cannot be started", failure);
@@ -128,7 +128,7 @@ public final class PostgresServer implements AutoCloseable {
     return folder;
   }
 
-  /** Makes the user that Postgres runs as the owner of the folder. */
+  /** Gives the folder to the user as whom Postgres runs. */
   private static void giveToPostgres(Path folder) throws IOException {
     if (isRoot()) run(List.of("chown", "-R", NOBODY + ":" + NOBODY, folder.toString()));
   }
@@ -172,7 +172,10 @@ public final class PostgresServer implements AutoCloseable {
     return true;
   }
 
-  /** Returns whether the server failed. A client that connects too early does not count. */
+  /**
+   * Returns whether the line reports that the server failed. A line about a client that connects
+   * too early does not count.
+   */
   private static boolean isFatal(String line) {
     return line.contains("FATAL:") && !line.contains("the database system is ");
   }
@@ -210,7 +213,7 @@ public final class PostgresServer implements AutoCloseable {
     var command = new ArrayList<>(List.of("kill", "-" + name, Long.toString(process.handle().pid())));
     process.handle().descendants().forEach(child -> command.add(Long.toString(child.pid())));
     try (var kill = Child.start(command)) {
-      kill.exitCode(); // not 0 if a process of a client ended meanwhile
+      kill.exitCode(); // not 0 if one of these processes has ended before the signal
     }
   }
 

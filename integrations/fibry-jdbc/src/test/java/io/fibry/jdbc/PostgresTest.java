@@ -44,7 +44,10 @@ class PostgresTest extends DatabaseFixture {
 
   // ---- transactions
 
-  /** The driver sends BEGIN and a statement together. If BEGIN fails, Postgres would autocommit. */
+  /**
+   * The driver sends BEGIN and a statement together. If only BEGIN failed, Postgres would commit
+   * the statement on its own.
+   */
   @Test
   void cancelledBeginStoresNothing() throws Exception {
     try (var canceller = new BeginCanceller((PGSimpleDataSource) database)) {
@@ -189,7 +192,7 @@ class PostgresTest extends DatabaseFixture {
 
     assertEquals("the store in " + url.replaceAll("[?].*", ""), open(source).toString());
     try (var connection = source.getConnection()) {
-      assertTrue(connection.getMetaData().getURL().contains("secret")); // the driver shows it
+      assertTrue(connection.getMetaData().getURL().contains("secret")); // the driver's URL has the password
     }
   }
 
@@ -264,7 +267,7 @@ class PostgresTest extends DatabaseFixture {
   }
 
   @Test
-  void hangingDatabaseTimesOut() throws Exception {
+  void turnsAndLoadsTimeOutWhenDatabaseHangs() throws Exception {
     var patientStore = open();
     long life = patientStore.load(ADA).life();
     var store = openImpatient(pool);
@@ -292,7 +295,10 @@ class PostgresTest extends DatabaseFixture {
     }
   }
 
-  /** At these isolation levels the database refuses conflicting transactions. */
+  /**
+   * At the isolation levels REPEATABLE READ and SERIALIZABLE, the database refuses conflicting
+   * transactions.
+   */
   @Test
   void competingStoresNeverForkWhenTransactionsAreSerializable() throws Exception {
     open().close();
@@ -305,8 +311,8 @@ class PostgresTest extends DatabaseFixture {
   }
 
   /**
-   * Stores a turn, and pauses it before its commit. Tries again with another turn if a busy machine
-   * reaches the limit before the commit.
+   * Begins to store a turn, and pauses its transaction before the commit. Tries again with another
+   * turn if a busy machine reaches the statement limit before the commit.
    */
   private CompletableFuture<Void> pauseBeforeCommit(JdbcStore store, CountDownLatch mayCommit) {
     for (;;) try {

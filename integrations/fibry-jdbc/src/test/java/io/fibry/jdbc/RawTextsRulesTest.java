@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 class RawTextsRulesTest {
   /** The places that use a text unchanged, each with the reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
-      Map.entry("ReaderThreads.java: subject", "an id, or a text of the store's"),
-      Map.entry("TableStore.java: subject", "an id, or a text of the store's"));
+      Map.entry("ReaderThreads.java: subject", "an id, or a text that the store composes"),
+      Map.entry("TableStore.java: subject", "an id, or a text that the store composes"));
 
   @Test
   void mainCodeWritesNoRawUserTextWithoutReason() throws IOException {

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Tests a store in a database, beyond the contracts of durable actors. */
+/** Tests rules of stores in databases that the contracts of durable actors do not test. */
 abstract class TablesContract extends DatabaseFixture {
 
   TablesContract(Maker maker) {
@@ -134,7 +134,7 @@ abstract class TablesContract extends DatabaseFixture {
 
   /** This state occurs if only the table of actors was restored from a backup. */
   @Test
-  void turnsBeyondRecordedLastAreDetected() throws Exception {
+  void turnsBeyondRecordedLastTurnAreDetected() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
     for (int i = 1; i <= 3; i++) append(store, turn(ADA, life, i));
