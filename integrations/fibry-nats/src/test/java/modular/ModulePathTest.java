@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the library's modules open, to the codecs, the types that the library encodes. */
+/** Tests that codecs can access the library's own types when the library is on the module path. */
 class ModulePathTest {
   private static final List<String> TEST_PARTS =
       List.of("test-classes", "fibry-test", "junit", "opentest4j", "apiguardian");

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class AskOnlyProgramTest {
   record Job() implements Request<Job, Integer> {}
 
-  private static final Duration LEASE = Duration.ofMinutes(10); // long, because the server's clock must expire no node
+  private static final Duration LEASE = Duration.ofMinutes(10); // long, so that the server's own clock ends no lease
   private static final Duration PERIOD = LEASE.dividedBy(5); // of keep-alives
 
   private final String app = Servers.app();

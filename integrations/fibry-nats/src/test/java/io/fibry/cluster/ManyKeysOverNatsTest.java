@@ -46,7 +46,7 @@ class ManyKeysOverNatsTest {
 
   record ReadState() implements Request<ReadState, NodeState> {}
 
-  /** The bytes that a node uses, and the number of partitions that it owns. */
+  /** The heap bytes that a node uses, and the number of partitions that it owns. */
   record NodeState(long heap, int partitions) {}
 
   private static final int KEYS = Integer.getInteger("fibry.keys", 200_000);
@@ -190,7 +190,7 @@ class ManyKeysOverNatsTest {
       var lostAnswers = visit(entities, keysByLoss.get(true), visit);
       for (var answers : List.of(lostAnswers, Patience.value(otherAnswers))) for (var answer : answers) {
         assertNotEquals("b", answer.node());
-        if (kind.equals("page")) assertEquals(2, answer.times()); // its state is stored
+        if (kind.equals("page")) assertEquals(2, answer.times()); // a page stores its state
       }
     }
   }

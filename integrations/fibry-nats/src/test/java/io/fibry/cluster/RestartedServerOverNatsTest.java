@@ -31,7 +31,7 @@ class RestartedServerOverNatsTest {
   record Job(int number) implements Request<Job, Integer> {}
   record Ping() implements Request<Ping, Integer> {}
 
-  private static final Duration LEASE = Duration.ofMinutes(10); // long, because the server's clock must expire no node
+  private static final Duration LEASE = Duration.ofMinutes(10); // long, so that the server's own clock ends no lease
   private static final Duration LIMIT = Duration.ofHours(10);
   private static final int REQUESTS = 90;
 
@@ -59,7 +59,10 @@ class RestartedServerOverNatsTest {
     }
   }
 
-  /** Half of the answers are lost, because there is no server; the others are sent later. */
+  /**
+   * Half of the answers are lost, because no server runs when they are sent. The other half is sent
+   * after the restart.
+   */
   @Test
   void onlyRequestsWithLostAnswersFail() {
     try (var server = Servers.start();

@@ -135,7 +135,7 @@ class RoutesOverNatsTest {
     servers.addAll(NatsServer.cluster(Servers.folder(), SERVERS));
     var hosts = new ArrayDeque<>(List.of(joinHost(0), joinHost(1))); // the oldest first
     awaitBalance(hosts);
-    var waits = new ArrayList<Long>(); // of each asker in each move
+    var waits = new ArrayList<Long>(); // the longest wait of each asker in each move
     try (var fibers = Executors.newVirtualThreadPerTaskExecutor()) {
       var clients = IntStream.range(0, SERVERS).mapToObj(i -> join("front", i)).toList();
       var askers = IntStream.range(0, ASKERS).mapToObj(i -> fibers.submit(

@@ -4,7 +4,10 @@ import io.fibry.nats.ReplicatedStream;
 import io.fibry.store.Store;
 import java.time.InstantSource;
 
-/** Opens stores in memory whose replicas lag behind; a crash cuts the last store off. */
+/**
+ * Opens stores in memory whose replicas lag behind; a crash closes the connection of the last
+ * store.
+ */
 final class ReplicaStores implements TestStores {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final ReplicatedStream replicas = new ReplicatedStream(seed);

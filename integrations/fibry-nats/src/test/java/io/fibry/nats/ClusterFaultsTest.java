@@ -85,7 +85,7 @@ class ClusterFaultsTest {
           () -> client.members().stream().filter(member -> member.hosts().contains("inbox")).count() == NAMES.size());
       causeFaults(client);
     } finally {
-      var folder = Servers.folder(); // a failed test keeps it
+      var folder = Servers.folder(); // kept as evidence if the test fails
       for (var node : nodes.entrySet())
         Files.writeString(folder.resolve(node.getKey() + ".log"), node.getValue().output());
     }
@@ -116,7 +116,7 @@ class ClusterFaultsTest {
 
   /** Causes one or two faults, ends them, and waits until all ledgers answer again. */
   private void causeFaults(Ledgers ledgers) {
-    var faults = new TreeMap<Fault, String>(); // with the node
+    var faults = new TreeMap<Fault, String>(); // with the node that it affects
     for (int i = 0; i <= random.nextInt(2); i++)
       faults.put(Fault.values()[random.nextInt(Fault.values().length)], NAMES.get(random.nextInt(NAMES.size())));
     var server = servers.get(random.nextInt(servers.size()));
@@ -150,7 +150,7 @@ class ClusterFaultsTest {
 
   private void end(Fault fault, String node, NatsServer server) {
     switch (fault) {
-      case KILL_NODE -> nodes.put(node, start(node)); // under its name, and perhaps before its lease ends
+      case KILL_NODE -> nodes.put(node, start(node)); // under the same name, perhaps before the old lease ends
       case PAUSE_NODE -> nodes.get(node).resume();
       case HOLD, SLOW, DROP, DROP_ANSWERS -> setMode(node, FaultProxy.Mode.FORWARD);
       case CLOSE_CONNECTIONS, EXPIRE_LEASE -> {

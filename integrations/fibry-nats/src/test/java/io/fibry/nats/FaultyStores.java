@@ -147,7 +147,7 @@ public final class FaultyStores {
       if (messages == null) return super.page(filter, firstNumber, Math.min(maxMessages, pageLimit));
       var page = messages.stream().filter(message -> message.getSeq() >= firstNumber)
           .limit(Math.min(maxMessages, pageLimit)).toList();
-      // imitates a server that is behind
+      // Like JetStreamLog.page: if the page is empty, the next message comes from the server
       return page.isEmpty() ? nextMessage(filter, firstNumber).stream().toList() : page;
     }
   }
@@ -255,7 +255,10 @@ public final class FaultyStores {
       log.beforeSingleReads.addAll(List.of(() -> {}, task));
     }
 
-    /** Returns messages of an actor that have their own list of handled messages. */
+    /**
+     * Returns an object for the pending messages of an actor, with its own list of handled
+     * messages.
+     */
     PendingMessages pendingMessages(Store.ActorId id) {
       return new PendingMessages(log, subjects, id);
     }

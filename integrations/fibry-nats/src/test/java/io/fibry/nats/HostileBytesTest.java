@@ -23,7 +23,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** Tests nodes while a client publishes messages to their subjects that no node would send. */
+/** Tests nodes while a client publishes to their subjects messages that no node would send. */
 class HostileBytesTest {
   record Count() implements Request<Count, Integer> {}
 
@@ -51,8 +51,8 @@ class HostileBytesTest {
   }
 
   /**
-   * Returns a random key of the table, but no key of a partition that a node owns, because a
-   * program that may write such an entry may also end the owner.
+   * Returns a random key of the table, but no key of a partition that a node owns. A program that
+   * may write such an entry may also end the owner.
    */
   private String entry() {
     return List.of("node.zzz" + random.nextInt(9), "part.plain.99", "part.other.1", "kind.other", "junk")
@@ -112,7 +112,7 @@ class HostileBytesTest {
     }
   }
 
-  /** Asks until an answer comes. Hostile messages in the stream must not prevent it. */
+  /** Asks until an answer comes. Hostile messages in the stream must not prevent the answer. */
   private static int askUntilAnswered(Cluster b) {
     while (true) try {
       return b.entities(COUNTER).actor("k").ask(new Count(), Duration.ofSeconds(5));

@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests a keeper that starts late. A view has read all turns of an ended actor, so they may be
- * deleted, but the role of the view's node does not permit it to delete them. The keeper must
- * delete them.
+ * Tests a keeper that starts late. A view has read all turns of an ended actor, so these turns may
+ * be deleted. The role of the view's node does not permit deletions, so the keeper must delete the
+ * turns.
  */
 class LateHistoryCleanerTest {
   private static final Store.ActorId COUNTER_X = new Store.ActorId("counter", "x");

@@ -38,7 +38,9 @@ final class LedgerNode {
     return NatsNetwork.connectTo(urls).withReplicas(replicas).withOptions(options -> options.ignoreDiscoveredServers());
   }
 
-  /** Tries again while the network fails, as a process does that its operator starts again. */
+  /**
+   * Joins, and tries again while the network fails, as if an operator started the process again.
+   */
   private static Cluster joinWhenConnected(String app, NatsNetwork network, String node) {
     while (true) try {
       return join(app, network, node);

@@ -95,8 +95,8 @@ class LostAnswersTest extends StreamFixture {
   }
 
   /**
-   * If the machine sleeps for three minutes after a write, the server no longer knows the id of the
-   * message. If the message were sent again, the server would store it twice.
+   * If the machine is suspended for three minutes after a write, the server no longer knows the id
+   * of the message. If the message were sent again, the server would store it twice.
    */
   @Test
   void messageIsNotResentAfterSuspension() {
@@ -161,7 +161,10 @@ class LostAnswersTest extends StreamFixture {
     assertEquals(List.of("one"), pendingIds(ADA));
   }
 
-  /** Another store that wrote later turns may have purged the earlier turn. */
+  /**
+   * The answer to turn 2 is lost. Before the store sends the turn again, another store writes later
+   * turns and purges turn 2.
+   */
   @Test
   void turnRemovedBeforeLookupHasUnknownOutcome() {
     var otherStore = open().store();
@@ -204,7 +207,7 @@ class LostAnswersTest extends StreamFixture {
   }
 
   @Test
-  void answerCallbackCannotBlockOnItsStore() {
+  void loadAndCloseByAnswerCallbackAreRefused() {
     long life = store.load(ADA).life();
     var gate = new CompletableFuture<Void>();
     faulty.runBeforeWrite(gate::join);

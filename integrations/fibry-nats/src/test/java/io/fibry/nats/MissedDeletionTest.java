@@ -25,7 +25,10 @@ class MissedDeletionTest {
   private final String app = Servers.app();
   private final List<Entry> notifications = new CopyOnWriteArrayList<>();
 
-  /** The server forgets a deletion after a second; nodes list all keys only after a reconnect. */
+  /**
+   * The server forgets a deletion after a second. Nodes list all keys only after a reconnect,
+   * because their interval is a day.
+   */
   private ClusterTransport connect(String node, String url) {
     return NatsNetwork.connectTo(url).withOptions(options -> options.pingInterval(SECOND)).connector()
         .connect(app, node, new NatsTable.TableTimings(SECOND, Duration.ofDays(1)));
@@ -58,7 +61,7 @@ class MissedDeletionTest {
       var watch = watcher.watch("n.", notifications::add);
       try {
         Patience.eventually(() -> isReported("n.lasting", true) && isReported("n.deleted", true));
-        boolean isExpiryDue = isReported("n.expired", true); // false if this machine was suspended
+        boolean isExpiryDue = isReported("n.expired", true); // false after a suspension: the entry has expired
 
         proxy.set(FaultProxy.Mode.DROP);
         assertTrue(writer.delete("n.deleted", deleted));

@@ -202,8 +202,8 @@ class NatsStoreTest extends StreamFixture {
   }
 
   /**
-   * The turns after the older snapshot may be deleted. If the older snapshot replaced the newer
-   * one, the actor could not be loaded.
+   * The turns after the older snapshot may have been deleted. If the older snapshot replaced the
+   * newer snapshot, the actor could not be loaded.
    */
   @Test
   void snapshotOfStaleLifeReplacesNoSnapshot() {

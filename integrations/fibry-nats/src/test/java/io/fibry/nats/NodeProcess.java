@@ -31,7 +31,10 @@ public final class NodeProcess implements AutoCloseable {
     process.awaitLine(JOINED);
   }
 
-  /** Waits until all threads are stopped, if the system has files with their states. */
+  /**
+   * Pauses the process. Waits until all its threads are stopped, if the system shows their states
+   * in files.
+   */
   public void pause() {
     process.pause();
     Patience.eventually("the process still runs", this::isStopped);

@@ -67,7 +67,10 @@ class PartitionTest {
     }
   }
 
-  /** Returns an asker that counts its answers, and checks that each is one more than the last. */
+  /**
+   * Returns an asker that counts its answers, and checks that each answer is the previous answer
+   * plus one.
+   */
   private Callable<Long> newAsker(Entities<String, Add> counters, int asker) {
     return () -> {
       long lastAnswer = 0;

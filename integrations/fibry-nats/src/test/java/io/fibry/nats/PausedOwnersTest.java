@@ -18,15 +18,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Tests consistency while processes that own durable actors are paused for longer than their lease,
- * and resumed, in the middle of writes of turns.
+ * Tests that no turn is lost when processes that own durable actors are paused in the middle of
+ * writes, for longer than their lease, and then resumed.
  */
 @Soak(counterpart = "ClusterSimulationTest")
 @ExtendWith(ServerEvidence.class)
 class PausedOwnersTest {
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 20);
   private static final List<String> NAMES = List.of("a", "b");
-  private static final int MAX_EXTRA_MILLIS = 2_000; // of a pause, after other nodes have taken over
+  private static final int MAX_EXTRA_MILLIS = 2_000; // of a pause, after the lease and the takeover
 
   private final List<NatsServer> servers = new ArrayList<>();
   private final List<NodeProcess> nodes = new ArrayList<>();

@@ -60,7 +60,7 @@ class ProcessesTest {
     client.close();
   }
 
-  /** Returns the nodes that host a hundred keys, when all keys have answered. */
+  /** Asks a hundred keys until all have answered, and returns the nodes that host them. */
   private Set<String> hosts() {
     var hosts = new TreeSet<String>();
     IntStream.range(0, 100).forEach(i -> hosts.add(host(entities.actor("k" + i))));

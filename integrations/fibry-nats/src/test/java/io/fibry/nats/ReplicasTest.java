@@ -67,7 +67,10 @@ class ReplicasTest {
     }
   }
 
-  /** A stale replica returns old turns; the others come from the leader, which has purged. */
+  /**
+   * A stale replica returns old turns. The other turns come from the leader, which has purged the
+   * replaced turns.
+   */
   @Test
   void pageOfStaleReplicaHasReplacedTurns() throws InterruptedException {
     long life = store.load(ADA).life();
@@ -84,7 +87,10 @@ class ReplicasTest {
     }
   }
 
-  /** The last turn of each actor replaces two. Half of the answers to the purges are lost. */
+  /**
+   * The last turn of each actor replaces two earlier turns. Half of the answers to the purges are
+   * lost.
+   */
   @RepeatedTest(3)
   void purgeWithoutAnswerIsRepeated() {
     System.out.println("replicas: -Dfibry.seed=" + seed);
@@ -95,7 +101,9 @@ class ReplicasTest {
     assertPurged(lives.keySet());
   }
 
-  /** A view passes the last turns of all actors at once, and never moves again. */
+  /**
+   * The offset of a view passes the last turns of all actors in one step, and never changes again.
+   */
   @RepeatedTest(3)
   void purgeBehindViewIsRepeated() throws InterruptedException {
     System.out.println("replicas: -Dfibry.seed=" + seed);
@@ -167,7 +175,7 @@ class ReplicasTest {
     Histories.check("event", events);
     Map<String, List<Long>> numbersByKey = new HashMap<>();
     for (var event : events) numbersByKey.computeIfAbsent(event.key(), key -> new ArrayList<>()).add(event.number());
-    numbersByKey.forEach((key, numbers) -> { // events are never replaced, so a history has all
+    numbersByKey.forEach((key, numbers) -> { // events are never replaced, so a history has all events
       long lastNumber = store.load(new Store.ActorId("event", key)).lastTurn();
       assertEquals(LongStream.rangeClosed(1, lastNumber).boxed().toList(), numbers, key);
     });

@@ -29,9 +29,10 @@ import java.util.stream.IntStream;
 
 /**
  * A stream in memory with a leader and two replicas; a seed decides how far the replicas are behind
- * the leader. The leader stores messages, and reads single messages. A page is read from any of the
- * three, as with {@code DIRECT.GET}. Pages are short, so that much changes between two of them.
- * During an election, some writes get no answer, although they may be stored. Thread-safe.
+ * the leader. The leader stores messages. A single message is read from the leader, and a page from
+ * any of the three servers, as with {@code DIRECT.GET}. Pages are short, so that much changes
+ * between two of them. During an election, some writes get no answer, although they may be stored.
+ * Thread-safe.
  */
 public final class ReplicatedStream {
   private static final int REPLICAS = 3; // the first one is the leader
@@ -63,7 +64,7 @@ public final class ReplicatedStream {
   private final Map<String, Long> ids = new HashMap<>(); // numbers of messages by their id, against duplicates
   private long lastNumber; // of the newest message
   private int lossPercent; // of the answers to writes
-  private int replicatedChanges = -1; // the changes that both replicas have while stopped; -1: not stopped
+  private int replicatedChanges = -1; // number of changes that both replicas have while stopped; -1: not stopped
 
   public ReplicatedStream(long seed) {
     random = new Random(seed);
@@ -103,7 +104,10 @@ public final class ReplicatedStream {
     lossPercent = percent;
   }
 
-  /** Lets both replicas get no more changes, and reads each page from such a replica. */
+  /**
+   * Brings both replicas up to date and stops them. From then on, each page is read from a stopped
+   * replica.
+   */
   synchronized void stopReplicas() {
     replicatedChanges = changes.size();
     for (var replica : replicas) applyUpTo(replica, replicatedChanges);

@@ -253,14 +253,16 @@ class RolesTest {
     }
   }
 
-  /** A node of an older version may ask for the deletion, and so may an attacker. */
+  /**
+   * A node of an older version may ask the keeper to delete such events, and so may an attacker.
+   */
   @Test
   void keeperKeepsEventsThatNamedViewHasNotRead() throws Exception {
     createStreams();
     var view = new ViewOffset("counter", "index", "").actor();
     var turnsOfX = new StoreSubjects("bank").turns(actor("x"));
     try (var keeper = open(Role.KEEPER); var node = open(Role.NODE)) {
-      assertTrue(keeper.toString().contains(LOG)); // it deletes for the node
+      assertTrue(keeper.toString().contains(LOG)); // the open keeper deletes for the node
       long viewLife = node.load(view).life();
       appendFullState(node, view, viewLife, 1, new byte[0]);
       long life = node.load(actor("x")).life();
@@ -356,7 +358,7 @@ class RolesTest {
           List.of("a")));
       assertEquals(1, node.members().size()); // an asker is not a member
       assertTrue(asker.health().isAlive());
-      try (var secondNode = join("b", Role.NODE)) { // reads the table for the asker after the close of the first
+      try (var secondNode = join("b", Role.NODE)) { // reads the table for the asker after the close of the first node
         node.close();
         Patience.eventually(() -> asker.members().equals(List.of(secondNode.self())));
       }

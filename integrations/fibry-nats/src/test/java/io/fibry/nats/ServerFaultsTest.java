@@ -122,7 +122,10 @@ class ServerFaultsTest {
     }
   }
 
-  /** No server receives writes while the table has no stream, as while servers elect a leader. */
+  /**
+   * While the table has no stream, no server receives writes to it. The same happens while servers
+   * elect a leader.
+   */
   @Test
   void writeToTableWaitsUntilDeletedStreamExistsAgain() throws Exception {
     var client = Nats.connect(server.url());
@@ -140,7 +143,7 @@ class ServerFaultsTest {
     }
   }
 
-  /** The server runs on, but does not know the subscriptions of the former connection. */
+  /** The server continues to run, but does not know the subscriptions of the former connection. */
   @Test
   void subscriptionIsRenewedWhenConnectionEnds() throws IOException {
     var received = new LinkedBlockingQueue<String>();
@@ -194,7 +197,8 @@ class ServerFaultsTest {
   }
 
   /**
-   * On a busy machine, a server runs for a moment after it was sent the signal, and may answer.
+   * On a busy machine, a server runs for a moment after the signal to pause, and may answer a
+   * request.
    */
   @Soak(counterpart = "ServerFaultsTest.pausedServerHasOnlyStoppedThreads")
   @EnabledOnOs(value = OS.LINUX, disabledReason = "only Linux shows the states of threads in files")

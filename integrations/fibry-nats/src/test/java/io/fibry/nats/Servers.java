@@ -10,7 +10,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Starts servers: a shared server for tests that do not harm it, and other servers. */
+/**
+ * Starts servers: a shared server for tests that do not harm it, and separate servers for other
+ * tests.
+ */
 public final class Servers {
   private static final AtomicInteger APPS = new AtomicInteger();
   private static NatsServer shared;

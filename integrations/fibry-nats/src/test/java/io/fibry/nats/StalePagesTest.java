@@ -37,7 +37,10 @@ class StalePagesTest extends StreamFixture {
     append(store, turn(GRACE, lifeOfGrace, 3));
   }
 
-  /** Stores whole turns, until the store has only the last of them and the turn after it. */
+  /**
+   * Stores whole turns, and one more turn. Waits until the store has only the last whole turn and
+   * the turn after it.
+   */
   private void replaceTurns() {
     for (int i = 1; i <= WHOLE_TURNS; i++) append(store, turn(ADA, life, REPLACED_TURNS + i, true, (byte) i));
     append(store, turn(ADA, life, REPLACED_TURNS + WHOLE_TURNS + 1));

@@ -134,7 +134,7 @@ final class Transfers implements AutoCloseable {
     return asker.state() == Future.State.FAILED ? asker.exceptionNow() : null;
   }
 
-  /** Checks that the accounts have all answered transfers, and no others. */
+  /** Checks that the balances contain all answered transfers, and no others. */
   void check() {
     stop.set(true);
     askers.forEach(Patience::value);

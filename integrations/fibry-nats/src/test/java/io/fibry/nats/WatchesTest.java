@@ -97,7 +97,7 @@ class WatchesTest implements TableReconciler.WatchedTable {
   }
 
   @Test
-  void keyOmittedFromLongListIsNotDeleted() {
+  void existingKeyOmittedFromListIsNotDeleted() {
     try (var watches = new TableReconciler("test", this, FOR_EVER)) {
       var watch = watches.open(this::recordNotification);
       watch.accept(entry("a", 5));
@@ -123,7 +123,7 @@ class WatchesTest implements TableReconciler.WatchedTable {
       failing.accept(entry("b", 6));
       watches.open(this::recordNotification).accept(entry("c", 7));
 
-      listAgain(watches, new KeyListing(Set.of(), 9)); // repeated after two seconds, because a reader failed
+      listAgain(watches, new KeyListing(Set.of(), 9)); // listed again two seconds later, because a reader failed
 
       Patience.eventually(() -> notifications.containsAll(List.of("no a 9", "no b 9", "no c 9")));
       assertEquals(3, failures.get());
