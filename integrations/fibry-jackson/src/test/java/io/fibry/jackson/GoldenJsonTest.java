@@ -59,7 +59,7 @@ class GoldenJsonTest {
     assertTrue(failure(JacksonCodec.of(FirstVersion.Event.class)).getMessage()
         .contains("Deposited-1-v1.cbor can no longer"));
 
-    Files.delete(folder.resolve("Deposited-1-v1.cbor")); // as a developer may if no store has such values
+    Files.delete(folder.resolve("Deposited-1-v1.cbor")); // a developer may do this if no store has values in CBOR
     assertEquals(List.of("schema.txt"), names());
   }
 

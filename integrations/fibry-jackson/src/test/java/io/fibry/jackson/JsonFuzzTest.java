@@ -36,7 +36,10 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tests that random values can be decoded, and random bytes give a value or an exception. */
+/**
+ * Tests that random values survive encoding, and that random bytes are decoded or refused with a
+ * {@link CodecException}.
+ */
 class JsonFuzzTest {
   private static final int ROUNDS = Soak.ON ? 2_000 : 500;
   private static final String[] PARTS = {"{", "}", "[", "]", ",", ":", "\"", "null", "true", "1e9", "-", "\\u", "0"};
@@ -172,7 +175,7 @@ class JsonFuzzTest {
     for (int i = 0; i < ROUNDS / 50; i++) {
       byte[] bytes = CODEC.encode(value(4));
       for (int length = 0; length < bytes.length; length++)
-        assertNull(decodeOrNull(Arrays.copyOf(bytes, length)), length + " of " + bytes.length);
+        assertNull(decodeOrNull(Arrays.copyOf(bytes, length)), length + " of " + bytes.length + " bytes");
     }
     hasPassed = true;
   }

@@ -32,7 +32,7 @@ class MappedTypesTest {
       .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).enable(SerializationFeature.INDENT_OUTPUT)
       .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
-  /** A class as libraries have them: with getters, and not a record. */
+  /** A class as in many libraries: it has getters, and is not a record. */
   static final class Money {
     private final String currencyCode;
     private final BigDecimal amount;
@@ -166,7 +166,10 @@ class MappedTypesTest {
 
   record Offer(Discount discount, @JsonAlias("bonus") List<Rebate> rebates) {}
 
-  /** Returns the reports of a codec that knows {@code half} as a derived field of rebates only. */
+  /**
+   * Decodes an offer, and returns the unknown fields that the codec reports. The codec knows
+   * {@code half} as a derived field of rebates only.
+   */
   private static List<String> unknownFieldsOfOffer(String json) {
     record Sale(Offer offer) {}
     var example = new Offer(new Discount(1, Optional.of(new Discount(2, Optional.empty()))), List.of(new Rebate(2)));
@@ -190,7 +193,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void derivedFieldIsNotReportedUnderAnotherNameOfItsObject() {
+  void derivedFieldOfObjectUnderAliasIsNotReported() {
     assertEquals(List.of(), unknownFieldsOfOffer("""
         {"discount":{"percent":4,"next":null},"bonus":[{"amount":4,"half":2}]}"""));
   }

@@ -25,7 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tests that a program with Jackson, its own types and no class of this library reads stored data.
+ * Tests that another program can read stored data with Jackson and its own types, without a class
+ * of this library.
  */
 class PlainJacksonTest {
   private static final JsonMapper PLAIN = new JsonMapper();

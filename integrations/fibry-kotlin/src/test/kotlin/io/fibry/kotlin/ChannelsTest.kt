@@ -187,7 +187,10 @@ class ChannelsTest {
     assertTrue(scope.deadLetters().any { it.message() == 1 })
   }
 
-  /** An actor ends while many send. Exactly the sent messages are handled or dead letters. */
+  /**
+   * An actor ends while many coroutines send to it. Each sent message is handled or becomes a dead
+   * letter. A message whose send failed is not counted as sent.
+   */
   @Test
   fun eachSentMessageHasOneOutcomeHoweverTheActorEnds() {
     val seed = System.getProperty("fibry.seed")?.toLong() ?: System.nanoTime()

@@ -43,9 +43,9 @@ class FlowsTest {
   private val go = CompletableDeferred<Unit>()
 
   /**
-   * Collects the published numbers, and waits for [go] at each number except zero. Returns after
-   * the first zero has arrived, so the collector misses no later number. A fiber publishes the
-   * zeros, because publishing may wait for the collector's thread.
+   * Starts a coroutine that collects the published numbers, and waits for [go] at each number
+   * except zero. Returns when the first zero has arrived, so the collector misses no later number.
+   * A fiber publishes the zeros, because publishing may wait for the collector's thread.
    */
   private suspend fun CoroutineScope.collecting(mailbox: Mailbox<Any>): Job {
     val collecting = launch {
@@ -108,7 +108,7 @@ class FlowsTest {
     val publishing = publishing(1_000, published::set)
     eventually { published.get() > 60 }
     repeat(1_000) { yield() }
-    assertTrue(published.get() <= 68, "$published: one is being collected, 64 and one more are in flight, two wait")
+    assertTrue(published.get() <= 68, "$published; at most 68: 1 is collected, 65 are in flight, 2 are in the mailbox")
     go.complete(Unit)
     publishing.join()
     eventually { numbers().size == 1_000 }

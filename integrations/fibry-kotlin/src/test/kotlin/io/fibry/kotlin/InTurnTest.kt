@@ -34,8 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.ValueSource
 
 /**
- * Tests coroutines whose continuations wait in the mailbox of an actor. No continuation is lost if
- * the actor ends before it has run.
+ * Tests coroutines whose continuations wait in the mailbox of an actor. If the actor ends before a
+ * continuation has run, the continuation is not lost.
  */
 class InTurnTest {
   private val scope: ActorScope = ActorSystem.openScope("in turn")
@@ -166,7 +166,7 @@ class InTurnTest {
     eventually { gate.isEntered }
     dispatcher.close()
 
-    val behind = comesTo(dispatcher, goesOn) // accepted, because the thread has not reached its pill
+    val behind = comesTo(dispatcher, goesOn) // accepted, because the thread has not reached the pill that ends it
     gate.open()
     behind.join()
 

@@ -99,7 +99,10 @@ class RequestsTest {
     assertInstanceOf(ActorStoppedException::class.java, outcome { ended.await(1) })
   }
 
-  /** The kill grace is long, so that the handler itself answers before it would be cut off. */
+  /**
+   * The kill grace is long, so that the interrupted handler answers its request before the grace
+   * ends.
+   */
   @Test
   fun handledAndWaitingRequestsOfKilledActorFail() = coroutineTest {
     ActorSystem.openScope("killed") { it.withKillGrace(Patience.LONG) }.use { scope ->

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests that the README shows code that tests run, and lists all meters and outcomes. Its program
- * must also run as a module that requires the module of fibry-micrometer.
+ * Tests that the README shows code that tests run, and lists all meters and outcomes. The program
+ * of the README must also run as a module that requires the module of fibry-micrometer.
  */
 class ReadmeTest {
   private static final Path SOURCES = Path.of("src/test/java/io/fibry/micrometer");
