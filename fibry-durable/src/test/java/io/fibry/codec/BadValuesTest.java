@@ -58,7 +58,7 @@ class BadValuesTest {
 
   // ---- values
 
-  @SuppressWarnings("unchecked") // the test passes a value as a caller with a raw type could
+  @SuppressWarnings("unchecked") // a caller with a raw type could pass such a value
   private static <T> void encode(Class<T> type, Object value) {
     Codec.of(type).encode((T) value);
   }
@@ -75,7 +75,7 @@ class BadValuesTest {
   }
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // the test passes a value as a caller with a raw type could
+  @SuppressWarnings({"unchecked", "rawtypes"}) // a caller with a raw type could pass such a value
   void itemOfWrongTypeIsReportedWithItsPath() {
     var names = new Names((List) List.of(7));
 
@@ -86,7 +86,7 @@ class BadValuesTest {
   record Days(List<DayOfWeek> days) {}
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // the test passes a value as a caller with a raw type could
+  @SuppressWarnings({"unchecked", "rawtypes"}) // a caller with a raw type could pass such a value
   void constantOfWrongEnumIsReportedWithItsPath() {
     var days = new Days((List) List.of(Month.MAY));
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests the examples of RFC 8949, appendix A, that use forms which the codec writes. */
+/** Tests the examples of RFC 8949, appendix A, as far as the codec uses their encodings. */
 class CborTest {
   private static <T> void assertEncoding(Class<T> type, T value, String hex) {
     var codec = Codec.of(type);

@@ -388,7 +388,7 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // the test sends a message as a caller with a raw type could
+  @SuppressWarnings({"unchecked", "rawtypes"}) // a caller with a raw type could send such a message
   void messageOfWrongTypeIsRefused() {
     var ada = (Actor) STORING_HITS.newActor(scope.named("ada"), store);
 

@@ -224,7 +224,7 @@ class BadStepTest extends TurnFixture {
   }
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // the test passes a step as a caller with a raw type could
+  @SuppressWarnings({"unchecked", "rawtypes"}) // a caller with a raw type could pass such a step
   void stepWithResultOfWrongTypeFailsEachTime() {
     Callable effect = () -> 7;
 

@@ -235,7 +235,7 @@ class BadTurnTest extends TurnFixture {
   }
 
   @Test
-  @SuppressWarnings("unchecked") // the test casts the context, as a handler could
+  @SuppressWarnings("unchecked") // a handler could cast its context, too
   void kindThatStoresStateCannotPersistEvents() {
     var ada =
         KIND.state(0L).handler((n, ask, context) -> ((EventContext<Long, Noted, Ask>) context).persist(new Noted("x")))

@@ -125,8 +125,8 @@ abstract class EndedActorsContract extends StoreFixture {
 
   /**
    * Adds two items to each order from begin to end - 1, and pays it. With fewer than ten orders,
-   * the method waits for each answer before the next message, so that no earlier turn is in one
-   * commit with the actor's last turn. A store may retain such turns.
+   * the method waits for each answer, so that no earlier turn is in one commit with the actor's
+   * last turn. A store may retain a turn that is in such a commit.
    */
   private void pay(int begin, int end) {
     try (var orders = orders()) {

@@ -60,7 +60,7 @@ public final class Ledgers implements AutoCloseable {
     }
   }
 
-  /** The addresses of the actors of both kinds, at one node. */
+  /** Gives the actors of both kinds by key, through one node. */
   public record Addresses(Entities<String, Message> ledgers, Entities<String, Message> inboxes) {
     private Actor<Message> actor(int index) {
       return (index % 2 == 0 ? ledgers : inboxes).actor("k" + index);
@@ -242,7 +242,7 @@ public final class Ledgers implements AutoCloseable {
         .stream().anyMatch(entry -> !entry.getKey().equals(node) && entry.getValue().getOrDefault(i, 0L) >= begin)));
   }
 
-  /** Waits until so many more requests are answered. */
+  /** Waits until this many further requests are answered. */
   public void awaitMore(int count) {
     long goal = answers.get() + count;
     await(count + " more answers", () -> answers.get() >= goal);

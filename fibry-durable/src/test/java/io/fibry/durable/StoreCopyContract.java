@@ -142,7 +142,10 @@ abstract class StoreCopyContract extends DeskFixture {
     }
   }
 
-  /** Returns a copy in memory as it is after a crash, and any other copy unchanged. */
+  /**
+   * Simulates a crash of a copy in memory, and returns the store after it. Returns any other copy
+   * unchanged.
+   */
   private Store crashIfInMemory(TestStores.Maker kind, Store copied) throws IOException {
     return kind == MEMORY ? ((MemoryStore) copied).crash() : copied;
   }

@@ -99,7 +99,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
     assertTrue(lines > 0 && lines < 10, () -> lines + " lines: " + logged.text()); // at most one line per minute
   }
 
-  /** An older program that runs for a while may find thousands of messages of a newer one. */
+  /** An older program that runs for a while may find thousands of messages from a newer program. */
   @Test
   void unreadableMessagesAreLoggedInFewLines() {
     storeMessageFor("unread");

@@ -162,7 +162,7 @@ abstract class UpgradeContract extends StoreFixture {
     Patience.awaitEnd(actor::waitForExit);
   }
 
-  /** Returns the last snapshot or full state as text; without one, the first event. */
+  /** Returns the last snapshot or full state as text, or the first event if there is neither. */
   private String firstBody() {
     return new String(store.load(ADA).bodies().getFirst(), java.nio.charset.StandardCharsets.ISO_8859_1);
   }

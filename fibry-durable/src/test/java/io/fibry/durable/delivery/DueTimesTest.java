@@ -142,7 +142,7 @@ class DueTimesTest {
     assertEquals(List.of(), dueKeysAfter(20));
   }
 
-  /** A scheduler may be code of a user. */
+  /** A scheduler may be a user's code, which may throw. */
   @Test
   void failureOfSchedulerLosesNoDueTime() {
     var isBroken = new AtomicBoolean();

@@ -43,7 +43,7 @@ class KeyDeliveryTest {
     delivery.holdRequest(firstRequest);
     delivery.endReading();
     delivery.takeReleased(true);
-    assertTrue(delivery.holdRequest(secondRequest)); // the first request may be about to be sent
+    assertTrue(delivery.holdRequest(secondRequest)); // the first request may not have been sent yet
     assertEquals(List.of(secondRequest), delivery.takeReleased(false));
 
     assertEquals(List.of(), delivery.takeReleased(false));

@@ -23,7 +23,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests a refusal of a turn that arrives while the actor begins another life. */
+/**
+ * Tests that a refusal counts only for the life of the refused turn, even if it arrives while the
+ * actor begins another life.
+ */
 class TurnPipelineTest {
   private final ActorScope scope = ActorSystem.openScope("turn-pipeline-test");
   private final ArrayDeque<CompletableFuture<Void>> appends = new ArrayDeque<>(); // results that the tests complete
@@ -56,7 +59,7 @@ class TurnPipelineTest {
     synchronized (delivery) {
       storeThread = Thread.ofPlatform().start(() -> appends.getFirst().completeExceptionally(
           new StaleLifeException(TestTurns.turn(ADA, 1, 1))));
-      Patience.eventually(() -> storeThread.getState() == Thread.State.BLOCKED); // it waits for this monitor
+      Patience.eventually(() -> storeThread.getState() == Thread.State.BLOCKED); // it waits for delivery's monitor
       turns.load();
     }
     Patience.awaitEnd(storeThread);

@@ -290,7 +290,7 @@ abstract class FaultContract extends DatabaseFixture {
   void failedScanForErasingTurnsIsRepeatedAfterNextCommit() throws SQLException {
     var now = new AtomicReference<>(Instant.EPOCH);
     var hasFailed = new CountDownLatch(1);
-    // one reader, so that earlier scans end before a later read
+    // one reader thread, so that a read begins only after earlier scans have ended
     try (var seenStore = JdbcStore.open(faults.source(), options -> options.withMaxReaders(1).withClock(now::get))) {
       var view = new ViewOffset("account", "seen", "").actor();
       long viewLife = seenStore.load(view).life();

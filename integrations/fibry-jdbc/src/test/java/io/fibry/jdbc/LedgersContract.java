@@ -43,7 +43,7 @@ abstract class LedgersContract extends DatabaseFixture {
         () -> faults.failRandomly(new Random(), 0));
   }
 
-  /** Checks ledgers whose requests are stored while there are faults. */
+  /** Runs the askers of ledgers during faults, ends the faults, and checks the ledgers. */
   final void check(DataSource source, Consumer<Random> beginFaults, Runnable endFaults) throws InterruptedException {
     try (var ledgers = new Ledgers(List.of(addresses("a", source), addresses("b", source)))) {
       beginFaults.accept(new Random(ledgers.seed()));

@@ -12,7 +12,7 @@ import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 
-/** Tests locks that another transaction holds for longer than H2 waits for them. */
+/** Tests a store whose write waits for a lock for longer than the lock time-out of H2. */
 class LocksInH2Test extends DatabaseFixture {
   private static final String FENCE = "merge into fibry_actor";
 

@@ -158,7 +158,7 @@ class PostgresFaultsTest {
   private void administer(String sql) {
     try (var connection = database.getConnection(); var statement = connection.createStatement()) {
       statement.execute(sql);
-    } catch (SQLException failure) { // another fault prevents this one
+    } catch (SQLException failure) { // another fault prevents the statement
       System.out.println("not executed: " + failure.getMessage());
     }
   }

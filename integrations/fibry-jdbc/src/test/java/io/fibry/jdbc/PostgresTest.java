@@ -141,7 +141,7 @@ class PostgresTest extends DatabaseFixture {
       append(store, turn(ADA, ada.life(), ada.lastTurn() + 1));
     }
 
-    assertEquals(1, number("select count(*) from seen where setting = 'on'")); // the store has replaced off
+    assertEquals(1, number("select count(*) from seen where setting = 'on'")); // the store has replaced 'off' by 'on'
     assertEquals(1, number("select count(*) from seen where setting = 'local'"));
     assertEquals(1, number("select count(*) from seen where setting = 'remote_write'"));
   }

@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Assertions.fail
 /** A limit that a call must not reach, even on a busy machine. */
 internal val LONG = Patience.LONG.toKotlinDuration()
 
-/** Runs coroutines on the test's thread, which no coroutine may block: the others need it. */
+/**
+ * Runs coroutines on the test's thread. No coroutine may block this thread, because the others need
+ * it.
+ */
 internal fun coroutineTest(body: suspend CoroutineScope.() -> Unit): Unit = runBlocking { body() }
 
 /** Lets other coroutines run until [fact] is true, for at most the limit of [Patience]. */

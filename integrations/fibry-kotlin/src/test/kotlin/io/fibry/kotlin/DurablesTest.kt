@@ -42,7 +42,7 @@ class DurablesTest {
   @JvmRecord
   data class Withdraw(val cents: Long) : Message, Request<Withdraw, Boolean>
 
-  /** Waits at the gate. */
+  /** The handler waits at the gate, and then adds the cents. */
   @JvmRecord
   data class Hold(val cents: Long) : Message, Request<Hold, Long>
 
@@ -162,7 +162,7 @@ class DurablesTest {
     }
   }
 
-  /** A request that is stored before it is handled is handled although its asker was cancelled. */
+  /** If the kind stores messages, a request is handled although its asker was cancelled. */
   @ParameterizedTest
   @ValueSource(strings = ["folder", "memory"])
   fun cancelledStoredRequestIsHandled(where: String) = coroutineTest {

@@ -101,7 +101,10 @@ class FibryMetricsTest {
     }
   }
 
-  /** The scope must be garbage. A gauge would refer to it, so a filter prevents the gauge. */
+  /**
+   * The counts must remain when the scope is garbage. A gauge would refer to the scope, so a filter
+   * prevents the gauge.
+   */
   @Test
   void countsOutliveScopeAndBinder() {
     registry.config().meterFilter(MeterFilter.denyNameStartsWith("fibry.messages.waiting"));

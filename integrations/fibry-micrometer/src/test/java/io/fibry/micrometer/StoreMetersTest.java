@@ -29,7 +29,7 @@ class StoreMetersTest {
 
   record Count() implements Request<Count, Long> {}
 
-  /** Sets a reminder that is due in a year. */
+  /** Counts, and sets a reminder that is due in a year. */
   private static final Durable<Count> COUNTER =
       Durable.kind("counter", Count.class).state(0L).handler((n, count, context) -> {
         context.setReminder("again", new Count(), Duration.ofDays(365));

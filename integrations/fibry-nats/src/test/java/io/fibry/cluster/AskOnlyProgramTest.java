@@ -22,7 +22,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Tests how a program that can only ask learns of joins and ends. The test moves the clock. */
+/**
+ * Tests how a program that can only ask learns that nodes have joined or ended. The test moves the
+ * clock.
+ */
 @ExtendWith(ServerEvidence.class)
 class AskOnlyProgramTest {
   record Job() implements Request<Job, Integer> {}

@@ -180,7 +180,7 @@ class ManyKeysOverNatsTest {
     }
   }
 
-  /** Visits the keys of the killed node and the others at the same time. */
+  /** Visits the keys of the killed node, and at the same time all other keys. */
   private static void visitAgain(Entities<String, Visit> entities, String kind, List<VisitAnswer> firstAnswers) {
     var keysByLoss = IntStream.range(0, KEYS).boxed()
         .collect(Collectors.partitioningBy(key -> firstAnswers.get(key).node().equals("b")));

@@ -30,7 +30,7 @@ final class NatsStores implements TestStores {
     return maker(Role.KEEPER);
   }
 
-  /** Makes stores with the given role, beside an open keeper. */
+  /** Makes stores with the given role. If this role is not KEEPER, a keeper is open beside them. */
   static Maker maker(Role role) {
     var network = Servers.network();
     return (folder, clock) -> new NatsStores(network, role, clock);

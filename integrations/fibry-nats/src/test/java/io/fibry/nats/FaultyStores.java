@@ -189,7 +189,10 @@ public final class FaultyStores {
             .thenApply(outcome -> new WriteOutcome.RetryableFailure("made up, for a test", true)));
     }
 
-    /** Suspends the machine after the next write is stored, and before its answer arrives. */
+    /**
+     * Acts as if the machine were suspended after the next write is stored, and before its answer
+     * arrives.
+     */
     void suspendAfterWrite(Duration time) {
       log.faults.add(operation -> operation.get().thenApply(outcome -> {
         log.clockAdvance = time;

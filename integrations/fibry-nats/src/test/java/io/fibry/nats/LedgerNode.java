@@ -54,7 +54,7 @@ final class LedgerNode {
     return Cluster.join(app, network, options -> options.withNode(node).withLease(LEASE).withPartitions(32));
   }
 
-  /** Returns the addresses of the ledgers at the client. */
+  /** Returns the actors of the ledgers as the client reaches them. */
   static Ledgers.Addresses addresses(Cluster client) {
     return new Ledgers.Addresses(client.entities(Ledgers.kind("nowhere")),
         client.entities(Ledgers.inboxKind("nowhere")));

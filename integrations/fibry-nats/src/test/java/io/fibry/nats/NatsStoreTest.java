@@ -103,7 +103,7 @@ class NatsStoreTest extends StreamFixture {
 
     var actorsWithPending = new ArrayList<Store.ActorId>();
     nextStore.forEachPending("account", (id, due) -> actorsWithPending.add(id));
-    assertEquals(List.of(ADA), actorsWithPending); // so that a program loads the actor
+    assertEquals(List.of(ADA), actorsWithPending); // the actor is listed, so that a program loads it
     assertEquals(List.of(), nextStore.load(ADA).pendingIds());
     assertEquals(List.of(), nextStore.pending(ADA, Instant.MAX, 9));
     Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == 0);

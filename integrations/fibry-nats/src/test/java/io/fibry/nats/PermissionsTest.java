@@ -83,7 +83,7 @@ class PermissionsTest {
       assertEquals(7, b.actor("till", Count.class).ask(new Count()));
       for (int i = 1; i <= 5; i++) assertEquals(i, b.entities(COUNTER).actor("x").ask(new Count()));
       assertTrue(b.entities(COUNTER).actor("x").sendMessage(new Count()));
-      assertEquals(7, b.entities(COUNTER).actor("x").ask(new Count())); // the message above is thus handled
+      assertEquals(7, b.entities(COUNTER).actor("x").ask(new Count())); // 7, because the message was handled
       b.topic("news", Count.class).publish(new Count());
       assertEquals(new Count(), Patience.nextOf(news));
     }

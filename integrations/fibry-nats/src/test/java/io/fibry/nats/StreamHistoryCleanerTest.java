@@ -11,7 +11,10 @@ class StreamHistoryCleanerTest {
     throw new StoreReadException("made up, for a test", null);
   };
 
-  /** Each actor of the kind purges its turns, so an outage would fill the log. */
+  /**
+   * During an outage the purges of all actors of a kind fail, so one line per failure would fill
+   * the log.
+   */
   @Test
   void failedPurgesOfKindAreLoggedOnceUntilOneSucceeds() {
     var cleaner = new StreamHistoryCleaner(new StoreContext(null, new StoreSubjects("cleaned"), null));

@@ -74,7 +74,7 @@ class StreamSettingsTest {
         .compressionOption(CompressionOption.S2));
   }
 
-  /** Accounts of NATS with {@code max_bytes_required} need such a limit. */
+  /** Accounts of NATS with {@code max_bytes_required} need a limit of bytes for each stream. */
   @Test
   void streamWithLimitThatRefusesNewMessagesIsAccepted() throws Exception {
     createAndCheck(builder -> builder.maxBytes(1_000_000).maxMessages(5_000).discardPolicy(DiscardPolicy.New));

@@ -29,7 +29,7 @@ class PrivateFolderTest {
     assertEquals(List.of(Path.of(""), Path.of("a"), Path.of("a/b")), syncedBy(temporary.resolve("a/b/c")));
   }
 
-  /** The process that created such a folder may have died before it synced the name. */
+  /** The process that created an empty folder may have died before it synced the folder's name. */
   @Test
   void nameOfEmptyFolderIsSynced() throws Exception {
     Files.createDirectories(temporary.resolve("a/b"));
