@@ -55,7 +55,7 @@ abstract class EndedActorsContract extends StoreFixture {
       });
   private static final EventView<Event> VIEW = Durable.view("order", Event.class);
 
-  // By key; guarded by its own monitor while a view runs
+  // Texts by key; guarded by its own monitor while a view runs
   private final Map<String, List<String>> receivedTexts = new LinkedHashMap<>();
 
   EndedActorsContract(TestStores.Maker maker) {

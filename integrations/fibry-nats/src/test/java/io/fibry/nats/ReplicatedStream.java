@@ -64,7 +64,7 @@ public final class ReplicatedStream {
   private final Map<String, Long> ids = new HashMap<>(); // numbers of messages by their id, against duplicates
   private long lastNumber; // of the newest message
   private int lossPercent; // of the answers to writes
-  private int replicatedChanges = -1; // number of changes that both replicas have while stopped; -1: not stopped
+  private int replicatedChanges = -1; // number of changes that both replicas have while stopped; -1 if not stopped
 
   public ReplicatedStream(long seed) {
     random = new Random(seed);
@@ -105,8 +105,7 @@ public final class ReplicatedStream {
   }
 
   /**
-   * Brings both replicas up to date and stops them. From then on, each page is read from a stopped
-   * replica.
+   * Brings both replicas up to date and stops them. Each later page is read from a stopped replica.
    */
   synchronized void stopReplicas() {
     replicatedChanges = changes.size();

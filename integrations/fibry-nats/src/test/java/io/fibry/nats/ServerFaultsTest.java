@@ -123,7 +123,7 @@ class ServerFaultsTest {
   }
 
   /**
-   * While the table has no stream, no server receives writes to it. The same happens while servers
+   * While the table has no stream, no server receives writes to it. This also happens while servers
    * elect a leader.
    */
   @Test
