@@ -85,7 +85,7 @@ class CodecTest {
   }
 
   @Test
-  void mapKeepsItsOrder() {
+  void decodedMapKeepsOrderOfEntries() {
     record Ordered(Map<Integer, String> names) {}
     var names = new LinkedHashMap<Integer, String>();
     for (int i = 100; i > 0; i--) names.put(i, "n" + i);

@@ -256,7 +256,7 @@ abstract class DurableContract extends StoreFixture {
   }
 
   @Test
-  void keyHasOneLivingActor() {
+  void secondActorForKeyIsRefusedWhileFirstLives() {
     var ada = account("ada");
 
     var failure = assertThrows(IllegalStateException.class, () -> Bank.ACCOUNT.newActor(

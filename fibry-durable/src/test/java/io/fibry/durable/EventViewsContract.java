@@ -117,7 +117,7 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void viewNameHasOneActorAtATime() {
+  void secondActorOfViewIsRefusedWhileFirstLives() {
     try (var view = view()) {
       assertThrows(IllegalStateException.class, this::view);
       VIEW.named("other").newActor(scope.anonymous(), store, this::addReceived).close();

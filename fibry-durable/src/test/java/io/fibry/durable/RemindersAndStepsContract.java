@@ -119,7 +119,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void reminderLoadsItsActor() {
+  void dueReminderLoadsItsActor() {
     try (var desks = desks()) {
       desks.actor("ada").sendMessage(new Remind("r", "a", HOUR, false));
       desks.actor("ada").close();

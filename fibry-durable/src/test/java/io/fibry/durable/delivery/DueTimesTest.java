@@ -134,7 +134,7 @@ class DueTimesTest {
   }
 
   @Test
-  void closedCalendarDeliversNothing() {
+  void noKeyIsDueAfterClose() {
     add("a", 10);
     calendar.close();
     add("b", 10);

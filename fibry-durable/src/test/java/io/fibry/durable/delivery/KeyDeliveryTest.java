@@ -53,7 +53,7 @@ class KeyDeliveryTest {
   }
 
   @Test
-  void onlyOneThreadReleasesRequests() {
+  void onlyOneThreadAtATimeReleasesRequests() {
     delivery.beginReading();
     delivery.holdRequest(firstRequest);
     delivery.endReading();

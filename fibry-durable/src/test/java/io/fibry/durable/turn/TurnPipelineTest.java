@@ -68,7 +68,7 @@ class TurnPipelineTest {
   }
 
   @Test
-  void refusalOfThisLifeCounts() {
+  void refusalOfCurrentLifeCountsUntilNextLoad() {
     appends.getFirst().completeExceptionally(new StoreWriteException("made up, for a test", null));
 
     assertTrue(turns.isAnyRefused());

@@ -121,7 +121,7 @@ class PermissionsTest {
   }
 
   @Test
-  void permissionsDoNotReachOtherApp() {
+  void userOfAppCannotJoinOtherApp() {
     assertThrows(TransportException.class, () -> Cluster.join("shop", network(), options -> options.withNode("a")));
   }
 

@@ -319,7 +319,7 @@ class RolesTest {
   }
 
   @Test
-  void streamThatAllowsRollupsIsForKeepersOnly() throws Exception {
+  void onlyKeepersOpenStreamThatAllowsRollups() throws Exception {
     createStreams();
     setRollups(true);
     open(Role.KEEPER).close();

@@ -60,7 +60,7 @@ class StreamSettingsTest {
 
   @ParameterizedTest
   @MethodSource("harmful")
-  void harmfulSettingIsRefused(String expectedText, UnaryOperator<StreamConfiguration.Builder> difference) {
+  void streamWithHarmfulSettingIsRefused(String expectedText, UnaryOperator<StreamConfiguration.Builder> difference) {
     Servers.assumeInstalled();
     String text = assertThrows(IllegalStateException.class, () -> createAndCheck(difference)).getMessage();
 
