@@ -74,7 +74,7 @@ record NatsConnector(String servers, int replicas, Role role, UnaryOperator<Opti
 
   /** Returns the store. A keeper also begins to purge for nodes, until its connection closes. */
   private StreamStore withPurgeService(NatsConnection connection, StreamStore store) {
-    if (role == Role.KEEPER) PurgeService.begin(store, connection);
+    if (role == Role.KEEPER) PurgeService.begin(store.context(), store.historyCleaner(), connection);
     return store;
   }
 

@@ -38,15 +38,15 @@ final class PurgeService {
   private final NatsConnection connection;
   private final Semaphore permits = new Semaphore(MAX_PARALLEL);
 
-  private PurgeService(StreamStore store, NatsConnection connection) {
-    this.store = store.context();
-    this.historyCleaner = store.historyCleaner();
+  private PurgeService(StoreContext store, StreamHistoryCleaner historyCleaner, NatsConnection connection) {
+    this.store = store;
+    this.historyCleaner = historyCleaner;
     this.connection = connection;
   }
 
-  static void begin(StreamStore store, NatsConnection connection) {
+  static void begin(StoreContext store, StreamHistoryCleaner historyCleaner, NatsConnection connection) {
     connection.listen(new AppSubjects(connection.identity().app()).purges(), Optional.of("keepers"),
-        new PurgeService(store, connection)::onRequest);
+        new PurgeService(store, historyCleaner, connection)::onRequest);
   }
 
   /** Called on the thread of the subscription, which waits while 64 requests are in progress. */
