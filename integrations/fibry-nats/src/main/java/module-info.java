@@ -10,5 +10,7 @@ module io.fibry.nats {
 
   exports io.fibry.nats;
 
-  opens io.fibry.nats to io.fibry.durable; // its codecs encode and decode the records of this package
+  // the codecs of fibry-durable read and write the turns of a store, and the table for askers
+  opens io.fibry.nats.store to io.fibry.durable;
+  opens io.fibry.nats.transport to io.fibry.durable;
 }

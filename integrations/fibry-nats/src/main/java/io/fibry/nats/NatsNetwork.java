@@ -2,6 +2,7 @@ package io.fibry.nats;
 
 import io.fibry.cluster.ClusterNetwork;
 import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.nats.connection.Permissions;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import java.nio.file.Path;

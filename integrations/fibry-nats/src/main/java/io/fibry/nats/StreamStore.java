@@ -1,5 +1,14 @@
 package io.fibry.nats;
 
+import io.fibry.nats.connection.StoreSubjects;
+import io.fibry.nats.store.JournalEntry;
+import io.fibry.nats.store.PendingMessages;
+import io.fibry.nats.store.StoreContext;
+import io.fibry.nats.store.StoreTask;
+import io.fibry.nats.store.StreamHistory;
+import io.fibry.nats.store.StreamHistoryCleaner;
+import io.fibry.nats.store.TurnWriter;
+import io.fibry.nats.stream.JetStreamLog;
 import io.fibry.store.StoreClosedException;
 import java.time.Duration;
 import java.time.Instant;

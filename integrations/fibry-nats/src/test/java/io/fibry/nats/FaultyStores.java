@@ -1,5 +1,11 @@
 package io.fibry.nats;
 
+import io.fibry.nats.connection.NatsConnection;
+import io.fibry.nats.connection.StoreSubjects;
+import io.fibry.nats.store.PendingMessages;
+import io.fibry.nats.stream.JetStreamLog;
+import io.fibry.nats.stream.PurgeTarget;
+import io.fibry.nats.stream.WriteOutcome;
 import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
 import io.fibry.support.Patience;
@@ -52,42 +58,42 @@ public final class FaultyStores {
     }
 
     @Override
-    int maxBytes() {
+    public int maxBytes() {
       return Math.min(byteLimit, super.maxBytes());
     }
 
     @Override
-    long wallMillis() {
+    protected long wallMillis() {
       return super.wallMillis() + clockAdvance.toMillis();
     }
 
     @Override
-    CompletableFuture<WriteOutcome> addAll(List<StreamMessage> messages, long expectedLast) {
+    public CompletableFuture<WriteOutcome> addAll(List<StreamMessage> messages, long expectedLast) {
       return write(() -> super.addAll(messages, expectedLast));
     }
 
     @Override
-    CompletableFuture<WriteOutcome> add(StreamMessage message, String id) {
+    public CompletableFuture<WriteOutcome> add(StreamMessage message, String id) {
       return write(() -> super.add(message, id));
     }
 
     @Override
-    CompletableFuture<WriteOutcome> replace(StreamMessage message, long expectedLast) {
+    public CompletableFuture<WriteOutcome> replace(StreamMessage message, long expectedLast) {
       return write(() -> super.replace(message, expectedLast));
     }
 
     @Override
-    CompletableFuture<WriteOutcome> delete(long number) {
+    public CompletableFuture<WriteOutcome> delete(long number) {
       return isDown ? refusal() : super.delete(number);
     }
 
     @Override
-    CompletableFuture<WriteOutcome> acknowledge(String subject) {
+    public CompletableFuture<WriteOutcome> acknowledge(String subject) {
       return isDown ? refusal() : super.acknowledge(subject);
     }
 
     @Override
-    CompletableFuture<WriteOutcome> purge(String subject, long lastNumber) {
+    public CompletableFuture<WriteOutcome> purge(String subject, long lastNumber) {
       if (isDown) return refusal();
       if (failsPurges)
         return CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", false));
@@ -119,13 +125,13 @@ public final class FaultyStores {
     }
 
     @Override
-    List<MessageInfo> lastMessages(Collection<String> subjects) {
+    public List<MessageInfo> lastMessages(Collection<String> subjects) {
       awaitServer();
       return super.lastMessages(subjects);
     }
 
     @Override
-    Optional<MessageInfo> nextMessage(String filter, long firstNumber) {
+    public Optional<MessageInfo> nextMessage(String filter, long firstNumber) {
       awaitServer();
       var task = beforeSingleReads.poll();
       if (task != null) task.run();
@@ -133,13 +139,13 @@ public final class FaultyStores {
     }
 
     @Override
-    Map<String, Long> countBySubject(String filter) {
+    public Map<String, Long> countBySubject(String filter) {
       awaitServer();
       return super.countBySubject(filter);
     }
 
     @Override
-    List<MessageInfo> page(String filter, long firstNumber, int maxMessages) {
+    public List<MessageInfo> page(String filter, long firstNumber, int maxMessages) {
       awaitServer();
       var task = beforePages.poll();
       if (task != null) task.run();
@@ -213,11 +219,11 @@ public final class FaultyStores {
     }
 
     /** Lets purges of handled messages and old turns fail. */
-    void failPurges() {
+    public void failPurges() {
       log.failsPurges = true;
     }
 
-    void allowPurges() {
+    public void allowPurges() {
       log.failsPurges = false;
     }
 
@@ -254,7 +260,7 @@ public final class FaultyStores {
     }
 
     /** Runs the task before the second single message is read. */
-    void runBeforeSecondSingleRead(Runnable task) {
+    public void runBeforeSecondSingleRead(Runnable task) {
       log.beforeSingleReads.addAll(List.of(() -> {}, task));
     }
 
@@ -262,12 +268,12 @@ public final class FaultyStores {
      * Returns an object for the pending messages of an actor, with its own list of handled
      * messages.
      */
-    PendingMessages pendingMessages(Store.ActorId id) {
+    public PendingMessages pendingMessages(Store.ActorId id) {
       return new PendingMessages(log, subjects, id);
     }
 
     /** Returns how many purges have been sent, and are not answered yet. */
-    long countRunningPurges() {
+    public long countRunningPurges() {
       return log.purges.stream().filter(purge -> !purge.isDone()).count();
     }
 

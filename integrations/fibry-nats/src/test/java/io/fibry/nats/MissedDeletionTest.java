@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.ClusterTransport.Entry;
+import io.fibry.nats.connection.AppSubjects;
+import io.fibry.nats.transport.NatsTable;
 import io.fibry.support.FaultProxy;
 import io.fibry.support.Patience;
 import io.nats.client.JetStreamApiException;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.durable.Histories;
+import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreException;

@@ -1,5 +1,11 @@
 package io.fibry.nats;
 
+import io.fibry.nats.connection.AppClient;
+import io.fibry.nats.connection.ConnectionErrors;
+import io.fibry.nats.connection.NatsConnection;
+import io.fibry.nats.connection.StoreSubjects;
+import io.fibry.nats.stream.JetStreamLog;
+import io.fibry.nats.stream.WriteOutcome;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.nats.client.Connection;
@@ -198,12 +204,12 @@ public final class ReplicatedStream {
     }
 
     @Override
-    int maxBytes() {
+    public int maxBytes() {
       return 1 << 20;
     }
 
     @Override
-    CompletableFuture<WriteOutcome> addAll(List<StreamMessage> messages, long expectedLast) {
+    public CompletableFuture<WriteOutcome> addAll(List<StreamMessage> messages, long expectedLast) {
       return write(client, () -> {
         if (lastOf(messages.getFirst().subject()) != expectedLast) return new WriteOutcome.WriteConflict(false);
         messages.forEach(ReplicatedStream.this::store);
@@ -212,7 +218,7 @@ public final class ReplicatedStream {
     }
 
     @Override
-    CompletableFuture<WriteOutcome> add(StreamMessage message, String id) {
+    public CompletableFuture<WriteOutcome> add(StreamMessage message, String id) {
       return write(client, () -> {
         var number = ids.get(id);
         if (number == null) ids.put(id, store(message));
@@ -221,7 +227,7 @@ public final class ReplicatedStream {
     }
 
     @Override
-    CompletableFuture<WriteOutcome> replace(StreamMessage message, long expectedLast) {
+    public CompletableFuture<WriteOutcome> replace(StreamMessage message, long expectedLast) {
       return write(client, () -> {
         if (lastOf(message.subject()) != expectedLast) return new WriteOutcome.WriteConflict(false);
         remove(message.subject(), expectedLast);
@@ -230,7 +236,7 @@ public final class ReplicatedStream {
     }
 
     @Override
-    CompletableFuture<WriteOutcome> purge(String subject, long upTo) {
+    public CompletableFuture<WriteOutcome> purge(String subject, long upTo) {
       return write(client, () -> {
         remove(subject, upTo);
         return new WriteOutcome.WriteSuccess(0);
@@ -238,7 +244,7 @@ public final class ReplicatedStream {
     }
 
     @Override
-    List<MessageInfo> lastMessages(Collection<String> subjects) {
+    public List<MessageInfo> lastMessages(Collection<String> subjects) {
       synchronized (ReplicatedStream.this) {
         checkConnected(client);
         return subjects.stream().map(subject -> leader().messages.get(lastOf(subject)))
@@ -247,12 +253,12 @@ public final class ReplicatedStream {
     }
 
     @Override
-    Optional<MessageInfo> nextMessage(String filter, long firstNumber) {
+    public Optional<MessageInfo> nextMessage(String filter, long firstNumber) {
       return read(client, leader(), filter, firstNumber, 1).stream().map(StoredMessage::info).findFirst();
     }
 
     @Override
-    Map<String, Long> countBySubject(String filter) {
+    public Map<String, Long> countBySubject(String filter) {
       var counts = new TreeMap<String, Long>();
       read(client, leader(), filter, 0, Integer.MAX_VALUE)
           .forEach(message -> counts.merge(message.subject, 1L, Long::sum));
@@ -260,7 +266,7 @@ public final class ReplicatedStream {
     }
 
     @Override
-    List<MessageInfo> page(String filter, long firstNumber, int maxMessages) {
+    public List<MessageInfo> page(String filter, long firstNumber, int maxMessages) {
       var page = ReplicatedStream.this.page(client, filter, firstNumber, maxMessages).stream()
           .map(StoredMessage::info).toList();
       return page.isEmpty() ? nextMessage(filter, firstNumber).stream().toList() : page;

@@ -13,6 +13,8 @@ import io.fibry.cluster.TransportException;
 import io.fibry.durable.Durable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.nats.NatsNetwork.Role;
+import io.fibry.nats.connection.NatsConnection;
+import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.store.Store;
 import io.fibry.store.ViewOffset;
 import io.fibry.support.Patience;

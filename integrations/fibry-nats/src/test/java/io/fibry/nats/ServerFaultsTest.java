@@ -17,6 +17,7 @@ import io.fibry.cluster.UnavailableException;
 import io.fibry.cluster.WorkQueue;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
+import io.fibry.nats.connection.AppSubjects;
 import io.fibry.support.FaultProxy;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;

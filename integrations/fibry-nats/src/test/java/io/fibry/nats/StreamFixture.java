@@ -1,6 +1,7 @@
 package io.fibry.nats;
 
 import io.fibry.nats.FaultyStores.FaultyStore;
+import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.store.Store;
 import io.fibry.support.Patience;
 import io.nats.client.Connection;
@@ -14,14 +15,14 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 
 /** Provides a store with its own stream, the faults of the store, and a client of its server. */
-abstract class StreamFixture {
+public abstract class StreamFixture {
   final String app = Servers.app();
   final NatsNetwork network = Servers.network();
-  final StoreSubjects subjects = new StoreSubjects(app);
+  protected final StoreSubjects subjects = new StoreSubjects(app);
   private final List<FaultyStore> opened = new ArrayList<>();
   final Connection client = tools();
-  final FaultyStore faulty = open();
-  final Store store = faulty.store();
+  protected final FaultyStore faulty = open();
+  protected final Store store = faulty.store();
 
   private static Connection tools() {
     try {
@@ -31,11 +32,11 @@ abstract class StreamFixture {
     }
   }
 
-  FaultyStore open() {
+  protected final FaultyStore open() {
     return open(Patience.LONG);
   }
 
-  FaultyStore open(Duration limit) {
+  final FaultyStore open(Duration limit) {
     opened.add(FaultyStores.open(network, app, options -> options.withRequestLimit(limit)));
     return opened.getLast();
   }
@@ -50,7 +51,7 @@ abstract class StreamFixture {
     return client.jetStreamManagement();
   }
 
-  long countMessages(String filter) {
+  protected long countMessages(String filter) {
     try {
       return management().getStreamInfo(subjects.streamName(), StreamInfoOptions.filterSubjects(filter))
           .getStreamState()
@@ -60,7 +61,7 @@ abstract class StreamFixture {
     }
   }
 
-  static Store.PendingMessage message(Store.ActorId receiver, String id) {
+  protected static Store.PendingMessage message(Store.ActorId receiver, String id) {
     return new Store.PendingMessage(receiver, id, Instant.EPOCH, new byte[] {1});
   }
 

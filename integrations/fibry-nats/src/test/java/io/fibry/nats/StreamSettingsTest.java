@@ -3,6 +3,7 @@ package io.fibry.nats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.fibry.nats.stream.StreamSetup;
 import io.nats.client.Nats;
 import io.nats.client.api.CompressionOption;
 import io.nats.client.api.DiscardPolicy;

@@ -1,0 +1,122 @@
+package io.fibry.nats.store;
+
+import io.fibry.nats.stream.JetStreamLog;
+import io.fibry.nats.stream.WriteOutcome;
+import io.fibry.store.Store;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Stores the pending messages of one actor, on the fiber of its {@link SerialExecutor}. */
+final class MessageWriter {
+  /** A message, and the attempt that stores it. */
+  private record MessageAttempt(StoreTask.EnqueueTask task, JetStreamLog.WriteAttempt attempt) {}
+
+  private final StoreContext store;
+  private final JetStreamLog log;
+  private final Store.ActorId id;
+  private final PendingMessages pendingMessages;
+  private final SerialExecutor<StoreTask.EnqueueTask> executor;
+
+  MessageWriter(StoreContext store, Store.ActorId id, PendingMessages pendingMessages, Runnable onIdle) {
+    this.store = store;
+    this.log = store.log();
+    this.id = id;
+    this.pendingMessages = pendingMessages;
+    this.executor = new SerialExecutor<>("messages to " + id, this::storeAll, onIdle);
+  }
+
+  SerialExecutor<StoreTask.EnqueueTask> executor() {
+    return executor;
+  }
+
+  private void storeAll(List<StoreTask.EnqueueTask> tasks) {
+    var writes = new ArrayList<MessageAttempt>();
+    var outcomes = new ArrayList<WriteOutcome>();
+    try {
+      var admitted = admit(tasks);
+      for (var task : tasks)
+        if (!admitted.contains(task)) task.complete(false);
+        else writes.add(newWrite(task));
+      var deadline = log.newDeadline(); // set before the attempts, so the server remembers the ids until it expires
+      var firstAttempts = writes.stream().map(write -> write.attempt.make()).toList();
+      for (var attempt : firstAttempts) outcomes.add(attempt.join());
+      settle(writes, outcomes, deadline);
+    } catch (Throwable failure) { // some messages may have been sent
+      for (var write : writes) write.task.completeExceptionally(store.unknownOutcome(failure, "a message for " + id));
+      for (var task : tasks) task.completeExceptionally(store.refusal(failure));
+    }
+  }
+
+  private MessageAttempt newWrite(StoreTask.EnqueueTask task) {
+    String deduplicationId = store.uniqueName();
+    return new MessageAttempt(task, () -> log.add(pendingMessages.toStreamMessage(task.message()), deduplicationId));
+  }
+
+  // ---- limits of pending messages
+
+  /**
+   * Returns the tasks whose limits permit their messages. Because other stores may have sent or
+   * handled messages, the current ids are loaded before a task is refused.
+   */
+  private Set<StoreTask.EnqueueTask> admit(List<StoreTask.EnqueueTask> tasks) {
+    if (tasks.stream().allMatch(task -> task.maxPending() == Integer.MAX_VALUE)) return Set.copyOf(tasks);
+    boolean isLoaded = !pendingMessages.isComplete();
+    if (isLoaded) pendingMessages.loadIds();
+    var admitted = new HashSet<StoreTask.EnqueueTask>();
+    for (var task : tasks) {
+      if (!isLoaded && !fits(task, admitted)) {
+        pendingMessages.loadIds();
+        isLoaded = true;
+      }
+      if (fits(task, admitted)) admitted.add(task);
+    }
+    return admitted;
+  }
+
+  private boolean fits(StoreTask.EnqueueTask task, Set<StoreTask.EnqueueTask> admitted) {
+    var positions = pendingMessages.positions();
+    if (positions.size() + admitted.size() < task.maxPending()) return true;
+    var due = task.message().due();
+    return admitted.stream().filter(admittedTask -> !admittedTask.message().due().isAfter(due)).count()
+        + positions.values().stream().filter(position -> !position.due().isAfter(due)).count() < task.maxPending();
+  }
+
+  // ---- outcomes
+
+  /** Repeats failed attempts, all until the same deadline, and completes the tasks. */
+  private void settle(List<MessageAttempt> writes, List<WriteOutcome> outcomes, JetStreamLog.AttemptDeadline deadline) {
+    for (int i = 0; i < writes.size(); i++) {
+      var write = writes.get(i);
+      var outcome = outcomes.get(i);
+      boolean isRetried = outcome instanceof WriteOutcome.RetryableFailure && !isOvertaken(i, writes, outcomes);
+      settle(write.task, isRetried ? log.retryUntilSettled(write.attempt, outcome, deadline) : outcome);
+    }
+  }
+
+  /** Returns whether a retry could store the message behind a later message of the same sender. */
+  private static boolean isOvertaken(int index, List<MessageAttempt> writes, List<WriteOutcome> outcomes) {
+    for (int i = index + 1; i < writes.size(); i++)
+      if (writes.get(i).task.senderThread() == writes.get(index).task.senderThread() && mayBeStored(outcomes.get(i)))
+        return true;
+    return false;
+  }
+
+  private static boolean mayBeStored(WriteOutcome outcome) {
+    return outcome instanceof WriteOutcome.WriteSuccess
+        || outcome instanceof WriteOutcome.RetryableFailure failure && failure.mayBeStored();
+  }
+
+  private void settle(StoreTask.EnqueueTask task, WriteOutcome outcome) {
+    var message = task.message();
+    if (!(outcome instanceof WriteOutcome.WriteSuccess success)) {
+      task.completeExceptionally(store.refusal(outcome, "a message for " + id));
+      return;
+    }
+    var previous = pendingMessages.positions().get(message.id());
+    pendingMessages.notePending(message.id(), success.seq(), message.due());
+    if (previous != null && previous.seq() < success.seq()) pendingMessages.removeBefore(message.id(), success.seq());
+    task.complete(true);
+  }
+}

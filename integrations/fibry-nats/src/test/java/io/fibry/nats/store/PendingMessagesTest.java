@@ -1,0 +1,48 @@
+package io.fibry.nats.store;
+
+import static io.fibry.durable.TestTurns.ADA;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.nats.StreamFixture;
+import io.fibry.store.Store;
+import io.fibry.support.Patience;
+import java.time.Instant;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Tests an actor that has more pending messages than the store reads or purges at once. */
+class PendingMessagesTest extends StreamFixture {
+  @Test
+  void messageReplacedDuringReadIsReadOnce() {
+    int messages = 300; // more than the store reads at once
+    for (int i = 0; i < messages; i++) store.enqueue(message(ADA, "m" + i), Integer.MAX_VALUE);
+    Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == messages);
+    var otherStore = open().store();
+    faulty.runBeforeSecondSingleRead(
+        () -> otherStore.enqueue(message(ADA, "m0"), Integer.MAX_VALUE).toCompletableFuture().join());
+
+    var ids = store.pending(ADA, Instant.MAX, 2 * messages).stream().map(Store.PendingMessage::id).toList();
+
+    assertEquals(messages, ids.size());
+    assertEquals("m0", ids.getLast());
+    assertEquals(messages, Set.copyOf(ids).size());
+  }
+
+  @Test
+  void endOfLifeAwaitsAllPurgesThatItStarts() {
+    int messages = 300; // more than the store purges at once
+    var ids = IntStream.range(0, messages).mapToObj(i -> "m" + i).toList();
+    for (var id : ids) store.enqueue(message(ADA, id), Integer.MAX_VALUE);
+    Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == messages);
+    var pendingMessages = faulty.pendingMessages(ADA);
+    faulty.failPurges();
+    pendingMessages.beginLife(pendingMessages.findPresent(ids));
+    faulty.allowPurges();
+
+    pendingMessages.endLife();
+
+    assertEquals(0, faulty.countRunningPurges());
+    assertEquals(0, countMessages(subjects.messagesFilter(ADA)));
+  }
+}

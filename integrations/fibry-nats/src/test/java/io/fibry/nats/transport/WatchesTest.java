@@ -1,0 +1,210 @@
+package io.fibry.nats.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.spi.ClusterTransport.Entry;
+import io.fibry.nats.transport.TableReconciler.KeyListing;
+import io.fibry.support.Patience;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class WatchesTest implements TableReconciler.WatchedTable {
+  private static final Duration FOR_EVER = Duration.ofDays(1); // so that only a wake-up by the test lists the keys
+
+  private final List<String> notifications = new CopyOnWriteArrayList<>();
+  private final AtomicInteger listCount = new AtomicInteger();
+  private final Set<String> unlistedKeys = ConcurrentHashMap.newKeySet(); // keys that exist, but are in no list
+  private volatile KeyListing listing = new KeyListing(Set.of(), 0);
+
+  private static Entry entry(String key, long version) {
+    return new Entry(key, Optional.of(new byte[0]), version);
+  }
+
+  private void recordNotification(Entry entry) {
+    notifications.add((entry.value().isPresent() ? "" : "no ") + entry.key() + " " + entry.version());
+  }
+
+  @Override
+  public boolean has(String key) {
+    return unlistedKeys.contains(key);
+  }
+
+  @Override
+  public KeyListing list() {
+    listCount.incrementAndGet();
+    if (listing.lastChange() < 0) throw new TransportException(Failure.DISCONNECTED, "planned");
+    return listing;
+  }
+
+  private void listAgain(TableReconciler watches, KeyListing newListing) {
+    listing = newListing;
+    int countBefore = listCount.get();
+    watches.wake();
+    Patience.eventually(() -> listCount.get() > countBefore);
+  }
+
+  @Test
+  void unlistedEntryIsReportedDeleted() {
+    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
+      var watch = watches.open(this::recordNotification);
+      watch.accept(entry("a", 5));
+      watch.accept(entry("b", 6));
+
+      listAgain(watches, new KeyListing(Set.of("b", "c"), 9));
+
+      Patience.eventually(() -> notifications.size() == 3);
+      assertEquals(List.of("a 5", "b 6", "no a 9"), notifications);
+    }
+  }
+
+  @Test
+  void staleListDeletesNoEntries() {
+    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
+      var watch = watches.open(this::recordNotification);
+      watch.accept(entry("a", 5));
+
+      listAgain(watches, new KeyListing(Set.of(), 4)); // older than the entry "a"
+      listAgain(watches, new KeyListing(Set.of(), 6));
+
+      Patience.eventually(() -> notifications.size() == 2);
+      assertEquals(List.of("a 5", "no a 6"), notifications);
+    }
+  }
+
+  @Test
+  void failedListIsRetried() {
+    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
+      watches.open(this::recordNotification).accept(entry("a", 5));
+
+      listAgain(watches, new KeyListing(Set.of(), -1)); // this list fails
+      listAgain(watches, new KeyListing(Set.of(), 6));
+
+      Patience.eventually(() -> notifications.contains("no a 6"));
+    }
+  }
+
+  @Test
+  void existingKeyOmittedFromListIsNotDeleted() {
+    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
+      var watch = watches.open(this::recordNotification);
+      watch.accept(entry("a", 5));
+      watch.accept(entry("b", 6));
+      unlistedKeys.add("a");
+
+      listAgain(watches, new KeyListing(Set.of(), 9));
+
+      Patience.eventually(() -> notifications.size() == 3);
+      assertEquals(List.of("a 5", "b 6", "no b 9"), notifications);
+    }
+  }
+
+  @Test
+  void failingReaderIsNotifiedAgainWithoutAffectingOthers() {
+    var failures = new AtomicInteger();
+    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
+      var failing = watches.open(entry -> {
+        if (entry.value().isEmpty() && failures.incrementAndGet() == 1) throw new IllegalStateException("planned");
+        recordNotification(entry);
+      });
+      failing.accept(entry("a", 5));
+      failing.accept(entry("b", 6));
+      watches.open(this::recordNotification).accept(entry("c", 7));
+
+      listAgain(watches, new KeyListing(Set.of(), 9)); // listed again two seconds later, because a reader failed
+
+      Patience.eventually(() -> notifications.containsAll(List.of("no a 9", "no b 9", "no c 9")));
+      assertEquals(3, failures.get());
+    }
+  }
+
+  @Test
+  void closedWatchGetsNoMoreEntries() {
+    try (var watches = new TableReconciler("test", this, FOR_EVER)) {
+      var closedWatch = watches.open(this::recordNotification);
+      closedWatch.accept(entry("a", 5));
+      watches.close(closedWatch);
+      watches.open(this::recordNotification).accept(entry("b", 6));
+
+      listAgain(watches, new KeyListing(Set.of(), 7));
+
+      Patience.eventually(() -> notifications.size() == 3);
+      assertEquals(List.of("a 5", "b 6", "no b 7"), notifications);
+    }
+  }
+
+  /** A table whose changes arrive late. Half of the deletions are lost; some lists are old. */
+  private static final class ChangingTable implements TableReconciler.WatchedTable {
+    private final Map<String, Long> versions = new HashMap<>();
+    private final LinkedBlockingQueue<Entry> changesInTransit = new LinkedBlockingQueue<>();
+    private KeyListing oldListing = new KeyListing(Set.of(), 0);
+    private long lastVersion;
+
+    synchronized void change(String key, boolean isPut, boolean isLost) {
+      lastVersion++;
+      if (isPut) versions.put(key, lastVersion);
+      else versions.remove(key);
+      if (isPut || !isLost) changesInTransit
+          .add(isPut ? WatchesTest.entry(key, lastVersion) : new Entry(key, Optional.empty(), lastVersion));
+    }
+
+    @Override
+    public synchronized boolean has(String key) {
+      return versions.containsKey(key);
+    }
+
+    @Override
+    public synchronized KeyListing list() {
+      if (lastVersion % 3 == 0) return oldListing;
+      return oldListing = new KeyListing(Set.copyOf(versions.keySet()), lastVersion);
+    }
+
+    synchronized Set<String> keys() {
+      return versions.keySet().stream().filter(key -> key.startsWith("k")).collect(Collectors.toSet());
+    }
+  }
+
+  @Test
+  void watchConvergesToTable() {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("watches: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    for (int round = 0; round < 100; round++) {
+      var table = new ChangingTable();
+      var knownKeys = ConcurrentHashMap.<String>newKeySet();
+      try (var watches = new TableReconciler("test", table, FOR_EVER)) {
+        var watch = watches.open(entry -> {
+          if (entry.value().isPresent()) knownKeys.add(entry.key());
+          else knownKeys.remove(entry.key());
+        });
+        var client = Thread.ofPlatform().start(() -> {
+          for (Entry entry; !(entry = Patience.nextOf(table.changesInTransit)).key().equals("end");)
+            watch.accept(entry);
+        });
+        for (int i = 0; i < 200; i++) {
+          table.change("k" + random.nextInt(5), random.nextBoolean(), random.nextBoolean());
+          if (random.nextInt(4) == 0) watches.wake();
+        }
+        table.change("end", true, false);
+        Patience.awaitEnd(client);
+        Patience.eventually(() -> {
+          table.change("other", true, false); // a table changes all the time, because leases are renewed
+          watches.wake();
+          return knownKeys.equals(table.keys());
+        });
+      }
+    }
+  }
+}
