@@ -10,7 +10,6 @@ import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.durable.Durable;
 import io.fibry.durable.Idempotent;
-import io.fibry.nats.NatsNetwork;
 import io.fibry.nats.NodeProcess;
 import io.fibry.nats.ServerEvidence;
 import io.fibry.nats.Servers;
@@ -72,7 +71,7 @@ class ManyKeysOverNatsTest {
   }
 
   private static Cluster join(String app, String server, String node) {
-    return Cluster.join(app, NatsNetwork.connectTo(server),
+    return Cluster.join(app, Servers.network(server),
         options -> options.withNode(node).withLease(LEASE).withPartitions(PARTITIONS));
   }
 

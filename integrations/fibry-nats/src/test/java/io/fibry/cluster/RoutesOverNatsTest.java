@@ -8,7 +8,6 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.cluster.membership.PartitionAssignment;
-import io.fibry.nats.NatsNetwork;
 import io.fibry.nats.ServerEvidence;
 import io.fibry.nats.Servers;
 import io.fibry.pool.Entities;
@@ -70,7 +69,7 @@ class RoutesOverNatsTest {
   }
 
   private Cluster join(String node, int number) {
-    var network = NatsNetwork.connectTo(servers.get(number % SERVERS).url()).withReplicas(SERVERS);
+    var network = Servers.network(servers.get(number % SERVERS)).withReplicas(SERVERS);
     return Cluster.join(app, network,
         options -> options.withNode(node + number).withPartitions(PARTITIONS).withSettleTime(SETTLE_TIME)
             .withLease(TestNetwork.LEASE).withScope(scope)); // long enough for a busy machine

@@ -33,7 +33,7 @@ class ProcessesTest {
   private final Entities<String, Where> entities = client.entities("place", Where.class);
 
   private static Cluster join(String app, String server, String node, Duration lease) {
-    return Cluster.join(app, NatsNetwork.connectTo(server),
+    return Cluster.join(app, Servers.network(server),
         options -> options.withNode(node).withLease(lease).withPartitions(16));
   }
 

@@ -2,6 +2,7 @@ package io.fibry.nats;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.fibry.support.Patience;
 import io.fibry.test.NatsServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -36,9 +37,14 @@ public final class Servers {
     return network(shared());
   }
 
-  /** Makes a network whose client declares no server dead, however busy the machine is. */
   public static NatsNetwork network(NatsServer server) {
-    return NatsNetwork.connectTo(server.url()).withOptions(options -> options.pingInterval(Duration.ofMinutes(1)));
+    return network(server.url());
+  }
+
+  /** Makes a network whose client declares no server dead, however busy the machine is. */
+  public static NatsNetwork network(String urls) {
+    return NatsNetwork.connectTo(urls)
+        .withOptions(options -> options.pingInterval(Duration.ofMinutes(1)).connectionTimeout(Patience.LONG));
   }
 
   /** Starts a server for a test that harms it. */
