@@ -12,4 +12,5 @@ module io.fibry.durable {
   exports io.fibry.durable;
   exports io.fibry.store;
   exports io.fibry.store.folder;
+  exports io.fibry.store.spi;
 }

@@ -1,5 +1,6 @@
 package io.fibry.store;
 
+import io.fibry.store.spi.HistoryCursor;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
@@ -15,7 +16,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
@@ -46,7 +47,7 @@ public final class MemoryStore implements Store {
   private final InstantSource clock;
   private final Map<ActorId, StoredActor> actors = new HashMap<>(); // all fields are guarded by this object's monitor
   private final TreeMap<Long, Turn> history = new TreeMap<>(); // by offset
-  private final List<MemoryHistory> openHistories = new ArrayList<>(); // without closed histories
+  private final List<MemoryHistory> openHistories = new CopyOnWriteArrayList<>(); // without closed histories
   private final Map<String, Duration> retention = new HashMap<>(); // by kind: the age after which turns may be deleted
   private final Map<ActorId, ViewOffset> views = new HashMap<>(); // by actor of the view, without forgotten views
   private long lastOffset; // the offset of the last stored turn
@@ -88,7 +89,7 @@ public final class MemoryStore implements Store {
     survivor.retention.putAll(retention);
     survivor.views.putAll(views);
     survivor.lastOffset = lastOffset;
-    wakeAll();
+    openHistories.forEach(HistoryCursor::wake);
     return survivor;
   }
 
@@ -155,7 +156,7 @@ public final class MemoryStore implements Store {
       turn.handledIds().forEach(stored.pending::remove);
       for (var message : turn.outbox()) storedActor(message.to()).put(message);
       ViewOffset.kindOf(turn.actor()).ifPresent(kind -> updateView(kind, turn));
-      wakeAll();
+      openHistories.forEach(HistoryCursor::wake);
       return CompletableFuture.completedFuture(null);
     } catch (StoreException refused) {
       return CompletableFuture.failedFuture(refused);
@@ -233,37 +234,29 @@ public final class MemoryStore implements Store {
 
   // ---- history
 
-  private final class MemoryHistory implements History {
+  private final class MemoryHistory extends HistoryCursor {
     private final String kind;
-    private final Semaphore wakeUps = new Semaphore(0);
     private long offset; // the offset of the turn that was read last
-    private volatile boolean isClosed;
 
     MemoryHistory(String kind, long offset) {
+      super("the history of " + kind + " in " + MemoryStore.this, openHistories);
       this.kind = kind;
       this.offset = offset;
     }
 
     @Override
-    public List<StoredTurn> take() throws InterruptedException {
-      while (true) {
-        wakeUps.drainPermits();
-        var turns = poll();
-        if (!turns.isEmpty()) return turns;
-        wakeUps.acquire();
-      }
-    }
-
-    @Override
     public List<StoredTurn> poll() {
-      return readTurns(this);
-    }
-
-    @Override
-    public void close() {
-      isClosed = true;
-      removeHistory(this);
-      wakeUps.release();
+      synchronized (MemoryStore.this) {
+        MemoryStore.this.checkOpen();
+        checkOpen();
+        var turns = new ArrayList<StoredTurn>();
+        history.tailMap(offset, false).forEach((turnOffset, turn) -> {
+          offset = turnOffset;
+          if (turn.actor().kind().equals(kind)) turns.add(new StoredTurn(turnOffset.toString(), turn.actor().key(),
+              turn.number(), turn.at(), turn.isFullState(), turn.body()));
+        });
+        return turns;
+      }
     }
   }
 
@@ -276,28 +269,6 @@ public final class MemoryStore implements Store {
     var openHistory = new MemoryHistory(kind, afterOffset.isEmpty() ? 0 : Long.parseLong(afterOffset));
     openHistories.add(openHistory);
     return openHistory;
-  }
-
-  private synchronized List<StoredTurn> readTurns(MemoryHistory openHistory) {
-    checkOpen();
-    if (openHistory.isClosed)
-      throw new StoreClosedException("the history of " + openHistory.kind + " in " + this + " is closed");
-    var turns = new ArrayList<StoredTurn>();
-    history.tailMap(openHistory.offset, false).forEach((offset, turn) -> {
-      openHistory.offset = offset;
-      if (turn.actor().kind().equals(openHistory.kind))
-        turns.add(new StoredTurn(offset.toString(), turn.actor().key(), turn.number(), turn.at(), turn.isFullState(),
-            turn.body()));
-    });
-    return turns;
-  }
-
-  private synchronized void removeHistory(MemoryHistory openHistory) {
-    openHistories.remove(openHistory);
-  }
-
-  private void wakeAll() {
-    for (var openHistory : openHistories) openHistory.wakeUps.release();
   }
 
   @Override
@@ -367,7 +338,7 @@ public final class MemoryStore implements Store {
   @Override
   public synchronized void close() {
     closed = true;
-    wakeAll();
+    openHistories.forEach(HistoryCursor::wake);
   }
 
   @Override

@@ -12,6 +12,7 @@ class ArchitectureTest extends ArchitectureRules {
   @Override
   protected List<Set<String>> layers() {
     return List.of(Set.of("io.fibry.codec", "io.fibry.store.recorder"), Set.of("io.fibry.store"),
+        Set.of("io.fibry.store.spi"), Set.of("io.fibry.store.MemoryStore"),
         Set.of("io.fibry.store.folder.StorageDirectory", "io.fibry.store.folder.StoreCheck"),
         Set.of("io.fibry.store.folder.disk"), Set.of("io.fibry.store.folder.log"),
         Set.of("io.fibry.store.folder.index", "io.fibry.store.folder.repair"),
@@ -35,7 +36,8 @@ class ArchitectureTest extends ArchitectureRules {
                 "StoreBrokenException", "StoreBusyException", "StoreClosedException", "StoreDamagedException",
                 "StoreException", "StoreFullException", "StoreInUseException", "StoreReadException",
                 "StoreWriteException", "ViewOffset")),
-        entry("io.fibry.store.folder", Set.of("FolderStore", "StorageDirectory", "StoreCheck")));
+        entry("io.fibry.store.folder", Set.of("FolderStore", "StorageDirectory", "StoreCheck")),
+        entry("io.fibry.store.spi", Set.of("HistoryCursor")));
   }
 
   @Override

@@ -1,7 +1,6 @@
 package io.fibry.store.folder;
 
 import io.fibry.store.Store;
-import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.folder.index.LogIndex;
@@ -10,13 +9,14 @@ import io.fibry.store.folder.log.HistoryPosition;
 import io.fibry.store.folder.log.LogRecord;
 import io.fibry.store.folder.log.Segment;
 import io.fibry.store.folder.log.SegmentLog;
+import io.fibry.store.spi.HistoryCursor;
 import io.fibry.text.Lines;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.Semaphore;
 
 /**
  * Reads the turns of a kind, frame by frame, up to the last frame that is on disk. Compaction may
@@ -24,7 +24,7 @@ import java.util.concurrent.Semaphore;
  * may become one. So the reader finds its position by the last frame that it read and the last turn
  * that it returned.
  */
-final class LogHistory implements Store.History {
+final class LogHistory extends HistoryCursor {
   private static final int READ_BYTES = 1 << 18;
 
   private final LogStore store;
@@ -33,9 +33,6 @@ final class LogHistory implements Store.History {
   private final SegmentLog log;
   private final long storeId; // a part of the checksum of each frame
   private final String kind;
-  // Released by the journal's thread, and by threads that close this history.
-  private final Semaphore wakeUps = new Semaphore(0);
-  private volatile boolean isClosed;
   private HistoryPosition lastReturned; // the turn that was returned last
   private long lastReadFrame; // the number of the frame that was read last
   private long seenRelocations = -1; // relocation count at the last `seek`, or -1 if the next read must call `seek`
@@ -44,7 +41,8 @@ final class LogHistory implements Store.History {
   private boolean mayRepeat; // whether the next frame may contain turns that were already returned
 
   LogHistory(LogStore store, StorageDirectory disk, LogIndex index, SegmentLog log, long storeId, String kind,
-      HistoryPosition after) {
+      HistoryPosition after, Collection<LogHistory> openHistories) {
+    super("the history of " + kind + " in " + store, openHistories);
     this.store = store;
     this.disk = disk;
     this.index = index;
@@ -56,19 +54,13 @@ final class LogHistory implements Store.History {
   }
 
   @Override
-  public List<Store.StoredTurn> take() throws InterruptedException {
-    while (true) {
-      wakeUps.drainPermits(); // frames that are written from now on give new permits
-      long lastSynced = log.lastSynced();
-      var turns = readUntil(lastSynced);
-      if (!turns.isEmpty()) return turns;
-      if (lastReadFrame >= lastSynced) wakeUps.acquire();
-    }
+  public List<Store.StoredTurn> poll() {
+    store.sync();
+    return read();
   }
 
   @Override
-  public List<Store.StoredTurn> poll() {
-    store.sync();
+  protected List<Store.StoredTurn> read() {
     long lastSynced = log.lastSynced();
     var turns = readUntil(lastSynced);
     while (turns.isEmpty() && lastReadFrame < lastSynced) turns = readUntil(lastSynced);
@@ -76,21 +68,9 @@ final class LogHistory implements Store.History {
   }
 
   private List<Store.StoredTurn> readUntil(long lastFrame) {
-    if (isClosed) throw new StoreClosedException("the history of " + kind + " in " + store + " is closed");
+    checkOpen();
     store.checkOpen();
     return lastReadFrame < lastFrame ? index.withStablePositions(() -> read(lastFrame)) : List.of();
-  }
-
-  /** Called by any thread when there is more to read, or the history is closed. */
-  void wake() {
-    if (wakeUps.availablePermits() == 0) wakeUps.release();
-  }
-
-  @Override
-  public void close() {
-    isClosed = true;
-    store.removeHistory(this);
-    wake();
   }
 
   // ---- reading

@@ -262,7 +262,7 @@ final class LogStore extends FolderStore {
   public History history(String kind, String after) {
     checkOpen();
     Objects.requireNonNull(kind, "kind");
-    var history = new LogHistory(this, disk, index, log, id, kind, HistoryPosition.of(after, kind));
+    var history = new LogHistory(this, disk, index, log, id, kind, HistoryPosition.of(after, kind), histories);
     histories.add(history);
     return history;
   }
@@ -274,10 +274,6 @@ final class LogStore extends FolderStore {
     } catch (CompletionException failure) {
       throw failure.getCause() instanceof StoreException storeFailure ? storeFailure : failure;
     }
-  }
-
-  void removeHistory(LogHistory history) {
-    histories.remove(history);
   }
 
   private void wakeHistories() {

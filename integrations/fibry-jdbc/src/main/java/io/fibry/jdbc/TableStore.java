@@ -179,7 +179,8 @@ final class TableStore extends JdbcStore {
   @Override
   public History history(String kind, String afterOffset) {
     if (batchWriter.isClosed()) throw closed();
-    var history = new TableHistory(this, kind, options.pollInterval().toMillis(), TableOffset.of(afterOffset, kind));
+    var history =
+        new TableHistory(this, kind, TableOffset.of(afterOffset, kind), histories, options.pollInterval());
     histories.add(history);
     return history;
   }
@@ -210,10 +211,6 @@ final class TableStore extends JdbcStore {
       throw new StoreDamagedException(this + " has turns of kind '" + kind
           + "' from another cluster, so their order in the history is unknown: run \"update fibry_turn set tx = '0'\""
           + " while no store is open, and let views begin again");
-  }
-
-  void removeHistory(TableHistory history) {
-    histories.remove(history);
   }
 
   @Override
