@@ -1,5 +1,6 @@
 package io.fibry.jdbc;
 
+import io.fibry.store.spi.PendingWrite;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

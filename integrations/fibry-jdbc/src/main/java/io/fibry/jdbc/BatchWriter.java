@@ -6,6 +6,7 @@ import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
+import io.fibry.store.spi.PendingWrite;
 import io.fibry.text.Lines;
 import java.sql.SQLException;
 import java.util.List;
@@ -18,6 +19,13 @@ import org.slf4j.LoggerFactory;
  * they were added.
  */
 final class BatchWriter {
+  /** An entry without content: it is done when all earlier entries were stored or refused. */
+  static final class WriteBarrier extends PendingWrite<Void> {
+    WriteBarrier() {
+      super(0);
+    }
+  }
+
   private static final int MAX_ENTRIES = 8192;
   private static final int MAX_BYTES = 8 << 20; // max bytes of a batch, unless it has only one entry
   private static final String DISK_FULL_STATE = "53100"; // SQL state
@@ -97,8 +105,8 @@ final class BatchWriter {
   }
 
   private void store(List<PendingWrite<?>> entries) {
-    if (entries.stream().allMatch(PendingWrite.WriteBarrier.class::isInstance)) {
-      for (var entry : entries) completeEntry(entry, null); // barriers store no rows
+    if (entries.stream().allMatch(WriteBarrier.class::isInstance)) {
+      for (var entry : entries) complete(entry, barrier -> barrier.complete(null)); // they store no rows
       return;
     }
     WriteBatch batch;
@@ -109,7 +117,7 @@ final class BatchWriter {
       return;
     }
     logRecovered();
-    for (var entry : entries) completeEntry(entry, batch);
+    for (var entry : entries) complete(entry, batch::complete);
     try {
       onCommit.accept(batch);
     } catch (Throwable listenerFailure) { // such as an OutOfMemoryError
@@ -117,11 +125,10 @@ final class BatchWriter {
     }
   }
 
-  /** @param batch null if all entries are barriers, which do not read it */
-  private void completeEntry(PendingWrite<?> entry, WriteBatch batch) {
+  private void complete(PendingWrite<?> entry, Consumer<PendingWrite<?>> completion) {
     byteBudget.release(entry.size());
     try {
-      entry.completeFrom(batch);
+      completion.accept(entry);
     } catch (Throwable failure) {
       log("an entry was stored, but a callback of its future failed", failure);
     }

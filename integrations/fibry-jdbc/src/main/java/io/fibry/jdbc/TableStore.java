@@ -4,6 +4,7 @@ import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.PendingWrite;
 import io.fibry.text.Lines;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -90,7 +91,7 @@ final class TableStore extends JdbcStore {
 
   /** Waits until all turns that were added before are stored or refused. */
   private void await(ActorId actor) {
-    var barrier = new PendingWrite.WriteBarrier();
+    var barrier = new BatchWriter.WriteBarrier();
     try {
       batchWriter.add(barrier);
       barrier.get();

@@ -5,8 +5,10 @@ import static io.fibry.jdbc.StatementRows.ColumnType.FLAG;
 import static io.fibry.jdbc.StatementRows.ColumnType.NUMBER;
 import static io.fibry.jdbc.StatementRows.ColumnType.TEXT;
 
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.PendingWrite;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -62,6 +64,14 @@ final class WriteBatch {
     batch.storeMessages(entries);
     batch.storeSnapshots(entries);
     return batch;
+  }
+
+  /** Completes the future of an entry. Called after the commit. */
+  void complete(PendingWrite<?> entry) {
+    if (entry instanceof PendingWrite.TurnWrite write && !hasStored(write))
+      write.completeExceptionally(new StaleLifeException(write.turn()));
+    else if (entry instanceof PendingWrite.MessageWrite write) write.complete(hasStored(write.message()));
+    else entry.complete(null);
   }
 
   // ---- turns
@@ -129,7 +139,7 @@ final class WriteBatch {
     return kindsWithMovedViews;
   }
 
-  boolean hasStored(PendingWrite.TurnWrite turn) {
+  private boolean hasStored(PendingWrite.TurnWrite turn) {
     return storedTurns.contains(turn);
   }
 
@@ -194,7 +204,7 @@ final class WriteBatch {
     }
   }
 
-  boolean hasStored(Store.PendingMessage message) {
+  private boolean hasStored(Store.PendingMessage message) {
     return storedKeys.contains(MessageRowKey.of(message.to(), message.id()));
   }
 

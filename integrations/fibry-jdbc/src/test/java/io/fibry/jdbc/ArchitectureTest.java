@@ -24,7 +24,6 @@ class ArchitectureTest extends ArchitectureRules {
     return Map.ofEntries(
         entry(Set.of("TableHistory", "TableStore"), "a store wakes its open histories, which read from it"),
         entry(Set.of("H2Dialect", "PostgresDialect", "SqlDialect"),
-            "an interface, and the two dialects between which it chooses"),
-        entry(Set.of("PendingWrite", "WriteBatch"), "a write waits in a batch"));
+            "an interface, and the two dialects between which it chooses"));
   }
 }
