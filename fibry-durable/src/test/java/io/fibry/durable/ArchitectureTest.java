@@ -37,7 +37,7 @@ class ArchitectureTest extends ArchitectureRules {
                 "StoreException", "StoreFullException", "StoreInUseException", "StoreReadException",
                 "StoreWriteException", "ViewOffset")),
         entry("io.fibry.store.folder", Set.of("FolderStore", "StorageDirectory", "StoreCheck")),
-        entry("io.fibry.store.spi", Set.of("HistoryCursor", "PendingWrite")));
+        entry("io.fibry.store.spi", Set.of("HistoryCursor", "PendingWrite", "WriteInbox")));
   }
 
   @Override

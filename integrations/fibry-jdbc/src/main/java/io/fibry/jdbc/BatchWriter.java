@@ -7,10 +7,12 @@ import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
 import io.fibry.store.spi.PendingWrite;
+import io.fibry.store.spi.WriteInbox;
 import io.fibry.text.Lines;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
@@ -34,10 +36,12 @@ final class BatchWriter {
   private final SqlDialect dialect;
   private final String storeName;
   private final Consumer<WriteBatch> onCommit; // called after each commit
-  private final Semaphore byteBudget; // one permit per byte
-  private final BatchQueue inbox = new BatchQueue();
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-jdbc").unstarted(this::run);
-  private boolean isFailing; // whether the last commit failed; used by the writing thread only
+  private final WriteInbox<PendingWrite<?>> inbox;
+  // The entries of the next commit; used by the writing thread only, as the next field. The list
+  // never grows, so that no entry is lost if memory is short.
+  private final List<PendingWrite<?>> batch = new ArrayList<>(MAX_ENTRIES);
+  private boolean isFailing; // whether the last commit failed
 
   /** @param maxPendingBytes max bytes of entries that are being stored; further senders wait */
   BatchWriter(Database database, SqlDialect dialect, String storeName, int maxPendingBytes,
@@ -46,7 +50,7 @@ final class BatchWriter {
     this.dialect = dialect;
     this.storeName = storeName;
     this.onCommit = onCommit;
-    this.byteBudget = new Semaphore(maxPendingBytes, true);
+    this.inbox = new WriteInbox<>(thread, maxPendingBytes, PendingWrite::size);
   }
 
   void start() {
@@ -54,7 +58,7 @@ final class BatchWriter {
   }
 
   boolean isClosed() {
-    return inbox.isClosed();
+    return inbox.isClosing();
   }
 
   boolean isRunBy(Thread candidate) {
@@ -63,16 +67,8 @@ final class BatchWriter {
 
   /** Adds an entry, whose future gets the outcome. Waits until the pending bytes permit it. */
   void add(PendingWrite<?> entry) throws InterruptedException {
-    // tryAcquire comes first, because acquire throws for an interrupted thread, even if the thread
-    // need not wait. While other threads wait, tryAcquire is not called, because it would overtake
-    // them.
-    if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(entry.size())) byteBudget.acquire(entry.size());
-    boolean isAdded = false;
-    try {
-      isAdded = inbox.add(entry);
-    } finally {
-      if (!isAdded) refuse(entry, new StoreClosedException(storeName + " is closed"));
-    }
+    if (inbox.isClosing() || !inbox.add(entry))
+      notifyRefused(entry, new StoreClosedException(storeName + " is closed"));
   }
 
   /** Refuses new entries, and waits until all earlier entries are stored or refused. */
@@ -81,54 +77,57 @@ final class BatchWriter {
       throw new IllegalStateException(
           "a store cannot be closed by a callback of its own writes; close it on another thread");
     inbox.close();
-    boolean wasInterrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException interrupt) {
-        wasInterrupted = true;
-      }
-    }
-    if (wasInterrupted) Thread.currentThread().interrupt();
   }
 
   private void run() {
-    for (var entries = takeBatch(); !entries.isEmpty(); entries = takeBatch()) store(entries);
+    while (!inbox.isClosing()) {
+      storeWaiting();
+      if (inbox.tryIdle()) LockSupport.park(this);
+      inbox.resume();
+    }
+    inbox.refuseNewEntries();
+    while (!inbox.isEmpty()) storeWaiting();
   }
 
-  private List<PendingWrite<?>> takeBatch() {
-    while (true) try {
-      return inbox.take(MAX_ENTRIES, MAX_BYTES);
-    } catch (OutOfMemoryError noMemory) { // waiting entries stay in the queue
-      Thread.onSpinWait();
+  private void storeWaiting() {
+    Thread.interrupted(); // a callback may have set the interrupt, which would end the next sleep at once
+    long bytes = 0;
+    for (var entry = inbox.peek(); entry != null && batch.size() < MAX_ENTRIES; entry = inbox.peek()) {
+      bytes += entry.size();
+      if (bytes > MAX_BYTES && !batch.isEmpty()) break;
+      batch.add(inbox.poll());
     }
+    if (!batch.isEmpty()) store(batch);
+    batch.clear();
   }
 
   private void store(List<PendingWrite<?>> entries) {
     if (entries.stream().allMatch(WriteBarrier.class::isInstance)) {
-      for (var entry : entries) complete(entry, barrier -> barrier.complete(null)); // they store no rows
+      for (var entry : entries) complete(entry, null); // barriers store no rows
       return;
     }
-    WriteBatch batch;
+    WriteBatch stored;
     try {
-      batch = database.commit(dialect, connection -> WriteBatch.of(entries, dialect, connection));
+      stored = database.commit(dialect, connection -> WriteBatch.of(entries, dialect, connection));
     } catch (Throwable failure) {
       fail(entries, failure);
       return;
     }
     logRecovered();
-    for (var entry : entries) complete(entry, batch::complete);
+    for (var entry : entries) complete(entry, stored);
     try {
-      onCommit.accept(batch);
+      onCommit.accept(stored);
     } catch (Throwable listenerFailure) { // such as an OutOfMemoryError
       log("histories were not notified of stored turns; they find these turns when they poll", listenerFailure);
     }
   }
 
-  private void complete(PendingWrite<?> entry, Consumer<PendingWrite<?>> completion) {
-    byteBudget.release(entry.size());
+  /** @param stored null if all entries are barriers */
+  private void complete(PendingWrite<?> entry, WriteBatch stored) {
+    inbox.release(entry);
     try {
-      completion.accept(entry);
+      if (stored == null) entry.complete(null);
+      else stored.complete(entry);
     } catch (Throwable failure) {
       log("an entry was stored, but a callback of its future failed", failure);
     }
@@ -157,7 +156,11 @@ final class BatchWriter {
   }
 
   private void refuse(PendingWrite<?> entry, Throwable reason) {
-    byteBudget.release(entry.size());
+    inbox.release(entry);
+    notifyRefused(entry, reason);
+  }
+
+  private static void notifyRefused(PendingWrite<?> entry, Throwable reason) {
     try {
       entry.completeExceptionally(reason);
     } catch (Throwable failure) {

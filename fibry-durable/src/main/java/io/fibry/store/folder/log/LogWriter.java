@@ -4,11 +4,11 @@ import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.recorder.StoreEvents;
+import io.fibry.store.spi.WriteInbox;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -22,10 +22,6 @@ import org.slf4j.LoggerFactory;
  * commit, or do not fit into the frame, wait for the next frame. If the store has a sync interval,
  * entries are notified as soon as they are written.
  *
- * <p><b>Capacity.</b> A semaphore bounds the bytes of waiting entries. A sender acquires the bytes
- * of its entry before it adds the entry to the {@link JournalQueue}. So the sender waits if the
- * disk is slow.
- *
  * <p><b>Mark.</b> After a while without a commit, the thread appends an empty frame, which proves
  * that the frames before it were on disk.
  *
@@ -33,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * frame are refused. After a failed sync, or if a write cannot be undone, the log is broken: all
  * waiting and later entries are refused.
  *
- * <p><b>End.</b> Each entry is either written or refused. A sender adds an entry and then reads
- * whether the inbox has ended. The thread ends the inbox and then takes the remaining entries.
+ * <p><b>Capacity and end.</b> The {@link WriteInbox} bounds the bytes of waiting entries. At the
+ * end each entry is either written or refused.
  */
 public final class LogWriter {
   /**
@@ -72,10 +68,9 @@ public final class LogWriter {
   private final LongSupplier millis; // the time in milliseconds since 1970
   private final long syncInterval; // nanoseconds between two syncs, or 0 if each commit syncs
   private final long quietTime; // nanoseconds without a commit, after which a mark is written
-  private final Semaphore byteBudget; // has a permit for each byte that may still be added
   private final int maxRecordBytes; // the maximal size of a record
-  private final JournalQueue<LogEntry> inbox = new JournalQueue<>();
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-journal").unstarted(this::run);
+  private final WriteInbox<LogEntry> inbox;
   private volatile int batchSize; // entries that are being written; set by the thread
   // Entries of the next frame; used by the thread, as the next three fields.
   private final ArrayDeque<LogEntry> batch = new ArrayDeque<>();
@@ -92,7 +87,7 @@ public final class LogWriter {
     this.quietTime = quietTime;
     this.isUnmarked = log.wasOpenedUnmarked();
     this.lastCommit = System.nanoTime();
-    this.byteBudget = new Semaphore(maxPendingBytes, true);
+    this.inbox = new WriteInbox<>(thread, maxPendingBytes, entry -> entry.record().remaining());
     this.maxRecordBytes =
         (int) Math.min(Math.min(MAX_RECORD_BYTES, maxPendingBytes), log.maxFrameSize() - Frame.size(1, 0));
   }
@@ -125,14 +120,7 @@ public final class LogWriter {
   }
 
   public void add(LogEntry entry) throws InterruptedException {
-    int size = entry.record().remaining();
-    // `acquire` throws if the sender is interrupted, so it is called only if the sender must wait.
-    // `tryAcquire` may overtake waiting senders, so it is called only if no sender waits.
-    if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(size)) byteBudget.acquire(size);
-    var action = inbox.add(entry);
-    if (action == JournalQueue.SenderAction.WAKE) LockSupport.unpark(thread);
-    if (action == JournalQueue.SenderAction.REFUSE)
-      refuse(entry, new StoreClosedException("the store in " + log + " is closed"));
+    if (!inbox.add(entry)) notifyRefused(entry, new StoreClosedException("the store in " + log + " is closed"));
   }
 
   /**
@@ -143,16 +131,6 @@ public final class LogWriter {
     if (Thread.currentThread() == thread)
       throw new IllegalStateException("a store cannot be closed on its journal's thread; close it on another thread");
     inbox.close();
-    LockSupport.unpark(thread);
-    boolean wasInterrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException interrupt) {
-        wasInterrupted = true;
-      }
-    }
-    if (wasInterrupted) Thread.currentThread().interrupt();
   }
 
   /**
@@ -263,7 +241,7 @@ public final class LogWriter {
   }
 
   private void notifyStored(LogEntry entry, int segment, int offset) {
-    byteBudget.release(entry.record().remaining());
+    inbox.release(entry);
     try {
       entry.onStored(segment, offset);
     } catch (Throwable failure) {
@@ -276,7 +254,11 @@ public final class LogWriter {
   }
 
   private void refuse(LogEntry entry, StoreException reason) {
-    byteBudget.release(entry.record().remaining());
+    inbox.release(entry);
+    notifyRefused(entry, reason);
+  }
+
+  private static void notifyRefused(LogEntry entry, StoreException reason) {
     try {
       entry.onRefused(reason);
     } catch (Throwable failure) {

@@ -1,4 +1,4 @@
-package io.fibry.store.folder.log;
+package io.fibry.store.spi;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * An entry is added while the taking thread is about to become idle. Results: whether the sender
+ * An entry is added while the writing thread is about to become idle. Results: whether the sender
  * must wake the taker, whether the taker may become idle.
  */
 @JCStressTest
@@ -19,15 +19,15 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @Outcome(id = "false, true", expect = FORBIDDEN, desc = "the taker sleeps although an entry waits")
 @State
 public class AddAgainstIdle {
-  private final JournalQueue<String> queue = new JournalQueue<>();
+  private final WriteInbox<String> inbox = new WriteInbox<>(Thread.currentThread(), 1, entry -> 0);
 
   @Actor
   public void sender(ZZ_Result result) {
-    result.r1 = queue.add("entry") == JournalQueue.SenderAction.WAKE;
+    result.r1 = inbox.offer("entry") == WriteInbox.SenderAction.WAKE;
   }
 
   @Actor
   public void taker(ZZ_Result result) {
-    result.r2 = queue.tryIdle();
+    result.r2 = inbox.tryIdle();
   }
 }

@@ -1,4 +1,4 @@
-package io.fibry.store.folder.log;
+package io.fibry.store.spi;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /**
- * An entry is added while the taking thread ends. Results: whether the entry was refused, whether
+ * An entry is added while the writing thread ends. Results: whether the entry was refused, whether
  * the taker got it.
  */
 @JCStressTest
@@ -18,16 +18,16 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @Outcome(expect = FORBIDDEN, desc = "the entry is lost, or both have it")
 @State
 public class AddAgainstEnd {
-  private final JournalQueue<String> queue = new JournalQueue<>();
+  private final WriteInbox<String> inbox = new WriteInbox<>(Thread.currentThread(), 1, entry -> 0);
 
   @Actor
   public void sender(ZZ_Result result) {
-    result.r1 = queue.add("entry") == JournalQueue.SenderAction.REFUSE;
+    result.r1 = inbox.offer("entry") == WriteInbox.SenderAction.REFUSE;
   }
 
   @Actor
   public void taker(ZZ_Result result) {
-    queue.refuseNewEntries();
-    result.r2 = queue.poll() != null;
+    inbox.refuseNewEntries();
+    result.r2 = inbox.poll() != null;
   }
 }

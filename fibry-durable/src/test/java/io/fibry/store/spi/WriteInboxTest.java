@@ -1,0 +1,36 @@
+package io.fibry.store.spi;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+/** The capacity and the end of a {@link WriteInbox}. */
+class WriteInboxTest {
+  private final WriteInbox<String> inbox = new WriteInbox<>(Thread.currentThread(), 5, String::length);
+
+  @Test
+  void interruptedSenderFailsOnlyIfItMustWait() throws Exception {
+    Thread.currentThread().interrupt();
+    assertTrue(inbox.add("three"));
+    assertThrows(InterruptedException.class, () -> inbox.add("4"));
+
+    inbox.release(inbox.poll());
+
+    assertTrue(inbox.add("later"));
+  }
+
+  @Test
+  void endedInboxRefusesEntriesAndKeepsNoBytesOfThem() throws Exception {
+    assertTrue(inbox.add("three"));
+    inbox.refuseNewEntries();
+    assertEquals("three", inbox.peek());
+    inbox.release(inbox.poll());
+
+    for (int i = 0; i < 3; i++) assertFalse(inbox.add("later"));
+
+    assertTrue(inbox.isEmpty());
+  }
+}
