@@ -10,6 +10,7 @@ import io.fibry.nats.store.StreamHistoryCleaner;
 import io.fibry.nats.store.TurnWriter;
 import io.fibry.nats.stream.JetStreamLog;
 import io.fibry.store.StoreClosedException;
+import io.fibry.store.spi.PendingWrite;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -71,7 +72,7 @@ final class StreamStore extends NatsStore {
 
   // ---- tasks
 
-  private <T> StoreTask<T> add(ActorId actor, StoreTask<T> task) {
+  private <T> PendingWrite<T> add(ActorId actor, PendingWrite<T> task) {
     if (task.size() > options.maxPendingBytes())
       throw new IllegalArgumentException("a turn of " + actor + ", or a message for it, takes "
           + task.size() + " bytes; option maxPendingBytes of " + this + " permits " + options.maxPendingBytes()
@@ -106,7 +107,7 @@ final class StreamStore extends NatsStore {
     writers.computeIfPresent(actor, (key, writer) -> writer.isIdle() ? null : writer);
   }
 
-  private <T> T await(ActorId actor, StoreTask<T> task) {
+  private <T> T await(ActorId actor, PendingWrite<T> task) {
     checkOpen();
     var writer = writers.get(actor);
     if (writer != null && writer.isTurnThread(Thread.currentThread()))
@@ -167,7 +168,7 @@ final class StreamStore extends NatsStore {
     for (var message : turn.outbox()) checkSize("a message for ", message.to(), message.body());
     if (turn.outbox().size() > TurnWriter.maxSends()) throw new IllegalArgumentException("a turn of " + turn.actor()
         + " sends " + turn.outbox().size() + " messages; " + this + " takes at most " + TurnWriter.maxSends());
-    return add(turn.actor(), new StoreTask.AppendTask(turn, isEnd));
+    return add(turn.actor(), new PendingWrite.TurnWrite(turn, isEnd));
   }
 
   /** Returns false, because turns of different actors are stored independently. */
@@ -179,7 +180,7 @@ final class StreamStore extends NatsStore {
   @Override
   public void snapshot(Turn turn) {
     checkSize("a snapshot of ", turn.actor(), turn.body());
-    if (!context.isClosed()) add(turn.actor(), new StoreTask.SnapshotTask(turn));
+    if (!context.isClosed()) add(turn.actor(), new PendingWrite.SnapshotWrite(turn));
   }
 
   private void checkSize(String description, ActorId actor, byte[] body) {
@@ -266,7 +267,7 @@ final class StreamStore extends NatsStore {
   @Override
   public History history(String kind, String after) {
     checkOpen();
-    var history = new StreamHistory(context, kind, after, histories::remove);
+    var history = new StreamHistory(context, kind, after, histories);
     histories.add(history);
     return history;
   }

@@ -2,55 +2,44 @@ package io.fibry.nats.store;
 
 import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.store.Store;
-import io.fibry.store.Store.History;
 import io.fibry.store.Store.StoredTurn;
-import io.fibry.store.StoreClosedException;
+import io.fibry.store.spi.HistoryCursor;
 import io.fibry.text.Lines;
 import io.nats.client.api.MessageInfo;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
-/**
- * Reads the turns of a kind, page by page. A waiting thread is woken when this store has stored
- * turns. For turns of other stores it polls, with pauses that grow up to the poll interval.
- */
-public final class StreamHistory implements History {
+/** Reads the turns of a kind, page by page. It polls, because other stores store turns, too. */
+public final class StreamHistory extends HistoryCursor {
   private static final Pattern OFFSET = Pattern.compile("(\\d{1,18})\\.(\\d{1,9})");
   private static final int PAGE_SIZE = 256;
-  private static final long FIRST_PAUSE_MILLIS = 5;
 
   private final StoreContext store;
   private final String kind;
   private final String filter;
-  private final long maxPauseMillis;
-  private final Consumer<StreamHistory> onClose; // lets the store forget this history
-  private final Semaphore wakeUps = new Semaphore(0);
-  private volatile boolean closed;
   private long seq; // number in the stream of the message to read next
   private int index; // index in that message of the turn to read next
 
-  public StreamHistory(StoreContext store, String kind, String offset, Consumer<StreamHistory> onClose) {
-    this(store, kind, store.subjects().turnsFilter(kind), offset, onClose);
+  public StreamHistory(StoreContext store, String kind, String offset, Collection<StreamHistory> openHistories) {
+    this(store, kind, store.subjects().turnsFilter(kind), offset, openHistories);
   }
 
   /** Reads the turns of one actor, from its first turn on. */
   public StreamHistory(StoreContext store, Store.ActorId actor) {
-    this(store, actor.kind(), store.subjects().turns(actor), "", history -> {});
+    this(store, actor.kind(), store.subjects().turns(actor), "", new HashSet<>());
   }
 
   private StreamHistory(StoreContext store, String kind, String filter, String offset,
-      Consumer<StreamHistory> onClose) {
+      Collection<StreamHistory> openHistories) {
+    super("the history of kind '" + kind + "' in " + store, openHistories, store.options().pollInterval());
     this.store = store;
     this.kind = kind;
     this.filter = filter;
-    this.maxPauseMillis = store.options().pollInterval().toMillis();
-    this.onClose = onClose;
     var start = StreamPosition.behind(offset, kind);
     this.seq = start.seq;
     this.index = start.index;
@@ -84,25 +73,19 @@ public final class StreamHistory implements History {
   }
 
   @Override
-  public List<StoredTurn> take() throws InterruptedException {
-    for (long pause = FIRST_PAUSE_MILLIS;; pause *= 2) {
-      wakeUps.drainPermits(); // turns that are stored from now on add a permit again
-      var turns = poll();
-      if (!turns.isEmpty()) return turns;
-      if (wakeUps.tryAcquire(Math.min(pause, maxPauseMillis), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE_MILLIS;
-    }
-  }
-
-  @Override
   public List<StoredTurn> poll() throws InterruptedException {
     while (true) {
-      if (closed || store.isClosed())
-        throw new StoreClosedException("the history of kind '" + kind + "' in " + store + " is closed");
+      checkOpen();
       var page = page();
       var turns = new ArrayList<StoredTurn>();
       for (var message : page) add(message, turns);
       if (!turns.isEmpty() || page.isEmpty()) return turns;
     }
+  }
+
+  @Override
+  protected boolean isClosed() {
+    return super.isClosed() || store.isClosed();
   }
 
   private List<MessageInfo> page() throws InterruptedException {
@@ -124,17 +107,5 @@ public final class StreamHistory implements History {
     }
     seq = message.getSeq() + 1;
     index = 0;
-  }
-
-  /** Called by any thread when turns were stored, or the history or its store is closed. */
-  public void wake() {
-    if (wakeUps.availablePermits() == 0) wakeUps.release();
-  }
-
-  @Override
-  public void close() {
-    closed = true;
-    onClose.accept(this);
-    wake();
   }
 }

@@ -12,6 +12,7 @@ import io.fibry.store.Store.PendingMessage;
 import io.fibry.store.Store.Turn;
 import io.fibry.store.StoreWriteException;
 import io.fibry.store.ViewOffset;
+import io.fibry.store.spi.PendingWrite;
 import io.nats.client.api.MessageInfo;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -50,7 +51,7 @@ public final class TurnWriter {
   private final JetStreamLog log;
   private final Store.ActorId id;
   private final Consumer<String> onStored; // gets the kind of the actor when turns were stored
-  private final SerialExecutor<StoreTask<?>> executor;
+  private final SerialExecutor<PendingWrite<?>> executor;
   private final PendingMessages pendingMessages;
   private final MessageWriter messageWriter;
   private long life;
@@ -74,7 +75,7 @@ public final class TurnWriter {
     this.executor = new SerialExecutor<>("turns of " + id, this::work, onIdle);
   }
 
-  public void add(StoreTask<?> task) {
+  public void add(PendingWrite<?> task) {
     if (task instanceof StoreTask.EnqueueTask message) messageWriter.executor().add(message);
     else executor.add(task);
   }
@@ -101,18 +102,18 @@ public final class TurnWriter {
     return !isAlive && executor.isIdle() && messageWriter.executor().isIdle();
   }
 
-  private void work(List<StoreTask<?>> tasks) {
-    var turns = new ArrayList<StoreTask.AppendTask>();
+  private void work(List<PendingWrite<?>> tasks) {
+    var turns = new ArrayList<PendingWrite.TurnWrite>();
     for (var task : tasks) {
-      boolean fits = task instanceof StoreTask.AppendTask append && fits(turns, append.turn());
+      boolean fits = task instanceof PendingWrite.TurnWrite append && fits(turns, append.turn());
       if (!fits) append(turns);
-      if (task instanceof StoreTask.AppendTask append) turns.add(append);
+      if (task instanceof PendingWrite.TurnWrite append) turns.add(append);
       else run(task);
     }
     append(turns);
   }
 
-  private boolean fits(List<StoreTask.AppendTask> turns, Turn turn) {
+  private boolean fits(List<PendingWrite.TurnWrite> turns, Turn turn) {
     long bytes = turn.body().length;
     long sendCount = turn.outbox().size();
     for (var task : turns) {
@@ -126,7 +127,7 @@ public final class TurnWriter {
     return MAX_SENDS;
   }
 
-  private void run(StoreTask<?> task) {
+  private void run(PendingWrite<?> task) {
     try {
       switch (task) {
         case StoreTask.LoadTask load -> {
@@ -135,7 +136,7 @@ public final class TurnWriter {
         case StoreTask.BeginLifeTask begin -> {
           if (!begin.complete(startLife(begin.last()))) endLife();
         }
-        case StoreTask.SnapshotTask snapshot -> {
+        case PendingWrite.SnapshotWrite snapshot -> {
           snapshot(snapshot.turn());
           snapshot.complete(null);
         }
@@ -143,8 +144,7 @@ public final class TurnWriter {
           if (end.life() == life) endLife();
           end.complete(null);
         }
-        case StoreTask.AppendTask append -> throw new AssertionError(append);
-        case StoreTask.EnqueueTask enqueue -> throw new AssertionError(enqueue);
+        default -> throw new AssertionError(task);
       }
     } catch (Throwable failure) {
       task.completeExceptionally(store.refusal(failure));
@@ -153,9 +153,9 @@ public final class TurnWriter {
 
   // ---- turns
 
-  private void append(List<StoreTask.AppendTask> tasks) {
+  private void append(List<PendingWrite.TurnWrite> tasks) {
     if (tasks.isEmpty()) return;
-    var accepted = new ArrayList<StoreTask.AppendTask>();
+    var accepted = new ArrayList<PendingWrite.TurnWrite>();
     for (var task : tasks)
       if (isNext(task.turn(), accepted.size())) accepted.add(task);
       else task.completeExceptionally(new StaleLifeException(task.turn()));
@@ -173,8 +173,8 @@ public final class TurnWriter {
     return !isRefused && turn.life() == life && turn.number() == number + turnsBefore + 1;
   }
 
-  private void commit(List<StoreTask.AppendTask> tasks) {
-    var turns = tasks.stream().map(StoreTask.AppendTask::turn).toList();
+  private void commit(List<PendingWrite.TurnWrite> tasks) {
+    var turns = tasks.stream().map(PendingWrite.TurnWrite::turn).toList();
     var outbox = new LinkedHashMap<OutboxKey, PendingMessage>();
     var handledIds = new LinkedHashSet<String>();
     for (var turn : turns) {
@@ -210,11 +210,11 @@ public final class TurnWriter {
       for (var task : tasks) completeTask(task, outcome);
     }
     if (!isRefused) onStored.accept(id.kind());
-    if (!isRefused && tasks.stream().anyMatch(StoreTask.AppendTask::isEnd)) purgeDead();
+    if (!isRefused && tasks.stream().anyMatch(PendingWrite.TurnWrite::isEnd)) purgeDead();
   }
 
   /** Commits the turns in two halves, because they are too large for one message. */
-  private void commitInHalves(List<StoreTask.AppendTask> tasks, int bytes, int handledCount) {
+  private void commitInHalves(List<PendingWrite.TurnWrite> tasks, int bytes, int handledCount) {
     if (tasks.size() == 1) throw new StoreWriteException("turn " + tasks.getFirst().turn().number() + " of " + id
         + " takes " + bytes + " bytes with the ids of " + handledCount
         + " messages that are done and not deleted yet; " + store
@@ -240,7 +240,7 @@ public final class TurnWriter {
     if (entry.hasFullState() && entriesSincePurge >= PURGE_THRESHOLD) purgeDead();
   }
 
-  private void completeTask(StoreTask.AppendTask task, WriteOutcome outcome) {
+  private void completeTask(PendingWrite.TurnWrite task, WriteOutcome outcome) {
     switch (outcome) {
       case WriteOutcome.WriteSuccess success -> task.complete(null);
       case WriteOutcome.WriteConflict conflict -> task.completeExceptionally(new StaleLifeException(task.turn()));
