@@ -2,6 +2,7 @@ import org.jspecify.annotations.NullMarked;
 
 /** Actors that survive the process: their state is stored before their answers leave. */
 @NullMarked
+@SuppressWarnings("module") // the modules named below are built after this one
 module io.fibry.durable {
   requires transitive io.fibry;
   requires jdk.jfr;
@@ -12,5 +13,5 @@ module io.fibry.durable {
   exports io.fibry.durable;
   exports io.fibry.store;
   exports io.fibry.store.folder;
-  exports io.fibry.store.spi;
+  exports io.fibry.store.spi to io.fibry.jdbc, io.fibry.nats;
 }
