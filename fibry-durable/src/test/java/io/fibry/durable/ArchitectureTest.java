@@ -36,8 +36,7 @@ class ArchitectureTest extends ArchitectureRules {
                 "StoreBrokenException", "StoreBusyException", "StoreClosedException", "StoreDamagedException",
                 "StoreException", "StoreFullException", "StoreInUseException", "StoreReadException",
                 "StoreWriteException", "ViewOffset")),
-        entry("io.fibry.store.folder", Set.of("FolderStore", "StorageDirectory", "StoreCheck")),
-        entry("io.fibry.store.spi", Set.of("HistoryCursor", "PendingWrite", "WriteInbox")));
+        entry("io.fibry.store.folder", Set.of("FolderStore", "StorageDirectory", "StoreCheck")));
   }
 
   @Override

@@ -278,11 +278,12 @@ public abstract class ArchitectureRules {
     var needlessNames = new TreeSet<String>();
     var exportedPackages = exportedPackages("exports ([\\w.]+)(?: to|;)");
 
-    for (var type : new ClassFileImporter().importPaths(Path.of("target/classes"), Path.of("target/test-classes"))) {
+    var types = new ClassFileImporter().importPaths(Path.of("target/classes"), Path.of("target/test-classes"));
+    for (var type : types) {
       if (!MAIN.contain(type.getName()) || exportedPackages.contains(type.getPackageName()) || type.isInterface()
           || !isPublic(type))
         continue;
-      if (type.isTopLevelClass() && isUnused(type) && !typesOfOtherTests().contains(type.getName()))
+      if (type.isTopLevelClass() && isUnused(type, types) && !typesOfOtherTests().contains(type.getName()))
         needlessNames.add(type.getName());
       for (var member : type.getMembers())
         if (isPublic(member) && isNeedlesslyPublic(member)) needlessNames.add(member.getFullName());
@@ -291,8 +292,10 @@ public abstract class ArchitectureRules {
     assertEquals(Set.of(), needlessNames, "make them package-private");
   }
 
-  private static boolean isUnused(JavaClass type) {
-    return type.getDirectDependenciesToSelf().stream()
+  /** Returns whether other packages use neither the top-level type nor its nested types. */
+  private static boolean isUnused(JavaClass type, JavaClasses types) {
+    return types.stream().filter(used -> used.equals(type) || used.getName().startsWith(type.getName() + "$"))
+        .flatMap(used -> used.getDirectDependenciesToSelf().stream())
         .allMatch(use -> use.getOriginClass().getPackageName().equals(type.getPackageName()));
   }
 
