@@ -73,8 +73,8 @@ public final class FaultyStores {
     }
 
     @Override
-    public CompletableFuture<WriteOutcome> add(StreamMessage message, String id) {
-      return write(() -> super.add(message, id));
+    public CompletableFuture<WriteOutcome> add(StreamMessage message, String id, Duration answerLimit) {
+      return write(() -> super.add(message, id, answerLimit));
     }
 
     @Override
@@ -193,6 +193,17 @@ public final class FaultyStores {
       for (int i = 0; i < writes; i++)
         log.faults.add(operation -> operation.get()
             .thenApply(outcome -> new WriteOutcome.RetryableFailure("made up, for a test", true)));
+    }
+
+    /**
+     * Stores the next write, but its answer comes only when the answer of a later write after the
+     * next {@code times} writes does.
+     */
+    void delayAnswer(int times) {
+      var isReleased = new CompletableFuture<Void>();
+      log.faults.add(operation -> operation.get().thenCombine(isReleased, (outcome, released) -> outcome));
+      loseAnswers(times);
+      log.faults.add(operation -> operation.get().whenComplete((outcome, failure) -> isReleased.complete(null)));
     }
 
     /**

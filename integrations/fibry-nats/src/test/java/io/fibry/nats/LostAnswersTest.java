@@ -136,6 +136,23 @@ class LostAnswersTest extends StreamFixture {
     assertEquals(List.of("first", "held", "last"), pendingIds(ADA));
   }
 
+  /** The answer to a message may come as late as the answers to later messages of its sender. */
+  @Test
+  void slowAnswerBeforeLaterAnswerConfirmsMessage() {
+    var gate = new CompletableFuture<Void>();
+    faulty.runBeforeWrite(gate::join); // until the two other writes have arrived
+    faulty.delayAnswer(1);
+    var heldWrite = store.enqueue(message(ADA, "held"), 9).toCompletableFuture();
+    var slowWrite = store.enqueue(message(ADA, "slow"), 9).toCompletableFuture();
+    var lastWrite = store.enqueue(message(ADA, "last"), 9).toCompletableFuture();
+    gate.complete(null);
+
+    assertTrue(Patience.value(heldWrite));
+    assertTrue(Patience.value(slowWrite));
+    assertTrue(Patience.value(lastWrite));
+    assertEquals(List.of("held", "slow", "last"), pendingIds(ADA));
+  }
+
   @Test
   void refusedTurnStoresNoneOfItsMessages() {
     long life = store.load(ADA).life();

@@ -7,11 +7,27 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
-/** Stores the pending messages of one actor, on the fiber of its {@link SerialExecutor}. */
+/**
+ * Stores the pending messages of one actor, on the fiber of its {@link SerialExecutor}.
+ *
+ * <p><b>Order.</b> Messages of one thread are stored in the order in which the thread sent them. So
+ * a message without an answer is not sent again if a later message of its thread may be stored.
+ * Instead, its answer may come as late as the answers of the later messages. When these have
+ * settled, no answer means that the server may have lost the message.
+ */
 final class MessageWriter {
-  /** A message, and the attempt that stores it. */
-  private record MessageAttempt(StoreTask.EnqueueTask task, JetStreamLog.WriteAttempt attempt) {}
+  private static final WriteOutcome NO_ANSWER = new WriteOutcome.RetryableFailure("no answer came in time", true);
+
+  /**
+   * A message, and the attempts that store it.
+   *
+   * @param first waits for its answer for the whole request limit
+   */
+  private record MessageAttempt(StoreTask.EnqueueTask task, JetStreamLog.WriteAttempt first,
+      JetStreamLog.WriteAttempt repeated) {}
 
   private final StoreContext store;
   private final JetStreamLog log;
@@ -40,9 +56,11 @@ final class MessageWriter {
         if (!admitted.contains(task)) task.complete(false);
         else writes.add(newWrite(task));
       var deadline = log.newDeadline(); // set before the attempts, so the server remembers the ids until it expires
-      var firstAttempts = writes.stream().map(write -> write.attempt.make()).toList();
-      for (var attempt : firstAttempts) outcomes.add(attempt.join());
-      settle(writes, outcomes, deadline);
+      var firstAttempts = writes.stream().map(write -> write.first.make()).toList();
+      var waits = firstAttempts.stream().map(MessageWriter::awaitingAnswer).toList();
+      for (var wait : waits) outcomes.add(wait.join());
+      var unansweredWrites = settle(writes, outcomes, deadline);
+      for (int i : unansweredWrites) settle(writes.get(i).task, firstAttempts.get(i).getNow(NO_ANSWER));
     } catch (Throwable failure) { // some messages may have been sent
       for (var write : writes) write.task.completeExceptionally(store.unknownOutcome(failure, "a message for " + id));
       for (var task : tasks) task.completeExceptionally(store.refusal(failure));
@@ -51,7 +69,13 @@ final class MessageWriter {
 
   private MessageAttempt newWrite(StoreTask.EnqueueTask task) {
     String deduplicationId = store.uniqueName();
-    return new MessageAttempt(task, () -> log.add(pendingMessages.toStreamMessage(task.message()), deduplicationId));
+    var message = pendingMessages.toStreamMessage(task.message());
+    return new MessageAttempt(task, () -> log.add(message, deduplicationId, log.limit()),
+        () -> log.add(message, deduplicationId));
+  }
+
+  private static CompletableFuture<WriteOutcome> awaitingAnswer(CompletableFuture<WriteOutcome> attempt) {
+    return attempt.copy().completeOnTimeout(NO_ANSWER, JetStreamLog.ANSWER_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
   }
 
   // ---- limits of pending messages
@@ -85,14 +109,23 @@ final class MessageWriter {
 
   // ---- outcomes
 
-  /** Repeats failed attempts, all until the same deadline, and completes the tasks. */
-  private void settle(List<MessageAttempt> writes, List<WriteOutcome> outcomes, JetStreamLog.AttemptDeadline deadline) {
+  /**
+   * Repeats failed attempts, all until the same deadline, and completes the tasks. Returns the
+   * indexes of the messages that have no answer yet, and must not be sent again.
+   */
+  private List<Integer> settle(List<MessageAttempt> writes, List<WriteOutcome> outcomes,
+      JetStreamLog.AttemptDeadline deadline) {
+    var unansweredWrites = new ArrayList<Integer>();
     for (int i = 0; i < writes.size(); i++) {
       var write = writes.get(i);
       var outcome = outcomes.get(i);
-      boolean isRetried = outcome instanceof WriteOutcome.RetryableFailure && !isOvertaken(i, writes, outcomes);
-      settle(write.task, isRetried ? log.retryUntilSettled(write.attempt, outcome, deadline) : outcome);
+      if (!(outcome instanceof WriteOutcome.RetryableFailure)) settle(write.task, outcome);
+      else if (!isOvertaken(i, writes, outcomes))
+        settle(write.task, log.retryUntilSettled(write.repeated, outcome, deadline));
+      else if (outcome == NO_ANSWER) unansweredWrites.add(i);
+      else settle(write.task, outcome);
     }
+    return unansweredWrites;
   }
 
   /** Returns whether a retry could store the message behind a later message of the same sender. */
@@ -115,8 +148,10 @@ final class MessageWriter {
       return;
     }
     var previous = pendingMessages.positions().get(message.id());
-    pendingMessages.notePending(message.id(), success.seq(), message.due());
-    if (previous != null && previous.seq() < success.seq()) pendingMessages.removeBefore(message.id(), success.seq());
+    if (previous == null || previous.seq() <= success.seq())
+      pendingMessages.notePending(message.id(), success.seq(), message.due());
+    if (previous != null && previous.seq() != success.seq())
+      pendingMessages.removeBefore(message.id(), Math.max(previous.seq(), success.seq()));
     task.complete(true);
   }
 }

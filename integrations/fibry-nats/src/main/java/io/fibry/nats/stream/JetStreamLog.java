@@ -43,7 +43,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * leader, because other servers may be behind. Thread-safe.
  */
 public class JetStreamLog {
-  private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5); // of one request
+  /** How long one request usually waits for its answer. */
+  public static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(5);
   private static final int NOT_FOUND = 10037; // error code of the server: no such message
   private static final int MAX_PARALLEL_READS = 256; // reads in flight in lastMessages
   private static final int MAX_BATCHES = 12; // in flight from this program; the server permits 50 in all
@@ -96,7 +97,16 @@ public class JetStreamLog {
 
   /** Stores a message, unless the server stored a message with this id in the last two minutes. */
   public CompletableFuture<WriteOutcome> add(StreamMessage message, String deduplicationId) {
-    return publish(message, new Headers().put("Nats-Msg-Id", deduplicationId));
+    return add(message, deduplicationId, ANSWER_TIMEOUT);
+  }
+
+  /**
+   * Stores a message, unless the server stored a message with this id in the last two minutes.
+   *
+   * @param answerLimit how long to wait for the server's answer at most
+   */
+  public CompletableFuture<WriteOutcome> add(StreamMessage message, String deduplicationId, Duration answerLimit) {
+    return publish(message, new Headers().put("Nats-Msg-Id", deduplicationId), answerLimit);
   }
 
   /**
@@ -151,7 +161,11 @@ public class JetStreamLog {
   }
 
   private CompletableFuture<WriteOutcome> publish(StreamMessage message, Headers headers) {
-    return connection.requests().ask(toNatsMessage(message, headers), message.subject, ANSWER_TIMEOUT)
+    return publish(message, headers, ANSWER_TIMEOUT);
+  }
+
+  private CompletableFuture<WriteOutcome> publish(StreamMessage message, Headers headers, Duration answerLimit) {
+    return connection.requests().ask(toNatsMessage(message, headers), message.subject, answerLimit)
         .handle(WriteOutcome::of)
         .thenApply(this::noteOutcome);
   }
@@ -385,6 +399,11 @@ public class JetStreamLog {
    * continue. While the machine is suspended, only the wall clock does.
    */
   public record AttemptDeadline(long monotonicNanos, long wallMillis) {}
+
+  /** Returns how long a read or write is repeated at most. */
+  public Duration limit() {
+    return limit;
+  }
 
   public AttemptDeadline newDeadline() {
     return new AttemptDeadline(System.nanoTime() + limit.toNanos(), wallMillis() + limit.toMillis());
