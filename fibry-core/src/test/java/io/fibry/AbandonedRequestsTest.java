@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.Random;

@@ -7,6 +7,9 @@ import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -91,7 +94,7 @@ class ActorStatsTest {
 
   @Promise("19.10")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void busyTimeStartsWithMessageNotWithFirstRead(Variants.Variant variant) {
     try (var realTimeScope = ActorSystem.openScope("real")) {
       var actor = variant.named(realTimeScope, "stuck").newActor(message -> {

@@ -7,13 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.Variants.Variant;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants.Variant;
 import io.fibry.time.ManualScheduler;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -58,7 +60,7 @@ class AnswerLimitTest {
 
   @Promise("4.6")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void requestQueuedBeyondLimitIsNeverHandled(Variant variant) {
     var actor = actor(variant.builder(scope));
     var sender = Patience.startFiber(() -> actor.sendMessageReturn(gate, Duration.ofHours(1)));
@@ -85,7 +87,7 @@ class AnswerLimitTest {
 
   @Promise("4.6")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#strategiesAlone")
+  @MethodSource("io.fibry.testing.Variants#strategiesAlone")
   void handlerFinishesRequestThatExceedsLimit(Variant variant) {
     var actor = actor(variant.builder(scope));
     var answer = new CompletableFuture<CompletableFuture<Object>>();

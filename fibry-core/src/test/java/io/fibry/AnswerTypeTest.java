@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.fibry.engine.message.AnswerType;
 import io.fibry.flow.Pipeline;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

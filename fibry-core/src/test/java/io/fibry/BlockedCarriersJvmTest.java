@@ -6,6 +6,7 @@ import io.fibry.engine.jvm.GuaranteedStart;
 import io.fibry.engine.jvm.MessageTexts;
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -12,6 +12,8 @@ import io.fibry.engine.message.Envelope;
 import io.fibry.flow.Pipeline;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

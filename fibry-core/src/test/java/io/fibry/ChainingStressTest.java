@@ -5,6 +5,8 @@ import static io.fibry.support.Patience.awaitEnd;
 
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Variants;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;

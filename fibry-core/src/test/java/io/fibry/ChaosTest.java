@@ -3,6 +3,7 @@ package io.fibry;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Promise;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;

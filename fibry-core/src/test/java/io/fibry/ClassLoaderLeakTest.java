@@ -3,6 +3,8 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.testing.LeakProbe;
+import io.fibry.testing.Variants;
 import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLClassLoader;

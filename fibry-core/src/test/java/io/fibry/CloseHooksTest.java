@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.net.TcpAcceptor;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Variants;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Set;

@@ -7,9 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.Variants.Variant;
 import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.Variants;
+import io.fibry.testing.Variants.Variant;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
@@ -51,7 +55,7 @@ class ContractEndingTest {
 
   @Promise("7.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void poisonPillStopsActorAfterQueuedMessages(Variant variant) {
     var actor = actor(variant);
     var gate = Gate.occupy(actor);
@@ -71,7 +75,7 @@ class ContractEndingTest {
 
   @Promise({"4.4", "7.2"})
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void askExitStopsActorAfterCurrentMessage(Variant variant) {
     var actor = actor(variant);
     var gate = Gate.occupy(actor);
@@ -94,7 +98,7 @@ class ContractEndingTest {
 
   @Promise({"7.3", "13.2"})
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void closeHandlesQueuedMessagesAndWaitsForExit(Variant variant) {
     var actor = actor(variant);
     for (int i = 0; i < 10; i++) actor.sendMessage(i);
@@ -107,7 +111,7 @@ class ContractEndingTest {
 
   @Promise("7.6")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void unusedActorEndsWhenStopped(Variant variant) {
     var exitedActor = actor(variant);
     var killedActor = actor(variant);
@@ -125,7 +129,7 @@ class ContractEndingTest {
 
   @Promise("7.3")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void closeDoesNotWaitInHandlerOfSameActor(Variant variant) {
     var closed = new CountDownLatch(1);
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
@@ -141,7 +145,7 @@ class ContractEndingTest {
 
   @Promise("7.4")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void killInterruptsHandlerOnActorsOwnThread(Variant variant) {
     var actor = actor(variant);
     var gate = Gate.occupy(actor);
@@ -159,7 +163,7 @@ class ContractEndingTest {
 
   @Promise({"4.4", "7.5"})
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void handlerIgnoringKillIsCutOffAfterGracePeriod(Variant variant) {
     var actor = interruptIgnoringActor(variant);
     var gate = new Gate();
@@ -179,7 +183,7 @@ class ContractEndingTest {
 
   @Promise("4.4")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void handledRequestFailsWhenHandlerIsCutOff(Variant variant) {
     var actor = interruptIgnoringActor(variant);
     var gate = new Gate();
@@ -200,7 +204,7 @@ class ContractEndingTest {
 
   @Promise("7.7")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void closeOnExitResourcesCloseInReverseOrderBeforeExit(Variant variant) {
     var log = new CopyOnWriteArrayList<String>();
     var actor = variant.builder(scope).initialState(() -> "state").onStop(s -> log.add("onStop"))
@@ -216,7 +220,7 @@ class ContractEndingTest {
 
   @Promise("7.6")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void waitForExitReturnsWhetherActorEnded(Variant variant) {
     var actor = actor(variant);
 
@@ -230,7 +234,7 @@ class ContractEndingTest {
 
   @Promise({"5.1", "5.3"})
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void endedActorRefusesMessagesWithoutThrowing(Variant variant) {
     var actor = actor(variant);
     actor.close();
@@ -247,7 +251,7 @@ class ContractEndingTest {
 
   @Promise({"4.4", "5.2"})
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void endedActorFailsRequestsAtOnce(Variant variant) {
     var actor = actor(variant);
     actor.close();
@@ -261,7 +265,7 @@ class ContractEndingTest {
 
   @Promise("8.2")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void stopPolicyEndsActorWithThrownFailure(Variant variant) {
     var failure = new IllegalStateException("bad");
     var actor = variant.builder(scope).onFailure(FailurePolicy.stop().withoutLog()).newActor((Object m) -> {
@@ -278,7 +282,7 @@ class ContractEndingTest {
 
   @Promise("4.4")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void promisedAnswerFailsIfActorEndsFirst(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof ContractTest.Get get) context.replyWhen(get, new CompletableFuture<>());
@@ -293,7 +297,7 @@ class ContractEndingTest {
 
   @Promise("7.9")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void timersEndWithTheirActor(Variant variant) {
     var actor = actor(variant);
     var timer = actor.sendMessageLater("later", Duration.ofMinutes(1));
@@ -311,7 +315,7 @@ class ContractEndingTest {
 
   @Promise("7.9")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#selective")
+  @MethodSource("io.fibry.testing.Variants#selective")
   void stashedMessagesAreUndeliveredWhenActorEnds(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> context.stash());
     actor.sendMessage("message");
@@ -325,7 +329,7 @@ class ContractEndingTest {
 
   @Promise("4.4")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#selective")
+  @MethodSource("io.fibry.testing.Variants#selective")
   void stashedRequestFailsWhenHandlerIsCutOff(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof Gate gate) gate.passUninterruptibly();
@@ -345,7 +349,7 @@ class ContractEndingTest {
 
   @Promise("4.4")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#selective")
+  @MethodSource("io.fibry.testing.Variants#selective")
   void receivedRequestFailsWhenHandlerIsCutOff(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       if (!(m instanceof Gate gate)) return;

@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.Variants.Variant;
 import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.Variants.Variant;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
@@ -57,7 +60,7 @@ class ContractSupervisionTest {
 
   @Promise("17.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void restartCreatesNewStateAndKeepsMailbox(Variant variant) {
     var actor = actor(variant, RESTART);
     var gate = Gate.occupy(actor);
@@ -73,7 +76,7 @@ class ContractSupervisionTest {
 
   @Promise("17.3")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void messagesQueuedDuringBackoffAreHandledInOrder(Variant variant) {
     var actor = suspendedActor(variant);
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
@@ -88,7 +91,7 @@ class ContractSupervisionTest {
 
   @Promise("17.5")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void killDuringBackoffEndsActorAtOnce(Variant variant) {
     var actor = suspendedActor(variant);
     actor.sendMessage("waits");
@@ -101,7 +104,7 @@ class ContractSupervisionTest {
 
   @Promise("17.5")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void askExitDuringBackoffEndsActorAtOnce(Variant variant) {
     var actor = suspendedActor(variant);
     var request = Cells.sendRequest(actor, "waits");
@@ -114,7 +117,7 @@ class ContractSupervisionTest {
 
   @Promise("16.4")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void closingScopeHandlesQueuedMessages(Variant variant) {
     var actor = actor(variant, RESTART);
     var gate = Gate.occupy(actor);
@@ -131,7 +134,7 @@ class ContractSupervisionTest {
 
   @Promise("16.5")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void closeWithZeroLimitEndsActorDuringBackoff(Variant variant) {
     var actor = suspendedActor(variant);
     actor.sendMessage("waits");

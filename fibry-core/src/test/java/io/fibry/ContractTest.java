@@ -7,8 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Variants.Variant;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.Variants;
+import io.fibry.testing.Variants.Variant;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
@@ -42,7 +46,7 @@ class ContractTest {
 
   @Promise("2.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void actorHandlesMessagesInSendOrder(Variant variant) {
     var received = new ArrayList<Object>();
     var actor = variant.builder(scope).newActor((Object m) -> received.add(m));
@@ -55,7 +59,7 @@ class ContractTest {
 
   @Promise({"1.1", "1.2"})
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void actorHandlesOneMessageAtATimeWithVisibleWrites(Variant variant) {
     var activeHandlers = new AtomicInteger();
     var maxActiveHandlers = new AtomicInteger();
@@ -77,7 +81,7 @@ class ContractTest {
 
   @Promise("2.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void actorKeepsOrderOfEachSender(Variant variant) {
     var received = Collections.synchronizedList(new ArrayList<int[]>());
     var actor = variant.builder(scope).newActor((Object m) -> received.add((int[]) m));
@@ -98,7 +102,7 @@ class ContractTest {
 
   @Promise("4.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void askReturnsHandlersAnswer(Variant variant) {
     var square = variant.builder(scope).newActorWithReturn((Object n) -> (Integer) n * (Integer) n);
 
@@ -108,7 +112,7 @@ class ContractTest {
 
   @Promise("4.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void requestFutureCompletesWithAnswer(Variant variant) {
     var square = variant.builder(scope).newActorWithReturn((Object n) -> (Integer) n * (Integer) n);
 
@@ -119,7 +123,7 @@ class ContractTest {
 
   @Promise("4.2")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void askThrowsHandlersExceptionEvenIfChecked(Variant variant) {
     var failure = new IOException("gone");
     var actor = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog())
@@ -135,7 +139,7 @@ class ContractTest {
 
   @Promise("4.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void protocolRequestsAreAnsweredByReply(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof Get get) context.reply(get, get.item() + "!");
@@ -147,7 +151,7 @@ class ContractTest {
 
   @Promise("4.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void promisedAnswerArrivesWhenStageCompletes(Variant variant) {
     var stage = new CompletableFuture<String>();
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
@@ -162,7 +166,7 @@ class ContractTest {
   }
 
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void handlerMaySendToItsOwnActor(Variant variant) {
     var received = new ArrayList<Object>();
     var lastHandled = new CountDownLatch(1);
@@ -180,7 +184,7 @@ class ContractTest {
 
   @Promise("1.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void tasksAndMessagesRunOneAtATime(Variant variant) {
     var activeHandlers = new AtomicInteger();
     var maxActiveHandlers = new AtomicInteger();
@@ -202,7 +206,7 @@ class ContractTest {
 
   @Promise("2.2")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void messageBlockIsHandledWithoutInterleaving(Variant variant) {
     var received = Collections.synchronizedList(new ArrayList<>());
     var actor = variant.builder(scope).newActor((Object m) -> received.add(m));
@@ -223,7 +227,7 @@ class ContractTest {
   }
 
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void timersSendMessagesOnceOrEachPeriod(Variant variant) {
     var received = new CopyOnWriteArrayList<Object>();
     var actor = variant.builder(scope).newActor((Object m) -> received.add(m));
@@ -242,7 +246,7 @@ class ContractTest {
 
   @Promise("1.2")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void stateIsCreatedOnFirstMessageAndReleasedAtExit(Variant variant) {
     var log = new CopyOnWriteArrayList<String>();
     var actor = variant.builder(scope).initialState(() -> {
@@ -261,7 +265,7 @@ class ContractTest {
 
   @Promise("8.3")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void rollbackRestoresStateCopyAfterFailure(Variant variant) {
     var actor = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog())
         .initialState(() -> new ArrayList<Object>()).rollback(ArrayList::new)
@@ -279,7 +283,7 @@ class ContractTest {
 
   @Promise("10.2")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void onlyThreadsOfLibraryGetActorName(Variant variant) {
     var actor = variant.named(scope, "bearer").newActorWithReturn((Object m) -> Thread.currentThread().getName());
 
@@ -292,7 +296,7 @@ class ContractTest {
 
   @Promise("9.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void strayInterruptReachesNextMessageOnlyOnForeignThreads(Variant variant) {
     var gate = new Gate();
     var interruptLeaked = new CompletableFuture<Boolean>();
@@ -313,7 +317,7 @@ class ContractTest {
 
   @Promise({"3.3", "8.1"})
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void failedMessageIsDeadLetterAndNextMessageIsHandled(Variant variant) {
     var handled = new CountDownLatch(1);
     var failure = new IllegalStateException("bad");
@@ -332,7 +336,7 @@ class ContractTest {
 
   @Promise("4.9")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void queuedRequestIsNeverHandledAfterCancel(Variant variant) {
     var received = new CopyOnWriteArrayList<Object>();
     var actor = variant.builder(scope).newActorWithReturn((Object m) -> {
@@ -352,7 +356,7 @@ class ContractTest {
   }
 
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void contextThrowsAfterHandlerReturns(Variant variant) {
     var context = variant.builder(scope).newActorWithReturn((Object m, ActorContext<Object> c) -> c).ask("give");
 
@@ -363,7 +367,7 @@ class ContractTest {
 
   @Promise("3.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void reportCountsEveryMessageExactlyOnce(Variant variant) {
     var actor = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();

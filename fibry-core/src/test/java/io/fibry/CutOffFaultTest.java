@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Variants;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Optional;

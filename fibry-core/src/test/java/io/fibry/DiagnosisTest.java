@@ -15,6 +15,11 @@ import io.fibry.engine.message.RequestFuture;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Job;
+import io.fibry.testing.LeakProbe;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -89,7 +94,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#strategiesAlone")
+  @MethodSource("io.fibry.testing.Variants#strategiesAlone")
   void timeoutTextShowsCurrentMessageDurationAndStack(Variants.Variant variant) {
     var actor = Job.worker(variant.named(scope, "x"));
     occupy(actor, "Slow[1]");
@@ -101,7 +106,7 @@ class DiagnosisTest {
             + "queue; the actor has been handling Slow[1] for at least 5 s",
         "give ask a longer limit",
         ". The handler is at java.base/java.util.concurrent.CountDownLatch.await(",
-        ") < io.fibry.Gate.pass(Gate.java:", ") < io.fibry.DiagnosisTest.blockAtGate(DiagnosisTest.java:");
+        ") < io.fibry.testing.Gate.pass(Gate.java:", ") < io.fibry.DiagnosisTest.blockAtGate(DiagnosisTest.java:");
     assertEquals(1, timeout.getMessage().lines().count(), timeout.getMessage());
   }
 

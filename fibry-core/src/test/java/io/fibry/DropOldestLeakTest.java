@@ -4,6 +4,7 @@ import static io.fibry.support.Patience.eventually;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.testing.Gate;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
+import io.fibry.testing.Clock;
+import io.fibry.testing.Variants;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentSkipListMap;

@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;

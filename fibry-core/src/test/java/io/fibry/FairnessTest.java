@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

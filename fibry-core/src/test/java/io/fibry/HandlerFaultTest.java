@@ -9,6 +9,8 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Variants;
 import java.io.IOException;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -10,6 +10,9 @@ import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.spi.MultiStepMessage;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -51,7 +54,7 @@ class HandlingCountTest {
 
   @Promise("19.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void reportCountsCurrentAndEarlierMessages(Variants.Variant variant) {
     var actor = variant.builder(scope).newActor(Gate::passOrThrow);
     var firstGate = Gate.occupy(actor);

@@ -9,6 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Child;
 import io.fibry.support.Soak;
+import io.fibry.testing.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

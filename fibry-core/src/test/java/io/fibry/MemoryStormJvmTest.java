@@ -2,6 +2,7 @@ package io.fibry;
 
 import io.fibry.support.Child;
 import io.fibry.support.Soak;
+import io.fibry.testing.Promise;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -13,6 +13,7 @@ import io.fibry.pool.Pools;
 import io.fibry.pubsub.Topic;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Patience;
+import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Soak;
+import io.fibry.testing.SilencedStdErr;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;

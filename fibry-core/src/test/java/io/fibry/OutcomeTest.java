@@ -9,6 +9,8 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;

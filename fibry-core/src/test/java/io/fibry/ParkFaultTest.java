@@ -9,6 +9,8 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
+import io.fibry.testing.StackEdge;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.testing.Recorder;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

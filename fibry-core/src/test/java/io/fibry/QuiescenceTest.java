@@ -9,6 +9,8 @@ import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Variants;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -7,12 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.Variants.Variant;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.Variants.Variant;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
@@ -77,7 +80,7 @@ class RedeliveryTest {
 
   @Promise("17.19")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void redeliveryKeepsAllMessagesInOrderDuringRestarts(Variant variant) {
     firstWorking = 4;
     var actor = actor(variant, DELAYED);
@@ -96,7 +99,7 @@ class RedeliveryTest {
 
   @Promise("17.20")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void resumedActorKeepsStateAndRedeliversMessages(Variant variant) {
     var calls = new AtomicInteger();
     var policy = FailurePolicy.resume().withBackoff(SECOND, SECOND).withRedelivery(3).withoutLog();
@@ -116,7 +119,7 @@ class RedeliveryTest {
 
   @Promise("17.20")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void resumedActorFailsMessageAfterMaxRedeliveries(Variant variant) {
     var policy = FailurePolicy.resume().withRedelivery(2).withoutLog();
     var actor = variant.builder(scope).onFailure(policy).newActor((Object message) -> {
@@ -181,7 +184,7 @@ class RedeliveryTest {
 
   @Promise("17.19")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void messageFailsAfterMaxRedeliveriesAndNextIsHandled(Variant variant) {
     firstWorking = 5;
     var actor = actor(variant, IMMEDIATE);
@@ -198,7 +201,7 @@ class RedeliveryTest {
 
   @Promise("17.19")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void askerGetsAnswerOfRestartedActor(Variant variant) {
     firstWorking = 3;
     var actor = newAnsweringActor(variant.builder(scope).onFailure(DELAYED));
@@ -214,7 +217,7 @@ class RedeliveryTest {
   }
 
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void cancelledRequestIsNotRedelivered(Variant variant) {
     var actor = newAnsweringActor(variant.builder(scope).onFailure(DELAYED));
     var first = actor.sendMessageReturn("a");
@@ -231,7 +234,7 @@ class RedeliveryTest {
   }
 
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void messageAwaitingRedeliveryIsUndeliveredAtExit(Variant variant) {
     firstWorking = 99;
     var actor = actor(variant, DELAYED);

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;

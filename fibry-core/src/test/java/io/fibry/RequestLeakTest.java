@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.LeakProbe;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.StressWaits;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

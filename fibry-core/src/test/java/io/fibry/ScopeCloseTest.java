@@ -13,6 +13,8 @@ import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Child;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -201,7 +204,7 @@ class ScopePolicyTest extends EscalationFixture {
 
   @Promise("17.10")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void restartAllRestartsActorsOfEachStrategyAndMailbox(Variants.Variant variant) {
     try (var scope = scope(FailurePolicy.restartAll())) {
       var a = actor(variant.builder(scope), "a");

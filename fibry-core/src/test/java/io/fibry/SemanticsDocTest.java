@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
+import io.fibry.testing.Promise;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

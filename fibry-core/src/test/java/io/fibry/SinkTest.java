@@ -11,6 +11,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
@@ -37,7 +40,7 @@ class SinkTest {
   }
 
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void sinkRunsCodeOnItsObjectInOrder(Variants.Variant variant) {
     if (variant.isPriority()) return;
     Sink<StringBuilder> text = variant.builder(scope).initialState(StringBuilder::new).newSink();

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.Variants;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

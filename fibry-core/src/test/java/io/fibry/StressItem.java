@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.testing.StressWaits;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;

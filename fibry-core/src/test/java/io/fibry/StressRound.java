@@ -4,6 +4,7 @@ import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
+import io.fibry.testing.StressWaits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

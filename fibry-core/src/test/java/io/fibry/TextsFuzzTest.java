@@ -14,6 +14,8 @@ import io.fibry.pubsub.Topic;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;

@@ -9,6 +9,11 @@ import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Clock;
+import io.fibry.testing.Gate;
+import io.fibry.testing.LeakProbe;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -79,7 +84,7 @@ class WatchdogTest {
 
   @Promise("19.8")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#strategiesAlone")
+  @MethodSource("io.fibry.testing.Variants#strategiesAlone")
   void slowActorIsLoggedOnEveryStrategy(Variants.Variant variant) {
     var gate = Gate.occupy(variant.named(scope, "slow").newActor((Object m) -> ((Gate) m).pass()));
 

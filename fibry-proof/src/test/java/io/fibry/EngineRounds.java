@@ -1,6 +1,7 @@
 package io.fibry;
 
 import io.fibry.simulation.Simulation;
+import io.fibry.testing.Variants;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;

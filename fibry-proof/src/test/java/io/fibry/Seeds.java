@@ -4,6 +4,7 @@ import com.sun.management.OperatingSystemMXBean;
 import io.fibry.simulation.Simulation;
 import io.fibry.simulation.Simulation.Options;
 import io.fibry.support.Soak;
+import io.fibry.testing.Variants;
 import io.fibry.yieldpoint.YieldPointAgent;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;

@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
-import io.fibry.StackEdge;
 import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Promise;
+import io.fibry.testing.StackEdge;
 import java.util.ArrayList;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;

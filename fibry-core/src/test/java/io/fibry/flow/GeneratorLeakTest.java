@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Gate;
 import io.fibry.Handler;
-import io.fibry.LeakProbe;
-import io.fibry.Promise;
 import io.fibry.flow.Generator.Output;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Gate;
+import io.fibry.testing.LeakProbe;
+import io.fibry.testing.Promise;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;

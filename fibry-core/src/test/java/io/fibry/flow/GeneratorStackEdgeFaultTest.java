@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Promise;
 import java.util.SplittableRandom;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -9,11 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Gate;
-import io.fibry.LeakProbe;
 import io.fibry.Strategy;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.LeakProbe;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Iterator;

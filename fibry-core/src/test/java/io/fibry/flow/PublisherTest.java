@@ -2,8 +2,8 @@ package io.fibry.flow;
 
 import static io.fibry.flow.NullAssertion.assertNullRefused;
 import static io.fibry.flow.RecordingSubscriber.closeable;
-import static io.fibry.flow.RecordingSubscriber.read;
 import static io.fibry.flow.RecordingSubscriber.numbersBelow;
+import static io.fibry.flow.RecordingSubscriber.read;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -11,12 +11,12 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
-import io.fibry.Gate;
-import io.fibry.LeakProbe;
-import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.LeakProbe;
+import io.fibry.testing.Promise;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

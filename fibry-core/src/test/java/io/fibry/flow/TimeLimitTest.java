@@ -11,12 +11,12 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
-import io.fibry.Gate;
-import io.fibry.Promise;
 import io.fibry.StressHarness;
-import io.fibry.Variants.Variant;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants.Variant;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
@@ -45,7 +45,7 @@ class TimeLimitTest {
 
   @Promise("24.9")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void slowHandlerIsInterruptedAndNextMessageIsHandled(Variant variant) {
     var builder = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog());
     var actor = TimeLimit.around(builder, LIMIT).newActor((Object message) -> {
@@ -79,7 +79,7 @@ class TimeLimitTest {
     clock.advance(LIMIT);
 
     var timeout = assertInstanceOf(TimeoutException.class, Patience.failure(answer));
-    assertTrue(timeout.getMessage().startsWith("it took longer than 300 ms to handle io.fibry.Gate@"),
+    assertTrue(timeout.getMessage().startsWith("it took longer than 300 ms to handle io.fibry.testing.Gate@"),
         timeout.getMessage());
     assertTrue(timeout.getMessage().endsWith(", so it was interrupted"), timeout.getMessage());
     assertInstanceOf(InterruptedException.class, timeout.getCause());

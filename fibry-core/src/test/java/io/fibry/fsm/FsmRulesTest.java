@@ -3,7 +3,6 @@ package io.fibry.fsm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.fsm.DoorFixture.Closed;
 import io.fibry.fsm.DoorFixture.Door;
@@ -15,6 +14,7 @@ import io.fibry.fsm.DoorFixture.Open;
 import io.fibry.fsm.DoorFixture.Push;
 import io.fibry.fsm.DoorFixture.Unlock;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.testing.Promise;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

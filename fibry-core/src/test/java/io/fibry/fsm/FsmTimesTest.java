@@ -4,8 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.Gate;
-import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.fsm.DoorFixture.Closed;
 import io.fibry.fsm.DoorFixture.Look;
@@ -14,6 +12,8 @@ import io.fibry.fsm.DoorFixture.Push;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -7,12 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Clock;
-import io.fibry.Promise;
-import io.fibry.RefusingPort;
 import io.fibry.io.Downloader.HttpStatusException;
 import io.fibry.io.Downloader.Options;
 import io.fibry.support.Patience;
+import io.fibry.testing.Clock;
+import io.fibry.testing.Promise;
+import io.fibry.testing.RefusingPort;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.time.Duration;

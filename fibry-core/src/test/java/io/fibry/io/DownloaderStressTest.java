@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.SilencedStdErr;
-import io.fibry.Variants;
 import io.fibry.io.Downloader.Download;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.SilencedStdErr;
+import io.fibry.testing.Variants;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -8,11 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
-import io.fibry.Promise;
 import io.fibry.io.Downloader.Download;
 import io.fibry.io.Downloader.HttpStatusException;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Clock;
+import io.fibry.testing.Promise;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URI;
@@ -221,7 +222,7 @@ class DownloaderTest {
 
   @Test
   void expiredAskEndsDownload() {
-    var clock = new io.fibry.Clock();
+    var clock = new Clock();
     var steps = new AtomicInteger();
     try (var web = new ScriptedWebServer((head, out) -> sendSlowly(out, steps));
         var manualScope = scope.openScope("by hand", o -> o.withScheduler(clock))) {
@@ -273,7 +274,7 @@ class DownloaderTest {
 
   @Test
   void downloadBeyondItsLimitIsCutOff() {
-    var clock = new io.fibry.Clock();
+    var clock = new Clock();
     var steps = new AtomicInteger();
     try (var web = new ScriptedWebServer((head, out) -> sendSlowly(out, steps));
         var manualScope = scope.openScope("by hand", o -> o.withScheduler(clock))) {

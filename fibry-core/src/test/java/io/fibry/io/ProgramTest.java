@@ -7,9 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
-import io.fibry.Promise;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
+import io.fibry.testing.Descriptors;
+import io.fibry.testing.Promise;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -3,11 +3,11 @@ package io.fibry.net;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
 import io.fibry.StressHarness;
-import io.fibry.io.Descriptors;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Descriptors;
+import io.fibry.testing.Promise;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;

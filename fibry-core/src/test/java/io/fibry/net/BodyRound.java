@@ -3,12 +3,12 @@ package io.fibry.net;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.net.BodyUpload.BodyLimits;
 import io.fibry.net.BodyUpload.Kind;
 import io.fibry.net.BodyUpload.Route;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.io.InputStream;

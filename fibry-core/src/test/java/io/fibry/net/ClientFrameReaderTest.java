@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import java.io.EOFException;
 import java.io.UncheckedIOException;
 import java.net.ProtocolException;

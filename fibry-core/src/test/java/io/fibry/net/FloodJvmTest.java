@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.OperatingSystemMXBean;
-import io.fibry.Promise;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Child;
+import io.fibry.testing.Promise;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;

@@ -7,8 +7,8 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Promise;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;

@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.LeakProbe;
-import io.fibry.io.Descriptors;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Descriptors;
+import io.fibry.testing.LeakProbe;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Promise;
+import io.fibry.testing.Promise;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;

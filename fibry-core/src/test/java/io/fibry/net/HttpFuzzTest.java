@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Promise;
 import io.fibry.net.http.HttpStatus;
 import io.fibry.net.http.RequestHead;
 import io.fibry.support.Logged;
+import io.fibry.testing.Promise;
 import java.io.ByteArrayInputStream;
 import java.io.EOFException;
 import java.io.IOException;

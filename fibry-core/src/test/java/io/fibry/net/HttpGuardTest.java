@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Gate;
-import io.fibry.Promise;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;

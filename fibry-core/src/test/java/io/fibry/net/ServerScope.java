@@ -2,11 +2,11 @@ package io.fibry.net;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Gate;
 import io.fibry.Handler;
-import io.fibry.RecordedLetters;
 import io.fibry.net.socket.PlainTransport;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.RecordedLetters;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
-import io.fibry.Promise;
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

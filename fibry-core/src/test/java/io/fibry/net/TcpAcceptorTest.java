@@ -8,14 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.AskCycleException;
 import io.fibry.FailurePolicy;
-import io.fibry.Gate;
-import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.StressHarness;
-import io.fibry.io.Descriptors;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Descriptors;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;

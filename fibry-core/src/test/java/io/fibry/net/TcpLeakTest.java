@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
 import io.fibry.Exitable;
-import io.fibry.LeakProbe;
-import io.fibry.Promise;
-import io.fibry.io.Descriptors;
 import io.fibry.support.Patience;
+import io.fibry.testing.Descriptors;
+import io.fibry.testing.LeakProbe;
+import io.fibry.testing.Promise;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.time.Duration;

@@ -7,12 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Clock;
-import io.fibry.Gate;
 import io.fibry.Handler;
-import io.fibry.Promise;
 import io.fibry.support.Certificates;
 import io.fibry.support.Patience;
+import io.fibry.testing.Clock;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.SocketException;

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.Promise;
-import io.fibry.StackEdge;
 import io.fibry.Strategy;
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Promise;
+import io.fibry.testing.StackEdge;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.Socket;

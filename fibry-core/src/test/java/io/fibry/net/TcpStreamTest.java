@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
 import io.fibry.net.socket.ClientInput;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
 import io.fibry.support.Certificates;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
 import io.fibry.StressHarness;
 import io.fibry.support.Certificates;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Promise;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

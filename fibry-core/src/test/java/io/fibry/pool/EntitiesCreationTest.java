@@ -8,14 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.AskTimeoutException;
-import io.fibry.Gate;
 import io.fibry.Outcome;
-import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Order;
 import io.fibry.pool.BankFixture.Pay;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;

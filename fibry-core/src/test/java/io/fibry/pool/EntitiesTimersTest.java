@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorBuilder;
 import io.fibry.ActorSystem;
-import io.fibry.FailingKey;
-import io.fibry.Gate;
 import io.fibry.Strategy;
 import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Pay;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.FailingKey;
+import io.fibry.testing.Gate;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -5,7 +5,7 @@ import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.MailboxFullException;
 import io.fibry.Request;
-import io.fibry.StressWaits;
+import io.fibry.testing.StressWaits;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,9 +1,9 @@
 package io.fibry.pool;
 
-import io.fibry.Promise;
-import io.fibry.SilencedStdErr;
 import io.fibry.StressHarness;
-import io.fibry.Variants;
+import io.fibry.testing.Promise;
+import io.fibry.testing.SilencedStdErr;
+import io.fibry.testing.Variants;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;

@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.Gate;
-import io.fibry.SilencedStdErr;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.SilencedStdErr;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

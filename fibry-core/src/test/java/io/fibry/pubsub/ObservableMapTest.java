@@ -8,11 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.pubsub.ObservableMap.Change;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

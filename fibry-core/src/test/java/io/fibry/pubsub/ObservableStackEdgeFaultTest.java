@@ -1,11 +1,11 @@
 package io.fibry.pubsub;
 
 import io.fibry.ActorSystem;
-import io.fibry.Promise;
-import io.fibry.StackEdge;
 import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Promise;
+import io.fibry.testing.StackEdge;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;

@@ -4,13 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
-import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.StressHarness;
-import io.fibry.Variants;
 import io.fibry.pubsub.ObservableMap.Change;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

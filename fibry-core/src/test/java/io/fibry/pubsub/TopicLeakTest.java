@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
-import io.fibry.LeakProbe;
-import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.LeakProbe;
+import io.fibry.testing.Promise;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;

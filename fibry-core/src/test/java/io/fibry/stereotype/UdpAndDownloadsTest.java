@@ -3,9 +3,9 @@ package io.fibry.stereotype;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.fibry.RefusingPort;
 import io.fibry.net.UdpPacket;
 import io.fibry.support.Patience;
+import io.fibry.testing.RefusingPort;
 import java.net.ConnectException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;

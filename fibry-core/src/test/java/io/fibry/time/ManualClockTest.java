@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

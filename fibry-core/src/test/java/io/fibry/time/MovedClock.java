@@ -1,6 +1,6 @@
 package io.fibry.time;
 
-import io.fibry.Clock;
+import io.fibry.testing.Clock;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 

@@ -1,7 +1,7 @@
 package io.fibry.flow;
 
 import io.fibry.Seeds;
-import io.fibry.Variants;
+import io.fibry.testing.Variants;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

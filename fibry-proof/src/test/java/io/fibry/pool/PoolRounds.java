@@ -1,8 +1,8 @@
 package io.fibry.pool;
 
 import io.fibry.Seeds;
-import io.fibry.Variants;
 import io.fibry.simulation.Simulation;
+import io.fibry.testing.Variants;
 
 /** The rounds of pools and entities, as programs for a simulation. */
 public final class PoolRounds {

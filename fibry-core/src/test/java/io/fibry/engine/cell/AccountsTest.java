@@ -13,16 +13,16 @@ import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
-import io.fibry.Gate;
-import io.fibry.Promise;
-import io.fibry.RecordedLetters;
 import io.fibry.Request;
 import io.fibry.Strategy;
-import io.fibry.Variants;
 import io.fibry.engine.actor.Cells;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
@@ -116,7 +116,7 @@ class AccountsTest {
 
   @Promise("19.2")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void waitingMessagesAreCountedAsQueued(Variants.Variant variant) {
     var actor = variant.builder(scope).newActor(Gate::passOrThrow);
     var gate = Gate.occupy(actor);
@@ -134,7 +134,7 @@ class AccountsTest {
 
   @Promise("19.2")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#selective")
+  @MethodSource("io.fibry.testing.Variants#selective")
   void stashedMessagesAreCountedAsQueued(Variants.Variant variant) {
     var actor = variant.builder(scope).newActorWithReturn((Object m, ActorContext<Object> context) -> {
       if (m.equals("now")) context.unstash();

@@ -3,7 +3,7 @@ package io.fibry.engine.cell;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Variants;
+import io.fibry.testing.Variants;
 import org.junit.jupiter.api.Test;
 
 /**

@@ -3,12 +3,12 @@ package io.fibry.engine.cell;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.Actor;
-import io.fibry.Clock;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
-import io.fibry.Promise;
-import io.fibry.Variants;
 import io.fibry.support.Patience;
+import io.fibry.testing.Clock;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

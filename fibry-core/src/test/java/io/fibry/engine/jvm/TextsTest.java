@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
+import io.fibry.testing.Promise;
 import io.fibry.text.Lines;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;

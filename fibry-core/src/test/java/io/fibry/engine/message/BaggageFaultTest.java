@@ -10,13 +10,13 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.ActorStoppedException;
 import io.fibry.ContextPropagator;
-import io.fibry.CountingPropagator;
-import io.fibry.Gate;
-import io.fibry.Promise;
-import io.fibry.Variants;
-import io.fibry.Variants.Variant;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.CountingPropagator;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants;
+import io.fibry.testing.Variants.Variant;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -121,7 +121,7 @@ class BaggageFaultTest {
   }
 
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#strategiesAlone")
+  @MethodSource("io.fibry.testing.Variants#strategiesAlone")
   void interruptOfPropagatorReachesNoOtherMessage(Variant variant) {
     if (!variant.usesLibraryThreads()) return; // threads of an executor are not interrupted
     var scope = Variants.scope(o -> o.withContextPropagator(new InterruptingPropagator()));

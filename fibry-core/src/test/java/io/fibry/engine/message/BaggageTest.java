@@ -9,15 +9,9 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ContextPropagator;
-import io.fibry.CountingPropagator;
 import io.fibry.FailurePolicy;
-import io.fibry.Gate;
-import io.fibry.Promise;
-import io.fibry.RecordedLetters;
 import io.fibry.Request;
 import io.fibry.Strategy;
-import io.fibry.Variants;
-import io.fibry.Variants.Variant;
 import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.scope.Scopes;
@@ -25,6 +19,12 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.CountingPropagator;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.Variants;
+import io.fibry.testing.Variants.Variant;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.HashSet;
@@ -62,7 +62,7 @@ class BaggageTest {
 
   @Promise("14.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void handlerSeesBaggageOfSenderForOneMessageOnly(Variant variant) {
     var actor = recordingActor(variant.builder(scope));
     var gate = Gate.occupy(actor); // the messages wait behind the gate, so one thread handles all of them
@@ -78,7 +78,7 @@ class BaggageTest {
 
   @Promise("14.1")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#strategiesAlone")
+  @MethodSource("io.fibry.testing.Variants#strategiesAlone")
   void senderKeepsItsBaggageAfterClose(Variant variant) {
     var actor = recordingActor(variant.builder(scope));
 
@@ -93,7 +93,7 @@ class BaggageTest {
 
   @Promise("14.2")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#strategiesAlone")
+  @MethodSource("io.fibry.testing.Variants#strategiesAlone")
   void requestsCarryBaggage(Variant variant) {
     var actor = variant.builder(scope).newActorWithReturn((Object message) -> message + " " + user.get());
 
@@ -120,7 +120,7 @@ class BaggageTest {
 
   @Promise("14.2")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#strategiesAlone")
+  @MethodSource("io.fibry.testing.Variants#strategiesAlone")
   void tasksCarryBaggage(Variant variant) {
     var actor = recordingActor(variant.builder(scope));
 
@@ -147,7 +147,7 @@ class BaggageTest {
 
   @Promise("14.2")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void baggageOfBlockIsCapturedOnce(Variant variant) {
     if (variant.isPriority()) return; // priority mailboxes refuse blocks of messages
     var actor = recordingActor(variant.builder(scope));
@@ -217,7 +217,7 @@ class BaggageTest {
 
   @Promise("14.4")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#selective")
+  @MethodSource("io.fibry.testing.Variants#selective")
   void stashedMessagesKeepBaggage(Variant variant) {
     var stashedMessages = new HashSet<>();
     var actor = variant.builder(scope).newActorWithReturn((Object message, ActorContext<Object> context) -> {

@@ -11,18 +11,18 @@ import io.fibry.ContextPropagator;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
-import io.fibry.Promise;
-import io.fibry.RecordedLetters;
 import io.fibry.Request;
 import io.fibry.Sink;
 import io.fibry.Strategy;
-import io.fibry.Variants;
-import io.fibry.Variants.Variant;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
+import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.Variants;
+import io.fibry.testing.Variants.Variant;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
@@ -137,7 +137,7 @@ class ContextPropagatorTest {
 
   @Promise("14.9")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#all")
+  @MethodSource("io.fibry.testing.Variants#all")
   void propagatorSeesMessagesOfEachMailboxAndStrategy(Variant variant) {
     var actor = variant.builder(scope).newActor((Object message) -> {});
 

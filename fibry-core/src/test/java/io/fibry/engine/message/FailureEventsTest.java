@@ -8,15 +8,15 @@ import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
-import io.fibry.Gate;
-import io.fibry.Promise;
-import io.fibry.Recorder;
-import io.fibry.Variants;
 import io.fibry.engine.actor.Cells;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Recorder;
+import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
@@ -216,7 +216,7 @@ class FailureEventsTest {
       actor.close();
 
       var event = onlyEvent(recorder.events("stuck"));
-      assertEquals(List.of("io.fibry.Gate"), fieldValues(event, "messageType"));
+      assertEquals(List.of("io.fibry.testing.Gate"), fieldValues(event, "messageType"));
       assertTrue(event.getDuration("handling").compareTo(Duration.ofSeconds(4)) >= 0, event::toString);
     }
   }

@@ -11,15 +11,15 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.Gate;
-import io.fibry.Promise;
 import io.fibry.Strategy;
-import io.fibry.Variants;
 import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.cell.OwningScope;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
+import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -181,7 +181,7 @@ class ScopeCloserCornerTest {
 
   @Promise("16.3")
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#strategiesAlone")
+  @MethodSource("io.fibry.testing.Variants#strategiesAlone")
   void actorCreatedDuringCloseIsRefusedAndDelaysNoClose(Variants.Variant variant) {
     for (int round = 0; round < 50; round++) {
       var shortScope = ActorSystem.openScope("brief", o -> o.withScheduler(clock));
@@ -202,7 +202,7 @@ class ScopeCloserCornerTest {
    * closes the scope may have seen the actor and may wait for its end.
    */
   @ParameterizedTest
-  @MethodSource("io.fibry.Variants#strategiesAlone")
+  @MethodSource("io.fibry.testing.Variants#strategiesAlone")
   void actorRefusedByClosedScopeEnds(Variants.Variant variant) {
     var template = (Cell) (Exitable) variant.builder(scope).newActor((Object m) -> {});
     var refusedActor = Cells.newCellLike(template);

@@ -3,9 +3,9 @@ package io.fibry.engine.scope;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
-import io.fibry.Variants;
 import io.fibry.engine.message.Deadline;
 import io.fibry.support.Patience;
+import io.fibry.testing.Variants;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -7,14 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Gate;
-import io.fibry.Promise;
 import io.fibry.StressHarness;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.net.RawClient;
 import io.fibry.net.socket.ExchangePermit;
 import io.fibry.support.Patience;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Gate;
-import io.fibry.Promise;
 import io.fibry.StressHarness;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.Gate;
+import io.fibry.testing.Promise;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

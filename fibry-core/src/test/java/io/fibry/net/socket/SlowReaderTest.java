@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
 import io.fibry.net.ServerScope;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

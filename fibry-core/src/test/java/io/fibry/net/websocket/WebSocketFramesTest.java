@@ -7,12 +7,12 @@ import static io.fibry.net.websocket.WebSocketPeer.masked;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.net.ServerScope;
 import io.fibry.net.WebSocketConnection;
 import io.fibry.net.WebSocketMessage;
+import io.fibry.testing.Promise;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;

@@ -3,7 +3,6 @@ package io.fibry.net.websocket;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.net.ServerScope;
@@ -11,6 +10,7 @@ import io.fibry.net.WebSocketMessage;
 import io.fibry.net.http.HttpListener;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import java.io.ByteArrayOutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

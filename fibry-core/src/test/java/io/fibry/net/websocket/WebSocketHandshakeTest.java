@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.net.RawClient;
 import io.fibry.net.ServerScope;
 import io.fibry.net.WebSocketOptions;
 import io.fibry.support.Certificates;
+import io.fibry.testing.Promise;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

@@ -3,13 +3,13 @@ package io.fibry.net.websocket;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.net.ServerScope;
 import io.fibry.net.WebSocketConnection;
 import io.fibry.net.http.HttpListener;
 import io.fibry.support.Patience;
+import io.fibry.testing.Promise;
 import io.fibry.time.ManualScheduler;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;

@@ -1,36 +1,36 @@
-package io.fibry;
+package io.fibry.testing;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** User code that returns normally until it is armed, and then misbehaves at every call. */
-final class Misbehavior {
-  enum Kind { HANGS_DEAF, HANGS, THROWS, OVERFLOWS, HAS_NO_MEMORY }
+public final class Misbehavior {
+  public enum Kind { HANGS_DEAF, HANGS, THROWS, OVERFLOWS, HAS_NO_MEMORY }
 
-  final CountDownLatch struck = new CountDownLatch(1);
+  public final CountDownLatch struck = new CountDownLatch(1);
   private final Kind kind;
   private final Gate closedGate = new Gate();
   private final AtomicBoolean armed = new AtomicBoolean();
 
-  Misbehavior(Kind kind) {
+  public Misbehavior(Kind kind) {
     this.kind = kind;
   }
 
-  void arm() {
+  public void arm() {
     armed.set(true);
   }
 
   /** Ends the misbehavior, so that code which the library retries succeeds at last. */
-  void disarm() {
+  public void disarm() {
     armed.set(false);
   }
 
-  boolean hangs() {
+  public boolean hangs() {
     return kind == Kind.HANGS_DEAF || kind == Kind.HANGS;
   }
 
   /** Misbehaves if armed. Returns true, because some user code must return a value. */
-  boolean strike() {
+  public boolean strike() {
     if (!armed.get()) return true;
     struck.countDown();
     return switch (kind) {

@@ -1,5 +1,6 @@
-package io.fibry;
+package io.fibry.testing;
 
+import io.fibry.DeadLetter;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;

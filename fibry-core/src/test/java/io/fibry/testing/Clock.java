@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.testing;
 
 import io.fibry.support.Logged;
 import io.fibry.time.ManualScheduler;
@@ -18,7 +18,7 @@ public class Clock implements Scheduler {
     this.scheduler = manual;
   }
 
-  Clock(Scheduler scheduler) {
+  public Clock(Scheduler scheduler) {
     this.scheduler = scheduler;
   }
 

@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.testing;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;

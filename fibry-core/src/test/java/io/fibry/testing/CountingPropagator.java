@@ -1,5 +1,7 @@
-package io.fibry;
+package io.fibry.testing;
 
+import io.fibry.ContextPropagator;
+import io.fibry.Handler;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -1,5 +1,7 @@
-package io.fibry;
+package io.fibry.testing;
 
+import io.fibry.Actor;
+import io.fibry.Sink;
 import io.fibry.support.Patience;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;

@@ -1,4 +1,7 @@
-package io.fibry;
+package io.fibry.testing;
+
+import io.fibry.ActorBuilder;
+import io.fibry.ActorWithReturn;
 
 /**
  * Creates actors that reply with the message itself. If the message is a throwable, the handler

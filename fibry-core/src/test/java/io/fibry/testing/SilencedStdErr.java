@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.testing;
 
 import java.io.OutputStream;
 import java.io.PrintStream;

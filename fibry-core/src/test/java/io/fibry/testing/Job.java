@@ -1,5 +1,8 @@
-package io.fibry;
+package io.fibry.testing;
 
+import io.fibry.ActorBuilder;
+import io.fibry.ActorWithReturn;
+import io.fibry.FailurePolicy;
 import io.fibry.engine.cell.ActorInternals;
 import io.fibry.support.Patience;
 import java.util.concurrent.Callable;

@@ -1,5 +1,8 @@
-package io.fibry;
+package io.fibry.testing;
 
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.Strategy;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;

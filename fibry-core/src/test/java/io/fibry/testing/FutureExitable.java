@@ -1,11 +1,13 @@
-package io.fibry;
+package io.fibry.testing;
 
+import io.fibry.ExitReason;
+import io.fibry.Exitable;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /** An {@link Exitable} that is no actor. It has ended once the future {@link #exit} is complete. */
-final class FutureExitable implements Exitable {
-  final CompletableFuture<ExitReason> exit = new CompletableFuture<>();
+public final class FutureExitable implements Exitable {
+  public final CompletableFuture<ExitReason> exit = new CompletableFuture<>();
 
   @Override
   public String name() {

@@ -1,5 +1,6 @@
-package io.fibry;
+package io.fibry.testing;
 
+import io.fibry.RequestException;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;

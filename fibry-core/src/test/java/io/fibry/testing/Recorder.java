@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.testing;
 
 import io.fibry.engine.message.JfrEvents;
 import java.io.IOException;

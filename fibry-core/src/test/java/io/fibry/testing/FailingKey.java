@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.testing;
 
 /** A key that no map can contain, because its hashCode throws. */
 public final class FailingKey {

@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.testing;
 
 import io.fibry.support.Patience;
 import java.util.concurrent.CancellationException;
