@@ -47,7 +47,7 @@ class PinningJvmTest {
   /**
    * Returns whether the library pinned the carrier. Ignores waits for monitors inside JDK code, for
    * example if one thread sets an interrupt flag while another thread clears the flag. Ignores
-   * waits for a class initializer, too: these occur once, and {@link InitializerRulesTest} checks
+   * waits for a class initializer, too: these occur once, and {@code InitializerRulesTest} checks
    * the initializers.
    */
   private static boolean isCausedByLibrary(RecordedEvent event) {

@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.rules;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

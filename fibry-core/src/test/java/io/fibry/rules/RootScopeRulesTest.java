@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.rules;
 
 import static java.util.Map.entry;
 import static org.junit.jupiter.api.Assertions.assertEquals;

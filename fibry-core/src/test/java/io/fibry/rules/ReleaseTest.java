@@ -1,6 +1,6 @@
-package io.fibry;
+package io.fibry.rules;
 
-import static io.fibry.Repository.ROOT;
+import static io.fibry.rules.Repository.ROOT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 

@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.rules;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -1,9 +1,15 @@
-package io.fibry;
+package io.fibry.rules;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.AskCycleException;
+import io.fibry.FailurePolicy;
+import io.fibry.Handler;
+import io.fibry.Request;
 import io.fibry.flow.Generator;
 import io.fibry.flow.HookedFunction;
 import io.fibry.io.Program;

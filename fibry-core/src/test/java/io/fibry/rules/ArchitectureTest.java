@@ -1,10 +1,11 @@
-package io.fibry;
+package io.fibry.rules;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static java.util.Map.entry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.tngtech.archunit.core.domain.JavaClass;
+import io.fibry.RequestException;
 import io.fibry.net.HttpException;
 import io.fibry.support.ArchitectureRules;
 import java.util.List;

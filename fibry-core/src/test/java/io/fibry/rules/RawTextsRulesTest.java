@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.rules;
 
 import io.fibry.support.RawTexts;
 import java.io.IOException;
