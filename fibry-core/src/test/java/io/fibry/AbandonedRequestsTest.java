@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.Random;
@@ -116,7 +117,7 @@ class AbandonedRequestsTest {
 
   @Test
   void onAbandonedCallbackRunsWhenCancelRacesWithPromise() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("promised answers whose askers give up: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int round = 0; round < 2_000; round++) {

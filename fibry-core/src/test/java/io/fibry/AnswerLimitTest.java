@@ -15,6 +15,7 @@ import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants.Variant;
 import io.fibry.time.ManualScheduler;
 import java.lang.management.ManagementFactory;
@@ -260,7 +261,7 @@ class AnswerLimitTest {
    */
   @Test
   void racingAnswerOrTimeoutCompletesEachRequest() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("answers that race with limits: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     try (var realTimeScope = ActorSystem.openScope("real")) {

@@ -6,6 +6,7 @@ import static io.fibry.support.Patience.awaitEnd;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Gate;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -38,7 +39,7 @@ class ChainingStressTest {
   @Test
   void cancelOfChainedRequestFinishesWithAllCarriersBusy() {
     try (var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory())) {
-      long seed = StressHarness.seed();
+      long seed = StressRuns.seed();
       System.out.println("cancels that race with chained answers: -Dfibry.seed=" + seed);
       var random = new SplittableRandom(seed);
       var actor = Variants.scope(o -> o).anonymous().strategy(Strategy.of(pool))

@@ -4,6 +4,7 @@ import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,7 @@ class ChaosTest {
   @Promise("19.1")
   @Test
   void chaosLeavesConsistentCountsAndNoLeaks() throws InterruptedException {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("chaos: -Dfibry.seed=" + seed);
     var scopes = new ArrayList<WeakReference<Object>>();
 

@@ -10,6 +10,7 @@ import io.fibry.support.Soak;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.Test;
  * that actor.
  */
 class ForkJoinTest {
-  private static final long SEED = StressHarness.seed();
+  private static final long SEED = StressRuns.seed();
   private static final long STRESS_NANOS = TimeUnit.SECONDS.toNanos(Soak.ON ? 120 : 1);
 
   private final RecordedLetters letters = new RecordedLetters();

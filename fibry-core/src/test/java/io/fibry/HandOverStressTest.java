@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -26,10 +27,10 @@ class HandOverStressTest {
   @Promise("9.1")
   @Test
   void killInterruptsOnlyItsActor() throws InterruptedException {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("hand-over: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
-    long deadline = System.nanoTime() + StressHarness.millis(800) * 1_000_000;
+    long deadline = System.nanoTime() + StressRuns.millis(800) * 1_000_000;
     int rounds = 0;
     for (; System.nanoTime() < deadline && faults.isEmpty(); rounds++) runRound(random.split());
 

@@ -10,6 +10,7 @@ import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Gate;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.io.IOException;
 import java.util.List;
@@ -68,7 +69,7 @@ class HandlerFaultTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void actorContinuesAfterAnyThrowable(Variants.Variant variant) {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println(variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var scope = Variants.scope(o -> o);

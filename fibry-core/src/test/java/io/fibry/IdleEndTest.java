@@ -12,6 +12,7 @@ import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
 import io.fibry.testing.RecordedLetters;
 import io.fibry.testing.StackEdge;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -162,7 +163,7 @@ class IdleEndTest {
    */
   @Test
   void stackOverflowInCloseLeavesNoHalfEndedActor() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("closes with a stack overflow: -Dfibry.seed=" + seed);
     var edge = new StackEdge(new SplittableRandom(seed));
     var actors = new ArrayList<ActorWithReturn<Object, Object>>();
@@ -186,7 +187,7 @@ class IdleEndTest {
    */
   @Test
   void racingCloseLosesNoMessage() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("races with the close of an idle actor: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int round = 0; round < 2_000; round++) {

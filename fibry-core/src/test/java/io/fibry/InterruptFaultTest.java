@@ -8,6 +8,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
+import io.fibry.testing.StressRuns;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -30,7 +31,7 @@ class InterruptFaultTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void interruptOfBlockedSenderLosesOrAddsNoMessage(boolean virtual) throws InterruptedException {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("blocked senders, virtual " + virtual + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     Set<Integer> handled = ConcurrentHashMap.newKeySet();
@@ -69,7 +70,7 @@ class InterruptFaultTest {
 
   @Test
   void interruptEndsAskAndKeepsInterruptFlag() throws InterruptedException {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("interrupts: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var actor = ActorSystem.anonymous().newActorWithReturn((Integer i) -> i);
@@ -109,7 +110,7 @@ class InterruptFaultTest {
   @ParameterizedTest
   @MethodSource("ownThreadStrategies")
   void strayInterruptNeitherLeaksNorKillsActor(Strategy strategy) throws InterruptedException {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("interrupts: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var workerThread = new Thread[1];

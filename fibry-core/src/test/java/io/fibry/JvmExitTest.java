@@ -7,6 +7,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Child;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -106,9 +107,9 @@ class JvmExitTest {
   @ParameterizedTest
   @ValueSource(strings = {"-XX:ActiveProcessorCount=1", "-Djdk.virtualThreadScheduler.parallelism=1"})
   void stressHarnessPassesOnOneCoreOrOneCarrier(String flag) throws Exception {
-    String seed = "-Dfibry.seed=" + StressHarness.seed();
+    String seed = "-Dfibry.seed=" + StressRuns.seed();
     try (var child = Child.java(List.of(flag, seed, "-Dfibry.soak=" + Soak.ON),
-        StressHarness.class, String.valueOf(StressHarness.millis(300)))) {
+        StressHarness.class, String.valueOf(StressRuns.millis(300)))) {
       String printed = child.awaitExit(0);
 
       assertTrue(printed.contains("rounds: "), printed);

@@ -3,6 +3,7 @@ package io.fibry;
 import io.fibry.support.Child;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -13,7 +14,7 @@ class MemoryStormJvmTest {
   @Promise("8.4")
   @Test
   void limitsExpireAndScopesCloseWhileHeapIsFull() throws Exception {
-    var seed = Long.toString(StressHarness.seed());
+    var seed = Long.toString(StressRuns.seed());
     System.out.println("memory storm: -Dfibry.seed=" + seed);
     try (var jvm = Child.java(List.of("-Xmx40m", "-XX:+UseSerialGC"), MemoryStorm.class, seed,
         Integer.toString(ROUNDS))) {

@@ -1,6 +1,6 @@
 package io.fibry;
 
-import io.fibry.testing.StressWaits;
+import io.fibry.testing.StressRuns;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -51,8 +51,8 @@ final class OracleMessage implements Request<OracleMessage, Long>, Comparable<Or
   /** If the message has a future, waits until the future is complete, and records its failure. */
   void settle() throws InterruptedException {
     if (future == null) return;
-    StressWaits.runWithState(() -> StressWaits.awaitOutcome(future), this::toString);
-    failure = StressWaits.failure(future, number);
+    StressRuns.runWithState(() -> StressRuns.awaitOutcome(future), this::toString);
+    failure = StressRuns.failure(future, number);
   }
 
   /**

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Soak;
 import io.fibry.testing.SilencedStdErr;
+import io.fibry.testing.StressRuns;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -20,7 +21,7 @@ class OracleTest {
 
   @Test
   void senderOutcomesMatchHandledMessages() throws InterruptedException {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("oracle: -Dfibry.seed=" + seed);
 
     assertTrue(play(seed, Duration.ofMillis(Long.getLong("fibry.oracle", DURATION.toMillis()))) > 0);

@@ -11,6 +11,7 @@ import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -113,7 +114,7 @@ class OutcomeTest {
   @Test
   @Promise("4.19")
   void retryingNotDoneRequestsHandlesNoneTwice() throws Exception {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressRuns.seed();
     System.out.println("outcomes of requests: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var handledCounts = new ConcurrentHashMap<Object, AtomicInteger>();

@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.testing.Recorder;
+import io.fibry.testing.StressRuns;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,7 +20,7 @@ class PinningJvmTest {
   @Test
   void noFrameOfLibraryPinsCarrier(@TempDir Path directory) throws Exception {
     Recorder.assumePresent();
-    try (var harness = new StressHarness(StressHarness.seed())) {
+    try (var harness = new StressHarness(StressRuns.seed())) {
       harness.play(1); // initializes classes now, because their initialization would be recorded
 
       var events = pinnedEvents(directory, harness);
@@ -35,7 +36,7 @@ class PinningJvmTest {
       // events of the library would contend for the monitors of the recorder
       Recorder.disableLibraryEvents(recording);
       recording.start();
-      harness.play(StressHarness.millis(500));
+      harness.play(StressRuns.millis(500));
       recording.stop();
       var file = directory.resolve("pinned.jfr");
       recording.dump(file);

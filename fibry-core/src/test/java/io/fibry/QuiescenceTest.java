@@ -11,6 +11,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
@@ -272,7 +273,7 @@ class QuiescenceTest {
   @Promise("19.5")
   @Test
   void quiescenceWaitsForMessageForwardedBetweenActors() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("quiet scopes: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < 100; round++) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +32,7 @@ class RaceStressTest {
   @ParameterizedTest
   @MethodSource("variants")
   void eachRequestWakesActor(Variants.Variant variant) {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("pings on " + variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     try (var actor = variant.builder(Variants.scope(o -> o)).newActorWithReturn((Object i) -> i)) {
@@ -39,7 +40,7 @@ class RaceStressTest {
 
       for (int i = 0; i < pings; i++) {
         for (int spins = random.nextInt(100); spins > 0; spins--) Thread.onSpinWait();
-        if (i % 64 == 0) StressRound.jitter(random);
+        if (i % 64 == 0) StressRuns.jitter(random);
         assertEquals(i, Patience.value(actor.sendMessageReturn(i)));
       }
     }
@@ -48,7 +49,7 @@ class RaceStressTest {
   @ParameterizedTest
   @MethodSource("variants")
   void concurrentStopsAgreeAndRunStopHookOnce(Variants.Variant variant) {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("concurrent ends on " + variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < ROUNDS; round++) {

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
-import io.fibry.testing.StressWaits;
+import io.fibry.testing.StressRuns;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -28,7 +28,7 @@ class RequestStressTest {
   @ParameterizedTest
   @EnumSource(Stop.class)
   void requestsThatRaceWithStopComplete(Stop stop) throws Exception {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("requests that race with " + stop + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     int requests = 0;
@@ -112,7 +112,7 @@ class RequestStressTest {
     }
 
     private static boolean hasPromisedOutcome(CompletableFuture<Integer> future) throws InterruptedException {
-      StressWaits.awaitOutcome(future);
+      StressRuns.awaitOutcome(future);
       try {
         future.get();
         return true;

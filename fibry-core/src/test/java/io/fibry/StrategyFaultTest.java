@@ -8,6 +8,7 @@ import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -62,7 +63,7 @@ class StrategyFaultTest {
   @ParameterizedTest
   @MethodSource("faults")
   void randomlyFailingStrategyLosesNoMessage(Fault fault, String mailboxName) {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println(fault + " and " + mailboxName + ": -Dfibry.seed=" + seed);
     var nextSeed = new AtomicLong(seed);
     var mailbox = Variants.MAILBOXES.get(mailboxName);

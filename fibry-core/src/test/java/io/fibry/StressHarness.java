@@ -1,6 +1,6 @@
 package io.fibry;
 
-import io.fibry.support.Soak;
+import io.fibry.testing.StressRuns;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -22,16 +22,6 @@ public final class StressHarness implements AutoCloseable {
   StressHarness(long seed) {
     this.seed = seed;
     System.out.println("stress: -Dfibry.seed=" + seed);
-  }
-
-  /** Returns the value of -Dfibry.seed, or a new seed. */
-  public static long seed() {
-    return Long.getLong("fibry.seed", System.nanoTime());
-  }
-
-  /** Returns the duration of a stress test: three minutes in a soak, and otherwise the default. */
-  public static long millis(long defaultMillis) {
-    return Soak.ON ? TimeUnit.MINUTES.toMillis(3) : defaultMillis;
   }
 
   /**
@@ -74,7 +64,7 @@ public final class StressHarness implements AutoCloseable {
 
   /** Plays rounds for the number of milliseconds in the first argument. */
   public static void main(String[] args) throws InterruptedException {
-    try (var harness = new StressHarness(seed())) {
+    try (var harness = new StressHarness(StressRuns.seed())) {
       System.out.println("rounds: " + harness.play(Long.parseLong(args[0])));
     }
   }

@@ -1,6 +1,6 @@
 package io.fibry;
 
-import io.fibry.testing.StressWaits;
+import io.fibry.testing.StressRuns;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -49,7 +49,7 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
   }
 
   void settle() throws InterruptedException {
-    if (future != null) failure = StressWaits.failure(future, number);
+    if (future != null) failure = StressRuns.failure(future, number);
   }
 
   /**

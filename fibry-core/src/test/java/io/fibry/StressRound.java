@@ -4,7 +4,7 @@ import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.testing.StressWaits;
+import io.fibry.testing.StressRuns;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -112,7 +112,7 @@ final class StressRound {
       fault(item + ": the handler sees " + item.payload + " instead of the value that was written before sending");
     if (handlerStarts != handlerEnds) fault(item + ": sees only some writes of the previous handler");
     handlerStarts++;
-    jitter(handlerRandom);
+    StressRuns.jitter(handlerRandom);
     handlerEnds++;
     checkOrder(item);
     boolean receivesAnother = mailboxKind == MailboxKind.SELECTIVE && context != null && handlerRandom.nextInt(8) == 0;
@@ -165,15 +165,6 @@ final class StressRound {
     item.letterCount.incrementAndGet();
   }
 
-  static void jitter(SplittableRandom random) {
-    switch (random.nextInt(40)) {
-      case 0 -> Thread.yield();
-      case 1, 2 -> Thread.onSpinWait();
-      case 3 -> LockSupport.parkNanos(1 + random.nextInt(20_000));
-      default -> {}
-    }
-  }
-
   // ---- the round
 
   void play() throws InterruptedException {
@@ -186,8 +177,8 @@ final class StressRound {
     }
     for (var thread : threads) thread.start();
     if (interrupts) interruptSome(threads);
-    StressWaits.runWithState(() -> threads.forEach(Patience::awaitEnd), this::describe);
-    StressWaits.runWithState(() -> Patience.awaitEnd(actor::waitForExit), this::describe);
+    StressRuns.runWithState(() -> threads.forEach(Patience::awaitEnd), this::describe);
+    StressRuns.runWithState(() -> Patience.awaitEnd(actor::waitForExit), this::describe);
     exitAwaited = true;
     for (var item : all()) item.settle();
     check();

@@ -2,6 +2,7 @@ package io.fibry;
 
 import io.fibry.StressItem.Kind;
 import io.fibry.support.Patience;
+import io.fibry.testing.StressRuns;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +32,7 @@ final class StressSender implements Runnable {
     round.awaitAllSenders();
     try {
       while (number < round.messagesPerSender) {
-        StressRound.jitter(random);
+        StressRuns.jitter(random);
         send(KINDS[random.nextInt(KINDS.length)]);
       }
     } catch (Throwable failure) {
@@ -61,7 +62,7 @@ final class StressSender implements Runnable {
       case FUTURE, FUTURE_CANCELLED -> item.future = actor.sendMessageReturn(item);
     }
     if (item.kind == Kind.FUTURE_CANCELLED) {
-      StressRound.jitter(random);
+      StressRuns.jitter(random);
       item.future.cancel(random.nextBoolean());
     }
     if (round.interrupts && random.nextInt(3) == 0) Thread.interrupted();

@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.testing.StressRuns;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -12,9 +13,9 @@ class StressTest {
 
   @Test
   void everyMessageHasOneOutcomeForEveryStrategyAndMailbox() throws InterruptedException {
-    try (var harness = new StressHarness(StressHarness.seed())) {
+    try (var harness = new StressHarness(StressRuns.seed())) {
 
-      int rounds = harness.play(StressHarness.millis(800));
+      int rounds = harness.play(StressRuns.millis(800));
 
       assertTrue(rounds >= 42);
     }

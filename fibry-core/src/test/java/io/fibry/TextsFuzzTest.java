@@ -16,6 +16,7 @@ import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -66,7 +67,7 @@ class TextsFuzzTest {
     void run() throws Exception;
   }
 
-  private final long seed = StressHarness.seed();
+  private final long seed = StressRuns.seed();
   private final Random random = new Random(seed);
   private final List<String> texts = new ArrayList<>(); // texts that must have one line
   private final Map<String, Scenario> scenarios = new LinkedHashMap<>();

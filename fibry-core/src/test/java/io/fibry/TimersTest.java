@@ -15,6 +15,7 @@ import io.fibry.testing.FailingKey;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
@@ -192,7 +193,7 @@ class TimersTest {
 
   @Test
   void exitReportsRemainingTimersInCreationOrder() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("timers of all kinds: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var timers = new LinkedHashMap<Object, Scheduler.Timer>(); // message -> timer

@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;
 import io.fibry.testing.StackEdge;
+import io.fibry.testing.StressRuns;
 import java.util.ArrayList;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
@@ -80,7 +80,7 @@ class StackSafeLockTest {
 
   @Test
   void eachThreadGetsLockAndHoldsItAlone() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("threads at a lock: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < ROUNDS; round++) {
@@ -108,7 +108,7 @@ class StackSafeLockTest {
   @Promise("8.5")
   @Test
   void fiberThatLeavesQueueWakesNextThread() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("a fiber leaves the queue: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < 20 * ROUNDS; round++) {

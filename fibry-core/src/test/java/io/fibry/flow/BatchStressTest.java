@@ -8,13 +8,13 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
-import io.fibry.StressHarness;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;
 import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.io.IOException;
 import java.time.Duration;
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
  * handled in order.
  */
 class BatchStressTest {
-  private static final long SEED = StressHarness.seed();
+  private static final long SEED = StressRuns.seed();
   private static final long MIN_NANOS = TimeUnit.SECONDS.toNanos(Soak.ON ? 120 : 1);
   private static final int MESSAGES_PER_SENDER = 200;
 

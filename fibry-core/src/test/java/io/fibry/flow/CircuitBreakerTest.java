@@ -12,7 +12,6 @@ import io.fibry.CircuitOpenException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.MailboxFullException;
-import io.fibry.StressHarness;
 import io.fibry.flow.CircuitBreaker.Options;
 import io.fibry.flow.CircuitBreaker.State;
 import io.fibry.mailbox.Mailbox;
@@ -23,6 +22,7 @@ import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.net.URI;
@@ -318,7 +318,7 @@ class CircuitBreakerTest {
   /** Four threads use one breaker, and a third of their calls fail at random. */
   @Test
   void halfOpenBreakerAdmitsOnlyProbes() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("circuit breaker: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var circuit = new CircuitState(8, 4, 0.5, 10, 3);

@@ -7,11 +7,11 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
-import io.fibry.StressHarness;
 import io.fibry.flow.Generator.Output;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +30,7 @@ class FlowsStressTest {
 
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("stress", o -> o.withDeadLetters(letters));
-  private final long seed = StressHarness.seed();
+  private final long seed = StressRuns.seed();
   private final SplittableRandom random = new SplittableRandom(seed);
   private List<String> strategies = List.copyOf(Variants.STRATEGIES.keySet());
 

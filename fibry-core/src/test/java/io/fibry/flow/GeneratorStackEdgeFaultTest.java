@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
-import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.util.SplittableRandom;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,7 +24,7 @@ class GeneratorStackEdgeFaultTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void readerGetsStackOverflowOfProducer(boolean onFiber) {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("overflows of producers: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int i = 0; i < ROUNDS; i++) {

@@ -11,11 +11,11 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
-import io.fibry.StressHarness;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants.Variant;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
@@ -181,7 +181,7 @@ class TimeLimitTest {
   @Promise("24.9")
   @Test
   void noInterruptReachesTheNextMessage() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("time limit: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var realTimeScope = ActorSystem.openScope("real");

@@ -8,8 +8,8 @@ import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import io.fibry.Strategy;
-import io.fibry.StressHarness;
 import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -90,7 +90,7 @@ class FsmStressTest {
 
   @Test
   void messagesAreNeitherLostNorReordered() throws Exception {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("fsm stress: -Dfibry.seed=" + seed);
     for (var strategy : Variants.STRATEGIES.entrySet())
       runSenders(new SplittableRandom(seed), strategy.getKey() + ", -Dfibry.seed=" + seed, strategy.getValue());

@@ -13,6 +13,7 @@ import io.fibry.support.Patience;
 import io.fibry.testing.Clock;
 import io.fibry.testing.Promise;
 import io.fibry.testing.RefusingPort;
+import io.fibry.testing.StressRuns;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.time.Duration;
@@ -141,7 +142,7 @@ class DownloaderRetryTest {
 
   @Test
   void backoffIsShortenedByUpToHalfAtRandom() {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressRuns.seed();
     System.out.println("DownloaderRetryTest -Dfibry.seed=" + seed);
     try (var web = statuses("", 503)) {
       var future =

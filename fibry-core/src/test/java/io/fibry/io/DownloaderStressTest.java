@@ -8,6 +8,7 @@ import io.fibry.io.Downloader.Download;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.SilencedStdErr;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -35,7 +36,7 @@ class DownloaderStressTest {
   private static final int DOWNLOADS = Soak.ON ? 300 : 100;
   private static final int ROUNDS = Soak.ON ? 14 : 7;
 
-  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final long seed = StressRuns.seed();
 
   /** Returns a response with some bytes changed or cut off. */
   private static byte[] malformedResponse(Random random) {

@@ -3,11 +3,11 @@ package io.fibry.net;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.StressHarness;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Descriptors;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -22,7 +22,7 @@ class BodyLimitsFuzzTest {
   @Promise({"27.3", "27.4", "27.5", "27.6", "27.7"})
   @Test
   void limitsOfBodiesHoldForAnyClients() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("limits of bodies: -Dfibry.seed=" + seed);
     long descriptorsBefore = 0;
     int answeredCount = 0;

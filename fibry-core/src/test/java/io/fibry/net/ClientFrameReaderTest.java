@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.io.EOFException;
 import java.io.UncheckedIOException;
 import java.net.ProtocolException;
@@ -117,7 +118,7 @@ class ClientFrameReaderTest {
 
   @Test
   void randomPiecesAreReadAsFramesOrRefused() throws Exception {
-    long seed = Long.getLong("fibry.seed", new Random().nextLong());
+    long seed = StressRuns.seed();
     var random = new Random(seed);
     var acceptor = open(20_000);
     for (int round = 0; round < 100; round++) {

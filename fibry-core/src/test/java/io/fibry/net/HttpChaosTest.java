@@ -10,6 +10,7 @@ import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Descriptors;
 import io.fibry.testing.LeakProbe;
+import io.fibry.testing.StressRuns;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
@@ -28,7 +29,7 @@ class HttpChaosTest {
 
   private static final int MIN_RESPONSE_LENGTH = "HTTP/1.1 100 Continue\r\n\r\n".length();
 
-  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final long seed = StressRuns.seed();
   private final AtomicInteger runningHandlers = new AtomicInteger();
 
   private HttpRoutes routes() {

@@ -10,6 +10,7 @@ import io.fibry.net.http.HttpStatus;
 import io.fibry.net.http.RequestHead;
 import io.fibry.support.Logged;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.io.ByteArrayInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -52,7 +53,7 @@ class HttpFuzzTest {
 
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 1_000);
 
-  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final long seed = StressRuns.seed();
   private final Random random = new Random(seed);
 
   private String mutatedRequest() {

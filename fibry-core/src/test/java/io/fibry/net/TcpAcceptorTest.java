@@ -9,13 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.AskCycleException;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
-import io.fibry.StressHarness;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Descriptors;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
@@ -280,7 +280,7 @@ class TcpAcceptorTest {
 
   @Test
   void clientsMayDisconnectAtAnyMoment() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("disconnecting clients: -Dfibry.seed=" + seed);
     var random = new Random(seed); // used by this thread only, because the seed must repeat all choices
     var greetings = new ConcurrentHashMap<Integer, CompletableFuture<Boolean>>(); // by the port of the client

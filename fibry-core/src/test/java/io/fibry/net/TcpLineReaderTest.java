@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Handler;
 import io.fibry.support.Patience;
+import io.fibry.testing.StressRuns;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.InputStreamReader;
@@ -144,7 +145,7 @@ class TcpLineReaderTest {
 
   @Test
   void randomPiecesGiveSameLinesAsReaderOfJdk() throws Exception {
-    long seed = Long.getLong("fibry.seed", new Random().nextLong());
+    long seed = StressRuns.seed();
     var random = new Random(seed);
     for (int round = 0; round < 60; round++) {
       var sent = new byte[random.nextInt(1 + random.nextInt(30_000))];

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.net.socket.ClientInput;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -75,7 +76,7 @@ class TcpStreamTest {
 
   @Test
   void allReadMethodsReturnSentBytes() {
-    long seed = Long.getLong("fibry.seed", new Random().nextLong());
+    long seed = StressRuns.seed();
     var random = new Random(seed);
     var sent = new byte[300_000];
     random.nextBytes(sent);

@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.StressHarness;
 import io.fibry.support.Certificates;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -131,7 +131,7 @@ class TlsTest {
       for (int count; (count = client.inputStream().read(buffer)) >= 0;)
         client.outputStream().write(buffer, 0, count);
     }, o -> o.withTls(CONTEXT));
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("bytes sent by TLS: -Dfibry.seed=" + seed);
     var sent = new byte[5_000_000];
     new Random(seed).nextBytes(sent);
@@ -279,7 +279,7 @@ class TlsTest {
   @Test
   void serverServesClientsAfterRandomBytes() throws Exception {
     var acceptor = open();
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("random bytes for a TLS server: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int i = 0; i < 200; i++) {

@@ -13,12 +13,12 @@ import io.fibry.ActorWithReturn;
 import io.fibry.ContextPropagator;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
-import io.fibry.StressHarness;
 import io.fibry.flow.Flows;
 import io.fibry.pubsub.Topic;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.StressRuns;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
  * the root scope must get no dead letter.
  */
 class EntitiesScopeStressTest {
-  private static final long SEED = StressHarness.seed();
+  private static final long SEED = StressRuns.seed();
   private static final int THREADS = 4;
   private static final int KEYS = 6;
   private static final int USES = Soak.ON ? 20_000 : 400; // calls by each thread

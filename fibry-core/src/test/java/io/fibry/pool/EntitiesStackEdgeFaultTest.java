@@ -6,11 +6,11 @@ import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
-import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;
 import io.fibry.testing.StackEdge;
+import io.fibry.testing.StressRuns;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
@@ -29,7 +29,7 @@ class EntitiesStackEdgeFaultTest {
   @ParameterizedTest
   @CsvSource({"MESSAGE,false", "MESSAGE,true", "FUTURE,false", "FUTURE,true", "ASK,false", "ASK,true"})
   void entitiesAnswerAndArePassivatedAfterOverflow(Call call, boolean newKeys) {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("overflows at entities: -Dfibry.seed=" + seed);
     var edge = new StackEdge(new SplittableRandom(seed));
     var builder = ActorSystem.anonymous().onFailure(FailurePolicy.resume().withoutLog());

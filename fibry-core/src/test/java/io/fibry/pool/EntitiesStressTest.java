@@ -8,11 +8,11 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
-import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;
 import io.fibry.testing.RecordedLetters;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
@@ -101,7 +101,7 @@ class EntitiesStressTest {
     "of(ForkJoinPool), true, false", "THREAD, true, false"})
   void everyMessageIsHandledOnceInOrderByOneActorAtATime(String strategy, boolean onManualClock,
       boolean sendsAskExit) throws Exception {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("entities stress: -Dfibry.seed=" + seed);
     String label = strategy + ", -Dfibry.seed=" + seed;
     var random = new SplittableRandom(seed);

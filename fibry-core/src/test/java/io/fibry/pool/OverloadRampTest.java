@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
-import io.fibry.StressHarness;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.LoadGenerator.Call;
@@ -15,6 +14,7 @@ import io.fibry.pool.LoadGenerator.Side;
 import io.fibry.pool.LoadGenerator.Span;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -41,7 +41,7 @@ class OverloadRampTest {
   private static final double MIN_GOOD_SHARE = 0.9;
   private static final int LATE_PERCENTILE = 95;
 
-  private final long seed = StressHarness.seed();
+  private final long seed = StressRuns.seed();
   private final ActorScope scope = ActorSystem.openScope("overload");
   private final ExecutorService perRequest = Executors.newVirtualThreadPerTaskExecutor();
   private final Semaphore resources = new Semaphore(LoadGenerator.RESOURCES, true);

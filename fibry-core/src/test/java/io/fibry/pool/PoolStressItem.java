@@ -5,7 +5,7 @@ import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.MailboxFullException;
 import io.fibry.Request;
-import io.fibry.testing.StressWaits;
+import io.fibry.testing.StressRuns;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -51,7 +51,7 @@ final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable
 
   /** Waits until the future is complete, and records its failure. */
   void settle() throws InterruptedException {
-    if (future != null) failure = StressWaits.failure(future, number);
+    if (future != null) failure = StressRuns.failure(future, number);
   }
 
   boolean hasOutcome() {

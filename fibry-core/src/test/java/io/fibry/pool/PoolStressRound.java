@@ -12,7 +12,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.PoolStressItem.Kind;
 import io.fibry.support.Patience;
-import io.fibry.testing.StressWaits;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -304,8 +304,8 @@ final class PoolStressRound {
       threads.add((random.nextBoolean() ? Thread.ofVirtual() : Thread.ofPlatform())
           .start(() -> send(sender, senderRandom)));
     }
-    StressWaits.runWithState(() -> threads.forEach(Patience::awaitEnd), this::describe);
-    StressWaits.runWithState(() -> Patience.awaitEnd(pool::waitForExit), this::describe);
+    StressRuns.runWithState(() -> threads.forEach(Patience::awaitEnd), this::describe);
+    StressRuns.runWithState(() -> Patience.awaitEnd(pool::waitForExit), this::describe);
     poolEnded = true;
     for (var item : items) item.settle();
     if (!scope.awaitQuiescence(Patience.LONG)) fault("the scope does not become quiet");

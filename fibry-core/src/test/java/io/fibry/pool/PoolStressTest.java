@@ -1,8 +1,8 @@
 package io.fibry.pool;
 
-import io.fibry.StressHarness;
 import io.fibry.testing.Promise;
 import io.fibry.testing.SilencedStdErr;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -18,10 +18,10 @@ class PoolStressTest {
   @Promise("20.8")
   @Test
   void everyMessageHasOneOutcomeAndPoolsObeyTheirLimits() throws InterruptedException {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("pools: -Dfibry.seed=" + seed);
     long end = System.nanoTime()
-        + TimeUnit.MILLISECONDS.toNanos(StressHarness.millis(600));
+        + TimeUnit.MILLISECONDS.toNanos(StressRuns.millis(600));
     int rounds = 0;
 
     while (rounds < MIN_ROUNDS || System.nanoTime() < end) play(seed + rounds++);

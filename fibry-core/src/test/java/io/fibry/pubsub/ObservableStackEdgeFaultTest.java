@@ -1,11 +1,11 @@
 package io.fibry.pubsub;
 
 import io.fibry.ActorSystem;
-import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;
 import io.fibry.testing.StackEdge;
+import io.fibry.testing.StressRuns;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
@@ -16,7 +16,7 @@ class ObservableStackEdgeFaultTest {
   private static final int ROUNDS = Soak.ON ? 2_000 : 60;
   private static final int LAST_VALUE = -7;
 
-  private final long seed = StressHarness.seed();
+  private final long seed = StressRuns.seed();
   private final StackEdge edge = new StackEdge(new SplittableRandom(seed));
 
   @BeforeEach

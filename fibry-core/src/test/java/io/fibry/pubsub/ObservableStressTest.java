@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
 import io.fibry.Strategy;
-import io.fibry.StressHarness;
 import io.fibry.pubsub.ObservableMap.Change;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -27,7 +27,7 @@ class ObservableStressTest {
   private static final int CHANGES = 300;
   private static final long MILLIS = Soak.ON ? 1_000 : 250;
 
-  private final long seed = StressHarness.seed();
+  private final long seed = StressRuns.seed();
 
   private interface Round {
     void play(SplittableRandom random, Strategy strategy) throws Exception;

@@ -7,11 +7,11 @@ import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Strategy;
-import io.fibry.StressHarness;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,7 +57,7 @@ class TopicStressTest {
     }
   }
 
-  private final long seed = StressHarness.seed();
+  private final long seed = StressRuns.seed();
   private final AtomicIntegerArray lastBegun = new AtomicIntegerArray(PUBLISHERS);
   private final AtomicIntegerArray lastPublished = new AtomicIntegerArray(PUBLISHERS);
   private final List<Inbox> inboxes = new ArrayList<>();
@@ -68,7 +68,7 @@ class TopicStressTest {
   void messagesToOpenSubscriptionArriveOnceInOrder() {
     System.out.println("topics: -Dfibry.seed=" + seed);
     var strategies = List.copyOf(Variants.STRATEGIES.values());
-    long end = System.nanoTime() + StressHarness.millis(600) * 1_000_000;
+    long end = System.nanoTime() + StressRuns.millis(600) * 1_000_000;
     for (int round = 0; round < strategies.size() || System.nanoTime() < end; round++) {
       var random = new SplittableRandom(seed + round);
       var strategy = strategies.get(round % strategies.size());

@@ -8,7 +8,6 @@ import io.fibry.ActorWithReturn;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
-import io.fibry.StressHarness;
 import io.fibry.engine.cell.ActorInternals;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.message.RequestFuture;
@@ -16,7 +15,7 @@ import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.SilencedStdErr;
-import io.fibry.testing.StressWaits;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.util.ArrayList;
 import java.util.List;
@@ -118,10 +117,10 @@ class PoolStackEdgeFaultTest {
     String findViolation() throws Exception {
       // these sends start drains for stranded rights to run
       for (int i = 0; i < 8; i++) pool.sendMessageReturn(PROBE_NUMBER - i);
-      StressWaits.runWithState(() -> Patience.value(pool.sendMessageReturn(PROBE_NUMBER)),
+      StressRuns.runWithState(() -> Patience.value(pool.sendMessageReturn(PROBE_NUMBER)),
           () -> "the pool is dead" + state());
       for (var future : futures)
-        StressWaits.runWithState(() -> StressWaits.awaitOutcome(future), () -> "a request is incomplete" + state());
+        StressRuns.runWithState(() -> StressRuns.awaitOutcome(future), () -> "a request is incomplete" + state());
       if (!nested) Patience.eventually(() -> cell().isIdle());
       for (int i = 0; i <= depth; i++) {
         if (handled.get(i) > 1) return i + " was handled " + handled.get(i) + " times, the max depth was " + depth;
@@ -129,7 +128,7 @@ class PoolStackEdgeFaultTest {
           return i + " was accepted and not handled, the max depth was " + depth;
       }
       pool.sendPoisonPill();
-      StressWaits.runWithState(() -> Patience.awaitEnd(pool::waitForExit), () -> "the pool does not end" + state());
+      StressRuns.runWithState(() -> Patience.awaitEnd(pool::waitForExit), () -> "the pool does not end" + state());
       return cell().isIdle() ? null : "the pool is not idle: " + cell().activity();
     }
 
@@ -174,7 +173,7 @@ class PoolStackEdgeFaultTest {
   @ParameterizedTest
   @MethodSource("cases")
   void acceptedMessagesAreHandledAfterOverflow(String strategy, String kind, SendMethod method) throws Exception {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("overflows of sends to pools: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     int maxDepth = MAX_DEPTH;
@@ -203,17 +202,17 @@ class PoolStackEdgeFaultTest {
       stopper.start();
       stopper.join();
 
-      StressWaits.runWithState(() -> Patience.awaitEnd(episode.pool::waitForExit), episode::state);
+      StressRuns.runWithState(() -> Patience.awaitEnd(episode.pool::waitForExit), episode::state);
       for (int number = 0; number < 10; number++) {
         var request = episode.futures.get(number);
         int handled = episode.handled.get(number);
-        StressWaits.runWithState(() -> StressWaits.awaitOutcome(request),
+        StressRuns.runWithState(() -> StressRuns.awaitOutcome(request),
             () -> "a request handled " + handled + " times, begun " + ((RequestFuture<?>) (Object) request).isBegun()
                 + ((ActorScope) episode.cell().owner()).report());
       }
       // on a slow machine the kill grace may end first: the pool is then cut off, and ends before
       // its workers
-      StressWaits.runWithState(() -> Patience.eventually(() -> episode.cell().workersAndSelf().size() == 1),
+      StressRuns.runWithState(() -> Patience.eventually(() -> episode.cell().workersAndSelf().size() == 1),
           episode::state);
     }
   }

@@ -10,7 +10,6 @@ import io.fibry.DeadLetter;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
-import io.fibry.StressHarness;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -18,7 +17,7 @@ import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;
 import io.fibry.testing.SilencedStdErr;
-import io.fibry.testing.StressWaits;
+import io.fibry.testing.StressRuns;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -151,7 +150,7 @@ class StackEdgeFaultTest {
     /** Returns the first violation, or null. */
     String findViolation() throws Exception {
       var cell = (Cell) (Exitable) receiver;
-      StressWaits.runWithState(() -> Patience.value(receiver.sendMessageReturn(PROBE_NUMBER)),
+      StressRuns.runWithState(() -> Patience.value(receiver.sendMessageReturn(PROBE_NUMBER)),
           () -> "the receiver is dead: phase " + ActorInternals.phase(cell) + ", drained by " + cell.drain()
               + ", stranded "
               + ActorInternals.strandedNode(cell) + ", the max depth was " + depth);
@@ -217,7 +216,7 @@ class StackEdgeFaultTest {
   void acceptedMessagesAreHandledAfterOverflow(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
       throws Exception {
     try (var worker = new Worker()) {
-      long seed = StressHarness.seed();
+      long seed = StressRuns.seed();
       System.out.println("overflows of sends: -Dfibry.seed=" + seed);
       var random = new SplittableRandom(seed);
       int maxDepth = MAX_DEPTH;

@@ -2,8 +2,8 @@ package io.fibry.engine.jvm;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.StressHarness;
 import io.fibry.support.Patience;
+import io.fibry.testing.StressRuns;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -26,7 +26,7 @@ class CoarseClockTest {
    */
   @Test
   void readerSeesClockAdvanceWhileClockIsAboutToStop() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("coarse clock: -Dfibry.seed=" + seed);
     var clock = new CoarseClock(Duration.ofNanos(50_000), 2); // stops after two updates, until the next read
     var random = new SplittableRandom(seed);

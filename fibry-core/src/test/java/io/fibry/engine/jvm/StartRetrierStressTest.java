@@ -2,8 +2,8 @@ package io.fibry.engine.jvm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.StressHarness;
 import io.fibry.support.Patience;
+import io.fibry.testing.StressRuns;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -33,7 +33,7 @@ class StartRetrierStressTest {
 
   @RepeatedTest(5)
   void taskWhoseStartFailedRunsOnce() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("start retrier: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var runs = new AtomicIntegerArray(ADDERS * TASKS_PER_ADDER);
@@ -71,7 +71,7 @@ class StartRetrierStressTest {
   /** While memory is short, more starts fail than the retrier has slots. */
   @RepeatedTest(5)
   void tasksBeyondSlotsOfRetrierRunOnce() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("more starts than slots: -Dfibry.seed=" + seed);
     int tasksPerThread = 2_000;
     var hasMemory = new AtomicBoolean();

@@ -8,14 +8,13 @@ import io.fibry.ActorScope;
 import io.fibry.AskCycleException;
 import io.fibry.Request;
 import io.fibry.Strategy;
-import io.fibry.StressHarness;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
-import io.fibry.testing.StressWaits;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -155,7 +154,7 @@ class PoolWaitCycleStressTest {
 
   @Test
   void everyCycleIsFoundAndNoAlarmIsFalse() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("cycles of pools:  -Dfibry.seed=" + seed);
     var random = new Random(seed);
     long end = System.nanoTime()
@@ -188,7 +187,7 @@ class PoolWaitCycleStressTest {
         });
       });
     }
-    StressWaits.runWithState(() -> Patience.await(visitsEnded), () -> "a visit hangs, "
+    StressRuns.runWithState(() -> Patience.await(visitsEnded), () -> "a visit hangs, "
         + "seed " + seed + ": " + members.stream().map(member -> member.kind).toList() + faults + scope.dump());
     actorsClosing = true;
     for (var member : members) member.actor.close();

@@ -10,7 +10,6 @@ import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.Request;
 import io.fibry.Strategy;
-import io.fibry.StressHarness;
 import io.fibry.engine.cell.Cell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -18,7 +17,7 @@ import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Job;
 import io.fibry.testing.Promise;
-import io.fibry.testing.StressWaits;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,7 +54,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * member, and the members that wait for it, may continue.
  */
 class WaitCycleStressTest {
-  private static final long SEED = StressHarness.seed();
+  private static final long SEED = StressRuns.seed();
   private static final Duration TEST_TIME = Soak.ON ? Duration.ofSeconds(60) : Duration.ofMillis(600);
   private static final Duration WAIT_LIMIT = Duration.ofHours(1);
   private static final long CHECK_INTERVAL = 20_000_000; // ns between two checks for missed cycles
@@ -329,7 +328,7 @@ class WaitCycleStressTest {
         });
       });
     }
-    StressWaits.runWithState(() -> Patience.await(visitsEnded),
+    StressRuns.runWithState(() -> Patience.await(visitsEnded),
         () -> "a visit hangs, seed " + SEED + faults);
     actorsClosing = true;
     for (var member : members) member.actor.close();

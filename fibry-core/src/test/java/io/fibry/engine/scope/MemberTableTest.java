@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
-import io.fibry.StressHarness;
 import io.fibry.engine.cell.Cell;
 import io.fibry.support.Patience;
+import io.fibry.testing.StressRuns;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -83,7 +83,7 @@ class MemberTableTest {
    */
   @Test
   void tableHasSameMembersAsModel() {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("members of a scope: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int round = 0; round < 20; round++) {

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.StressHarness;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.net.RawClient;
@@ -15,6 +14,7 @@ import io.fibry.net.socket.ExchangePermit;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -280,7 +280,7 @@ class ExchangePermitTest {
   @Promise("27.4")
   @Test
   void limitsHoldForExchangesOfManyThreads() throws Exception {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("exchange permits: -Dfibry.seed=" + seed);
     int limit = 1 + (int) (seed & 3);
     var permits = pool(limit);

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.StressHarness;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -110,7 +110,7 @@ class ClientOutboxTest {
   @Promise("25.8")
   @Test
   void linesOfManySendersArriveOnceAndInOrder() throws Exception {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("outbox: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     int cutOffCount = 0;
@@ -184,7 +184,7 @@ class ClientOutboxTest {
   @Promise("25.8")
   @Test
   void memoryForClientThatReadsNothingIsBounded() throws Exception {
-    long seed = StressHarness.seed();
+    long seed = StressRuns.seed();
     System.out.println("outbox without a reader: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int round = 0; round < ROUNDS; round++) {

@@ -8,6 +8,7 @@ import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.net.UdpServer;
 import io.fibry.support.Patience;
+import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.Test;
  * and its counts must add up.
  */
 class UdpStressTest {
-  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final long seed = StressRuns.seed();
 
   @Test
   void anyServerEndsAndItsCountsAddUp() {

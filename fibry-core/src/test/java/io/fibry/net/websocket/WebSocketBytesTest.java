@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.testing.StressRuns;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** Compares the code for masks and UTF-8 with simpler code. */
 class WebSocketBytesTest {
-  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final long seed = StressRuns.seed();
   private final Random random = new Random(seed);
 
   @Test

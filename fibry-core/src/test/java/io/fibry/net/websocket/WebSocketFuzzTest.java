@@ -11,6 +11,7 @@ import io.fibry.net.http.HttpListener;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import java.io.ByteArrayOutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.Test;
 class WebSocketFuzzTest {
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 600);
 
-  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final long seed = StressRuns.seed();
   private final Random random = new Random(seed);
   private final ServerScope net = new ServerScope();
   private final HttpServer server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().webSocket("/",

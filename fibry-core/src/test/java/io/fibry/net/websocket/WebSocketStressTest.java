@@ -10,6 +10,7 @@ import io.fibry.net.WebSocketConnection;
 import io.fibry.net.http.HttpListener;
 import io.fibry.support.Patience;
 import io.fibry.testing.Promise;
+import io.fibry.testing.StressRuns;
 import io.fibry.time.ManualScheduler;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class WebSocketStressTest {
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 300);
 
-  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final long seed = StressRuns.seed();
   private final Random random = new Random(seed);
   // the clock does not advance, because otherwise a client would have only two seconds to close
   private final ServerScope net = new ServerScope(o -> o.withScheduler(new ManualScheduler()));
