@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
+import io.fibry.stress.StressHarness;
 import io.fibry.support.Child;
 import io.fibry.support.Soak;
 import io.fibry.testing.Promise;

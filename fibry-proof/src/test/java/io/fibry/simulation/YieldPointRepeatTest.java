@@ -3,7 +3,6 @@ package io.fibry.simulation;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import io.fibry.EngineRounds;
 import io.fibry.durable.CrashRound;
 import io.fibry.pool.PoolRounds;
 import io.fibry.simulation.Simulation.Options;
@@ -11,6 +10,7 @@ import io.fibry.simulation.Simulation.Program;
 import io.fibry.simulation.agent.AgentAttacher;
 import io.fibry.simulation.run.RunEvents;
 import io.fibry.simulation.run.SimulationCarrier;
+import io.fibry.stress.EngineRounds;
 import io.fibry.support.Soak;
 import io.fibry.yieldpoint.YieldPointAgent;
 import io.fibry.yieldpoint.YieldPointLoader;

@@ -1,5 +1,6 @@
-package io.fibry;
+package io.fibry.stress;
 
+import io.fibry.Strategy;
 import io.fibry.testing.StressRuns;
 import java.util.ArrayList;
 import java.util.List;

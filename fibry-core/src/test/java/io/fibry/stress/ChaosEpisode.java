@@ -1,5 +1,17 @@
-package io.fibry;
+package io.fibry.stress;
 
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.AskCycleException;
+import io.fibry.AskTimeoutException;
+import io.fibry.DeadLetter;
+import io.fibry.FailurePolicy;
+import io.fibry.Request;
+import io.fibry.RequestException;
+import io.fibry.Strategy;
 import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;

@@ -1,7 +1,14 @@
-package io.fibry;
+package io.fibry.stress;
 
-import static io.fibry.OracleMessage.Kind;
+import static io.fibry.stress.OracleMessage.Kind;
 
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.Strategy;
 import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;

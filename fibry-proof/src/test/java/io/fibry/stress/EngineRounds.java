@@ -1,5 +1,10 @@
-package io.fibry;
+package io.fibry.stress;
 
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.AskTimeoutException;
+import io.fibry.Seeds;
+import io.fibry.Strategy;
 import io.fibry.simulation.Simulation;
 import io.fibry.testing.Variants;
 import java.time.Duration;

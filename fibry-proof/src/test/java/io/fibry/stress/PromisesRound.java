@@ -1,5 +1,12 @@
-package io.fibry;
+package io.fibry.stress;
 
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorStoppedException;
+import io.fibry.AskTimeoutException;
+import io.fibry.FailurePolicy;
+import io.fibry.Request;
+import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.simulation.Simulation;

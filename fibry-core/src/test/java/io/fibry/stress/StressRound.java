@@ -1,5 +1,12 @@
-package io.fibry;
+package io.fibry.stress;
 
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.DeadLetter;
+import io.fibry.FailurePolicy;
+import io.fibry.Strategy;
 import io.fibry.engine.cell.ActorInternals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;

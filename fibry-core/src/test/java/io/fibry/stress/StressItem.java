@@ -1,5 +1,10 @@
-package io.fibry;
+package io.fibry.stress;
 
+import io.fibry.ActorStoppedException;
+import io.fibry.AskTimeoutException;
+import io.fibry.DeadLetter;
+import io.fibry.MailboxFullException;
+import io.fibry.Request;
 import io.fibry.testing.StressRuns;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;

@@ -1,6 +1,6 @@
-package io.fibry;
+package io.fibry.stress;
 
-import io.fibry.StressItem.Kind;
+import io.fibry.stress.StressItem.Kind;
 import io.fibry.support.Patience;
 import io.fibry.testing.StressRuns;
 import java.time.Duration;

@@ -1,5 +1,6 @@
-package io.fibry;
+package io.fibry.stress;
 
+import io.fibry.Seeds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 

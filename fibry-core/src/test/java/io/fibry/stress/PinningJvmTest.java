@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.stress;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

@@ -1,5 +1,6 @@
-package io.fibry;
+package io.fibry.stress;
 
+import io.fibry.Strategy;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
