@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests dead letters, which are messages that no handler finished. {@link MailboxesTest} tests
+ * Tests dead letters, which are messages that no handler finished. {@code MailboxesTest} tests
  * their reasons for each mailbox.
  */
 class DeadLetterTest {

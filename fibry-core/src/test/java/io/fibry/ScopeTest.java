@@ -26,7 +26,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests the members and the options of a scope. {@link ScopeCloseTest} tests its close. */
+/** Tests the members and the options of a scope. {@code ScopeCloseTest} tests its close. */
 class ScopeTest {
   private final List<Object> log = new CopyOnWriteArrayList<>();
 

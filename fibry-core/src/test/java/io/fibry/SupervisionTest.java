@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests actors whose handler throws. {@code SuspensionTest} tests the backoff, and
- * {@link ScopePolicyTest} tests the decisions of a scope.
+ * {@code ScopePolicyTest} tests the decisions of a scope.
  */
 class SupervisionTest {
   private final RecordedLetters letters = new RecordedLetters();
