@@ -25,7 +25,6 @@ import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
-import io.fibry.testing.StressRuns;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;

@@ -2,7 +2,6 @@ package io.fibry.pool;
 
 import io.fibry.AskTimeoutException;
 import io.fibry.MailboxFullException;
-import io.fibry.testing.StressRuns;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.TextContextPropagator;
 import io.fibry.spi.BlockBuilder;
