@@ -3,43 +3,25 @@ package io.fibry.flow;
 import static io.fibry.flow.NullAssertion.assertNullRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.PoolPolicy;
 import io.fibry.support.Patience;
-import io.fibry.testing.Gate;
-import io.fibry.testing.RecordedLetters;
-import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class BatchBuilderTest {
+class BatchBuilderTest extends BatchFixture {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  private final ManualScheduler clock = new ManualScheduler();
-  private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope =
-      ActorSystem.openScope("batches", o -> o.withScheduler(clock).withDeadLetters(letters));
-  private final List<Object> received = new CopyOnWriteArrayList<>();
-
-  @AfterEach
-  void close() {
-    Gate.openAll();
-    scope.closeWithin(Patience.LONG);
-  }
-
-  private void awaitQuiet() {
-    assertTrue(scope.awaitQuiescence(Patience.LONG));
+  BatchBuilderTest() {
+    super(ActorScope.Options::withScheduler);
   }
 
   @Test

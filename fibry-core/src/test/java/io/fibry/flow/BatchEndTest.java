@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
-import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.DeadLetter;
@@ -22,7 +21,6 @@ import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.LeakProbe;
 import io.fibry.testing.Promise;
-import io.fibry.testing.RecordedLetters;
 import io.fibry.testing.Variants;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -31,30 +29,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests that the end of a batch loses no message. */
-class BatchEndTest {
+class BatchEndTest extends BatchFixture {
   private static final Duration ONE_DAY = Duration.ofDays(1);
 
-  private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope = ActorSystem.openScope("ends",
-      o -> o.withDeadLetters(letters).withDrainLimit(Patience.LONG).withKillGrace(Duration.ofHours(1)));
-  private final List<Object> received = new CopyOnWriteArrayList<>();
-
-  @AfterEach
-  void close() {
-    Gate.openAll();
-    scope.closeWithin(Patience.LONG);
-  }
-
-  private void awaitQuiet() {
-    assertTrue(scope.awaitQuiescence(Patience.LONG));
+  BatchEndTest() {
+    super((o, clock) -> o.withDrainLimit(Patience.LONG).withKillGrace(Duration.ofHours(1)));
   }
 
   // ---- the end of a batch

@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
@@ -18,7 +16,6 @@ import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
-import io.fibry.testing.RecordedLetters;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,26 +25,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests that a failure loses no message of a batch and repeats none. */
-class BatchFailureTest {
+class BatchFailureTest extends BatchFixture {
   private static final Duration ONE_DAY = Duration.ofDays(1);
 
-  private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope =
-      ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofHours(1)));
-  private final List<Object> received = new CopyOnWriteArrayList<>();
-
-  @AfterEach
-  void close() {
-    Gate.openAll();
-    scope.closeWithin(Patience.LONG);
-  }
-
-  private void awaitQuiet() {
-    assertTrue(scope.awaitQuiescence(Patience.LONG));
+  BatchFailureTest() {
+    super((o, clock) -> o.withKillGrace(Duration.ofHours(1)));
   }
 
   /**

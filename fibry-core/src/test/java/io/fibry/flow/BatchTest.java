@@ -3,7 +3,6 @@ package io.fibry.flow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorScope;
@@ -20,9 +19,7 @@ import io.fibry.support.Patience;
 import io.fibry.testing.Clock;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
-import io.fibry.testing.RecordedLetters;
 import io.fibry.testing.Variants;
-import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,34 +30,21 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests how messages are gathered; see also {@link BatchFailureTest} and {@link BatchEndTest}. */
-class BatchTest {
+class BatchTest extends BatchFixture {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  private final ManualScheduler clock = new ManualScheduler();
-  private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope =
-      ActorSystem.openScope("batches", o -> o.withScheduler(clock).withDeadLetters(letters));
-  private final List<Object> received = new CopyOnWriteArrayList<>();
+  BatchTest() {
+    super(ActorScope.Options::withScheduler);
+  }
 
   static List<String> strategies() {
     return List.copyOf(Variants.STRATEGIES.keySet());
-  }
-
-  @AfterEach
-  void close() {
-    Gate.openAll();
-    scope.closeWithin(Patience.LONG);
-  }
-
-  private void awaitQuiet() {
-    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   // ---- on every strategy

@@ -6,8 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
@@ -17,26 +15,18 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
-import io.fibry.testing.RecordedLetters;
 import io.fibry.testing.Variants;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests topics with subscribers on every strategy. */
-class TopicContractTest {
-  private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope =
-      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
-  private final List<Object> received = new CopyOnWriteArrayList<>();
-
+class TopicContractTest extends TopicFixture {
   static Stream<String> strategies() {
     return Variants.STRATEGIES.keySet().stream();
   }
@@ -45,12 +35,6 @@ class TopicContractTest {
     return Topic.open(
         scope.named("topic").strategy(Variants.STRATEGIES.get(strategy))
             .onFailure(FailurePolicy.resume().withoutLog()));
-  }
-
-  @AfterEach
-  void cleanUp() {
-    Gate.openAll();
-    scope.closeWithin(Patience.LONG);
   }
 
   // ---- publishing

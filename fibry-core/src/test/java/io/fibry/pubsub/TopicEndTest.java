@@ -6,34 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
-import io.fibry.testing.RecordedLetters;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class TopicEndTest {
-  private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope =
-      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
+class TopicEndTest extends TopicFixture {
   private final Topic<Object> topic = Topic.open(scope.named("topic"));
-  private final List<Object> received = new CopyOnWriteArrayList<>();
-
-  @AfterEach
-  void cleanUp() {
-    Gate.openAll();
-    scope.closeWithin(Patience.LONG);
-  }
 
   @Test
   void secondCloseOfTopicOrSubscriptionHasNoEffect() {

@@ -4,8 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
@@ -15,32 +13,18 @@ import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
-import io.fibry.testing.RecordedLetters;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class TopicExecutorTest {
-  private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope =
-      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
+class TopicExecutorTest extends TopicFixture {
   private final Topic<Object> topic = Topic.open(scope.named("topic"));
-  private final List<Object> received = new CopyOnWriteArrayList<>();
-
-  @AfterEach
-  void cleanUp() {
-    Gate.openAll();
-    scope.closeWithin(Patience.LONG);
-  }
 
   private static void fail(Object message) {
     throw new IllegalStateException("cannot do " + message);

@@ -7,8 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Handler;
@@ -18,28 +16,15 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
-import io.fibry.testing.RecordedLetters;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class TopicTest {
-  private final RecordedLetters letters = new RecordedLetters();
-  private final ActorScope scope =
-      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
+class TopicTest extends TopicFixture {
   private final Topic<Object> topic = Topic.open(scope.named("topic"));
-  private final List<Object> received = new CopyOnWriteArrayList<>();
-
-  @AfterEach
-  void cleanUp() {
-    Gate.openAll();
-    scope.closeWithin(Patience.LONG);
-  }
 
   @Test
   void messageWithoutSubscribersIsNoDeadLetter() {
