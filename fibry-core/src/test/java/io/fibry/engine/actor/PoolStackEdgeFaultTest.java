@@ -1,10 +1,10 @@
 package io.fibry.engine.actor;
 
+import static io.fibry.testing.OverflowingSender.MAX_DEPTH;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
-import io.fibry.ActorWithReturn;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
@@ -14,15 +14,13 @@ import io.fibry.engine.message.RequestFuture;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.OverflowingSender;
+import io.fibry.testing.OverflowingSender.Verb;
 import io.fibry.testing.SilencedStdErr;
 import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -38,8 +36,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @ExtendWith(SilencedStdErr.class)
 class PoolStackEdgeFaultTest {
-  private static final int MAX_DEPTH = 60_000;
-  private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(MAX_DEPTH).toArray(Integer[]::new);
   private static final Integer PROBE_NUMBER = -1;
   private static final int EPISODES = Integer.getInteger("fibry.episodes", 0) > 0 ? Integer.getInteger("fibry.episodes")
       : Soak.ON ? 1_000 : 6;
@@ -52,96 +48,52 @@ class PoolStackEdgeFaultTest {
       "weighted", builder -> Pools.weighted(builder, 3, (Integer number) -> 1 + (number & 1)),
       "byKey", builder -> Pools.byKey(builder, 2, (Integer number) -> number & 3));
 
-  enum SendMethod { MESSAGE, FUTURE, ASK }
-
   /** One pool, and one sender whose stack overflows. */
-  private static final class Episode implements Runnable {
-    private final AtomicIntegerArray handled = new AtomicIntegerArray(MAX_DEPTH);
-    private final boolean[] accepted = new boolean[MAX_DEPTH];
-    private final List<CompletableFuture<Integer>> futures = new ArrayList<>(MAX_DEPTH);
-    private final ActorWithReturn<Integer, Integer> pool;
-    private final SendMethod method;
-    private final int firstDepth; // the depth of the first send
+  private static final class Episode extends OverflowingSender {
     // if true, workers run on the sender's stack, so their handlers may overflow, too
     private final boolean nested;
-    private int depth;
 
-    Episode(UnaryOperator<ActorBuilder<Integer>> kind, Strategy strategy, SendMethod method, int firstDepth) {
-      this.method = method;
-      this.firstDepth = firstDepth;
+    Episode(UnaryOperator<ActorBuilder<Integer>> kind, Strategy strategy, Verb verb, int firstDepth) {
+      super(kind.apply(Variants.scope(o -> o).anonymous().protocol(Integer.class).strategy(strategy)
+          .onFailure(FailurePolicy.resume().withoutLog())), verb, firstDepth);
       this.nested = strategy == Strategy.CALLER;
-      this.pool = kind.apply(Variants.scope(o -> o).anonymous().protocol(Integer.class).strategy(strategy)
-          .onFailure(FailurePolicy.resume().withoutLog())).newActorWithReturn((Integer number) -> {
-            if (number >= 0) handled.incrementAndGet(number);
-            return number;
-          });
     }
 
     Cell cell() {
-      return (Cell) (Exitable) pool;
-    }
-
-    @Override
-    public void run() {
-      try {
-        descend(0);
-      } catch (StackOverflowError expected) {
-        // the overflow is intended
-      }
-    }
-
-    private void descend(int level) {
-      depth = level;
-      if (level >= firstDepth) send(level);
-      if (level < MAX_DEPTH - 1) descend(level + 1);
-    }
-
-    private void send(int level) {
-      switch (method) {
-        case MESSAGE -> accepted[level] = pool.sendMessage(NUMBERS[level]);
-        case FUTURE -> {
-          var future = pool.sendMessageReturn(NUMBERS[level]);
-          accepted[level] = true;
-          futures.add(future);
-        }
-        case ASK -> accepted[level] = pool.ask(NUMBERS[level]) != null;
-      }
+      return (Cell) (Exitable) receiver;
     }
 
     boolean handledAllAccepted() {
-      for (int i = 0; i <= depth; i++) if (accepted[i] && handled.get(i) != 1 && !nested) return false;
-      return true;
+      return nested || unhandledCount() == 0;
     }
 
     /** Returns the first violation, or null. */
     String findViolation() throws Exception {
       // these sends start drains for stranded rights to run
-      for (int i = 0; i < 8; i++) pool.sendMessageReturn(PROBE_NUMBER - i);
-      StressRuns.runWithState(() -> Patience.value(pool.sendMessageReturn(PROBE_NUMBER)),
+      for (int i = 0; i < 8; i++) receiver.sendMessageReturn(PROBE_NUMBER - i);
+      StressRuns.runWithState(() -> Patience.value(receiver.sendMessageReturn(PROBE_NUMBER)),
           () -> "the pool is dead" + state());
       for (var future : futures)
         StressRuns.runWithState(() -> StressRuns.awaitOutcome(future), () -> "a request is incomplete" + state());
       if (!nested) Patience.eventually(() -> cell().isIdle());
-      for (int i = 0; i <= depth; i++) {
-        if (handled.get(i) > 1) return i + " was handled " + handled.get(i) + " times, the max depth was " + depth;
-        if (accepted[i] && handled.get(i) != 1 && !nested)
-          return i + " was accepted and not handled, the max depth was " + depth;
-      }
-      pool.sendPoisonPill();
-      StressRuns.runWithState(() -> Patience.awaitEnd(pool::waitForExit), () -> "the pool does not end" + state());
+      var wrongCount = findWrongCount(nested);
+      if (wrongCount != null) return wrongCount;
+      receiver.sendPoisonPill();
+      StressRuns.runWithState(() -> Patience.awaitEnd(receiver::waitForExit), () -> "the pool does not end" + state());
       return cell().isIdle() ? null : "the pool is not idle: " + cell().activity();
     }
 
     private String state() {
       return ": phase " + ActorInternals.phase(cell()) + ", " + cell().activity() + ", stranded "
           + ActorInternals.strandedNode(cell())
-          + ", the max depth was " + depth;
+          + ", the max depth was " + depth();
     }
   }
 
   static Stream<Object[]> cases() {
     return Stream.of("FIBER", "THREAD", "CALLER").flatMap(strategy -> KINDS.keySet().stream().sorted()
-        .flatMap(kind -> Stream.of(SendMethod.values()).map(method -> new Object[] {strategy, kind, method})));
+        .flatMap(kind -> Stream.of(Verb.MESSAGE, Verb.FUTURE, Verb.ASK)
+            .map(verb -> new Object[] {strategy, kind, verb})));
   }
 
   private static Strategy strategy(String name) {
@@ -150,17 +102,13 @@ class PoolStackEdgeFaultTest {
 
   @ParameterizedTest
   @MethodSource("cases")
-  void poolHandlesNextMessageAfterOverflowInsideSend(String strategy, String kind, SendMethod method) throws Exception {
+  void poolHandlesNextMessageAfterOverflowInsideSend(String strategy, String kind, Verb verb) throws Exception {
     int[] overflowDepths = new int[2];
     for (int i = 0; i < EPISODES; i++) {
       int stackKind = i % 4 == 3 ? 1 : 0; // 1: the sender has the stack of a virtual thread
-      var episode = new Episode(KINDS.get(kind), strategy(strategy), method,
+      var episode = new Episode(KINDS.get(kind), strategy(strategy), verb,
           overflowDepths[stackKind] == 0 ? MAX_DEPTH : Math.max(0, overflowDepths[stackKind] - 100 - 40 * (i % 20)));
-      var sender =
-          stackKind == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
-      sender.start();
-      sender.join();
-      overflowDepths[stackKind] = episode.depth;
+      overflowDepths[stackKind] = episode.play(stackKind == 1);
 
       assertNull(episode.findViolation(), "episode " + i);
     }
@@ -172,21 +120,18 @@ class PoolStackEdgeFaultTest {
    */
   @ParameterizedTest
   @MethodSource("cases")
-  void acceptedMessagesAreHandledAfterOverflow(String strategy, String kind, SendMethod method) throws Exception {
+  void acceptedMessagesAreHandledAfterOverflow(String strategy, String kind, Verb verb) throws Exception {
     long seed = StressRuns.seed();
     System.out.println("overflows of sends to pools: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     int maxDepth = MAX_DEPTH;
     for (int i = 0; i < EPISODES; i++) {
-      var episode = new Episode(KINDS.get(kind), strategy(strategy), method,
+      var episode = new Episode(KINDS.get(kind), strategy(strategy), verb,
           Math.max(0, maxDepth - 1 - random.nextInt(1_000)));
-      var sender = new Thread(null, episode, "sender", 200_000);
-      sender.start();
-      sender.join();
-      maxDepth = episode.depth;
+      maxDepth = episode.play(false);
 
       Patience.eventually(episode::handledAllAccepted);
-      episode.pool.kill();
+      episode.receiver.kill();
     }
   }
 
@@ -194,18 +139,18 @@ class PoolStackEdgeFaultTest {
   void poolStoppedNearEndOfStackEnds() throws Exception {
     for (int i = 0; i < STOP_EPISODES; i++) {
       var kind = KINDS.values().stream().toList().get(i % KINDS.size());
-      var episode = new Episode(kind, i % 2 == 0 ? Strategy.FIBER : Strategy.THREAD, SendMethod.FUTURE, 0);
+      var episode = new Episode(kind, i % 2 == 0 ? Strategy.FIBER : Strategy.THREAD, Verb.FUTURE, 0);
       for (int number = 0; number < 10; number++) episode.send(number);
       int stopMethod = i % 3;
 
-      var stopper = new Thread(null, () -> stopAtEveryDepth(episode.pool, stopMethod), "stopper", 200_000);
+      var stopper = OverflowingSender.smallStack(() -> stopAtEveryDepth(episode.receiver, stopMethod));
       stopper.start();
       stopper.join();
 
-      StressRuns.runWithState(() -> Patience.awaitEnd(episode.pool::waitForExit), episode::state);
+      StressRuns.runWithState(() -> Patience.awaitEnd(episode.receiver::waitForExit), episode::state);
       for (int number = 0; number < 10; number++) {
         var request = episode.futures.get(number);
-        int handled = episode.handled.get(number);
+        int handled = episode.handled(number);
         StressRuns.runWithState(() -> StressRuns.awaitOutcome(request),
             () -> "a request handled " + handled + " times, begun " + ((RequestFuture<?>) (Object) request).isBegun()
                 + ((ActorScope) episode.cell().owner()).report());

@@ -11,6 +11,7 @@ import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Soak;
 import io.fibry.testing.Gate;
+import io.fibry.testing.OverflowingSender;
 import io.fibry.testing.SilencedStdErr;
 import io.fibry.testing.Variants;
 import java.util.concurrent.CompletableFuture;
@@ -137,7 +138,7 @@ class StackEdgeEndFaultTest {
   }
 
   private static void runOnSmallStack(Runnable replier) {
-    var thread = new Thread(null, () -> overflow(replier), "climber", 200_000);
+    var thread = OverflowingSender.smallStack(() -> overflow(replier));
     thread.setDaemon(true);
     thread.start();
     awaitEnd(thread);

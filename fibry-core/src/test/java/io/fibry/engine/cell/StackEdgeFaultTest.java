@@ -1,11 +1,11 @@
 package io.fibry.engine.cell;
 
+import static io.fibry.testing.OverflowingSender.MAX_DEPTH;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.ActorWithReturn;
 import io.fibry.DeadLetter;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
@@ -15,19 +15,17 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
+import io.fibry.testing.OverflowingSender;
+import io.fibry.testing.OverflowingSender.Verb;
 import io.fibry.testing.Promise;
 import io.fibry.testing.SilencedStdErr;
 import io.fibry.testing.StressRuns;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -40,16 +38,12 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @ExtendWith(SilencedStdErr.class)
 class StackEdgeFaultTest {
-  private static final int MAX_DEPTH = 60_000;
-  private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(MAX_DEPTH).toArray(Integer[]::new);
   private static final Integer PROBE_NUMBER = -1;
   private static final int EPISODES_WITH_NEXT_SEND = Soak.ON ? 2_000 : 8;
   // with only 8 episodes, the test may miss the error that a stack probe of half the size causes
   private static final int EPISODES_WITHOUT_NEXT_SEND = Soak.ON ? 2_000 : 15;
 
   private static final Duration TIMER_DELAY = Duration.ofMillis(1);
-
-  enum Verb { MESSAGE, FUTURE, ASK, TIMER }
 
   /** An executor without locks, because a stack overflow may break the JDK's executors. */
   private static final class Worker implements Runnable, AutoCloseable {
@@ -79,72 +73,26 @@ class StackEdgeFaultTest {
   }
 
   /** One receiver, and one sender whose stack overflows. */
-  private static final class Episode implements Runnable {
-    private final AtomicIntegerArray handled = new AtomicIntegerArray(MAX_DEPTH);
-    private final boolean[] accepted = new boolean[MAX_DEPTH];
-    private final ActorScope scope = Scopes.root("edge", ActorScope.Options.defaults());
-    private final List<CompletableFuture<Integer>> futures = new ArrayList<>(MAX_DEPTH);
-    private final ActorWithReturn<Integer, Integer> receiver;
-    private final Verb verb;
-    private final int firstDepth; // the depth of the first send
+  private static final class Episode extends OverflowingSender {
+    private final ActorScope scope;
     // if true, the receiver runs on the sender's stack, and may fail at an accepted message
     private final boolean mayFail;
-    private int depth;
 
     Episode(Strategy strategy, Mailbox<? super Integer> mailbox, Verb verb, int firstDepth) {
-      this.verb = verb;
-      this.firstDepth = firstDepth;
+      this(Scopes.root("edge", ActorScope.Options.defaults()), strategy, mailbox, verb, firstDepth);
+    }
+
+    private Episode(ActorScope scope, Strategy strategy, Mailbox<? super Integer> mailbox, Verb verb, int firstDepth) {
+      super(scope.anonymous().strategy(strategy).onFailure(FailurePolicy.resume().withoutLog()).mailbox(mailbox), verb,
+          firstDepth);
+      this.scope = scope;
       this.mayFail = strategy == Strategy.CALLER && verb != Verb.ASK; // a failed ask returns no answer
-      this.receiver = scope.anonymous().strategy(strategy).onFailure(FailurePolicy.resume().withoutLog())
-          .mailbox(mailbox).newActorWithReturn((Integer number) -> {
-            if (number >= 0) handled.incrementAndGet(number);
-            return number;
-          });
-    }
-
-    @Override
-    public void run() {
-      try {
-        descend(0);
-      } catch (StackOverflowError expected) {
-        // the overflow is intended
-      }
-    }
-
-    private void descend(int level) {
-      depth = level;
-      if (level >= firstDepth) send(level);
-      if (level < MAX_DEPTH - 1) descend(level + 1);
-    }
-
-    private void send(int level) {
-      switch (verb) {
-        case MESSAGE -> accepted[level] = receiver.sendMessage(NUMBERS[level]);
-        case FUTURE -> {
-          var future = receiver.sendMessageReturn(NUMBERS[level]);
-          accepted[level] = true;
-          futures.add(future);
-        }
-        case ASK -> accepted[level] = receiver.ask(NUMBERS[level]) != null;
-        case TIMER -> {
-          receiver.sendMessageLater(NUMBERS[level], TIMER_DELAY);
-          accepted[level] = true;
-        }
-      }
-    }
-
-    int acceptedCount() {
-      return (int) IntStream.rangeClosed(0, depth).filter(i -> accepted[i]).count();
-    }
-
-    boolean hasOverflowed() {
-      return depth < MAX_DEPTH - 1;
     }
 
     /** Returns whether all accepted messages were handled, or failed if they may fail. */
     boolean handledAllAccepted() {
-      long unhandled = IntStream.rangeClosed(0, depth).filter(i -> accepted[i] && handled.get(i) != 1).count();
-      return unhandled <= (mayFail ? scope.report().unhandled().getOrDefault(DeadLetter.Reason.FAILED, 0L) : 0);
+      return unhandledCount() <= (mayFail
+          ? scope.report().unhandled().getOrDefault(DeadLetter.Reason.FAILED, 0L) : 0);
     }
 
     /** Returns the first violation, or null. */
@@ -153,14 +101,9 @@ class StackEdgeFaultTest {
       StressRuns.runWithState(() -> Patience.value(receiver.sendMessageReturn(PROBE_NUMBER)),
           () -> "the receiver is dead: phase " + ActorInternals.phase(cell) + ", drained by " + cell.drain()
               + ", stranded "
-              + ActorInternals.strandedNode(cell) + ", the max depth was " + depth);
-      for (int i = 0; i <= depth; i++) {
-        if (handled.get(i) > 1) return i + " was handled " + handled.get(i) + " times, the max depth was " + depth;
-        if (accepted[i] && handled.get(i) != 1 && !handledAllAccepted())
-          return i + " was accepted and not handled, the max depth was " + depth;
-      }
-      for (var future : futures) if (!future.isDone()) return "a request is incomplete, the max depth was " + depth;
-      return null;
+              + ActorInternals.strandedNode(cell) + ", the max depth was " + depth());
+      for (var future : futures) if (!future.isDone()) return "a request is incomplete, the max depth was " + depth();
+      return findWrongCount(handledAllAccepted());
     }
   }
 
@@ -192,11 +135,7 @@ class StackEdgeFaultTest {
         int isVirtual = i % 4 == 3 ? 1 : 0;
         var episode = new Episode(strategy(strategy, worker), mailbox, verb,
             overflowDepths[isVirtual] == 0 ? MAX_DEPTH : Math.max(0, overflowDepths[isVirtual] - 100 - 40 * (i % 20)));
-        var sender =
-            isVirtual == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
-        sender.start();
-        sender.join();
-        overflowDepths[isVirtual] = episode.depth;
+        overflowDepths[isVirtual] = episode.play(isVirtual == 1);
 
         assertTrue(isVirtual == 1 || episode.hasOverflowed()); // the stack of a fiber may be large enough
         assertNull(episode.findViolation(), "episode " + i);
@@ -223,10 +162,7 @@ class StackEdgeFaultTest {
       for (int i = 0; i < EPISODES_WITHOUT_NEXT_SEND; i++) {
         var episode =
             new Episode(strategy(strategy, worker), mailbox, verb, Math.max(0, maxDepth - 1 - random.nextInt(1_000)));
-        var sender = new Thread(null, episode, "sender", 200_000);
-        sender.start();
-        sender.join();
-        maxDepth = episode.depth;
+        maxDepth = episode.play(false);
 
         assertTrue(episode.hasOverflowed());
         Patience.eventually(episode::handledAllAccepted);
@@ -244,10 +180,7 @@ class StackEdgeFaultTest {
     int acceptedCount = 0;
     for (int i = 0; i < EPISODES_WITHOUT_NEXT_SEND; i++) {
       var episode = new Episode(Strategy.FIBER, Mailbox.unbounded(), Verb.TIMER, Math.max(0, maxDepth - 1 - 40 * i));
-      var sender = new Thread(null, episode, "sender", 200_000);
-      sender.start();
-      sender.join();
-      maxDepth = episode.depth;
+      maxDepth = episode.play(false);
       acceptedCount += episode.acceptedCount();
 
       assertTrue(episode.hasOverflowed());
