@@ -5,12 +5,12 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.pool.PoolStressItem.Kind;
+import io.fibry.stress.SentMessage;
+import io.fibry.stress.SentMessage.Kind;
 import io.fibry.support.Patience;
 import io.fibry.testing.StressRuns;
 import io.fibry.testing.Variants;
@@ -25,9 +25,9 @@ import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 /**
  * Runs one pool with several senders, and ends it at a random moment. Checks that every message has
@@ -40,22 +40,14 @@ final class PoolStressRound {
 
   enum Ending { PILL, ASK_EXIT, KILL, CLOSE, SCOPE }
 
-  static final class Planned extends Exception {
-    private static final long serialVersionUID = 1;
-
-    Planned() {
-      super("planned", null, false, false);
-    }
-  }
-
   private static final class State {
     private int mirror; // like `uses`, this counter is not atomic, because only one worker at a time may use a state
     private int uses;
     private final AtomicInteger stopCount = new AtomicInteger();
   }
 
-  private static final Planned PLANNED = new Planned();
   private static final int KEYS = 3;
+  private static final List<Kind> KINDS = Stream.of(Kind.values()).filter(kind -> kind != Kind.BATCH).toList();
 
   private final SplittableRandom random;
   private final PoolKind kind;
@@ -98,7 +90,8 @@ final class PoolStressRound {
     this.policy = List.copyOf(policies.keySet()).get(random.nextInt(policies.size()));
     this.retries = policy.equals("retries") ? 2 : 0;
     boolean restartsAll = random.nextBoolean();
-    this.scope = ActorSystem.openScope("stress", o -> o.withKillGrace(Patience.LONG).withDeadLetters(this::recordLetter)
+    this.scope = ActorSystem.openScope("stress", o -> o.withKillGrace(Patience.LONG)
+        .withDeadLetters(SentMessage::recordLetter)
         .withFailurePolicy((restartsAll ? FailurePolicy.restartAll() : FailurePolicy.restart())
             .withBackoff(Duration.ofNanos(50_000), Duration.ofMillis(1))));
     this.pool = asPool(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))
@@ -152,7 +145,7 @@ final class PoolStressRound {
 
   void handle(State state, Object message, ActorContext<Object> context) {
     var item = (PoolStressItem) message;
-    int beginCount = item.beginCount.incrementAndGet();
+    int beginCount = item.handlerBegins.incrementAndGet();
     if (beginCount > 1 + retries) return;
     if (poolEnded) fault(item + " was begun after waitForExit returned");
     if (item.payload != item.number + 1)
@@ -166,9 +159,9 @@ final class PoolStressRound {
     if (state != null) state.mirror++;
     if (context != null && item.kind == Kind.TELL && item.number % 16 == 5 && !mailbox.toString().contains("BLOCK"))
       sendFromHandler(item, context);
-    if (!item.fails) item.handledCount.incrementAndGet();
+    if (!item.fails) item.handlerReturns.incrementAndGet();
     exit(item);
-    if (item.fails) PoolStressRound.<RuntimeException>raise();
+    if (item.fails) SentMessage.<RuntimeException>throwPlanned();
     if (item.isRequest()) context.reply(item, item.number);
   }
 
@@ -198,23 +191,11 @@ final class PoolStressRound {
   private void sendFromHandler(PoolStressItem parent, ActorContext<Object> context) {
     var item =
         new PoolStressItem(this, senders + parent.sender, 1_000 * parent.number, Kind.TELL, 1, parent.key, false);
-    item.payload = item.number + 1;
     items.add(item);
     item.refused = !context.self().sendMessage(item);
   }
 
-  @SuppressWarnings("unchecked")
-  private static <T extends Throwable> void raise() throws T {
-    throw (T) PLANNED;
-  }
-
-  private void recordLetter(DeadLetter letter) {
-    var item = (PoolStressItem) letter.message();
-    item.letterReason = letter.reason();
-    item.letterCount.incrementAndGet();
-  }
-
-  private static void jitter(int number) {
+  static void jitter(int number) {
     switch (number % 23) {
       case 0 -> Thread.yield();
       case 1, 2 -> Thread.onSpinWait();
@@ -236,7 +217,7 @@ final class PoolStressRound {
       startLatch.await();
       for (int number = 0; number < messagesPerSender; number++) {
         jitter(senderRandom.nextInt(200));
-        send(next(sender, number, senderRandom), senderRandom);
+        next(sender, number, senderRandom).send(pool, senderRandom, 60_000);
         if (progress.incrementAndGet() == endAfterMessages) end(senderRandom);
       }
     } catch (Throwable failure) {
@@ -245,43 +226,10 @@ final class PoolStressRound {
   }
 
   private PoolStressItem next(int sender, int number, SplittableRandom senderRandom) {
-    var kinds = Kind.values();
-    var item = new PoolStressItem(this, sender, number, kinds[senderRandom.nextInt(kinds.length)],
+    var item = new PoolStressItem(this, sender, number, KINDS.get(senderRandom.nextInt(KINDS.size())),
         1 + senderRandom.nextInt(workers), senderRandom.nextInt(KEYS), senderRandom.nextInt(12) == 0);
-    item.payload = item.number + 1;
     items.add(item);
     return item;
-  }
-
-  private void send(PoolStressItem item, SplittableRandom senderRandom) {
-    switch (item.kind) {
-      case TELL -> item.refused = !pool.sendMessage(item);
-      case TASK -> execute(item);
-      case TIMER -> pool.sendMessageLater(item, Duration.ofNanos(senderRandom.nextInt(1_000_000)));
-      case ASK -> ask(item, Patience.LONG);
-      case ASK_SHORT -> ask(item, Duration.ofNanos(1 + senderRandom.nextInt(60_000)));
-      case FUTURE, FUTURE_CANCELLED -> item.future = pool.sendMessageReturn(item);
-    }
-    if (item.kind != Kind.FUTURE_CANCELLED) return;
-    jitter(senderRandom.nextInt(100));
-    item.future.cancel(senderRandom.nextBoolean());
-  }
-
-  private void execute(PoolStressItem item) {
-    try {
-      pool.execute(item);
-    } catch (RejectedExecutionException refused) {
-      item.refused = true;
-    }
-  }
-
-  private void ask(PoolStressItem item, Duration limit) {
-    try {
-      int answer = pool.ask(item, limit);
-      if (answer != item.number) item.failure = new AssertionError("got the answer " + answer);
-    } catch (Throwable failure) {
-      item.failure = failure;
-    }
   }
 
   private void end(SplittableRandom senderRandom) {
@@ -332,9 +280,9 @@ final class PoolStressRound {
   private String countDifferences() {
     var report = scope.report();
     var text = new StringBuilder();
-    compare(text, "handled", report.handled(), items.stream().filter(item -> item.handledCount.get() > 0).count());
+    compare(text, "handled", report.handled(), items.stream().filter(item -> item.handlerReturns.get() > 0).count());
     compare(text, "failed", report.unhandled().get(Reason.FAILED),
-        items.stream().filter(item -> item.fails && item.beginCount.get() > 0).count());
+        items.stream().filter(item -> item.fails && item.handlerBegins.get() > 0).count());
     compare(text, "all", report.sent(), items.stream().filter(PoolStressItem::hasOutcome).count());
     compare(text, "waiting", report.queued(), 0);
     return text.toString();

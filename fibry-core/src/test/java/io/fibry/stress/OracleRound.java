@@ -1,7 +1,5 @@
 package io.fibry.stress;
 
-import static io.fibry.stress.OracleMessage.Kind;
-
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
@@ -14,6 +12,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
 import io.fibry.pool.Pools;
+import io.fibry.stress.SentMessage.Kind;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,7 +24,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -75,7 +73,7 @@ final class OracleRound {
         case 3 -> newActor(builder.mailbox(Mailbox.<OracleMessage>priority(OracleMessage::compareTo)));
         case 4 -> newActor(builder.mailbox(Mailbox.unbounded()).inlineRequests());
         case 5 -> newActor(Pools.fixed(builder.mailbox(mailbox), 2));
-        case 6 -> newActor(Pools.weighted(builder.mailbox(mailbox), 3, (OracleMessage m) -> 1 + (int) (m.number & 1)));
+        case 6 -> newActor(Pools.weighted(builder.mailbox(mailbox), 3, (OracleMessage m) -> 1 + (m.number & 1)));
         case 7 -> newActor(Pools.byKey(builder.mailbox(mailbox), 2, (OracleMessage m) -> m.number & 3));
         case 8 -> Entities
             .open(builder, Duration.ofMillis(1), (ActorBuilder<OracleMessage> b, Integer key) -> newActor(b)).actor(1);
@@ -103,14 +101,15 @@ final class OracleRound {
       if (overlaps) faults.add("two handlers at once, at " + message + " of " + label);
       if (message.handlerFailures.get() < message.plannedFailures) {
         message.handlerFailures.incrementAndGet();
-        throw PLANNED;
+        throw SentMessage.PLANNED;
       }
       message.handlerReturns.incrementAndGet();
       if (message.isRequest()) context.reply(message, message.number);
     }
   }
 
-  private static final OracleMessage.Planned PLANNED = new OracleMessage.Planned();
+  private static final List<Kind> KINDS =
+      List.of(Kind.TELL, Kind.TIMER, Kind.FUTURE, Kind.FUTURE_CANCELLED, Kind.ASK, Kind.ASK_SHORT);
 
   private final SplittableRandom random;
   private final ActorScope scope;
@@ -118,7 +117,7 @@ final class OracleRound {
   private final List<Target> targets = new ArrayList<>();
   private final Queue<OracleMessage> messages = new ConcurrentLinkedQueue<>();
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
-  private final AtomicLong numbers = new AtomicLong();
+  private final AtomicInteger numbers = new AtomicInteger();
   private final boolean interrupts;
   private final int messagesPerSender;
   /** The numbers of the messages before which an actor or the scope is ended. */
@@ -129,11 +128,8 @@ final class OracleRound {
     this.random = random;
     this.interrupts = random.nextInt(4) == 0;
     this.messagesPerSender = 20 + random.nextInt(100);
-    this.scope = ActorSystem.openScope("oracle", o -> o.withKillGrace(PATIENCE).withDeadLetters(letter -> {
-      var message = (OracleMessage) letter.message();
-      message.letterReason = letter.reason();
-      message.letterCount.incrementAndGet();
-    }));
+    this.scope =
+        ActorSystem.openScope("oracle", o -> o.withKillGrace(PATIENCE).withDeadLetters(SentMessage::recordLetter));
     this.outerScope = ActorSystem.openScope("outside");
     for (int i = 1 + random.nextInt(3); i > 0; i--) targets.add(new Target(random));
   }
@@ -190,7 +186,7 @@ final class OracleRound {
     }
   }
 
-  private static void jitter(long dice) {
+  static void jitter(long dice) {
     switch ((int) (dice * 7 % 41)) {
       case 0 -> Thread.yield();
       case 1, 2 -> Thread.onSpinWait();
@@ -214,46 +210,19 @@ final class OracleRound {
 
   private void sendOne(SplittableRandom senderRandom, int index) {
     var target = targets.get(index);
-    long number = numbers.getAndIncrement();
-    if (endings.remove(number)) end(senderRandom, target);
+    int number = numbers.getAndIncrement();
+    if (endings.remove((long) number)) end(senderRandom, target);
     int plannedFailures = senderRandom.nextInt(8) == 0 ? 1 + senderRandom.nextInt(3) : 0;
-    var kinds = Kind.values();
-    var kind = kinds[senderRandom.nextInt(kinds.length)];
+    var kind = KINDS.get(senderRandom.nextInt(KINDS.size()));
     var message = new OracleMessage(number, kind, index, plannedFailures, target.retries);
     messages.add(message);
     try {
-      send(message, target.actor, senderRandom);
+      message.send(target.actor, senderRandom, 500_000);
     } catch (IllegalStateException | RejectedExecutionException creationFailure) {
       // no entity was created, because of an interrupt, a closed scope, or a missing thread
       if (!target.isEntity) throw creationFailure;
       message.refused = true;
       message.failure = creationFailure;
-    }
-  }
-
-  private void send(OracleMessage message, Actor<OracleMessage> actor, SplittableRandom senderRandom) {
-    switch (message.kind) {
-      case MESSAGE -> message.refused = !actor.sendMessage(message);
-      case LATER -> actor.sendMessageLater(message, Duration.ofNanos(senderRandom.nextInt(1_000_000)));
-      case FUTURE -> message.future = actor.sendMessageReturn(message);
-      case CANCELLED_FUTURE -> {
-        message.future = actor.sendMessageReturn(message);
-        jitter(senderRandom.nextInt(50_000));
-        message.future.cancel(true);
-      }
-      case ASK -> ask(message, actor, PATIENCE);
-      case SHORT_ASK -> ask(message, actor, Duration.ofNanos(1 + senderRandom.nextInt(500_000)));
-    }
-  }
-
-  private void ask(OracleMessage message, Actor<OracleMessage> actor, Duration limit) {
-    try {
-      long answer = actor.ask(message, limit);
-      if (answer != message.number) message.failure = new AssertionError("got the answer " + answer);
-    } catch (Throwable failure) {
-      message.failure = failure;
-      if (failure instanceof CancellationException && !Thread.currentThread().isInterrupted())
-        message.failure = new AssertionError("interrupted, and the interrupt flag is lost");
     }
   }
 

@@ -45,17 +45,6 @@ final class StressRound {
 
   enum Ending { PILL, ASK_EXIT, KILL, CLOSE }
 
-  /** The failure that a handler throws if {@code fails} is set in its message. */
-  static final class Planned extends Exception {
-    private static final long serialVersionUID = 1;
-
-    Planned() {
-      super("planned", null, false, false);
-    }
-  }
-
-  private static final Planned PLANNED = new Planned();
-
   final ActorScope scope;
   final Actor<StressItem> actor;
   private final Strategy strategy;
@@ -95,7 +84,7 @@ final class StressRound {
     this.handlerRandom = random.split();
     this.startedSenders = new CountDownLatch(senders);
     this.scope = ActorSystem.openScope("stress",
-        o -> o.withKillGrace(Patience.LONG).withAskLimit(Patience.LONG).withDeadLetters(this::recordDeadLetter));
+        o -> o.withKillGrace(Patience.LONG).withAskLimit(Patience.LONG).withDeadLetters(SentMessage::recordLetter));
     var builder = scope.anonymous().strategy(strategy).onFailure(FailurePolicy.resume().withoutLog())
         .mailbox(mailboxKind.mailbox(3 + random.nextInt(8)));
     if (random.nextBoolean()) builder = builder.inlineRequests();
@@ -126,7 +115,7 @@ final class StressRound {
     isHandling.set(false);
     if (!item.fails) finish(item, context);
     if (receivesAnother) receive(context);
-    if (item.fails) StressRound.<RuntimeException>throwPlanned();
+    if (item.fails) SentMessage.<RuntimeException>throwPlanned();
   }
 
   private void receive(ActorContext<StressItem> context) {
@@ -142,34 +131,23 @@ final class StressRound {
     item.received = true;
     item.handlerBegins.incrementAndGet();
     checkOrder(item);
-    if (item.isRequest() && item.fails) context.replyFailure(item, PLANNED);
+    if (item.isRequest() && item.fails) context.replyFailure(item, SentMessage.PLANNED);
     else finish(item, context);
   }
 
   private void finish(StressItem item, ActorContext<StressItem> context) {
-    item.completions.incrementAndGet();
+    item.handlerReturns.incrementAndGet();
     if (item.isRequest()) context.reply(item, item.number);
   }
 
-  @SuppressWarnings("unchecked") // infers an unchecked T, so that a method without `throws` can throw PLANNED
-  private static <T extends Throwable> void throwPlanned() throws T {
-    throw (T) PLANNED;
-  }
-
   private void checkOrder(StressItem item) {
-    if (item.kind == StressItem.Kind.TIMER
-        || item.kind == StressItem.Kind.TASK
+    if (item.kind == SentMessage.Kind.TIMER
+        || item.kind == SentMessage.Kind.TASK
             && (mailboxKind == MailboxKind.PRIORITY || mailboxKind == MailboxKind.SELECTIVE))
       return;
     int index = item.sender * 2 + (mailboxKind == MailboxKind.PRIORITY ? item.rank() : 0);
     if (item.number < lastNumbers[index]) fault(item + " came after " + lastNumbers[index] + " of the same sender");
     lastNumbers[index] = item.number;
-  }
-
-  private void recordDeadLetter(DeadLetter letter) {
-    var item = (StressItem) letter.message();
-    item.letterReason = letter.reason();
-    item.letterCount.incrementAndGet();
   }
 
   // ---- the round
@@ -266,10 +244,10 @@ final class StressRound {
   private String describeDifferences() {
     var text = new StringBuilder();
     long outcomes =
-        all().stream().filter(i -> i.isRequest() || i.completions.get() + i.letterCount.get() > 0).count();
+        all().stream().filter(i -> i.isRequest() || i.handlerReturns.get() + i.letterCount.get() > 0).count();
     var report = scope.report();
     compare(text, "handled", report.handled(),
-        all().stream().filter(item -> item.completions.get() > 0 || item.received).count());
+        all().stream().filter(item -> item.handlerReturns.get() > 0 || item.received).count());
     compare(text, "FAILED", report.unhandled().get(DeadLetter.Reason.FAILED),
         all().stream().filter(item -> item.fails && item.handlerBegins.get() > 0 && !item.received).count());
     report.unhandled().forEach((reason, count) -> compareLetters(text, reason, count));

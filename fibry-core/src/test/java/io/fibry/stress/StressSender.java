@@ -1,14 +1,10 @@
 package io.fibry.stress;
 
-import io.fibry.stress.StressItem.Kind;
-import io.fibry.support.Patience;
+import io.fibry.stress.SentMessage.Kind;
 import io.fibry.testing.StressRuns;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.RejectedExecutionException;
 
 /** A sender of a stress round, which sends random messages and records their outcomes. */
 final class StressSender implements Runnable {
@@ -51,20 +47,8 @@ final class StressSender implements Runnable {
 
   private void send(Kind kind) {
     var item = next(kind);
-    var actor = round.actor;
-    switch (item.kind) {
-      case TELL -> item.refused = !actor.sendMessage(item);
-      case BATCH -> sendBatch(item);
-      case TASK -> execute(item);
-      case TIMER -> actor.sendMessageLater(item, Duration.ofNanos(random.nextInt(1_000_000)));
-      case ASK -> ask(item, Patience.LONG);
-      case ASK_SHORT -> ask(item, Duration.ofNanos(1 + random.nextInt(30_000)));
-      case FUTURE, FUTURE_CANCELLED -> item.future = actor.sendMessageReturn(item);
-    }
-    if (item.kind == Kind.FUTURE_CANCELLED) {
-      StressRuns.jitter(random);
-      item.future.cancel(random.nextBoolean());
-    }
+    if (item.kind == Kind.BATCH) sendBatch(item);
+    else item.send(round.actor, random, 30_000);
     if (round.interrupts && random.nextInt(3) == 0) Thread.interrupted();
   }
 
@@ -73,24 +57,5 @@ final class StressSender implements Runnable {
     if (random.nextBoolean()) batch.add(next(Kind.BATCH));
     boolean accepted = round.actor.sendMessages(batch);
     for (var item : batch) item.refused = !accepted;
-  }
-
-  private void execute(StressItem item) {
-    try {
-      round.actor.execute(item);
-    } catch (RejectedExecutionException refusal) {
-      item.refused = true;
-    }
-  }
-
-  private void ask(StressItem item, Duration limit) {
-    try {
-      int answer = limit.toSeconds() > 0 && random.nextBoolean() ? round.actor.ask(item) : round.actor.ask(item, limit);
-      if (answer != item.number) item.failure = new AssertionError("got the answer " + answer);
-    } catch (Throwable failure) {
-      item.failure = failure;
-      if (failure instanceof CancellationException && !Thread.currentThread().isInterrupted())
-        item.failure = new AssertionError("interrupted, and the interrupt flag is lost");
-    }
   }
 }
