@@ -4,7 +4,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A message of an {@link OracleRound}, whose handlers may fail several times before one returns. */
+/** A message of an {@link OracleRound}, whose handlers may fail before one of them returns. */
 final class OracleMessage extends SentMessage<OracleMessage> implements Comparable<OracleMessage> {
   final int target; // index in the targets of the round
   final int plannedFailures; // how often its handlers throw before a handler returns

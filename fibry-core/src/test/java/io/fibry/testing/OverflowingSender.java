@@ -11,8 +11,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A sender whose stack overflows. From a first depth on, it sends one number at each level of its
- * stack to one receiver, which may be a pool. Negative numbers are for probes of the test.
+ * A sender whose stack overflows. It sends one number to one receiver, which may be a pool, at each
+ * level of its stack below a first depth. Negative numbers are for probes of the test.
  */
 public class OverflowingSender implements Runnable {
   public static final int MAX_DEPTH = 60_000;
