@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorContext;
 import io.fibry.Request;
 import io.fibry.pool.Entities;
+import io.fibry.simulation.SimulatedNode;
 import io.fibry.simulation.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,8 +21,9 @@ import java.util.stream.Collectors;
 
 /**
  * Cuts one of three owners off for hours, so that the servers forget what happened during the cut.
- * Meanwhile another owner crashes, or leaves, and a new owner joins. After the cut all nodes must
- * have the same members, and each key must have one living owner.
+ * Meanwhile another owner leaves, or crashes and perhaps joins again under its name at once, and a
+ * new owner joins. After the cut all nodes must have the same members, and each key must have one
+ * living owner.
  */
 final class LongCutRound {
   private static final int OWNERS = 3;
@@ -41,13 +43,13 @@ final class LongCutRound {
     private Entities<String, WhereRequest> entities;
     private boolean hasLeft;
 
-    Owner(String name) {
-      machine = network.add(simulation.node(name));
+    Owner(SimulatedNode node) {
+      machine = network.add(node);
       machine.node().start("join", () -> {
         var joined = LongCutRound.this.join(machine);
         entities = joined.host("place", WhereRequest.class, machine.scope().anonymous(), Duration.ofHours(9),
-            (builder, key) -> builder
-                .newActor((WhereRequest where, ActorContext<WhereRequest> context) -> context.reply(where, name)));
+            (builder, key) -> builder.newActor(
+                (WhereRequest where, ActorContext<WhereRequest> context) -> context.reply(where, machine.name())));
         return cluster = joined;
       });
     }
@@ -78,7 +80,11 @@ final class LongCutRound {
   }
 
   private void start() throws InterruptedException {
-    var owner = new Owner("n" + ++startedOwners);
+    start(simulation.node("n" + ++startedOwners));
+  }
+
+  private void start(SimulatedNode node) throws InterruptedException {
+    var owner = new Owner(node);
     owners.add(owner);
     simulation.assertEventually("the owner has joined", MAX_WAIT, () -> owner.cluster != null);
   }
@@ -95,8 +101,9 @@ final class LongCutRound {
     cutOwner.machine.cut(cut);
     for (int events = 1 + random.nextInt(2); events > 0; events--) {
       Thread.sleep(Duration.ofMinutes(random.nextInt(20)));
-      endOneOwner();
-      if (random.nextBoolean()) start();
+      var endedOwner = endOneOwner();
+      if (endedOwner.machine.isCrashed() && random.nextBoolean()) start(endedOwner.machine.node().restart());
+      else if (random.nextBoolean()) start();
     }
     awaitMembers(front);
     assertOwnersAreAlive(ownersByKey(entities));
@@ -115,7 +122,7 @@ final class LongCutRound {
     front.close();
   }
 
-  private void endOneOwner() throws InterruptedException {
+  private Owner endOneOwner() throws InterruptedException {
     var owner = owners.remove(random.nextInt(owners.size()));
     if (owners.isEmpty()) start();
     if (random.nextBoolean()) owner.machine.crash();
@@ -123,6 +130,7 @@ final class LongCutRound {
       owner.leave();
       simulation.assertEventually("the owner has left", MAX_WAIT, () -> owner.hasLeft);
     }
+    return owner;
   }
 
   private Set<String> names() {
