@@ -10,13 +10,15 @@ import io.fibry.test.CrashDisk;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /**
  * Checks {@link Ledgers} in a folder. Again and again, the power is cut, the process is killed, or
- * an operation of the disk fails. A new store opens the files that remain after each fault.
+ * an operation of the disk fails. A new store opens the files that remain after each fault. Its
+ * clock is an hour behind the clock of the previous store.
  */
 class LedgersInFolderTest {
   private static final int PROCESSES = Soak.ON ? 1_000 : 30;
@@ -37,9 +39,10 @@ class LedgersInFolderTest {
     private final Ledgers.Addresses addresses;
     private volatile CrashDisk remaining; // the disk as the fault has left it; null before the fault
 
-    SimulatedProcess(CrashDisk disk) {
+    SimulatedProcess(CrashDisk disk, int hoursBehind) {
       this.disk = disk;
-      store = FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT_BYTES));
+      InstantSource clock = () -> InstantSource.system().instant().minus(Duration.ofHours(hoursBehind));
+      store = FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT_BYTES).withClock(clock));
       addresses = new Ledgers.Addresses(Ledgers.kind("folder").entities(scope.anonymous(), store, IDLE),
           Ledgers.inboxKind("folder").entities(scope.anonymous(), store, IDLE));
     }
@@ -68,7 +71,7 @@ class LedgersInFolderTest {
     }
   }
 
-  private volatile SimulatedProcess process = new SimulatedProcess(CrashDisk.empty());
+  private volatile SimulatedProcess process = new SimulatedProcess(CrashDisk.empty(), 0);
 
   @Test
   void ledgersShowNoViolationDespiteFaultsOfDiskAndProcess() throws InterruptedException {
@@ -80,7 +83,7 @@ class LedgersInFolderTest {
         failing.plan(Fault.values()[random.nextInt(Fault.values().length)], random);
         ledgers.await("the fault", () -> failing.remaining != null);
         failing.close();
-        process = new SimulatedProcess(failing.remaining);
+        process = new SimulatedProcess(failing.remaining, i + 1);
       }
       ledgers.awaitMore(MAX_ANSWERS);
 
