@@ -154,7 +154,7 @@ final class ClusterRound {
     simulation.faults().stop();
     Thread.sleep(onlyMoves ? MOVE_TIME : HEALING_TIME);
     simulation.assertEventually("all requests have ended", MAX_WAIT, () -> openRequests == 0);
-    if (areTransfersMissing()) Thread.sleep(COURIER_WAIT);
+    if (areMessagesMissing()) Thread.sleep(COURIER_WAIT);
     check();
     endAll(List.copyOf(ledgerNodes));
     sender.close();
@@ -262,9 +262,10 @@ final class ClusterRound {
     return ledgers.values().stream().flatMap(List::stream).collect(Collectors.toSet());
   }
 
-  private boolean areTransfersMissing() {
+  private boolean areMessagesMissing() {
     var stored = idsOf(ledgers());
-    return transfers.stream().anyMatch(ids -> stored.contains(ids[0]) && !stored.contains(ids[1]));
+    return history.isAnyPending(stored)
+        || transfers.stream().anyMatch(ids -> stored.contains(ids[0]) && !stored.contains(ids[1]));
   }
 
   private void check() {

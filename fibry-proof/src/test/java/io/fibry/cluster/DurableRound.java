@@ -125,7 +125,7 @@ final class DurableRound {
       history.answered(id, key, start, System.nanoTime(), count);
       history.ended(id, End.DONE);
     } catch (Exception failure) {
-      history.ended(id, End.UNKNOWN);
+      history.ended(id, History.end(failure));
     }
   }
 

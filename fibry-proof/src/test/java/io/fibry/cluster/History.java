@@ -1,8 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.DeadLetter;
-import io.fibry.MailboxFullException;
-import io.fibry.Outcome;
+import io.fibry.RequestException;
 import io.fibry.cluster.Ledgers.Tell;
 import io.fibry.cluster.remote.RemoteOutbox;
 import java.util.ArrayList;
@@ -86,12 +85,13 @@ final class History {
     });
   }
 
+  /** {@return the outcome that a failure reports to the sender of its request} */
   static End end(Throwable failure) {
-    return switch (failure) {
-      case UnavailableException unreachable when unreachable.outcome() == Outcome.NOT_DONE -> End.NOT_HANDLED;
-      case MailboxFullException failed -> End.NOT_HANDLED;
-      default -> End.UNKNOWN;
-    };
+    return failure instanceof RequestException unanswered ? switch (unanswered.outcome()) {
+      case NOT_DONE -> End.NOT_HANDLED;
+      case WILL_BE_DONE -> End.DONE;
+      case UNKNOWN -> End.UNKNOWN;
+    } : End.UNKNOWN;
   }
 
   boolean isOpen(long id) {
@@ -159,6 +159,12 @@ final class History {
       if (isOpen(id)) fail(id, "has no outcome");
       else if (ends.get(id) == End.DONE && !keysById.containsKey(id)) fail(id, "is done, but is not stored");
     });
+  }
+
+  /** Returns whether a durable actor still has to handle a message with the outcome DONE. */
+  boolean isAnyPending(Set<Long> stored) {
+    return descriptions.entrySet().stream().anyMatch(entry -> entry.getValue().startsWith("kept")
+        && ends.get(entry.getKey()) == End.DONE && !stored.contains(entry.getKey()));
   }
 
   /** Checks that a turn and the message that it sends are both stored, or neither. */
