@@ -4,9 +4,11 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.fibry.store.Store;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterEach;
@@ -54,8 +56,16 @@ abstract class DatabaseFixture {
     return open(source, STATEMENT_LIMIT);
   }
 
+  JdbcStore open(DataSource source, InstantSource clock) {
+    return open(source, options -> options.withStatementLimit(STATEMENT_LIMIT).withClock(clock));
+  }
+
   JdbcStore open(DataSource source, Duration limit) {
-    var store = JdbcStore.open(source, options -> options.withStatementLimit(limit));
+    return open(source, options -> options.withStatementLimit(limit));
+  }
+
+  private JdbcStore open(DataSource source, UnaryOperator<JdbcStore.Options> change) {
+    var store = JdbcStore.open(source, change);
     stores.add(store);
     return store;
   }

@@ -7,6 +7,7 @@ import io.fibry.ActorSystem;
 import io.fibry.durable.Ledgers;
 import io.fibry.store.Store;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
@@ -14,7 +15,10 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Checks {@link Ledgers} in two stores that share a database whose statements fail at random. */
+/**
+ * Checks {@link Ledgers} in two stores that share a database whose statements fail at random. The
+ * clock of each further store is an hour behind.
+ */
 abstract class LedgersContract extends DatabaseFixture {
   private static final Duration IDLE = Duration.ofMinutes(5);
   static final double FAILURE_PROBABILITY = 0.05; // of each statement and commit
@@ -32,7 +36,8 @@ abstract class LedgersContract extends DatabaseFixture {
   }
 
   private Ledgers.Addresses addresses(String name, DataSource source) {
-    var store = open(source);
+    var clockError = Duration.ofHours(stores.size());
+    var store = open(source, () -> InstantSource.system().instant().minus(clockError));
     return new Ledgers.Addresses(Ledgers.kind(name).entities(scope.anonymous(), store, IDLE),
         Ledgers.inboxKind(name).entities(scope.anonymous(), store, IDLE));
   }
