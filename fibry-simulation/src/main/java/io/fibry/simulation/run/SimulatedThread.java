@@ -32,10 +32,17 @@ public final class SimulatedThread {
 
   /**
    * Returns whether the library itself starts a thread now. If a handler starts a thread, the stack
-   * has frames of the library, too, but the nearest caller is the handler.
+   * has frames of the library, too, but the nearest caller is the handler. Returns false for a
+   * thread of a static initializer: if its start failed, the class could never be used again.
    */
   static boolean isStartedByLibrary() {
-    return findStarter(name -> false).filter(name -> name.startsWith(THREAD_START_PACKAGE)).isPresent();
+    return findStarter(name -> false).filter(name -> name.startsWith(THREAD_START_PACKAGE)).isPresent()
+        && !isInStaticInitializer();
+  }
+
+  private static boolean isInStaticInitializer() {
+    return StackWalker.getInstance()
+        .walk(frames -> frames.anyMatch(frame -> frame.getMethodName().equals("<clinit>")));
   }
 
   /** Returns whether a thread starts for an actor that gets a message, and not for another task. */
