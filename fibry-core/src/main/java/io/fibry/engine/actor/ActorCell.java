@@ -14,7 +14,6 @@ import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.ColdState;
 import io.fibry.engine.cell.DeadLetters;
-import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.cell.Termination;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.GuaranteedStart;
@@ -42,7 +41,7 @@ import java.util.concurrent.RejectedExecutionException;
 @SuppressWarnings("unchecked") // the request or the code declares the type of its answer
 class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Object> {
   static {
-    Dispatch.initialize(); // early, because a sender must initialize no class between swap and link, see PlainQueue
+    initializeClasses(); // early, because a sender must initialize no class between swap and link, see PlainQueue
     new Admission(null, null, null); // loads its class while there is memory
   }
 
@@ -216,7 +215,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public Object ask(Object message) {
-    Object answer = settings().inline() ? Dispatch.inline(this, Objects.requireNonNull(message, "message")) : null;
+    Object answer = settings().inline() ? inline(Objects.requireNonNull(message, "message")) : null;
     return answer != null ? answer : ask(message, owner().options().askLimit());
   }
 
@@ -316,11 +315,6 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public final boolean endIdle() {
-    return Dispatch.endIdle(this);
-  }
-
-  @Override
   public final ActorStoppedException stopped(Object message, Outcome outcome) {
     return RequestFailures.stopped(this, message, extras().reason(), outcome);
   }
@@ -331,44 +325,9 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  protected final Object prepare(Object firstNode) {
-    return Dispatch.prepare(this, firstNode);
-  }
-
-  @Override
-  protected final void begin(Object activation, Object firstNode) {
-    Dispatch.begin(this, activation, firstNode);
-  }
-
-  @Override
-  public final void rescue() {
-    Dispatch.rescue(this);
-  }
-
-  @Override
-  public final boolean tryRescue() {
-    return Dispatch.rescue(this);
-  }
-
-  @Override
-  protected final void recover(Throwable failure) {
-    Dispatch.recover(this, failure, 0);
-  }
-
-  @Override
-  protected final void suspend(Object node, long pauseNanos) {
-    Dispatch.suspend(this, node, pauseNanos);
-  }
-
-  @Override
-  protected final void wake() {
-    Dispatch.wake(this);
-  }
-
-  @Override
   public void onWithdrawn(RequestFuture<?> request, Reason reason) {
     owner().accounts().countUnhandled(reason);
-    if (reason == Reason.EXPIRED) for (var cell : workersAndSelf()) Dispatch.restartUnclaimed(cell);
+    if (reason == Reason.EXPIRED) for (var cell : workersAndSelf()) cell.restartUnclaimed();
   }
 
   @Override

@@ -12,7 +12,6 @@ import io.fibry.Strategy;
 import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.ActorSettings;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.cell.NonMemberScope;
 import io.fibry.engine.cell.OwningScope;
 import io.fibry.engine.jvm.MessageTexts;
@@ -330,9 +329,9 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
     var cell = GuardedQueue.isNeededFor(mailbox) ? new GuardedCell(behavior, new GuardedQueue<>(mailbox,
         scheduler()::nanoTime, (message, baggage) -> new Envelope(message, (Baggage) baggage)))
         : behavior.settings.ownsThreads() ? new ActorCell(behavior) : new ExecutorCell(behavior);
-    var residentDrain = Dispatch.prepareResident(cell);
+    var residentDrain = cell.prepareResident();
     admit(cell);
-    if (residentDrain != null) Dispatch.startResident(cell, residentDrain, () -> {});
+    if (residentDrain != null) cell.startResident(residentDrain, () -> {});
     return cell;
   }
 
@@ -343,7 +342,7 @@ public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable 
     try {
       owner.admit(cell, label);
     } catch (IllegalStateException scopeClosed) {
-      Dispatch.endNeverStarted(cell, new ExitReason.Stopped());
+      cell.endNeverStarted(new ExitReason.Stopped());
       throw scopeClosed;
     }
   }

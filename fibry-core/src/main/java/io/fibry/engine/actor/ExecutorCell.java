@@ -2,7 +2,6 @@ package io.fibry.engine.actor;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.cell.ActorBehavior;
-import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
@@ -20,19 +19,19 @@ final class ExecutorCell extends ActorCell {
 
   @Override
   protected Reason offer(Object node, Object message, Deadline deadline) {
-    Dispatch.failIfExecutorShutDown(this);
+    failIfExecutorShutDown();
     return super.offer(node, message, deadline);
   }
 
   @Override
   protected Reason offerBlock(List<?> messages, Baggage baggage) {
-    Dispatch.failIfExecutorShutDown(this);
+    failIfExecutorShutDown();
     return super.offerBlock(messages, baggage);
   }
 
   @Override
   protected void push(Envelope envelope) {
-    Dispatch.failIfExecutorShutDown(this);
+    failIfExecutorShutDown();
     super.push(envelope);
   }
 }

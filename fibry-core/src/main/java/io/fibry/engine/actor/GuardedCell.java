@@ -4,7 +4,6 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.MailboxFullException;
 import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.DeadLetters;
-import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.jvm.CallerThreadRunner;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.Baggage;
@@ -142,10 +141,6 @@ class GuardedCell extends ActorCell {
   private void beginOrRescue(EnterResult result) {
     if (result == EnterResult.RUN) begin();
     if (stranded != null) rescue();
-  }
-
-  void failIfExecutorShutDown() {
-    Dispatch.failIfExecutorShutDown(this);
   }
 
   void begin() {

@@ -4,7 +4,6 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.cell.FailureHandler;
 import io.fibry.engine.cell.HandlerContext;
 import io.fibry.engine.cell.Termination;
@@ -33,7 +32,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * of, and each worker gets a pill. The thread that ends the last worker starts the pool's hooks.
  */
 final class PoolCell extends GuardedCell {
-  private static final int MAX_COUNTED_FAILURES = 10; // more do not lengthen the back-off of Dispatch.recover
+  private static final int MAX_COUNTED_FAILURES = 10; // more do not lengthen the back-off of recover
 
   private final SharedQueue<Object> queue;
   private final ActorBehavior workerBehavior;
@@ -60,7 +59,7 @@ final class PoolCell extends GuardedCell {
     try {
       for (int i = 0; i < queue.poolPolicy().minWorkers(); i++) open(queue.reserveSlot());
     } catch (Throwable noThread) { // the pool may already be known by its name, and have messages
-      Dispatch.endNeverStarted(this, new ExitReason.Failed(noThread));
+      endNeverStarted(new ExitReason.Failed(noThread));
       freeName();
       throw noThread;
     }
@@ -134,9 +133,9 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  void failIfExecutorShutDown() {
+  public void failIfExecutorShutDown() {
     super.failIfExecutorShutDown();
-    for (var worker : workers) Dispatch.failIfExecutorShutDown(worker);
+    for (var worker : workers) worker.failIfExecutorShutDown();
   }
 
   /** Calls {@link #begin}; if that fails, another thread tries again. */
@@ -165,7 +164,7 @@ final class PoolCell extends GuardedCell {
       if (slot.worker() == null) removeSlot(slot); // a worker that was made removes its slot at its end
       arePillsSent = false; // the worker may have skipped a pill that came before this message
       stranded = Envelope.NOTHING;
-      Dispatch.recover(this, failure, failuresInRow);
+      recover(failure, failuresInRow);
       if (failuresInRow < MAX_COUNTED_FAILURES) failuresInRow++;
       return false;
     }
@@ -177,13 +176,13 @@ final class PoolCell extends GuardedCell {
 
   private Worker hire(WorkerSlot<Object> slot) {
     var worker = new Worker(workerBehavior, this, slot, lastWorkerNumber.incrementAndGet());
-    var residentDrain = Dispatch.prepareResident(worker);
+    var residentDrain = worker.prepareResident();
     workers.add(worker);
     slot.setWorker(worker);
     // if the start fails, the slot must give its message back before the worker's end removes the
     // slot
     if (residentDrain != null)
-      Dispatch.startResident(worker, residentDrain, () -> dispose(queue.takeBack(slot, false)));
+      worker.startResident(residentDrain, () -> dispose(queue.takeBack(slot, false)));
     return worker;
   }
 

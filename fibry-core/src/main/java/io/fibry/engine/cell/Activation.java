@@ -20,9 +20,9 @@ import java.util.concurrent.locks.LockSupport;
  * The right to run an actor, together with the drain: the loop that handles its messages.
  *
  * <p><b>States.</b> The thread that takes the right to run makes an activation and passes it to the
- * strategy. If the strategy throws, {@link Dispatch} makes another attempt. The first thread whose
- * compare-and-set of {@code claimed} succeeds runs the activation; all other runs do nothing. The
- * activation then has the right to run until it does one of four things:
+ * strategy. If the strategy throws, {@link PlainQueue} makes another attempt. The first thread
+ * whose compare-and-set of {@code claimed} succeeds runs the activation; all other runs do nothing.
+ * The activation then has the right to run until it does one of four things:
  *
  * <ul>
  * <li>it releases the right after the last node ({@code next}), so that the actor is idle;
@@ -56,7 +56,6 @@ final class Activation extends MessageRun implements WokenDrain {
     DISPOSAL // on any thread, for an actor that runs no more code of a user
   }
 
-  static final int MAX_INLINE_DEPTH = 32;
   private static final int MIN_STREAK = 16; // messages in a row before the drain spins for the next one
   private static final int MAX_BATCH = 256; // messages before the drain gives way to other actors
   // If a woken drain had to wait too long in a slot, this many further wake-ups by the waker's
@@ -145,7 +144,7 @@ final class Activation extends MessageRun implements WokenDrain {
       if (node != null) cell.stranded = node;
       node = null;
       thread = null;
-      cell.recover(error);
+      cell.recover(error, 0);
       settleAccounts();
     }
   }
@@ -234,7 +233,7 @@ final class Activation extends MessageRun implements WokenDrain {
       if (node != null) cell.stranded = node;
       node = null;
       thread = null;
-      cell.recover(error);
+      cell.recover(error, 0);
       settleAccounts();
     } finally {
       makeCurrent(asker);
@@ -263,14 +262,14 @@ final class Activation extends MessageRun implements WokenDrain {
       cell.hooksPending |= mustFinish && node != null;
       if (node != null) cell.stranded = node;
       node = null;
-      cell.recover(error);
+      cell.recover(error, 0);
       settleAccounts();
     }
     return false;
   }
 
   private void runResident() {
-    VarHandle.fullFence(); // pairs with Dispatch.attempt, which writes `handedNode`, then reads `thread`
+    VarHandle.fullFence(); // pairs with PlainQueue.attempt, which writes `handedNode`, then reads `thread`
     while (!hooksBegun) {
       Object newNode = handedNode;
       if (newNode == null) {
@@ -287,7 +286,7 @@ final class Activation extends MessageRun implements WokenDrain {
         mustFinish = false;
         if (node != null) cell.stranded = node;
         node = null;
-        cell.recover(error);
+        cell.recover(error, 0);
         settleAccounts();
       }
     }

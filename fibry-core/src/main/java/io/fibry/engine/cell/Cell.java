@@ -37,27 +37,15 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
       VarHandle.class, PlainQueue.class, byte.class);
   private static final VarHandle EXTRAS = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "extras",
       VarHandle.class, Cell.class, ColdState.class);
-  private static final VarHandle DRAIN = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "drain",
-      VarHandle.class, Cell.class, HandlerContext.class);
   private static final Runnable NOTHING = () -> {};
 
-  protected final ActorBehavior behavior;
-  // The next four are used by the drain only
+  // The next two are used by the drain only
   protected Object state;
   protected boolean hasState;
-  protected boolean pillTaken; // the pill was handled
-  protected boolean hooksPending; // the pill was taken, and the next drain must run the hooks
-  // The drain that runs the actor, or null while the actor is idle. Set by senders and drains, read
-  // by killers
-  private HandlerContext drain;
   private volatile ColdState extras; // null until first needed
 
   protected Cell(ActorBehavior behavior) {
-    this.behavior = behavior;
-  }
-
-  public final ActorSettings settings() {
-    return behavior.settings;
+    super(behavior);
   }
 
   @Override
@@ -80,19 +68,6 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Finds a thread for the right to run, which a failed drain has stored in {@code stranded}. If no
-   * thread can be found, the right stays in {@code stranded}. If this method throws, no stack was
-   * left for the call.
-   */
-  protected abstract void recover(Throwable failure);
-
-  /** Gives up the thread. After {@code pause} nanoseconds, a new drain continues at the node. */
-  protected abstract void suspend(Object node, long pause);
-
-  /** Ends the suspension of the actor, if there is one. */
-  protected abstract void wake();
-
-  /**
    * Sends a message, and returns whether it was accepted. A refused message becomes a dead letter.
    */
   public abstract boolean send(Envelope envelope, Deadline deadline);
@@ -104,12 +79,6 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   public abstract void sendFromTimer(Runnable sending);
 
   public abstract void kill(ExitReason reason);
-
-  /**
-   * Ends the actor on this thread, if it is idle and no user code runs at its end. Returns whether
-   * it has ended.
-   */
-  public abstract boolean endIdle();
 
   protected abstract int capacity();
 
@@ -252,10 +221,6 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return Baggage.captureContext(settings().contextPropagators(), (Actor<?>) publicCell(), message);
   }
 
-  public final HandlerContext drain() {
-    return (HandlerContext) DRAIN.getAcquire(this);
-  }
-
   @Override
   public Wait.WaitingHandler blocker() {
     var hooks = hooksDrain();
@@ -264,20 +229,6 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   protected final Wait.WaitingHandler hooksDrain() {
     return extras == null ? null : extras.hooksDrain;
-  }
-
-  /**
-   * Publishes a drain that has no thread yet, so that a killer can fail the requests that wait for
-   * it. Called before the start of the drain only, because a started drain may have ended already.
-   */
-  final void announce(HandlerContext drain) {
-    DRAIN.setRelease(this, drain);
-  }
-
-  final void setDrain(HandlerContext drain) {
-    if (drain == null) DRAIN.setRelease(this, null);
-    // before the drain reads the phase: a killer writes the phase, then reads this field
-    else DRAIN.setVolatile(this, drain);
   }
 
   @Override
@@ -460,6 +411,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   private int stashedCount() {
-    return extras == null ? 0 : extras.stashedCount();
+    int count = 0;
+    if (extras != null) for (var node : extras.stash) if (holdsMessage(node)) count++;
+    return count;
   }
 }

@@ -81,10 +81,6 @@ public final class ColdState {
     stash.add(node);
   }
 
-  int stashedCount() {
-    return (int) stash.stream().filter(PlainQueue::holdsMessage).count();
-  }
-
   public synchronized void setReason(ExitReason newReason) {
     if (reason == null || newReason instanceof ExitReason.Killed && !announced) reason = newReason;
   }

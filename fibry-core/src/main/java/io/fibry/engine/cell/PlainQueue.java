@@ -1,20 +1,39 @@
 package io.fibry.engine.cell;
 
 import io.fibry.DeadLetter.Reason;
+import io.fibry.ExitReason;
+import io.fibry.Strategy;
+import io.fibry.engine.cell.Activation.ActivationKind;
+import io.fibry.engine.cell.OwningScope.Decision;
+import io.fibry.engine.jvm.CallerThreadRunner;
+import io.fibry.engine.jvm.CoarseClock;
+import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.EngineThreads;
+import io.fibry.engine.jvm.GuaranteedStart;
+import io.fibry.engine.jvm.HandOver;
 import io.fibry.engine.jvm.Rescuable;
+import io.fibry.engine.jvm.StackProbe;
+import io.fibry.engine.message.AnswerType;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
+import io.fibry.engine.message.JfrEvents;
+import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
+import io.fibry.engine.message.Wait.WaitingHandler;
+import io.fibry.time.Scheduler;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.LockSupport;
 
 /**
- * The unbounded queue of an ordinary actor. Its tail is also the right to run the actor.
+ * The unbounded queue of an ordinary actor. Its tail is also the right to run the actor, and this
+ * class provides a thread for that right. A cell extends this class; {@link #cell} returns it.
  *
  * <p><b>States.</b> {@code tail == null}: the actor is idle, and no thread has the right to run.
  * {@code tail == n}: one drain has the right to run, or a sender that is about to start it, and
@@ -40,9 +59,23 @@ import java.util.List;
  * orders the writes of the message before the link; the acquire fence in {@code unlink} pairs with
  * it.
  *
- * <p><b>Failure.</b> If the sender cannot start a drain, it stores the right to run in
- * {@code stranded}. If no other node was added behind the sender's node, the sender then withdraws
- * its node and throws. Otherwise {@link #rescueLater} asks another thread to start a drain.
+ * <p><b>A thread.</b> The right to run is never lost: a strategy that throws is called again, with
+ * a back-off from 1 ms to 1 s. An {@link Activation} runs once, so it does no harm if a strategy
+ * accepts an activation and then throws.
+ *
+ * <p><b>Stranded.</b> If neither a thread nor a timer can be started, for lack of stack or memory,
+ * a plain assignment stores the right to run in {@code stranded}. If that happens to a sender and
+ * no other node was added behind its node, the sender withdraws its node and throws. Otherwise
+ * {@link #rescueLater} or the next sender tries again. A method that "throws nothing once entered"
+ * stores the right itself. If the method cannot be entered for lack of stack, its caller stores the
+ * right.
+ *
+ * <p>Before a thread strands an activation whose start failed, it claims the activation, and
+ * strands the node instead. Without the claim, two threads could start the activation. A late
+ * failure of one start would then overwrite a newer right to run.
+ *
+ * <p>Code that runs for lack of stack or memory uses no lambdas, because a lambda that is first
+ * linked then may fail forever.
  *
  * <p><b>Rejected designs.</b> A flag "scheduled" beside the queue would cost a second atomic
  * operation per message. A volatile link would cost 5 to 10 ns per message.
@@ -54,32 +87,86 @@ abstract class PlainQueue implements Rescuable {
   protected static final byte ENDING = 1;
   protected static final byte LEAVING = 2;
   protected static final byte ENDED = 3;
+  private static final int MAX_INLINE_DEPTH = 32;
   private static final int SPIN_CHECKS = 64;
   private static final VarHandle TAIL = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "tail",
       VarHandle.class, PlainQueue.class, Object.class);
   private static final VarHandle STRANDED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "stranded",
       VarHandle.class, PlainQueue.class, Object.class);
+  private static final VarHandle DRAIN = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "drain",
+      VarHandle.class, PlainQueue.class, Activation.class);
 
-  protected volatile byte phase; // any thread sets ENDING, the drain sets LEAVING, Termination sets ENDED
+  protected final ActorBehavior behavior;
+  protected volatile byte phase; // any thread sets ENDING, the drain sets LEAVING, the end sets ENDED
   protected volatile Object stranded; // a right to run that has no thread: an Activation or a node
   private Object tail; // the last node, or null if idle. Swapped by senders, cleared by the drain
 
-  /**
-   * Prepares a drain, before the sender takes the right to run. Returns null if there is nothing to
-   * prepare. If this method throws, the message is not sent.
-   */
-  protected abstract Object prepare(Object firstNode);
+  // The next two are written by the drain, and by the thread that ends a pool
+  protected boolean pillTaken; // the pill was handled
+  protected boolean hooksPending; // the pill was taken, and the next drain must run the hooks
+  // The drain that runs the actor, or null while the actor is idle. Set by senders and drains, read
+  // by killers
+  private Activation drain;
+
+  PlainQueue(ActorBehavior behavior) {
+    this.behavior = behavior;
+  }
 
   /**
-   * Starts a drain at {@code firstNode}; the caller has the right to run. If no drain can be
-   * started, the right is stranded. If this method throws, no stack was left for the call.
-   *
-   * @param activation the result of {@link #prepare}, or null
+   * Initializes the classes that code needs for lack of stack or memory. Called early, because a
+   * class whose initialization fails for lack of stack would stay unusable.
    */
-  protected abstract void begin(Object activation, Object firstNode);
+  protected static void initializeClasses() {
+    try {
+      var lookup = MethodHandles.lookup();
+      for (var type : List.of(Envelope.class, RequestFuture.class, Baggage.class, JfrEvents.class, Activation.class,
+          Termination.class, FailureHandler.class, Decision.class, DeadLetters.class, RequestFailures.class,
+          EngineThreads.class, ColdState.class, ExitSignal.class, HandOver.class, GuaranteedStart.class,
+          CallerThreadRunner.class, StackProbe.class, EngineLog.class,
+          StartRetry.class, RescueTask.class, SuspensionEnd.class, Termination.CutOffTimer.class,
+          Termination.CutOffRun.class,
+          Termination.FailRequestsRound.class, Termination.Interruption.class, DeadLetters.ListenerCall.class,
+          Accounts.NotificationTask.class, CoarseClock.class, AnswerType.class, Watches.ExitMessage.class))
+        lookup.ensureInitialized(type);
+    } catch (IllegalAccessException noAccess) {
+      throw new ExceptionInInitializerError(noAccess);
+    }
+  }
 
-  @Override
-  public abstract void rescue();
+  /** Returns this queue as the cell of which it is a part. */
+  private Cell cell() {
+    return (Cell) this;
+  }
+
+  public final ActorSettings settings() {
+    return behavior.settings;
+  }
+
+  // ---- the drain
+
+  public final HandlerContext drain() {
+    return activation();
+  }
+
+  private Activation activation() {
+    return (Activation) DRAIN.getAcquire(this);
+  }
+
+  /**
+   * Publishes a drain that has no thread yet, so that a killer can fail the requests that wait for
+   * it. Called before the start of the drain only, because a started drain may have ended already.
+   */
+  final void announce(Activation activation) {
+    DRAIN.setRelease(this, activation);
+  }
+
+  final void setDrain(Activation activation) {
+    if (activation == null) DRAIN.setRelease(this, null);
+    // before the drain reads the phase: a killer writes the phase, then reads this field
+    else DRAIN.setVolatile(this, activation);
+  }
+
+  // ---- the queue, for senders
 
   protected Reason offer(Object message, Baggage baggage) {
     return offer(new Envelope(message, baggage), message, Deadline.NONE);
@@ -139,16 +226,6 @@ abstract class PlainQueue implements Rescuable {
   }
 
   /**
-   * Asks the {@link io.fibry.engine.jvm.StartRetrier} to start a drain if the right to run is
-   * stranded. If the stack is too small even for this call, the next sender starts the drain.
-   */
-  public final void rescueLater() {
-    try {
-      EngineThreads.rescue(this);
-    } catch (Throwable noStack) {}
-  }
-
-  /**
    * Withdraws the last node and gives up the stranded right to run, unless another node was added.
    * If the stack is too small for that, the right stays stranded. Returns whether the node was
    * withdrawn.
@@ -167,6 +244,8 @@ abstract class PlainQueue implements Rescuable {
   protected boolean acquire(Object node) {
     return tail == null && phase == OPEN && TAIL.compareAndSet(this, null, node);
   }
+
+  // ---- the queue, for the drain
 
   /**
    * Returns the next node. Returns null if this node is the last one; the drain may then release
@@ -234,14 +313,7 @@ abstract class PlainQueue implements Rescuable {
     return node instanceof Envelope envelope ? envelope.next : ((RequestFuture<?>) node).next;
   }
 
-  /**
-   * Takes the stranded right to run. Returns null if no right is stranded, or another thread took
-   * it.
-   */
-  final Object takeStranded() {
-    Object right = stranded;
-    return right != null && STRANDED.compareAndSet(this, right, null) ? right : null;
-  }
+  // ---- the queue, for observers
 
   public boolean isIdle() {
     return TAIL.getVolatile(this) == null;
@@ -294,5 +366,360 @@ abstract class PlainQueue implements Rescuable {
 
   protected void failRequests(Object node) {
     for (; node != null; node = nextLink(node)) if (node instanceof RequestFuture<?> request) request.failIfQueued();
+  }
+
+  // ---- a thread for the right to run
+
+  /**
+   * Makes the activation before a message is sent. Returns null if the resident thread will handle
+   * the message. If this method throws, the message is not sent.
+   */
+  protected Object prepare(Object firstNode) {
+    StackProbe.probeForActivation(); // first: a right that is stranded later may have to wait for the next sender
+    return strategy().isResident() ? null : newActivation(firstNode, ActivationKind.NORMAL);
+  }
+
+  /**
+   * Provides a thread for the right to run, with the prepared activation or a new one. The drain
+   * starts at {@code firstNode}. If this method throws, no stack was left for the call.
+   *
+   * @param activation the result of {@link #prepare}, or null
+   */
+  protected void begin(Object activation, Object firstNode) {
+    boolean usesPrepared = activation != null && !onlyDisposes();
+    if (usesPrepared) announce((Activation) activation);
+    attempt(usesPrepared ? activation : firstNode, 0);
+  }
+
+  private Strategy strategy() {
+    return behavior.settings.strategy();
+  }
+
+  private Activation newActivation(Object node, ActivationKind kind) {
+    return new Activation(cell(), node, kind);
+  }
+
+  /**
+   * Returns whether another drain has handled the pill and runs the hooks, so that messages only
+   * become dead letters.
+   */
+  private boolean onlyDisposes() {
+    return phase >= LEAVING && pillTaken && !hooksPending;
+  }
+
+  /**
+   * Asks the {@link io.fibry.engine.jvm.StartRetrier} to start a drain if the right to run is
+   * stranded. If the stack is too small even for this call, the next sender starts the drain.
+   */
+  public final void rescueLater() {
+    try {
+      EngineThreads.rescue(this);
+    } catch (Throwable noStack) {}
+  }
+
+  /**
+   * Takes the stranded right to run. Returns null if no right is stranded, or another thread took
+   * it.
+   */
+  final Object takeStranded() {
+    Object right = stranded;
+    return right != null && STRANDED.compareAndSet(this, right, null) ? right : null;
+  }
+
+  /**
+   * Starts a drain for a stranded right to run, unless another thread took it. Returns false if the
+   * right is still stranded.
+   */
+  public final boolean tryRescue() {
+    return rescue(0);
+  }
+
+  @Override
+  public void rescue() {
+    rescue(0);
+  }
+
+  private boolean rescue(int tries) {
+    Object right = takeStranded();
+    if (right == null) return true;
+    try {
+      StackProbe.probe();
+      return attempt(right, tries);
+    } catch (Throwable error) { // `attempt` was not entered
+      stranded = right;
+      rescueLater();
+      return false;
+    }
+  }
+
+  /**
+   * Starts a drain for the right to run, which is an activation or a node. Returns false if the
+   * right is stranded. Throws nothing once entered.
+   */
+  private boolean attempt(Object right, int tries) {
+    try {
+      if (onlyDisposes() && !(right instanceof Activation)) {
+        newActivation(right, ActivationKind.DISPOSAL).run();
+        return true;
+      }
+      if (!(right instanceof Activation)) StackProbe.probe(); // `prepare` probed for an activation
+      right = activationFor(right);
+      if (((Activation) right).kind == ActivationKind.RESIDENT) {
+        VarHandle.fullFence(); // pairs with Activation.runResident: `handedNode` is written, `thread` not yet read
+        LockSupport.unpark(((Activation) right).thread);
+      } else if (tries > 0 && phase > OPEN) GuaranteedStart.start((Activation) right); // any fiber can end the actor
+      else if (!tryHandOver((Activation) right)) strategy().activate((Activation) right);
+      return true;
+    } catch (Throwable failure) {
+      if (right instanceof Activation activation) right = activation.reclaimRight();
+      if (right == null) return true; // a thread runs the activation, which has the right
+      stranded = right;
+      return recover(failure, tries);
+    }
+  }
+
+  private boolean tryHandOver(Activation wokenDrain) {
+    return strategy() == Strategy.FIBER && Thread.currentThread().isVirtual()
+        && WaitingHandler.current() instanceof Activation waker && waker.handOver(wokenDrain);
+  }
+
+  /**
+   * Returns the activation that uses the right. A resident activation has the right as soon as
+   * {@code handedNode} is written, so this is written last.
+   */
+  private Activation activationFor(Object right) {
+    if (right instanceof Activation activation) return activation;
+    if (!strategy().isResident()) {
+      var activation = newActivation(right, ActivationKind.NORMAL);
+      announce(activation);
+      return activation;
+    }
+    var resident = activation();
+    resident.handedNode = right;
+    return resident;
+  }
+
+  /**
+   * Called after the start of a drain failed. Sets a timer that tries again, or ends the actor if
+   * its executor was shut down. Returns false if the right to run is still stranded.
+   */
+  protected final boolean recover(Throwable failure, int tries) {
+    Object right = null;
+    try {
+      right = takeStranded();
+      if (right == null) return true;
+      if (failure instanceof RejectedExecutionException && strategy().isShutDown()) {
+        right = activationFor(right);
+        cell().stopAccepting(new ExitReason.Failed(failure));
+        GuaranteedStart.start((Activation) right);
+      } else {
+        settings().owner().options().scheduler().schedule(Duration.ofMillis(1L << Math.min(10, tries)),
+            new StartRetry(this, right, failure, tries + 1));
+      }
+      return true;
+    } catch (Throwable error) {
+      if (right instanceof Activation activation) right = activation.reclaimRight();
+      if (right != null) stranded = right;
+      if (error instanceof VirtualMachineError) rescueLater(); // other errors come from a user's scheduler
+      return false;
+    }
+  }
+
+  /**
+   * Starts a fiber that tries again to start a drain. Called on the scheduler's thread, which must
+   * not run a strategy. The right stays stranded until the fiber has begun, because the JDK may
+   * lose the fiber.
+   */
+  private void retry(Object right, Throwable failure, int tries) {
+    stranded = right;
+    try {
+      EngineThreads.startFiber(new RescueTask(this, failure, tries));
+    } catch (Throwable noThread) {
+      recover(noThread, tries);
+    }
+  }
+
+  private record StartRetry(PlainQueue queue, Object right, Throwable failure, int tries) implements Runnable {
+    @Override
+    public void run() {
+      queue.retry(right, failure, tries);
+    }
+  }
+
+  private record RescueTask(PlainQueue queue, Throwable failure, int tries) implements Runnable {
+    @Override
+    public void run() {
+      if (tries == 1) EngineLog.LOG.warn("actor '{}' got no thread from {}; trying again", queue.cell().name(),
+          queue.strategy(), failure);
+      queue.rescue(tries);
+    }
+  }
+
+  /**
+   * Called when the limit of a request has passed. Starts an unclaimed drain again, because the JDK
+   * loses fibers whose carrier has no memory. If the first fiber was not lost, only one of the two
+   * fibers runs the drain.
+   */
+  public final void restartUnclaimed() {
+    try {
+      var drain = unclaimed();
+      if (drain != null && strategy() == Strategy.FIBER) EngineThreads.startFiber(drain);
+    } catch (Throwable noThread) {} // the next request whose limit passes tries again
+  }
+
+  /**
+   * If the actor has an unclaimed drain and its executor was shut down, ends the actor, because the
+   * executor may have dropped that drain. If the executor runs that drain later, the drain does
+   * nothing.
+   */
+  public void failIfExecutorShutDown() {
+    try {
+      var drain = unclaimed();
+      var strategy = strategy();
+      if (drain == null || !strategy.isShutDown()) return;
+      cell().stopAccepting(new ExitReason.Failed(new RejectedExecutionException(strategy + " was shut down")));
+      GuaranteedStart.start(drain);
+    } catch (Throwable error) {} // no stack, no memory, or an error of the executor: the next sender tries again
+  }
+
+  /**
+   * Returns the drain that a strategy accepted and has not run, or null if there is none. Inline
+   * drains do not count, because they need no claim.
+   */
+  private Activation unclaimed() {
+    var current = activation();
+    return current != null && current.kind == ActivationKind.NORMAL && !current.claimed ? current : null;
+  }
+
+  /**
+   * Gives up the thread for {@code pause} ns, or until the actor must end. If this method throws,
+   * the caller keeps the right to run.
+   */
+  final void suspend(Object node, long pause) {
+    var extras = cell().extras();
+    var clock = settings().owner().options().scheduler();
+    StackProbe.probe(); // first: from here on only the suspension has the right
+    var suspension = new Suspension(node);
+    extras.suspend(suspension);
+    try {
+      suspension.endBy(clock.schedule(Duration.ofNanos(pause),
+          new SuspensionEnd(this, clock == Scheduler.system())));
+    } catch (Throwable noTimer) { // no memory, or thrown by a user's scheduler
+      if (extras.resume() == null) return; // the thread that ends the actor took the right
+      throw noTimer;
+    }
+    // the thread that ends the actor may have called `wake` before the suspension was set
+    if (phase > OPEN || cell().publicCell().isEnding()) wake();
+  }
+
+  /** Ends a suspension and starts a drain, unless another thread has ended the suspension. */
+  public final void wake() {
+    var suspension = cell().extras().resume();
+    if (suspension == null) return;
+    try {
+      attempt(suspension.node, 0);
+    } catch (Throwable error) { // `attempt` was not entered
+      stranded = suspension.node;
+      rescueLater();
+    }
+    suspension.end();
+  }
+
+  /**
+   * Ends a suspension; called on the thread of a timer. {@code onFiber} is true if all actors share
+   * that thread, which must not run a strategy.
+   */
+  private record SuspensionEnd(PlainQueue queue, boolean onFiber) implements Runnable {
+    @Override
+    public void run() {
+      if (onFiber) queue.wakeOnFiber();
+      else queue.wake();
+    }
+  }
+
+  private void wakeOnFiber() {
+    var suspension = cell().extras().resume();
+    if (suspension != null) retry(suspension.node, null, 0);
+  }
+
+  /**
+   * Makes the drain of a resident actor. Returns null if the actor's strategy is not resident.
+   * Called before any other thread knows the actor.
+   */
+  public final Runnable prepareResident() {
+    if (!strategy().isResident()) return null;
+    var resident = newActivation(null, ActivationKind.RESIDENT);
+    setDrain(resident);
+    return resident;
+  }
+
+  /**
+   * Starts the drain of a resident actor. If that fails, runs {@code undo}, ends the actor and
+   * throws.
+   */
+  public final void startResident(Runnable resident, Runnable undo) {
+    try {
+      strategy().activate(resident);
+    } catch (Throwable noThread) { // the actor may be known by name, and have messages
+      undo.run();
+      endNeverStarted(new ExitReason.Failed(noThread));
+      cell().freeName();
+      throw noThread;
+    }
+  }
+
+  /**
+   * Ends an actor that its scope refused, or whose start failed. The actor must end, because a
+   * thread that closes the scope may already wait for its end.
+   */
+  public final void endNeverStarted(ExitReason reason) {
+    cell().stopAccepting(reason);
+    if (strategy().isResident()) GuaranteedStart.start(activation());
+  }
+
+  /**
+   * Ends the actor on this thread, if it is idle and no user code runs at its end. Returns whether
+   * it has ended.
+   */
+  public final boolean endIdle() {
+    if (strategy().isResident() || !isIdle() || !cell().extras().hasNoEndWork()) return false;
+    var pill = new Envelope(EngineMessage.PILL);
+    var activation = newActivation(pill, ActivationKind.DISPOSAL);
+    StackProbe.probeForSend(); // first: once the right is taken, the end must complete
+    return acquire(pill) && activation.endIdle();
+  }
+
+  /**
+   * Handles a request on the thread of its asker, and returns the answer. Returns null if the asker
+   * must send the request instead. That is so if the actor is not idle or its strategy is not
+   * FIBER, or if this thread is not virtual or runs too many nested requests.
+   */
+  protected final Object inline(Object message) {
+    if (strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
+    var asker = (Activation) WaitingHandler.current();
+    if (asker != null && asker.depth >= MAX_INLINE_DEPTH) return null;
+    var request = new RequestFuture<>(cell(), message, null, true);
+    var activation = newActivation(request, ActivationKind.INLINE);
+    if (!acquire(request)) return null;
+    // null if the handler cannot read the deadline, because reading the clock costs a third of an
+    // inline request
+    Deadline ownDeadline = null;
+    try {
+      if (behavior.usesContext()) ownDeadline = askDeadline(asker);
+      activation.deadline = ownDeadline != null ? ownDeadline : asker == null ? null : asker.answerDeadline();
+      activation.runInline(request, asker);
+    } catch (Throwable error) { // `runInline` was not entered
+      stranded = request;
+      recover(error, 0);
+    }
+    if (activation.answer != null) return activation.answer;
+    var deadline = request.isDone() ? Deadline.NONE : ownDeadline != null ? ownDeadline : askDeadline(asker);
+    if (deadline.isBounded()) request.deadline = deadline;
+    return request.await(message, deadline, asker);
+  }
+
+  private Deadline askDeadline(HandlerContext asker) {
+    var options = settings().owner().options();
+    return Deadline.ofAsk(options.scheduler(), options.askLimit(), asker == null ? null : asker.answerDeadline());
   }
 }

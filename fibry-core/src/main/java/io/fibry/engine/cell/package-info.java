@@ -1,6 +1,5 @@
 /**
- * One actor: its queue, its drain, its failures and its end. Begin with {@code PlainQueue},
- * {@code Dispatch} and {@code Activation}: steps two to four of the picture in
- * docs/architecture.md.
+ * One actor: its queue, its drain, its failures and its end. Begin with {@code PlainQueue} and
+ * {@code Activation}: steps two to four of the picture in docs/architecture.md.
  */
 package io.fibry.engine.cell;

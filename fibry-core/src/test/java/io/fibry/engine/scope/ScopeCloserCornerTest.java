@@ -14,7 +14,6 @@ import io.fibry.Exitable;
 import io.fibry.Strategy;
 import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.cell.OwningScope;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
@@ -206,7 +205,7 @@ class ScopeCloserCornerTest {
   void actorRefusedByClosedScopeEnds(Variants.Variant variant) {
     var template = (Cell) (Exitable) variant.builder(scope).newActor((Object m) -> {});
     var refusedActor = Cells.newCellLike(template);
-    Dispatch.prepareResident(refusedActor);
+    refusedActor.prepareResident();
     closePromptly(scope, Duration.ofDays(1));
 
     assertThrows(IllegalStateException.class, () -> Cells.admit((OwningScope) scope, "late", refusedActor));

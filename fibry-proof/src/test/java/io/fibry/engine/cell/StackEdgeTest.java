@@ -22,7 +22,7 @@ class StackEdgeTest {
     Schedules.modelCheck(SCHEDULES, () -> {
       var senders = new Senders();
       senders.send(false); // makes the actor busy
-      Schedules.join(Schedules.start(senders.queue::drain), Schedules.start(() -> senders.send(true)),
+      Schedules.join(Schedules.start(senders.queue::drainFirst), Schedules.start(() -> senders.send(true)),
           Schedules.start(() -> senders.send(false)));
       senders.check();
     });
@@ -60,11 +60,15 @@ class StackEdgeTest {
 
   /**
    * A queue whose senders run its drain at once, except for the first sender, for which the test
-   * calls {@code drain}.
+   * calls {@code drainFirst}.
    */
   private static final class Queue extends PlainQueue {
     private final int[] handled = new int[Senders.MESSAGES]; // written by the holder of the right to run
     private Object firstNode;
+
+    Queue() {
+      super(null);
+    }
 
     @Override
     protected Object prepare(Object first) {
@@ -78,7 +82,7 @@ class StackEdgeTest {
       else drain(first);
     }
 
-    void drain() {
+    void drainFirst() {
       drain(firstNode);
     }
 

@@ -48,7 +48,7 @@ public final class SimulatedThread {
   /** Returns whether a thread starts for an actor that gets a message, and not for another task. */
   static boolean isStartedForActor() {
     return findStarter(name -> name.startsWith(THREAD_START_PACKAGE) || name.startsWith("io.fibry.Strategies"))
-        .filter("io.fibry.engine.cell.Dispatch"::equals).isPresent();
+        .filter("io.fibry.engine.cell.PlainQueue"::equals).isPresent();
   }
 
   /**
