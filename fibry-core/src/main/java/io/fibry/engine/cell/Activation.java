@@ -1,14 +1,20 @@
 package io.fibry.engine.cell;
 
+import io.fibry.Actor;
 import io.fibry.ExitReason;
 import io.fibry.Strategy;
+import io.fibry.engine.jvm.AskChainLocals;
+import io.fibry.engine.jvm.CoarseClock;
 import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.HandOver;
 import io.fibry.engine.jvm.TimeSlice;
 import io.fibry.engine.jvm.WokenDrain;
+import io.fibry.engine.message.AnswerType;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
+import io.fibry.engine.message.JfrEvents;
+import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
@@ -17,7 +23,9 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The right to run an actor, together with the drain: the loop that handles its messages.
+ * The right to run an actor, together with the drain: the loop that handles its messages. It
+ * delivers each message to the handler, retries the message after a failure, and prepares its
+ * redelivery.
  *
  * <p><b>States.</b> The thread that takes the right to run makes an activation and passes it to the
  * strategy. If the strategy throws, {@link PlainQueue} makes another attempt. The first thread
@@ -48,7 +56,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p><b>Owner.</b> Fields belong to the thread of the activation, except where a field says
  * otherwise.
  */
-final class Activation extends MessageRun implements WokenDrain {
+final class Activation extends HandlerContext implements WokenDrain {
   enum ActivationKind {
     NORMAL,
     RESIDENT,
@@ -65,6 +73,8 @@ final class Activation extends MessageRun implements WokenDrain {
       VarHandle.class, Activation.class, boolean.class);
 
   final ActivationKind kind;
+  private Object node; // the node of the current message, or the next node; null without the right to run
+  Object answer; // inline requests only; null if the answer is in the request
   private final boolean ownsThread; // whether this activation may name and interrupt its thread
   int depth; // number of inline requests that enclose this activation on the same thread
   // Resident activations only: the node at which to continue. Set by the thread that has the
@@ -91,8 +101,8 @@ final class Activation extends MessageRun implements WokenDrain {
     return ownsThread;
   }
 
-  @Override
-  boolean isInline() {
+  /** Returns whether the handler runs on the thread of its asker. */
+  private boolean isInline() {
     return kind == ActivationKind.INLINE;
   }
 
@@ -424,5 +434,128 @@ final class Activation extends MessageRun implements WokenDrain {
     mustFinish = true;
     cell.extras().setReason(new ExitReason.Finished());
     cell.setLeaving();
+  }
+
+  // ---- one message
+
+  private void deliver(Object newMessage, RequestFuture<?> newRequest, Baggage newBaggage) {
+    if (newBaggage == null && !JfrEvents.isRecordingMessages()) deliver(newMessage, newRequest);
+    else deliverRecorded(newMessage, newRequest, newBaggage);
+  }
+
+  /**
+   * Delivers a message with its baggage, and records an event of the flight recorder. The recorded
+   * time includes making the state and handling a failure.
+   */
+  private void deliverRecorded(Object newMessage, RequestFuture<?> newRequest, Baggage newBaggage) {
+    var propagators = cell.settings().contextPropagators();
+    var closeables = newBaggage == null ? null : newBaggage.newCloseables();
+    startedAt = 0;
+    message = newMessage; // set before the propagators run, so that a killer sees the message
+    request = newRequest;
+    baggage = newBaggage;
+    boolean hasAskers = newBaggage != null && !newBaggage.askers.isEmpty();
+    var outerAskers = hasAskers ? AskChainLocals.beginHandling(newBaggage.askers) : null;
+    try {
+      if (closeables != null) restoreBaggage(closeables);
+      Object event = JfrEvents.begin(isInline() ? 0 : newBaggage == null ? JfrEvents.UNKNOWN
+          : newBaggage.waitedNanos());
+      deliver(newMessage, newRequest);
+      if (event != null) JfrEvents.end(event, cell, newMessage);
+    } finally {
+      baggage = null;
+      if (hasAskers) AskChainLocals.endHandling(outerAskers);
+      if (closeables != null) Baggage.close(propagators, publicActor(), closeables);
+      if (ownsThread()) Thread.interrupted();
+    }
+  }
+
+  private void restoreBaggage(AutoCloseable[] closeables) {
+    try {
+      baggage.restore(cell.settings().contextPropagators(), publicActor(), EngineMessage.unwrap(message), closeables);
+    } catch (Throwable error) { // no stack: the message is handled, perhaps without its context
+    }
+  }
+
+  private Actor<?> publicActor() {
+    return (Actor<?>) cell.publicCell();
+  }
+
+  private void deliver(Object newMessage, RequestFuture<?> newRequest) {
+    startedAt = 0; // before the message is set, because an observer must not pair the new message with the old time
+    message = newMessage;
+    request = newRequest;
+    try {
+      if (!isInline()) startedAt = CoarseClock.systemTime(); // the clock costs a tenth of an inline request
+      attempt(newMessage);
+    } catch (Throwable failure) {
+      fail(failure, newMessage);
+    } finally {
+      if (receivedRequests != null) failOpenRequests(null);
+      message = null;
+      request = null;
+      stashed = false;
+      if (alreadyCounted) resumeCounting();
+      if (ownsThread()) Thread.interrupted(); // clears an interrupt that was meant for this message
+    }
+  }
+
+  private void attempt(Object currentMessage) throws Exception {
+    if (currentMessage instanceof EngineMessage task) task.task().run();
+    else answer(cell.behavior.handle(this, currentMessage));
+    if (!stashed) countOutcome(currentMessage, false);
+  }
+
+  private void fail(Throwable failure, Object currentMessage) {
+    for (int tries = 0;; tries++) {
+      var requestException = RequestFailures.requestExceptionIn(failure);
+      if (requestException != null) withdrawRefused(requestException);
+      var policy = FailureHandler.policy(cell, failure);
+      if (ownsThread()) Thread.interrupted(); // before the phase is read: a killer writes the phase, then interrupts
+      if (tries >= policy.retries() || !isRepeatable(currentMessage)) {
+        FailureHandler.handle(this, failure, policy);
+        return;
+      }
+      if (receivedRequests != null) failOpenRequests(failure);
+      try {
+        attempt(currentMessage);
+        return;
+      } catch (Throwable nextFailure) {
+        failure = nextFailure;
+      }
+    }
+  }
+
+  @Override
+  final int redeliver(int max) {
+    int times = isRepeatable(message) ? cell.extras().restarts().countRedelivery(node, max) : 0;
+    if (times == 0) return 0;
+    stopCounting();
+    if (node instanceof Envelope envelope) envelope.message = message; // the envelope still has its baggage
+    else if (!request.stash(message, baggage)) return 0; // the request is settled: its asker no longer waits
+    firstSeen = null; // the message will begin again
+    redelivered = true;
+    if (cell.isSelective() && !cell.extras().stash.isEmpty()) { // stashed messages come first
+      cell.putBack(List.of(node));
+      node = Envelope.NOTHING;
+    }
+    return times;
+  }
+
+  private boolean isRepeatable(Object currentMessage) {
+    return !(currentMessage instanceof EngineMessage) && !stashed && !cell.isEnding()
+        && (request == null || request.isUnanswered() && !request.isDone());
+  }
+
+  private void answer(Object value) {
+    if (request == null || stashed || !request.isUnanswered()) return;
+    if (value == ActorBehavior.NO_ANSWER) fail(request, message, RequestFailures.noReply(cell, message));
+    else if (value == null) throw new NullPointerException(
+        "actor '" + cell.name() + "' answered null to " + cell.describe(message)
+            + "; let it answer an Optional, or Done");
+    else if (isInline()) answer = value;
+    else if (request.hasDeclaredType && !AnswerType.of(message).isInstance(value))
+      fail(request, message, AnswerType.wrongAnswerException(cell, message, value));
+    else request.finish(value);
   }
 }

@@ -212,7 +212,7 @@ public final class ActorInspector {
     for (var outer = drain.outer; outer != null; outer = outer.outer) if (outer.message != null) enclosing++;
     int end = stack.length;
     for (int i = stack.length; i-- > 0 && enclosing >= 0;) if (stack[i].getMethodName().equals("attempt")
-        && stack[i].getClassName().equals(MessageRun.class.getName()) && enclosing-- == 0)
+        && stack[i].getClassName().equals(Activation.class.getName()) && enclosing-- == 0)
       end = i;
     while (end > 0 && HandlerStack.isEngine(stack[end - 1])) end--;
     return Arrays.copyOf(stack, end);
