@@ -32,9 +32,9 @@ class SourceRulesTest {
    * comment explains the algorithm.
    */
   private static final Map<String, String> ALGORITHMS = Map.ofEntries(
-      Map.entry("PlainQueue", "the queue that holds the right to run"),
+      Map.entry("PlainQueue", "the queue that holds the right to run, and its threads"),
       Map.entry("Activation", "the drain of one activation, and the slots for woken actors"),
-      Map.entry("Cell", "the phases of an actor, which all its queues share"),
+      Map.entry("Cell", "the phases of an actor, and its end"),
       Map.entry("PoolCell", "the actor in front of a pool, and its workers"),
       Map.entry("RequestFuture", "the races of a request with its asker and its handler"),
       Map.entry("GuardedQueue", "the queue with a monitor, and its lock-free entrance"),

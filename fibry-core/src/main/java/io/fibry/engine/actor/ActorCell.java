@@ -14,7 +14,6 @@ import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.ColdState;
 import io.fibry.engine.cell.DeadLetters;
-import io.fibry.engine.cell.Termination;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.GuaranteedStart;
 import io.fibry.engine.message.AnswerType;
@@ -281,11 +280,6 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public void kill(ExitReason reason) {
-    if (phase != ENDED) Termination.kill(this, reason);
-  }
-
-  @Override
   public void waitForExit() {
     extras().exit().await(this, null);
   }
@@ -303,7 +297,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   @Override
   public ActorCell closeOnExit(AutoCloseable... resources) {
     var list = List.of(checked(Objects.requireNonNull(resources, "resources"), "a resource"));
-    if (!extras().addResources(list)) list.reversed().forEach(resource -> Termination.close(this, resource));
+    if (!extras().addResources(list)) list.reversed().forEach(this::closeResource);
     return this;
   }
 

@@ -6,7 +6,6 @@ import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.FailureHandler;
 import io.fibry.engine.cell.HandlerContext;
-import io.fibry.engine.cell.Termination;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.Baggage;
@@ -160,7 +159,7 @@ final class PoolCell extends GuardedCell {
       if (!hasWorker) worker = hire(slot);
       worker.deliver(node);
     } catch (Throwable failure) {
-      dispose(queue.takeBack(slot, hasWorker));
+      disposeOrKeep(queue.takeBack(slot, hasWorker));
       if (slot.worker() == null) removeSlot(slot); // a worker that was made removes its slot at its end
       arePillsSent = false; // the worker may have skipped a pill that came before this message
       stranded = Envelope.NOTHING;
@@ -182,7 +181,7 @@ final class PoolCell extends GuardedCell {
     // if the start fails, the slot must give its message back before the worker's end removes the
     // slot
     if (residentDrain != null)
-      worker.startResident(residentDrain, () -> dispose(queue.takeBack(slot, false)));
+      worker.startResident(residentDrain, () -> disposeOrKeep(queue.takeBack(slot, false)));
     return worker;
   }
 
@@ -261,16 +260,16 @@ final class PoolCell extends GuardedCell {
     do {
       StackProbe.probe(); // first: after poll the node is in no queue, and an error would lose it
       node = undisposedNodes.isEmpty() ? queue.poll() : undisposedNodes.poll();
-      dispose(node);
+      disposeOrKeep(node);
     } while (node != null);
     if (!arePillsSent) sendPills();
     StackProbe.probe(); // takeDeserted returns true only once: this thread must then be able to finish
     if (queue.takeDeserted()) finish();
   }
 
-  private void dispose(Object node) {
+  private void disposeOrKeep(Object node) {
     try {
-      if (node != null) Termination.dispose(this, node);
+      if (node != null) dispose(node);
     } catch (Throwable error) { // StackOverflowError: the thread that ends the pool tries again
       undisposedNodes.add(node);
       throw error;

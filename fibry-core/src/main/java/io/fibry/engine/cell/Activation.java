@@ -82,7 +82,7 @@ final class Activation extends HandlerContext implements WokenDrain {
   volatile Object handedNode;
   volatile boolean claimed; // false -> true, by the thread that will run this activation
   private boolean mustFinish; // this drain must run the hooks: it took the pill, or a failed drain did
-  private boolean hooksBegun; // the drain has called Termination.finish
+  private boolean hooksBegun; // the drain has called Cell.finish
   private long lastPark; // nanoTime of the last park in yieldToOthers; 0 at first
   private boolean canHandOver; // whether the thread can run a woken actor after this drain
   // The actor whose handler woke this actor. Set before this drain is placed in a slot, cleared
@@ -231,7 +231,7 @@ final class Activation extends HandlerContext implements WokenDrain {
       makeCurrent(this);
       cell.announce(this);
       Object newMessage = inlineRequest.beginUnseen();
-      if (cell.isEnding()) Termination.failUndelivered(cell, newMessage, inlineRequest);
+      if (cell.isEnding()) cell.failUndelivered(newMessage, inlineRequest);
       else deliver(newMessage, inlineRequest, null);
       if (suspendNext) {
         suspend(!redelivered);
@@ -266,7 +266,7 @@ final class Activation extends HandlerContext implements WokenDrain {
         node = next();
       }
       if (node != null) handBack();
-      else if (Termination.finishWithoutWork(cell)) return true;
+      else if (cell.finishWithoutWork()) return true;
       else cell.push(new Envelope(null)); // end work, such as a resource, was added: a drain ends the actor
     } catch (Throwable error) { // assignments first, as in runClaimed
       cell.hooksPending |= mustFinish && node != null;
@@ -331,7 +331,7 @@ final class Activation extends HandlerContext implements WokenDrain {
     if (!mustFinish) return;
     mustFinish = false;
     hooksBegun = true;
-    Termination.finish(this);
+    cell.finish(this);
   }
 
   /**
@@ -419,12 +419,12 @@ final class Activation extends HandlerContext implements WokenDrain {
       newBaggage = newRequest.baggage;
       newMessage = newRequest.begin();
       if (newMessage == null) {
-        if (newRequest.isUnanswered()) Termination.failOutOfMemory(cell, newRequest);
+        if (newRequest.isUnanswered()) cell.failOutOfMemory(newRequest);
         return;
       }
     }
     if (newMessage == EngineMessage.PILL) takePill();
-    else if (phase > Cell.OPEN) Termination.failUndelivered(cell, newMessage, newRequest);
+    else if (phase > Cell.OPEN) cell.failUndelivered(newMessage, newRequest);
     else deliver(newMessage, newRequest, newBaggage);
   }
 

@@ -1,7 +1,14 @@
 package io.fibry.engine.cell;
 
 import io.fibry.Actor;
+import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
+import io.fibry.Outcome;
+import io.fibry.engine.jvm.EngineLog;
+import io.fibry.engine.jvm.EngineThreads;
+import io.fibry.engine.jvm.GuaranteedStart;
+import io.fibry.engine.jvm.MessageTexts;
+import io.fibry.engine.jvm.Rescuable;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
@@ -11,26 +18,50 @@ import io.fibry.engine.message.Recipient;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.queue.PoolBlockers;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * The internal operations of an actor.
+ * An actor as the engine sees it, and the end of the actor.
  *
- * <h2>The end</h2> {@code OPEN -> ENDING -> LEAVING -> ENDED}. Only OPEN accepts messages.
+ * <p><b>Phases.</b>
+ *
+ * <pre>
+ *   OPEN    -> RESTARTING   any thread   another actor's failure requests a restart
+ *   RESTARTING -> OPEN      the drain    restarts this actor before the next message
+ *   OPEN    -> ENDING       any thread   no further message is accepted
+ *   ENDING  -> LEAVING      the drain    at the pill, when all messages before it were handled
+ *   LEAVING -> ENDED        one thread   the hooks have run, and the end is announced
+ * </pre>
+ *
  * {@code askExit} sets ENDING and appends the pill; {@code sendPoisonPill} only appends the pill.
  * The drain reads the phase before each message: if it is later than OPEN, the message is
  * undelivered. At the pill the drain sets LEAVING, disposes of the messages behind the pill,
  * releases the right to run, and only then runs the hooks. A sender that saw OPEN earlier may get
  * the right to run after that release; the sender then disposes of its message itself.
  *
- * <p>{@code OPEN <-> RESTARTING}: another actor's failure requests a restart, and the drain
- * restarts this actor before the next message.
+ * <p><b>The end.</b> The drain makes dead letters of stashed messages and runs the stop hook. It
+ * then ends timers and watches, fails promised requests, closes resources in reverse order, and
+ * announces the end. If no user code runs at the end, any thread that has the right to run may take
+ * these steps ({@code finishWithoutWork}).
+ *
+ * <p><b>By a kill.</b> {@code kill} stops accepting messages, interrupts the handler (or the hooks,
+ * if they run), and starts the grace. An interrupt for the handler never reaches a hook, because
+ * the drain changes the phase between handler and hook, under the monitor of the extras. When the
+ * grace is over, {@code cutOff} announces the end while the handler may still run. Requests fail at
+ * once. Messages behind the current one become dead letters when the handler returns.
+ *
+ * <p><b>Once.</b> {@code ColdState.beginEnd} and {@code ColdState.beginAnnouncement} each return
+ * their result to one caller only. So the attached parts are ended once, and the end is announced
+ * once, whichever thread comes first. Before the end is announced, a cut-off runs no user code.
  */
 public abstract class Cell extends PlainQueue implements Recipient, Watches.Watcher {
   private static final VarHandle PHASE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "phase",
@@ -38,6 +69,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   private static final VarHandle EXTRAS = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "extras",
       VarHandle.class, Cell.class, ColdState.class);
   private static final Runnable NOTHING = () -> {};
+  private static final int MAX_ROUNDS = 16; // repetitions of failRequests; the last comes 1 min after the cut-off
 
   // The next two are used by the drain only
   protected Object state;
@@ -63,10 +95,6 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return owner().accounts().tryRunOnFiber(code);
   }
 
-  public final OwningScope owner() {
-    return behavior.settings.owner();
-  }
-
   /**
    * Sends a message, and returns whether it was accepted. A refused message becomes a dead letter.
    */
@@ -77,8 +105,6 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    * if the send may call user code.
    */
   public abstract void sendFromTimer(Runnable sending);
-
-  public abstract void kill(ExitReason reason);
 
   protected abstract int capacity();
 
@@ -254,6 +280,97 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return stranded != null;
   }
 
+  public String kind() {
+    return settings().strategy().toString();
+  }
+
+  public abstract String activity();
+
+  public long handled() {
+    var drain = countedDrain();
+    return (extras == null ? 0 : extras.handled) + (drain == null ? 0 : drain.completedSteps());
+  }
+
+  /** Returns the drain. Returns null if the actor is idle, or its messages do not count. */
+  public final HandlerContext countedDrain() {
+    return settings().excludedFromAccounts() ? null : drain();
+  }
+
+  public long failed() {
+    return extras == null ? 0 : extras.failed;
+  }
+
+  /**
+   * Returns whether this actor has nothing to do. If the scope has a manual clock, an actor is also
+   * quiet while it waits for that clock, or for an actor of {@code others}, which the caller also
+   * examines.
+   */
+  public final boolean isQuiet(Set<Cell> others) {
+    if (phase == LEAVING) return false;
+    var clock = owner().options().scheduler();
+    if (extras != null && (extras.hooksDrain != null || extras.hasDueTimer(clock.nanoTime()))) return false;
+    return isIdle() || clock.isManual() && isWaiting(clock, others);
+  }
+
+  private boolean isWaiting(Scheduler clock, Set<Cell> others) {
+    if (isBlocked() || extras != null && extras.isSuspended()) return true;
+    var drain = drain();
+    var thread = drain == null ? null : drain.thread;
+    if (thread == null || drain.message == null) return false;
+    var wait = drain.currentWait();
+    return clock.isAsleep(thread) || wait != null && wait.isForAnswerOf(others);
+  }
+
+  /**
+   * Returns whether the handler waits for a message that has not come, or whether no worker of a
+   * pool can begin a message.
+   */
+  protected boolean isBlocked() {
+    return false;
+  }
+
+  /** Counts the waiting and the stashed messages, up to {@code max}. */
+  public final int countQueued(int max) {
+    return Math.min(countQueued(currentNode(), max) + stashedCount(), max);
+  }
+
+  /**
+   * Returns whether at most {@code max} messages wait or are stashed. Returns false also if the
+   * number of messages is uncertain.
+   */
+  public final boolean hasAtMostQueued(int max) {
+    return hasAtMostQueued(currentNode(), max - stashedCount());
+  }
+
+  private Object currentNode() {
+    var drain = drain();
+    Object node = drain == null ? null : drain.currentNode(); // read once: the drain may clear it
+    return node != null ? node : extras == null ? null : extras.suspendedNode();
+  }
+
+  private int stashedCount() {
+    int count = 0;
+    if (extras != null) for (var node : extras.stash) if (holdsMessage(node)) count++;
+    return count;
+  }
+
+  // ---- phases
+
+  /**
+   * Changes OPEN to RESTARTING, and wakes the drain.
+   *
+   * @param pause nanoseconds before the restart
+   */
+  public void requestRestart(long pause) {
+    extras().requestRestartAfter(pause);
+    if (PHASE.compareAndSet(this, OPEN, RESTARTING)) push(new Envelope(null));
+  }
+
+  /** Changes RESTARTING to OPEN; called by the drain. Returns whether a restart was requested. */
+  final boolean takeRestartRequest() {
+    return PHASE.compareAndSet(this, RESTARTING, OPEN);
+  }
+
   @Override
   public final boolean isEnding() {
     return phase > OPEN;
@@ -327,92 +444,265 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return phase == ENDED && !extras().endedNormally;
   }
 
+  // ---- the end
+
+  /** Runs the hooks and the other steps of the end, after the release of the right to run. */
+  final void finish(HandlerContext activation) {
+    var extras = extras();
+    if (activation.ownsThread()) Thread.interrupted(); // clears an interrupt that was meant for the handler
+    extras.beginHooks(activation);
+    try {
+      for (var stashedNode : extras.stash) disposeOfStashed(stashedNode);
+      extras.stash.clear();
+      behavior.stop(this);
+    } catch (Throwable failure) {
+      EngineLog.LOG.error("the stop hook of actor '{}' failed", name(), failure);
+    } finally {
+      state = null;
+      try {
+        end(true);
+      } finally { // otherwise the scope would keep the actor forever
+        threadExited();
+        extras.hooksDrain = null;
+      }
+    }
+  }
+
   /**
-   * Changes OPEN to RESTARTING, and wakes the drain.
+   * Ends an actor on the calling thread, if the actor has nothing to close, to cancel or to dispose
+   * of. Otherwise returns false, and a drain must end the actor.
+   */
+  final boolean finishWithoutWork() {
+    var extras = extras();
+    if (!extras.endWithoutWork()) return false;
+    state = null;
+    try {
+      var watches = extras.watchesOrNull();
+      if (watches != null) watches.end();
+      announceEnd(true);
+    } finally { // otherwise the scope would keep the actor forever
+      threadExited();
+    }
+    return true;
+  }
+
+  /**
+   * Disposes of a node. Logs a failure and does not throw it, so that the caller continues with the
+   * other stashed nodes and the stop hook.
+   */
+  private void disposeOfStashed(Object node) {
+    try {
+      dispose(node);
+    } catch (Throwable failure) { // no stack or memory, or user code
+      EngineLog.LOG.error("actor '{}' could not make a dead letter of a stashed message", name(), failure);
+      if (node instanceof RequestFuture<?> request && request.isUnanswered()) failOutOfMemory(request);
+    }
+  }
+
+  /** Makes a dead letter of an unhandled message, or fails a request. */
+  public final void dispose(Object node) {
+    if (node instanceof Envelope envelope) {
+      Object message = envelope.message;
+      envelope.message = null;
+      if (message != null && message != EngineMessage.PILL) failUndelivered(message, null);
+    } else {
+      var request = (RequestFuture<?>) node;
+      Object message = request.begin();
+      if (message != null) failUndelivered(message, request);
+      else if (request.isUnanswered()) failOutOfMemory(request); // an earlier call began the request, and failed
+    }
+  }
+
+  final void failUndelivered(Object message, RequestFuture<?> request) {
+    if (request == null) DeadLetters.addAtEnd(this, message);
+    else {
+      owner().accounts().countUnhandled(Reason.UNDELIVERED);
+      request.fail(publicCell().stopped(message, Outcome.NOT_DONE));
+    }
+  }
+
+  final void failOutOfMemory(RequestFuture<?> request) {
+    request.fail(new IllegalStateException("actor '" + name() + "' had no stack or memory left to answer"));
+  }
+
+  /**
+   * Ends the attached parts and announces the end. Only the first call acts: on the last thread of
+   * the actor, or on the thread that cuts the actor off.
    *
-   * @param pause nanoseconds before the restart
+   * @param isNormal false if the actor is cut off and its handler may still run
    */
-  public void requestRestart(long pause) {
-    extras().requestRestartAfter(pause);
-    if (PHASE.compareAndSet(this, OPEN, RESTARTING)) push(new Envelope(null));
+  private void end(boolean isNormal) {
+    var extras = extras();
+    var parts = extras.beginEnd();
+    if (parts == null) return;
+    var unsentMessages = new ArrayList<Object>();
+    try {
+      for (var timer = parts.timers.poll(); timer != null; timer = parts.timers.poll())
+        cancel(timer, unsentMessages);
+      if (extras.watchesOrNull() != null) extras.watchesOrNull().end();
+      for (var promised : parts.promisedRequests.entrySet())
+        promised.getKey().fail(stopped(promised.getValue().message(), Outcome.UNKNOWN));
+      for (var resource : parts.resources.reversed()) closeResource(resource);
+      for (var listenerCall : parts.endCallbacks) listenerCall.run();
+      for (var message : unsentMessages) DeadLetters.add(this, message, Reason.TIMER_CANCELLED, null);
+    } finally {
+      announceEnd(isNormal);
+    }
   }
 
-  /** Changes RESTARTING to OPEN; called by the drain. Returns whether a restart was requested. */
-  final boolean takeRestartRequest() {
-    return PHASE.compareAndSet(this, RESTARTING, OPEN);
+  private void cancel(AttachedTimer timer, List<Object> unsentMessages) {
+    try {
+      var message = timer.cancelAtEnd();
+      if (message.isPresent()) unsentMessages.add(message.get());
+    } catch (Throwable failure) { // thrown by a user's scheduler
+      EngineLog.LOG.error("actor '{}' could not cancel a timer", name(), failure);
+    }
   }
 
-  public String kind() {
-    return settings().strategy().toString();
+  /** Announces the end. If the actor is cut off, its resources may still be open. */
+  private void announceEnd(boolean isNormal) {
+    var extras = extras();
+    var reason = extras.beginAnnouncement();
+    if (reason == null) return;
+    extras.endedNormally = isNormal;
+    markEnded();
+    extras.notifyWaiters(); // before the calls below, which may run user code
+    var watches = extras.watchesOrNull();
+    if (watches != null) watches.announce(reason);
+    cancelKillTimer(extras); // last, because it may call user code
   }
 
-  public abstract String activity();
-
-  public long handled() {
-    var drain = countedDrain();
-    return (extras == null ? 0 : extras.handled) + (drain == null ? 0 : drain.completedSteps());
+  public final void closeResource(AutoCloseable resource) {
+    try {
+      resource.close();
+    } catch (Throwable failure) {
+      EngineLog.LOG.error("actor '{}' could not close {}", name(), MessageTexts.describe(resource), failure);
+    }
   }
 
-  /** Returns the drain. Returns null if the actor is idle, or its messages do not count. */
-  public final HandlerContext countedDrain() {
-    return settings().excludedFromAccounts() ? null : drain();
+  /** Ends the actor soon: interrupts it, and cuts it off when the grace is over. */
+  public void kill(ExitReason reason) {
+    if (phase == ENDED) return;
+    var extras = extras();
+    extras.setReason(reason);
+    // interrupts before the pill is added, because adding the pill may call a user's strategy
+    stopAccepting(new Interruption(this, extras));
+    // another thread may have announced the end before the timer was set
+    if (extras.isNotified()) cancelKillTimer(extras);
   }
 
-  public long failed() {
-    return extras == null ? 0 : extras.failed;
+  private void cancelKillTimer(ColdState extras) {
+    try {
+      if (extras.killTimer != null) extras.killTimer.cancel();
+    } catch (Throwable failure) { // thrown by a user's scheduler
+      EngineLog.LOG.error("actor '{}' could not cancel the timer of its kill grace", name(), failure);
+    }
+  }
+
+  record Interruption(Cell cell, ColdState extras) implements Runnable {
+    @Override
+    public void run() {
+      cell.interrupt(extras);
+      var options = cell.owner().options();
+      extras.startKillTimer(options.scheduler(), options.killGrace(), new CutOffTimer(cell));
+    }
   }
 
   /**
-   * Returns whether this actor has nothing to do. If the scope has a manual clock, an actor is also
-   * quiet while it waits for that clock, or for an actor of {@code others}, which the caller also
-   * examines.
+   * Interrupts the handler or, after the pill, the hooks. An interrupt for the handler never
+   * reaches the hooks, because the drain changes the phase between them, under this monitor.
    */
-  public final boolean isQuiet(Set<Cell> others) {
-    if (phase == LEAVING) return false;
-    var clock = owner().options().scheduler();
-    if (extras != null && (extras.hooksDrain != null || extras.hasDueTimer(clock.nanoTime()))) return false;
-    return isIdle() || clock.isManual() && isWaiting(clock, others);
-  }
-
-  private boolean isWaiting(Scheduler clock, Set<Cell> others) {
-    if (isBlocked() || extras != null && extras.isSuspended()) return true;
-    var drain = drain();
-    var thread = drain == null ? null : drain.thread;
-    if (thread == null || drain.message == null) return false;
-    var wait = drain.currentWait();
-    return clock.isAsleep(thread) || wait != null && wait.isForAnswerOf(others);
+  final void interrupt(ColdState extras) {
+    if (!settings().ownsThreads()) return;
+    synchronized (extras) {
+      Wait.WaitingHandler drain = drain();
+      var thread = drain == null || !drain.ownsThread() ? null : drain.thread;
+      if (phase < LEAVING) {
+        if (thread != null) thread.interrupt();
+      } else if (hasOnlyHooksLeft()) extras.interruptHooks();
+    }
   }
 
   /**
-   * Returns whether the handler waits for a message that has not come, or whether no worker of a
-   * pool can begin a message.
+   * Cuts the actor off when the grace is over. This object is made at the kill, because at the end
+   * of the grace memory may be exhausted.
    */
-  protected boolean isBlocked() {
-    return false;
-  }
+  record CutOffTimer(Cell cell) implements Runnable, Rescuable {
+    @Override
+    public void run() {
+      try {
+        GuaranteedStart.start(new CutOffRun(cell));
+      } catch (Throwable noMemory) {
+        EngineThreads.rescue(this);
+      }
+    }
 
-  /** Counts the waiting and the stashed messages, up to {@code max}. */
-  public final int countQueued(int max) {
-    return Math.min(countQueued(currentNode(), max) + stashedCount(), max);
+    @Override
+    public void rescue() {
+      run();
+    }
   }
 
   /**
-   * Returns whether at most {@code max} messages wait or are stashed. Returns false also if the
-   * number of messages is uncertain.
+   * A record, not a lambda: a lambda that is first linked without stack or memory may fail for
+   * ever.
    */
-  public final boolean hasAtMostQueued(int max) {
-    return hasAtMostQueued(currentNode(), max - stashedCount());
+  record CutOffRun(Cell cell) implements Runnable {
+    @Override
+    public void run() {
+      cell.cutOff("within " + Durations.text(cell.owner().options().killGrace()));
+    }
   }
 
-  private Object currentNode() {
-    var drain = drain();
-    Object node = drain == null ? null : drain.currentNode(); // read once: the drain may clear it
-    return node != null ? node : extras == null ? null : extras.suspendedNode();
+  /**
+   * Announces the end of an actor whose handler may still run. No user code runs on this thread
+   * before the end is announced.
+   */
+  public final void cutOff(String limitText) {
+    if (phase == ENDED) return;
+    markEnded();
+    failRequests(drain(), 0);
+    announceEnd(false);
+    EngineLog.LOG.warn("actor '{}' did not end {}; it is cut off, and its handler may still run", name(),
+        limitText);
+    end(false);
   }
 
-  private int stashedCount() {
-    int count = 0;
-    if (extras != null) for (var node : extras.stash) if (holdsMessage(node)) count++;
-    return count;
+  /**
+   * Fails the requests of an actor that was cut off. Repeats this while the handler runs, because a
+   * sender may be about to link a request, or the drain may be about to begin a request.
+   */
+  private void failRequests(HandlerContext drain, int round) {
+    if (drain != null) failAllRequests(drain);
+    else failRequests(extras().suspendedNode());
+    if (drain != null && drain() == drain && drain.thread != null && round < MAX_ROUNDS)
+      Scheduler.system().schedule(Duration.ofMillis(1L << round), new FailRequestsRound(this, drain, round + 1, false));
+  }
+
+  record FailRequestsRound(Cell cell, HandlerContext drain, int round, boolean onFiber) implements Runnable {
+    @Override
+    public void run() {
+      if (onFiber) cell.failRequests(drain, round);
+      else GuaranteedStart.start(new FailRequestsRound(cell, drain, round, true));
+    }
+  }
+
+  /**
+   * Fails the current, received and waiting requests. May race with the drain: failing a request
+   * twice does no harm.
+   */
+  private void failAllRequests(HandlerContext drain) {
+    var currentRequest = drain.request;
+    if (currentRequest != null) currentRequest.failStopped(drain.message);
+    var received = drain.receivedRequests;
+    if (received != null)
+      for (var receivedRequest : received) receivedRequest.request().failStopped(receivedRequest.message());
+    failQueuedRequests(drain);
+  }
+
+  public final void failQueuedRequests(HandlerContext drain) {
+    for (var stashedNode : extras().stash)
+      if (stashedNode instanceof RequestFuture<?> request) request.failIfQueued();
+    failRequests(drain.currentNode());
   }
 }

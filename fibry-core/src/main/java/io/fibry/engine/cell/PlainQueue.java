@@ -120,13 +120,12 @@ abstract class PlainQueue implements Rescuable {
     try {
       var lookup = MethodHandles.lookup();
       for (var type : List.of(Envelope.class, RequestFuture.class, Baggage.class, JfrEvents.class, Activation.class,
-          Termination.class, FailureHandler.class, Decision.class, DeadLetters.class, RequestFailures.class,
-          EngineThreads.class, ColdState.class, ExitSignal.class, HandOver.class, GuaranteedStart.class,
-          CallerThreadRunner.class, StackProbe.class, EngineLog.class,
-          StartRetry.class, RescueTask.class, SuspensionEnd.class, Termination.CutOffTimer.class,
-          Termination.CutOffRun.class,
-          Termination.FailRequestsRound.class, Termination.Interruption.class, DeadLetters.ListenerCall.class,
-          Accounts.NotificationTask.class, CoarseClock.class, AnswerType.class, Watches.ExitMessage.class))
+          FailureHandler.class, Decision.class, DeadLetters.class, RequestFailures.class, EngineThreads.class,
+          ColdState.class, ExitSignal.class, HandOver.class, GuaranteedStart.class, CallerThreadRunner.class,
+          StackProbe.class, EngineLog.class, StartRetry.class, RescueTask.class, SuspensionEnd.class,
+          Cell.CutOffTimer.class, Cell.CutOffRun.class, Cell.FailRequestsRound.class, Cell.Interruption.class,
+          DeadLetters.ListenerCall.class, Accounts.NotificationTask.class, CoarseClock.class, AnswerType.class,
+          Watches.ExitMessage.class))
         lookup.ensureInitialized(type);
     } catch (IllegalAccessException noAccess) {
       throw new ExceptionInInitializerError(noAccess);
@@ -140,6 +139,10 @@ abstract class PlainQueue implements Rescuable {
 
   public final ActorSettings settings() {
     return behavior.settings;
+  }
+
+  public final OwningScope owner() {
+    return behavior.settings.owner();
   }
 
   // ---- the drain
@@ -513,7 +516,7 @@ abstract class PlainQueue implements Rescuable {
         cell().stopAccepting(new ExitReason.Failed(failure));
         GuaranteedStart.start((Activation) right);
       } else {
-        settings().owner().options().scheduler().schedule(Duration.ofMillis(1L << Math.min(10, tries)),
+        owner().options().scheduler().schedule(Duration.ofMillis(1L << Math.min(10, tries)),
             new StartRetry(this, right, failure, tries + 1));
       }
       return true;
@@ -597,7 +600,7 @@ abstract class PlainQueue implements Rescuable {
    */
   final void suspend(Object node, long pause) {
     var extras = cell().extras();
-    var clock = settings().owner().options().scheduler();
+    var clock = owner().options().scheduler();
     StackProbe.probe(); // first: from here on only the suspension has the right
     var suspension = new Suspension(node);
     extras.suspend(suspension);
@@ -719,7 +722,7 @@ abstract class PlainQueue implements Rescuable {
   }
 
   private Deadline askDeadline(HandlerContext asker) {
-    var options = settings().owner().options();
+    var options = owner().options();
     return Deadline.ofAsk(options.scheduler(), options.askLimit(), asker == null ? null : asker.answerDeadline());
   }
 }

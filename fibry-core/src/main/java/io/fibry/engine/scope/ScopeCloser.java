@@ -3,7 +3,6 @@ package io.fibry.engine.scope;
 import io.fibry.ActorScope.Report;
 import io.fibry.ExitReason;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Termination;
 import io.fibry.engine.jvm.CallerThreadRunner;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Wait;
@@ -164,7 +163,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
   private static void endCurrent(Cell cell) {
     cell.stopAccepting(new ExitReason.Stopped());
     var drain = cell.drain();
-    if (drain != null) Termination.failQueuedRequests(drain);
+    if (drain != null) cell.failQueuedRequests(drain);
   }
 
   /**
@@ -230,7 +229,7 @@ final class ScopeCloser implements ScopeState.PendingClose {
     claimAll(scope);
     // waits until the actor has ended or its grace period is over, or this thread is interrupted
     for (var cell : killRemaining())
-      if (!await(cell, Deadline.NONE)) Termination.cutOff(cell, "before its grace was over");
+      if (!await(cell, Deadline.NONE)) cell.cutOff("before its grace was over");
   }
 
   private List<Cell> killRemaining() {
