@@ -4,7 +4,6 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.FailureHandler;
 import io.fibry.engine.cell.HandlerContext;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.StackProbe;
@@ -206,7 +205,7 @@ final class PoolCell extends GuardedCell {
   // ---- workers
 
   void dropStateIfPerMessage(Worker worker) {
-    if (queue.poolPolicy().isPerMessage()) FailureHandler.dropState(worker, "after its one message");
+    if (queue.poolPolicy().isPerMessage()) worker.dropState("after its one message");
   }
 
   Object next(Worker worker, Object handledNode) {

@@ -231,13 +231,14 @@ final class Activation extends HandlerContext implements WokenDrain {
       makeCurrent(this);
       cell.announce(this);
       Object newMessage = inlineRequest.beginUnseen();
+      long decision = FailureHandler.CONTINUE;
       if (cell.isEnding()) cell.failUndelivered(newMessage, inlineRequest);
-      else deliver(newMessage, inlineRequest, null);
-      if (suspendNext) {
-        suspend(!redelivered);
+      else decision = deliver(newMessage, inlineRequest, null);
+      if (FailureHandler.pause(decision) > 0) {
+        suspend(decision);
         return;
       }
-      if (!redelivered) node = next();
+      if (decision == FailureHandler.CONTINUE) node = next();
       if (node != null) giveWay();
     } catch (Throwable error) { // assignments first, as in runClaimed
       if (node != null) cell.stranded = node;
@@ -309,14 +310,13 @@ final class Activation extends HandlerContext implements WokenDrain {
     mustFinish |= cell.takeHooks();
     while (true) {
       byte phase = cell.phase;
-      boolean isHandled = phase >= Cell.OPEN || !restart(); // false: the node waits until a suspension is over
-      if (isHandled) handle(node, phase);
-      if (redelivered) isHandled = redelivered = false;
-      if (suspendNext) {
-        suspend(isHandled);
+      long decision = phase >= Cell.OPEN ? FailureHandler.CONTINUE : restart();
+      if (decision == FailureHandler.CONTINUE) decision = handle(node, phase);
+      if (decision != FailureHandler.CONTINUE) {
+        if (FailureHandler.pause(decision) == 0) continue; // handles the redelivered message now
+        suspend(decision);
         return;
       }
-      if (!isHandled) continue; // no suspension: handles the redelivered message now
       node = next();
       if (node == null) break;
       if (mayHoldHandOver) startHandedOver();
@@ -349,25 +349,25 @@ final class Activation extends HandlerContext implements WokenDrain {
   }
 
   /**
-   * Restarts this actor if another actor's failure requested the restart. Returns whether the drain
-   * must now suspend the actor.
+   * Restarts this actor if another actor's failure requested the restart. Returns a decision of
+   * {@link FailureHandler}: to continue, or to suspend the actor and then handle the node.
    */
-  private boolean restart() {
-    if (!cell.takeRestartRequest()) return false;
+  private long restart() {
+    if (!cell.takeRestartRequest()) return FailureHandler.CONTINUE;
     if (!cell.extras().stash.isEmpty() && PlainQueue.holdsMessage(node)) { // stashed messages come first
       cell.putBack(List.of(node));
       node = Envelope.NOTHING;
     }
-    FailureHandler.restart(this, null, cell.extras().restartPause());
+    long pause = cell.extras().recovery().requestedPause;
+    FailureHandler.restart(this, null, pause);
     if (ownsThread) Thread.interrupted(); // the flag may be set by the stop hook
-    return suspendNext;
+    return pause == 0 ? FailureHandler.CONTINUE : FailureHandler.redeliverAfter(pause);
   }
 
-  private void suspend(boolean isNodeHandled) {
-    suspendNext = false;
-    node = cell.beforeSuspension(node, isNodeHandled);
+  private void suspend(long decision) {
+    node = cell.beforeSuspension(node, !FailureHandler.isRedelivery(decision));
     pauseWork();
-    cell.suspend(node, cell.extras().pause());
+    cell.suspend(node, FailureHandler.pause(decision));
     node = null;
   }
 
@@ -405,13 +405,14 @@ final class Activation extends HandlerContext implements WokenDrain {
     if (kind == ActivationKind.NORMAL || kind == ActivationKind.INLINE) cell.setDrain(null);
   }
 
-  private void handle(Object node, byte phase) {
+  /** Handles a node, and returns a decision of {@link FailureHandler}. */
+  private long handle(Object node, byte phase) {
     Object newMessage;
     Baggage newBaggage;
     RequestFuture<?> newRequest = null;
     if (node instanceof Envelope envelope) {
       newMessage = envelope.message;
-      if (newMessage == null) return; // an earlier activation failed after it took the message
+      if (newMessage == null) return FailureHandler.CONTINUE; // an earlier activation failed after it took the message
       envelope.message = null;
       newBaggage = envelope.baggage;
     } else {
@@ -420,12 +421,13 @@ final class Activation extends HandlerContext implements WokenDrain {
       newMessage = newRequest.begin();
       if (newMessage == null) {
         if (newRequest.isUnanswered()) cell.failOutOfMemory(newRequest);
-        return;
+        return FailureHandler.CONTINUE;
       }
     }
     if (newMessage == EngineMessage.PILL) takePill();
     else if (phase > Cell.OPEN) cell.failUndelivered(newMessage, newRequest);
-    else deliver(newMessage, newRequest, newBaggage);
+    else return deliver(newMessage, newRequest, newBaggage);
+    return FailureHandler.CONTINUE;
   }
 
   private void takePill() {
@@ -438,16 +440,17 @@ final class Activation extends HandlerContext implements WokenDrain {
 
   // ---- one message
 
-  private void deliver(Object newMessage, RequestFuture<?> newRequest, Baggage newBaggage) {
-    if (newBaggage == null && !JfrEvents.isRecordingMessages()) deliver(newMessage, newRequest);
-    else deliverRecorded(newMessage, newRequest, newBaggage);
+  /** Delivers a message, and returns a decision of {@link FailureHandler}. */
+  private long deliver(Object newMessage, RequestFuture<?> newRequest, Baggage newBaggage) {
+    return newBaggage == null && !JfrEvents.isRecordingMessages() ? deliver(newMessage, newRequest)
+        : deliverRecorded(newMessage, newRequest, newBaggage);
   }
 
   /**
    * Delivers a message with its baggage, and records an event of the flight recorder. The recorded
    * time includes making the state and handling a failure.
    */
-  private void deliverRecorded(Object newMessage, RequestFuture<?> newRequest, Baggage newBaggage) {
+  private long deliverRecorded(Object newMessage, RequestFuture<?> newRequest, Baggage newBaggage) {
     var propagators = cell.settings().contextPropagators();
     var closeables = newBaggage == null ? null : newBaggage.newCloseables();
     startedAt = 0;
@@ -460,8 +463,9 @@ final class Activation extends HandlerContext implements WokenDrain {
       if (closeables != null) restoreBaggage(closeables);
       Object event = JfrEvents.begin(isInline() ? 0 : newBaggage == null ? JfrEvents.UNKNOWN
           : newBaggage.waitedNanos());
-      deliver(newMessage, newRequest);
+      long decision = deliver(newMessage, newRequest);
       if (event != null) JfrEvents.end(event, cell, newMessage);
+      return decision;
     } finally {
       baggage = null;
       if (hasAskers) AskChainLocals.endHandling(outerAskers);
@@ -481,15 +485,16 @@ final class Activation extends HandlerContext implements WokenDrain {
     return (Actor<?>) cell.publicCell();
   }
 
-  private void deliver(Object newMessage, RequestFuture<?> newRequest) {
+  private long deliver(Object newMessage, RequestFuture<?> newRequest) {
     startedAt = 0; // before the message is set, because an observer must not pair the new message with the old time
     message = newMessage;
     request = newRequest;
     try {
       if (!isInline()) startedAt = CoarseClock.systemTime(); // the clock costs a tenth of an inline request
       attempt(newMessage);
+      return FailureHandler.CONTINUE;
     } catch (Throwable failure) {
-      fail(failure, newMessage);
+      return fail(failure, newMessage);
     } finally {
       if (receivedRequests != null) failOpenRequests(null);
       message = null;
@@ -506,35 +511,41 @@ final class Activation extends HandlerContext implements WokenDrain {
     if (!stashed) countOutcome(currentMessage, false);
   }
 
-  private void fail(Throwable failure, Object currentMessage) {
+  /**
+   * Handles the message again if the policy permits a retry. Otherwise applies the policy, and
+   * returns its decision.
+   */
+  private long fail(Throwable failure, Object currentMessage) {
     for (int tries = 0;; tries++) {
       var requestException = RequestFailures.requestExceptionIn(failure);
       if (requestException != null) withdrawRefused(requestException);
       var policy = FailureHandler.policy(cell, failure);
       if (ownsThread()) Thread.interrupted(); // before the phase is read: a killer writes the phase, then interrupts
-      if (tries >= policy.retries() || !isRepeatable(currentMessage)) {
-        FailureHandler.handle(this, failure, policy);
-        return;
-      }
+      if (tries >= policy.retries() || !isRepeatable(currentMessage))
+        return FailureHandler.handle(this, failure, policy);
       if (receivedRequests != null) failOpenRequests(failure);
       try {
         attempt(currentMessage);
-        return;
+        return FailureHandler.CONTINUE;
       } catch (Throwable nextFailure) {
         failure = nextFailure;
       }
     }
   }
 
-  @Override
-  final int redeliver(int max) {
-    int times = isRepeatable(message) ? cell.extras().restarts().countRedelivery(node, max) : 0;
+  /**
+   * Puts the message back into its node, to be handled again. Returns how often the message has
+   * been redelivered, including this time, or 0 if the message is not redelivered.
+   *
+   * @param max the number of redeliveries that the policy permits
+   */
+  int redeliver(int max) {
+    int times = isRepeatable(message) ? cell.extras().recovery().countRedelivery(node, max) : 0;
     if (times == 0) return 0;
     stopCounting();
     if (node instanceof Envelope envelope) envelope.message = message; // the envelope still has its baggage
     else if (!request.stash(message, baggage)) return 0; // the request is settled: its asker no longer waits
     firstSeen = null; // the message will begin again
-    redelivered = true;
     if (cell.isSelective() && !cell.extras().stash.isEmpty()) { // stashed messages come first
       cell.putBack(List.of(node));
       node = Envelope.NOTHING;

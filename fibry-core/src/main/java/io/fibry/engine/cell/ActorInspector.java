@@ -43,8 +43,7 @@ public final class ActorInspector {
   public static String activity(Cell cell) {
     var activation = cell.drain();
     if (cell.isCutOff()) return "cut off, its handler still runs";
-    var extras = cell.extrasOrNull();
-    if (extras != null && extras.suspendedNode() != null) return "is suspended after a failure";
+    if (cell.suspendedNode() != null) return "is suspended after a failure";
     if (activation == null || cell.isIdle()) return "idle";
     return cell.phase == Cell.LEAVING ? "ends" : observation(snapshot(activation)).activity();
   }
@@ -241,9 +240,10 @@ public final class ActorInspector {
       reason += ": it waited for capacity in the mailbox, which holds " + cell.capacity();
     if (entry != null && entry.isGone() && cell.isPool()) reason += ": it had been given to a worker";
     if (extras != null && extras.stash.contains(request)) reason += ": it was stashed";
-    if (extras != null && extras.isRedelivery(request))
+    var recovery = cell.recoveryOrNull();
+    if (recovery != null && recovery.isRedelivery(request))
       reason = "its handler had failed, and it was to be handled again after a back-off";
-    if (extras != null && extras.suspendedNode() != null)
+    if (cell.suspendedNode() != null)
       return new Diagnosis(reason + "; the actor is suspended after a failure", null);
     if (drain == null) return new Diagnosis(reason + "; the actor "
         + (cell.isStranded() ? noThreadText(cell, null) : cell.isIdle() ? "is idle" : "is between two messages"), null);

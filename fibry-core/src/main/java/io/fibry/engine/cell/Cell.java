@@ -199,6 +199,22 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return EXTRAS.compareAndSet(this, null, newColdState) ? newColdState : extras;
   }
 
+  final Recovery recoveryOrNull() {
+    return extras == null ? null : extras.recoveryOrNull();
+  }
+
+  /** Returns the node at which a suspended actor continues. Returns null if it is not suspended. */
+  final Object suspendedNode() {
+    var recovery = recoveryOrNull();
+    return recovery == null ? null : recovery.suspendedNode();
+  }
+
+  /** Returns whether the actor is suspended and the timer that ends its suspension is set. */
+  final boolean isSuspended() {
+    var recovery = recoveryOrNull();
+    return recovery != null && recovery.isSuspended();
+  }
+
   /**
    * Sets the name and the protocol of the actor; either may be null. Called before any other thread
    * knows the actor.
@@ -313,7 +329,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   private boolean isWaiting(Scheduler clock, Set<Cell> others) {
-    if (isBlocked() || extras != null && extras.isSuspended()) return true;
+    if (isBlocked() || isSuspended()) return true;
     var drain = drain();
     var thread = drain == null ? null : drain.thread;
     if (thread == null || drain.message == null) return false;
@@ -345,7 +361,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   private Object currentNode() {
     var drain = drain();
     Object node = drain == null ? null : drain.currentNode(); // read once: the drain may clear it
-    return node != null ? node : extras == null ? null : extras.suspendedNode();
+    return node != null ? node : suspendedNode();
   }
 
   private int stashedCount() {
@@ -362,7 +378,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    * @param pause nanoseconds before the restart
    */
   public void requestRestart(long pause) {
-    extras().requestRestartAfter(pause);
+    extras().recovery().requestedPause = pause;
     if (PHASE.compareAndSet(this, OPEN, RESTARTING)) push(new Envelope(null));
   }
 
@@ -442,6 +458,18 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   /** Returns whether the actor was cut off, so that its handler may still run after the end. */
   public final boolean isCutOff() {
     return phase == ENDED && !extras().endedNormally;
+  }
+
+  /** Runs the stop hook, and drops the state: the next message gets a new state. */
+  public final void dropState(String occasion) {
+    try {
+      behavior.stop(this);
+    } catch (Throwable failure) {
+      EngineLog.LOG.error("the stop hook of actor '{}' failed {}", name(), occasion, failure);
+    } finally {
+      state = null;
+      hasState = false;
+    }
   }
 
   // ---- the end
@@ -674,7 +702,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    */
   private void failRequests(HandlerContext drain, int round) {
     if (drain != null) failAllRequests(drain);
-    else failRequests(extras().suspendedNode());
+    else failRequests(suspendedNode());
     if (drain != null && drain() == drain && drain.thread != null && round < MAX_ROUNDS)
       Scheduler.system().schedule(Duration.ofMillis(1L << round), new FailRequestsRound(this, drain, round + 1, false));
   }

@@ -33,16 +33,6 @@ public final class ColdState {
     }
   }
 
-  /**
-   * The state of an actor that failed, or that is restarted because of another actor's failure.
-   */
-  private static final class RecoveryState {
-    RestartBudget restarts; // null until first needed
-    Suspension suspension; // holds the right to run during a suspension; null otherwise
-    long pause; // ns of the next suspension; used by the drain only
-    volatile long restartPause; // ns before the restart; set by the actor whose failure causes the restart
-  }
-
   /** A request whose answer the handler has promised for later. */
   record PromisedRequest(Object message, Runnable onAbandoned) {}
 
@@ -63,7 +53,7 @@ public final class ColdState {
   private ExitSignal exit;
   private AttachedParts attached; // null again once `beginEnd` has taken the parts
   private Watches watches;
-  private volatile RecoveryState recovery;
+  private volatile Recovery recovery;
   volatile Queue<Object> stash = EMPTY_STASH; // nodes; changed by the drain, read by killers
   volatile Wait.WaitingHandler hooksDrain; // the drain of the hooks, which sets it; read by threads about to wait
   volatile boolean endedNormally; // whether the end was announced without a cut-off
@@ -176,70 +166,17 @@ public final class ColdState {
     return watches;
   }
 
-  private RecoveryState recovery() {
+  Recovery recoveryOrNull() {
+    return recovery;
+  }
+
+  Recovery recovery() {
     var state = recovery;
     if (state != null) return state;
     synchronized (this) {
-      if (recovery == null) recovery = new RecoveryState();
+      if (recovery == null) recovery = new Recovery();
       return recovery;
     }
-  }
-
-  synchronized RestartBudget restarts() {
-    var state = recovery();
-    if (state.restarts == null) state.restarts = new RestartBudget();
-    return state.restarts;
-  }
-
-  synchronized boolean isRedelivery(Object node) {
-    return recovery != null && recovery.restarts != null && recovery.restarts.isRedelivery(node);
-  }
-
-  /** Sets the length of the next suspension; called by the drain. */
-  void pauseFor(long nanos) {
-    recovery().pause = nanos;
-  }
-
-  long pause() {
-    return recovery().pause;
-  }
-
-  /** Sets the pause before a restart; called by the actor whose failure restarts this actor. */
-  void requestRestartAfter(long nanos) {
-    recovery().restartPause = nanos;
-  }
-
-  long restartPause() {
-    return recovery().restartPause;
-  }
-
-  synchronized void suspend(Suspension newSuspension) {
-    recovery().suspension = newSuspension;
-  }
-
-  /**
-   * Takes the right to run out of the suspension: only the first caller gets the right, others get
-   * null. This method only assigns fields, because an error would lose the right.
-   */
-  synchronized Suspension resume() {
-    var suspension = suspension();
-    if (suspension != null) recovery.suspension = null;
-    return suspension;
-  }
-
-  private Suspension suspension() {
-    return recovery == null ? null : recovery.suspension;
-  }
-
-  synchronized Object suspendedNode() {
-    var suspension = suspension();
-    return suspension == null ? null : suspension.node;
-  }
-
-  /** Returns whether the actor is suspended and the timer that ends its suspension is set. */
-  synchronized boolean isSuspended() {
-    var suspension = suspension();
-    return suspension != null && suspension.timer != null;
   }
 
   /**

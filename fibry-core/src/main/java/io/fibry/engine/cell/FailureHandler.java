@@ -18,11 +18,32 @@ import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.util.concurrent.CancellationException;
 
-/** Decides by the failure policy what happens to an actor whose handler threw. */
+/**
+ * Decides by the failure policy what happens to an actor whose handler threw.
+ *
+ * <p>The decision for the drain is a number, so that a message that does not fail allocates
+ * nothing. {@link #CONTINUE}: the drain continues with the next node. A pause in nanoseconds: it
+ * suspends the actor for so long, and then continues with the next node. A negative number: the
+ * message waits in its node again; the drain continues at this node, after the pause if there is
+ * one. The methods below make and read such numbers.
+ */
 public final class FailureHandler {
+  static final long CONTINUE = 0;
   private static final String ENDING = "it is ending"; // the consequence that a log line states
 
   private FailureHandler() {}
+
+  static long redeliverAfter(long pause) {
+    return ~pause;
+  }
+
+  static boolean isRedelivery(long decision) {
+    return decision < 0;
+  }
+
+  static long pause(long decision) {
+    return decision < 0 ? ~decision : decision;
+  }
 
   /** Returns whether the JVM failed, for example for lack of memory, or the thread must die. */
   private static boolean isFatal(Throwable failure) {
@@ -63,9 +84,10 @@ public final class FailureHandler {
   /**
    * Applies the policy after the last retry: logs the failure, and resumes, restarts or stops the
    * actor. Fails the requests and counts the failure, unless the message is redelivered. If it is,
-   * only requests that the handler has taken by {@code context.receive} fail.
+   * only requests that the handler has taken by {@code context.receive} fail. Returns the decision
+   * for the drain. If this method throws, the actor continues without a pause.
    */
-  static void handle(HandlerContext context, Throwable failure, FailurePolicy policy) {
+  static long handle(Activation context, Throwable failure, FailurePolicy policy) {
     var cell = context.cell;
     Object message = EngineMessage.unwrap(context.message);
     if (cell.isEnding()) {
@@ -73,7 +95,7 @@ public final class FailureHandler {
       boolean isInterruption = failure instanceof InterruptedException || failure instanceof CancellationException;
       if (!isInterruption) report(cell, message, failure, ENDING);
       if (policy.isLogged() && !isInterruption || isFatal(failure)) log(cell, message, failure, ENDING, policy);
-      return;
+      return CONTINUE;
     }
     int maxRedeliveries = policy.redeliveries();
     if (maxRedeliveries == 0) failRequests(context, failure); // first, because the scope's decision may call user code
@@ -88,12 +110,12 @@ public final class FailureHandler {
         + describe(decision);
     report(cell, message, failure, consequence);
     if (decision.verdict() == Verdict.RESTART) restart(context, failure, decision.pause());
-    else if (resumes) suspend(context, decision.pause());
     else if (decision.verdict() == Verdict.STOP) cell.stopAccepting(new ExitReason.Failed(failure));
     if (policy.isLogged() && redelivery > 0)
       EngineLog.LOG.warn("actor '{}' failed at {}; {} and handles this again: {} of {}; {}",
           cell.name(), text(cell, message), consequence, redelivery, maxRedeliveries, MessageTexts.describe(failure));
     else if (policy.isLogged()) log(cell, message, failure, consequence, policy);
+    return redelivery > 0 ? redeliverAfter(decision.pause()) : decision.pause();
   }
 
   /** Fails the requests that the handler has not answered, and counts the failure. */
@@ -166,38 +188,22 @@ public final class FailureHandler {
     if (policy.kind() == Kind.RESUME && policy.backoff().isEmpty()) return Decision.RESUME;
     if (policy.kind() == Kind.STOP) return Decision.STOP;
     if (policy.kind() != Kind.RESTART && policy.kind() != Kind.RESUME) return null;
-    long pause = cell.extras().restarts().countRestart(policy, cell.owner().options().scheduler().nanoTime());
+    long pause = cell.extras().recovery().countRestart(policy, cell.owner().options().scheduler().nanoTime());
     if (policy.kind() == Kind.RESUME) return new Decision(Verdict.RESUME, pause);
     return pause == RestartBudget.EXCEEDED ? null : new Decision(Verdict.RESTART, pause);
   }
 
-  private static void suspend(HandlerContext context, long pause) {
-    if (pause > 0) context.cell.extras().pauseFor(pause);
-    context.suspendNext = pause > 0;
-  }
-
   /**
-   * Drops the state and puts stashed messages back. If {@code pause} is not 0, the drain then
-   * suspends the actor, even if this method throws.
+   * Drops the state and puts stashed messages back.
+   *
+   * @param pause nanoseconds for which the caller then suspends the actor
    */
   static void restart(HandlerContext context, Throwable cause, long pause) {
-    suspend(context, pause);
-    dropState(context.cell, "at its restart");
+    context.cell.dropState("at its restart");
     context.emptyStash();
     JfrEvents.recordRestart(context.cell, cause, pause);
     var simulation = Environment.simulated;
     if (cause == null && simulation != null)
       simulation.recordEvent(context.cell.publicCell(), () -> "restarts, because another actor failed");
-  }
-
-  public static void dropState(Cell cell, String occasion) {
-    try {
-      cell.behavior.stop(cell);
-    } catch (Throwable failure) {
-      EngineLog.LOG.error("the stop hook of actor '{}' failed {}", cell.name(), occasion, failure);
-    } finally {
-      cell.state = null;
-      cell.hasState = false;
-    }
   }
 }

@@ -38,8 +38,6 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
   RequestFuture<?> request; // null if there is none; read by killers
   Baggage baggage;
   boolean stashed;
-  boolean suspendNext; // whether the drain suspends the actor after this message, for the pause in the extras
-  boolean redelivered; // whether the message waits in its node again, because it is redelivered
   volatile List<ReceivedRequest> receivedRequests; // null if there are none; read by killers
   Deadline deadline; // inline requests only: the deadline of the asker, or null
   int unsettledCount; // messages that are not in the accounts yet; read by observers
@@ -72,14 +70,6 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     if (deadline != null || current == null) return deadline; // an inline request has the deadline of its asker
     return current.isAnswered && current.isDone() ? null : current.deadline;
   }
-
-  /**
-   * Puts the message back into its node, to be handled again. Returns how often the message has
-   * been redelivered, including this time, or 0 if the message is not redelivered.
-   *
-   * @param max the number of redeliveries that the policy permits
-   */
-  abstract int redeliver(int max);
 
   /**
    * Fails the received requests that have no answer. If {@code failure} is null, the handler

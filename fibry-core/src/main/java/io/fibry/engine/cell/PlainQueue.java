@@ -599,16 +599,16 @@ abstract class PlainQueue implements Rescuable {
    * the caller keeps the right to run.
    */
   final void suspend(Object node, long pause) {
-    var extras = cell().extras();
+    var recovery = cell().extras().recovery();
     var clock = owner().options().scheduler();
     StackProbe.probe(); // first: from here on only the suspension has the right
-    var suspension = new Suspension(node);
-    extras.suspend(suspension);
+    var suspension = new Recovery.Suspension(node);
+    recovery.suspend(suspension);
     try {
       suspension.endBy(clock.schedule(Duration.ofNanos(pause),
           new SuspensionEnd(this, clock == Scheduler.system())));
     } catch (Throwable noTimer) { // no memory, or thrown by a user's scheduler
-      if (extras.resume() == null) return; // the thread that ends the actor took the right
+      if (recovery.resume() == null) return; // the thread that ends the actor took the right
       throw noTimer;
     }
     // the thread that ends the actor may have called `wake` before the suspension was set
@@ -617,7 +617,7 @@ abstract class PlainQueue implements Rescuable {
 
   /** Ends a suspension and starts a drain, unless another thread has ended the suspension. */
   public final void wake() {
-    var suspension = cell().extras().resume();
+    var suspension = resume();
     if (suspension == null) return;
     try {
       attempt(suspension.node, 0);
@@ -626,6 +626,11 @@ abstract class PlainQueue implements Rescuable {
       rescueLater();
     }
     suspension.end();
+  }
+
+  private Recovery.Suspension resume() {
+    var recovery = cell().recoveryOrNull();
+    return recovery == null ? null : recovery.resume();
   }
 
   /**
@@ -641,7 +646,7 @@ abstract class PlainQueue implements Rescuable {
   }
 
   private void wakeOnFiber() {
-    var suspension = cell().extras().resume();
+    var suspension = resume();
     if (suspension != null) retry(suspension.node, null, 0);
   }
 

@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The recent restarts of one actor or scope, and how often an actor's last failed message was
- * redelivered. Guarded by itself, except for the fields of the redelivery.
+ * The recent restarts of one actor or scope, and the pause before the next restart. Guarded by
+ * itself.
  */
 public final class RestartBudget {
   public static final long EXCEEDED = -1;
@@ -15,8 +15,6 @@ public final class RestartBudget {
   private final ArrayDeque<Long> restartTimes = new ArrayDeque<>(); // nanoseconds of the scope's clock
   private int pauses; // pauses since the back-off last began with its initial pause
   private long lastDue; // when the last pause has ended or will end, in ns by the scope's clock
-  private volatile Object redeliveredNode; // the node that was redelivered last, or null; written by the actor's drain
-  private int redeliveries; // how often redeliveredNode was redelivered; used by the drain only
 
   /**
    * Counts a restart, or a resume with a back-off. Returns the nanoseconds to wait before it, or
@@ -34,20 +32,6 @@ public final class RestartBudget {
     pause -= ThreadLocalRandom.current().nextLong(pause / 2 + 1);
     lastDue = now + pause;
     return Math.max(1, pause);
-  }
-
-  /**
-   * Counts a redelivery of the node, and returns how often the node has been redelivered. Returns 0
-   * if the node has already been redelivered {@code max} times.
-   */
-  int countRedelivery(Object node, int max) {
-    if (redeliveredNode != node) redeliveries = 0;
-    redeliveredNode = redeliveries < max ? node : null;
-    return redeliveredNode == null ? redeliveries = 0 : ++redeliveries;
-  }
-
-  boolean isRedelivery(Object node) {
-    return redeliveredNode == node;
   }
 
   private boolean trySpend(FailurePolicy.Budget budget, long now) {

@@ -49,10 +49,7 @@ public final class ActorInternals {
 
   /** Returns whether the actor is suspended and the timer of its restart is set. */
   public static boolean isSuspended(Object actor) {
-    var extras = cell(actor).extras();
-    synchronized (extras) {
-      return extras.isSuspended();
-    }
+    return cell(actor).isSuspended();
   }
 
   public static boolean hasDueTimer(Object actor, long now) {
@@ -65,7 +62,7 @@ public final class ActorInternals {
 
   /** Returns the node of the queue at which the actor was suspended, or null. */
   public static Object suspendedAt(Object actor) {
-    return cell(actor).extras().suspendedNode();
+    return cell(actor).suspendedNode();
   }
 
   public static int stashSize(Object actor) {

@@ -91,7 +91,7 @@ class SuspensionTest {
     void check(long sent) {
       assertTrue(!ranTwice, "two handlers ran at once");
       assertTrue(!acceptedAfterExit, "the actor accepted a message after it was asked to exit");
-      assertNull(cell.extras().suspendedNode());
+      assertNull(cell.suspendedNode());
       assertNull(cell.stranded);
       assertTrue(cell.isIdle(), "the right to run is lost");
       assertEquals(sent, outcomes());
