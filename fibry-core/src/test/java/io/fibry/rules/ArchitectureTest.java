@@ -90,7 +90,8 @@ class ArchitectureTest extends ArchitectureRules {
   private static final Map<Set<String>, String> CYCLES = Map.ofEntries(
       entry(Set.of("PlainQueue", "Cell", "Activation", "HandlerContext", "ActorBehavior", "DeadLetters",
           "FailureHandler"),
-          "an actor: its queue, its cell, its activation, the context of its handler, its behavior"),
+          "an actor: its queue, its cell, its activation, the context of its handler and its behavior, "
+              + "with what becomes of its failures and its lost messages"),
       entry(Set.of("Recipient", "RequestFuture"), "an actor has requests, and a request refers to its actor"),
       entry(Set.of("WaitCycle", "Wait"), "a cycle consists of waits, and a wait looks for cycles"),
       entry(Set.of("GuardedQueue", "SelectiveReceive"), "a part of GuardedQueue, in a separate file"),

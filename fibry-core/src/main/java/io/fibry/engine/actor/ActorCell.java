@@ -13,9 +13,7 @@ import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.ColdState;
-import io.fibry.engine.cell.DeadLetters;
 import io.fibry.engine.jvm.EngineLog;
-import io.fibry.engine.jvm.GuaranteedStart;
 import io.fibry.engine.message.AnswerType;
 import io.fibry.engine.message.AwaitedSinkTask;
 import io.fibry.engine.message.Baggage;
@@ -95,35 +93,6 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     } catch (Throwable failure) {
       EngineLog.LOG.error("actor '{}' could not be notified of {}", name(), eventText, failure);
     }
-  }
-
-  @Override
-  public final boolean send(Envelope envelope, Deadline deadline) {
-    Object message = envelope.message;
-    return acceptedElseDeadLetter(message, offer(envelope, deadline));
-  }
-
-  private Reason offer(Envelope envelope, Deadline deadline) {
-    boolean isTaken = false;
-    try {
-      var refusal = offer(envelope, envelope.message, deadline);
-      isTaken = refusal == null;
-      return refusal;
-    } finally {
-      if (!isTaken) envelope.message = null; // otherwise a periodic timer would see a waiting message and skip its send
-    }
-  }
-
-  @Override
-  public final void sendFromTimer(Runnable sending) {
-    if (acceptsWithoutUserCode()) DeadLetters.runWithoutListeners(sending);
-    else GuaranteedStart.start(sending);
-  }
-
-  private boolean acceptedElseDeadLetter(Object message, Reason refusal) {
-    if (refusal != null)
-      DeadLetters.add(this, message, refusal == Reason.CANCELLED ? Reason.REJECTED : refusal, null);
-    return refusal == null;
   }
 
   @Override
@@ -338,11 +307,6 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   @Override
   public final void rememberStart(RequestFuture<?> request) {
     ActorInspector.rememberStart(this, request);
-  }
-
-  @Override
-  protected int capacity() {
-    return Integer.MAX_VALUE;
   }
 
   @Override

@@ -98,15 +98,41 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   /**
    * Sends a message, and returns whether it was accepted. A refused message becomes a dead letter.
    */
-  public abstract boolean send(Envelope envelope, Deadline deadline);
+  public final boolean send(Envelope envelope, Deadline deadline) {
+    Object message = envelope.message;
+    return acceptedElseDeadLetter(message, offer(envelope, deadline));
+  }
+
+  protected final Reason offer(Envelope envelope, Deadline deadline) {
+    boolean isTaken = false;
+    try {
+      var refusal = offer(envelope, envelope.message, deadline);
+      isTaken = refusal == null;
+      return refusal;
+    } finally {
+      if (!isTaken) envelope.message = null; // otherwise a periodic timer would see a waiting message and skip its send
+    }
+  }
+
+  /** Makes a dead letter of a refused message. Returns whether the message was accepted. */
+  protected final boolean acceptedElseDeadLetter(Object message, Reason refusal) {
+    if (refusal != null)
+      DeadLetters.add(this, message, refusal == Reason.CANCELLED ? Reason.REJECTED : refusal, null);
+    return refusal == null;
+  }
 
   /**
    * Called on the one thread that runs all timers. Runs {@code sending} there, or on another thread
    * if the send may call user code.
    */
-  public abstract void sendFromTimer(Runnable sending);
+  public final void sendFromTimer(Runnable sending) {
+    if (acceptsWithoutUserCode()) DeadLetters.runWithoutListeners(sending);
+    else GuaranteedStart.start(sending);
+  }
 
-  protected abstract int capacity();
+  protected int capacity() {
+    return Integer.MAX_VALUE;
+  }
 
   /** Returns the actor that users know: for a worker, its pool. */
   public Cell publicCell() {

@@ -69,7 +69,7 @@ public final class DeadLetters {
    * Called on the one thread that runs all timers, which must run no user code. Runs the code
    * there, and calls dead-letter listeners on other threads.
    */
-  public static void runWithoutListeners(Runnable code) {
+  static void runWithoutListeners(Runnable code) {
     MUST_NOT_LISTEN.set(true);
     try {
       code.run();
