@@ -623,7 +623,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     extras.notifyWaiters(); // before the calls below, which may run user code
     var watches = extras.watchesOrNull();
     if (watches != null) watches.announce(reason);
-    cancelKillTimer(extras); // last, because it may call user code
+    cancelKillTimer(); // last, because it may call user code
   }
 
   public final void closeResource(AutoCloseable resource) {
@@ -637,15 +637,14 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   /** Ends the actor soon: interrupts it, and cuts it off when the grace is over. */
   public void kill(ExitReason reason) {
     if (phase == ENDED) return;
-    var extras = extras();
-    extras.setReason(reason);
+    extras().setReason(reason);
     // interrupts before the pill is added, because adding the pill may call a user's strategy
-    stopAccepting(new Interruption(this, extras));
+    stopAccepting(new Interruption(this));
     // another thread may have announced the end before the timer was set
-    if (extras.isNotified()) cancelKillTimer(extras);
+    if (extras.isNotified()) cancelKillTimer();
   }
 
-  private void cancelKillTimer(ColdState extras) {
+  private void cancelKillTimer() {
     try {
       if (extras.killTimer != null) extras.killTimer.cancel();
     } catch (Throwable failure) { // thrown by a user's scheduler
@@ -653,12 +652,12 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     }
   }
 
-  record Interruption(Cell cell, ColdState extras) implements Runnable {
+  record Interruption(Cell cell) implements Runnable {
     @Override
     public void run() {
-      cell.interrupt(extras);
+      cell.interrupt();
       var options = cell.owner().options();
-      extras.startKillTimer(options.scheduler(), options.killGrace(), new CutOffTimer(cell));
+      cell.extras.startKillTimer(options.scheduler(), options.killGrace(), new CutOffTimer(cell));
     }
   }
 
@@ -666,10 +665,10 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    * Interrupts the handler or, after the pill, the hooks. An interrupt for the handler never
    * reaches the hooks, because the drain changes the phase between them, under this monitor.
    */
-  final void interrupt(ColdState extras) {
+  final void interrupt() {
     if (!settings().ownsThreads()) return;
-    synchronized (extras) {
-      Wait.WaitingHandler drain = drain();
+    synchronized (extras()) {
+      var drain = drain();
       var thread = drain == null || !drain.ownsThread() ? null : drain.thread;
       if (phase < LEAVING) {
         if (thread != null) thread.interrupt();

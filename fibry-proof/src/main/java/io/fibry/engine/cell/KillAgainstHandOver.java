@@ -52,7 +52,7 @@ public class KillAgainstHandOver {
 
   @Actor
   public void killer(I_Result result) {
-    cell.stopAccepting(() -> cell.interrupt(cell.extras()));
+    cell.stopAccepting(cell::interrupt);
     result.r1 = fiber.interruptedLate ? 1 : 0;
   }
 }
