@@ -35,15 +35,16 @@ import java.util.function.Predicate;
  * <p><b>Phases.</b>
  *
  * <pre>
- *   OPEN    -> RESTARTING   any thread   another actor's failure requests a restart
- *   RESTARTING -> OPEN      the drain    restarts this actor before the next message
- *   OPEN    -> ENDING       any thread   no further message is accepted
- *   ENDING  -> LEAVING      the drain    at the pill, when all messages before it were handled
- *   LEAVING -> ENDED        one thread   the hooks have run, and the end is announced
+ *   OPEN    -> ENDING   any thread   no further message is accepted
+ *   ENDING  -> LEAVING  the drain    at the pill, when all messages before it were handled
+ *   LEAVING -> ENDED    one thread   the hooks have run, and the end is announced
  * </pre>
  *
- * {@code askExit} sets ENDING and appends the pill; {@code sendPoisonPill} only appends the pill.
- * The drain reads the phase before each message: if it is later than OPEN, the message is
+ * <p>{@code OPEN <-> RESTARTING}: another actor's failure requests a restart, and the drain
+ * restarts this actor before the next message.
+ *
+ * <p>{@code askExit} sets ENDING and appends the pill; {@code sendPoisonPill} only appends the
+ * pill. The drain reads the phase before each message: if it is later than OPEN, the message is
  * undelivered. At the pill the drain sets LEAVING, disposes of the messages behind the pill,
  * releases the right to run, and only then runs the hooks. A sender that saw OPEN earlier may get
  * the right to run after that release; the sender then disposes of its message itself.
