@@ -361,7 +361,7 @@ final class Activation extends HandlerContext implements WokenDrain {
     long pause = cell.extras().recovery().requestedPause;
     FailureHandler.restart(this, null, pause);
     if (ownsThread) Thread.interrupted(); // the flag may be set by the stop hook
-    return pause == 0 ? FailureHandler.CONTINUE : FailureHandler.redeliverAfter(pause);
+    return pause > 0 ? FailureHandler.redeliverAfter(pause) : FailureHandler.CONTINUE;
   }
 
   private void suspend(long decision) {
