@@ -16,6 +16,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
 import io.fibry.engine.actor.Cells;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
@@ -90,6 +91,22 @@ class SuspensionTest {
       fail(actor);
       assertSuspendedFor(actor, Duration.ofSeconds(seconds));
     }
+  }
+
+  /** The drain has taken the message out of the mailbox when it sees the request for a restart. */
+  @Promise("17.3")
+  @Test
+  void requestedRestartWithPauseLosesNoMessageOfBoundedMailbox() {
+    var actor = actor(scope.anonymous().mailbox(Mailbox.bounded(10, Overflow.REJECT)));
+    var gate = Gate.occupy(actor);
+    actor.sendMessage("waits");
+    ((Cell) actor).requestRestart(Duration.ofSeconds(1).toNanos());
+    gate.open();
+    Patience.eventually(() -> ActorInternals.isSuspended(actor));
+
+    clock.advance(Duration.ofSeconds(1));
+
+    Patience.eventually(() -> log.contains("2 waits"));
   }
 
   @Promise("17.2")
