@@ -137,6 +137,31 @@ public final class Patience {
     }
   }
 
+  /**
+   * Repeats a call while it throws exceptions of the given type, and returns its value. If no call
+   * succeeds, the error contains the last of these exceptions.
+   */
+  public static <T> T valueDespite(Class<? extends Exception> failureType, Callable<T> code) {
+    var value = new AtomicReference<T>();
+    var lastFailure = new AtomicReference<Exception>();
+    try {
+      eventually("no call succeeded", () -> {
+        try {
+          value.set(code.call());
+          return true;
+        } catch (Exception failure) {
+          if (!failureType.isInstance(failure)) throw new AssertionError("unexpected: " + failure, failure);
+          lastFailure.set(failure);
+          return false;
+        }
+      });
+    } catch (AssertionError error) {
+      if (lastFailure.get() != null) error.addSuppressed(lastFailure.get());
+      throw error;
+    }
+    return value.get();
+  }
+
   private static Slice polling(BooleanSupplier condition, long pauseNanos) {
     int[] checks = {0};
     return nanos -> {

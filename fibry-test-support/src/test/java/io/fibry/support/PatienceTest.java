@@ -36,6 +36,14 @@ class PatienceTest {
     }
   }
 
+  static final class NeverSucceeds {
+    public static void main(String[] args) {
+      Patience.valueDespite(IllegalStateException.class, () -> {
+        throw new IllegalStateException("still shut");
+      });
+    }
+  }
+
   static final class WaitsForLatch {
     public static void main(String[] args) {
       Patience.await(new CountDownLatch(3));
@@ -69,6 +77,23 @@ class PatienceTest {
   void comesTrueReturnsWhetherConditionBecameTrue() {
     assertTrue(Patience.comesTrue(() -> true));
     assertEquals("", outputOfFailingProgram(RemainsFalse.class));
+  }
+
+  @Test
+  void callIsRepeatedOnlyAfterExpectedFailures() {
+    var calls = new AtomicInteger();
+
+    assertEquals(3, Patience.valueDespite(IllegalStateException.class, () -> {
+      if (calls.incrementAndGet() < 3) throw new IllegalStateException("not yet");
+      return calls.get();
+    }));
+
+    var error = assertThrows(AssertionError.class, () -> Patience.valueDespite(IllegalStateException.class, () -> {
+      throw new IllegalArgumentException("other");
+    }));
+    assertEquals("other", error.getCause().getMessage());
+    var text = outputOfFailingProgram(NeverSucceeds.class);
+    assertTrue(text.contains("Suppressed: java.lang.IllegalStateException: still shut"), text);
   }
 
   @Test
