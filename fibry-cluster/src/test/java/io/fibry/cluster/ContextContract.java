@@ -111,7 +111,7 @@ abstract class ContextContract {
     Tenant.with("acme", () -> {
       assertEquals("acme null", orders.ask(new ContextQuery()));
       assertEquals("acme null", orders.ask(new ContextQuery(), Patience.LONG));
-      assertEquals("acme null", orders.sendMessageReturn(new ContextQuery()).join());
+      assertEquals("acme null", Patience.value(orders.sendMessageReturn(new ContextQuery())));
     });
     Tenant.with("größe\n=&%+ 1", () -> assertEquals("größe\n=&%+ 1 null", orders.ask(new ContextQuery())));
 
@@ -213,13 +213,17 @@ abstract class ContextContract {
         return answersOfAsker;
       };
       var askResults = List.of(askers.submit(askUntilStopped), askers.submit(askUntilStopped));
-      for (int i = 0; i < 3; i++) {
-        var ordersOfB = host(b, "order");
-        Patience.eventually(() -> b.health().partitions().getOrDefault("order", 0) > 0);
-        ordersOfB.close();
+      try {
+        for (int i = 0; i < 3; i++) {
+          var ordersOfB = host(b, "order");
+          Patience.eventually(() -> b.health().partitions().getOrDefault("order", 0) > 0);
+          ordersOfB.close();
+        }
+      } finally { // otherwise the close of the executor waits for the askers
+        stop.set(true);
       }
-      stop.set(true);
-      for (var result : askResults) result.get().forEach((answer, count) -> answers.merge(answer, count, Integer::sum));
+      for (var result : askResults)
+        Patience.value(result).forEach((answer, count) -> answers.merge(answer, count, Integer::sum));
     }
 
     assertEquals(List.of("acme null"), List.copyOf(answers.keySet()));

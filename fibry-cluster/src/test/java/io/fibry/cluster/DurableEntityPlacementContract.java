@@ -158,14 +158,9 @@ abstract class DurableEntityPlacementContract {
     }
   }
 
+  /** Sends the same request until it is answered. */
   private static long untilAnswered(Callable<Long> request) {
-    while (true) try {
-      return request.call();
-    } catch (RequestException unanswered) {
-      // the loop sends the same message again
-    } catch (Exception unexpected) {
-      throw new AssertionError(unexpected);
-    }
+    return Patience.valueDespite(RequestException.class, request);
   }
 
   @Test

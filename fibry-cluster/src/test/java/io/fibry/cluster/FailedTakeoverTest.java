@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
@@ -89,9 +90,8 @@ class FailedTakeoverTest {
   @Test
   void nodeDropsHeldMessagesThatAnotherOwnerHandled() {
     var preferred = join(PREFERRED, this::connectPreferred);
-    var hosting = Patience.startFiber(() -> { // ends when the partition has an owner
-      Places.host(preferred, scope, handled::add);
-    });
+    var hosting = CompletableFuture.supplyAsync( // ends when the partition has an owner
+        () -> Places.host(preferred, scope, handled::add), Patience::startFiber);
     Patience.eventually(() -> network.openTransport().get(SUBJECTS.keyOfNode(PREFERRED)).isPresent()
         && preferred.self().hosts().contains("place"));
     passTime(TICK.multipliedBy(4)); // now the preferred node receives messages to the partition, and holds them
@@ -99,7 +99,7 @@ class FailedTakeoverTest {
     var places = Places.host(other, scope, handled::add);
     assertTrue(isOwner(other));
     assertEquals(OTHER, join("asking", network).entities("place", Where.class).actor("ada").ask(new Where()));
-    Patience.awaitEnd(hosting);
+    Patience.value(hosting);
 
     isWriteRefused = false;
     isPreferredHidden = false;

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -77,11 +78,13 @@ class IdleNodeTest {
     var store = countingStore();
     try (var node = Cluster.join("idle", MemoryNetwork.create(clock),
         options -> options.withScope(scope).withPartitions(4).withLease(Duration.ofSeconds(10)))) {
-      var hosting = Patience.startFiber(() -> node.host(DESK, store, scope.anonymous(), Duration.ofHours(9)));
+      var hosting = CompletableFuture.supplyAsync(
+          () -> node.host(DESK, store, scope.anonymous(), Duration.ofHours(9)), Patience::startFiber);
       Patience.eventually(() -> {
         passTime(Duration.ofSeconds(1));
-        return !hosting.isAlive();
+        return hosting.isDone();
       });
+      Patience.value(hosting);
       var desks = node.entities(DESK);
       for (int i = 0; i < ACTORS; i++) assertTrue(desks.actor("k" + i).sendMessage(new Remind(Duration.ofDays(365))));
       Patience.eventually(() -> readWithin(Duration.ofMinutes(1)).size() == 1); // each actor has set its reminder

@@ -17,6 +17,7 @@ import io.fibry.cluster.remote.RemoteExitWatch;
 import io.fibry.cluster.wire.Subjects;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -88,11 +89,12 @@ class LastOfferTest {
     assertEquals(new ExitReason.Killed(), end.join());
     membership.close();
     transport.close();
-    var closing = Thread.startVirtualThread(watchingScope::close);
+    var closing = CompletableFuture.runAsync(watchingScope::close, Patience::startFiber);
     Patience.eventually(() -> {
       runTasks();
-      return !closing.isAlive();
+      return closing.isDone();
     });
+    Patience.value(closing);
   }
 
   private static long countOffers(Membership membership) {

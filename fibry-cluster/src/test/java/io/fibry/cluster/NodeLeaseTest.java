@@ -149,7 +149,7 @@ class NodeLeaseTest {
   void closingNodeLeavesWithinLimitWhenNetworkHangs() throws InterruptedException {
     fault = Fault.SLOW;
     clock.advance(LEASE.dividedBy(5)); // causes a heartbeat
-    slowCall.await(); // node a handles the heartbeat; its request to leave waits behind it, and can expire
+    Patience.await(slowCall); // node a handles the heartbeat; its request to leave waits behind it, and can expire
     var closing = CompletableFuture.runAsync(a::close);
     Patience.eventually(() -> {
       clock.advance(LEASE);
@@ -173,7 +173,7 @@ class NodeLeaseTest {
     Actor<Where> till = scope.anonymous().newActor((where, context) -> context.reply(where, "impatient"));
     fault = Fault.SLOW;
     var offering = CompletableFuture.runAsync(() -> impatient.expose("till", Where.class, till));
-    slowCall.await();
+    Patience.await(slowCall);
 
     clock.advance(Duration.ofSeconds(2));
     gate.countDown();

@@ -12,6 +12,7 @@ import io.fibry.AskCycleException;
 import io.fibry.Request;
 import io.fibry.pool.Entities;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -34,7 +35,7 @@ abstract class NodeWaitCycleContract {
   private final String app;
   private final TestNetwork network;
   private final ActorScope scope = ActorSystem.openScope("cycle-test");
-  private final CompletableFuture<Throwable> detectedCycle = new CompletableFuture<>();
+  private final CompletableFuture<AskCycleException> detectedCycle = new CompletableFuture<>();
   private final Cluster a;
   private final Cluster b;
   private final Cluster c;
@@ -131,7 +132,7 @@ abstract class NodeWaitCycleContract {
 
     entities.actor("x").sendMessage(new Walk("other/y", "some/x"));
 
-    assertEquals(List.of("some/x", "other/y", "some/x"), ((AskCycleException) detectedCycle.join()).cycle());
+    assertEquals(List.of("some/x", "other/y", "some/x"), Patience.value(detectedCycle).cycle());
   }
 
   @Test

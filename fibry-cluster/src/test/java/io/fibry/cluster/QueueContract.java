@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -308,11 +309,11 @@ abstract class QueueContract {
     mails(a).consume(1, this::send);
     mails(b).put(new Mail("slow"));
     Patience.eventually(() -> starts("slow") == 1);
-    var closing = Thread.ofVirtual().start(a::close);
+    var closing = CompletableFuture.runAsync(a::close, Patience::startFiber);
 
     Patience.eventually(() -> a.queue("mails", Mail.class).size() == 1); // node a is still connected
     gate.release();
-    closing.join();
+    Patience.value(closing);
 
     assertEquals(List.of("slow"), List.copyOf(sentMails));
     assertEquals(0, mails(b).size());

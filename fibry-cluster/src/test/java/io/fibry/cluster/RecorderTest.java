@@ -20,6 +20,7 @@ import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -100,12 +101,14 @@ class RecorderTest {
           .newActor((Text text, ActorContext<Text> context) -> gate.await());
       a.expose("slow", Text.class, slow);
       var remoteActor = a.actor("slow", Text.class);
-      var sender = Thread.startVirtualThread(() -> {
+      var sending = new CompletableFuture<Void>();
+      var sender = Patience.startFiber(() -> {
         for (int i = 0; i < 40; i++) remoteActor.sendMessage(new Text("x".repeat(60_000)));
-      });
+        return null;
+      }, sending);
       Patience.eventually(() -> sender.getState() == Thread.State.TIMED_WAITING);
       gate.countDown();
-      Patience.awaitEnd(sender);
+      Patience.value(sending);
     }
 
     var event = event("RemotePressure", e -> true);

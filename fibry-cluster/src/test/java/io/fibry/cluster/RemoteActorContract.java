@@ -125,7 +125,7 @@ abstract class RemoteActorContract {
 
     assertEquals(10, remoteTill().ask(new Sum()));
     assertEquals(10, remoteTill().ask(new Sum(), Patience.LONG));
-    assertEquals(10, remoteTill().sendMessageReturn(new Sum()).join());
+    assertEquals(10, Patience.value(remoteTill().sendMessageReturn(new Sum())));
     assertEquals(10, a.actor("till", Till.class).ask(new Sum()));
   }
 
@@ -147,7 +147,7 @@ abstract class RemoteActorContract {
 
     var sums = IntStream.range(0, 1_000).mapToObj(i -> till.sendMessageReturn(new Sum())).toList();
 
-    for (var sum : sums) assertEquals(0, sum.join());
+    for (var sum : sums) assertEquals(0, Patience.value(sum));
   }
 
   @Test
@@ -176,11 +176,14 @@ abstract class RemoteActorContract {
         return paid;
       };
       var payers = IntStream.range(0, 4).mapToObj(i -> askers.submit(payUntilEnd)).toList();
-      for (int i = 0; i < 50; i++) a.expose("till", Till.class, till).close();
-      exposuresDone.set(true);
+      try {
+        for (int i = 0; i < 50; i++) a.expose("till", Till.class, till).close();
+      } finally { // otherwise the close of the executor waits for the payers
+        exposuresDone.set(true);
+      }
 
       long paid = 0;
-      for (var payer : payers) paid += payer.get();
+      for (var payer : payers) paid += Patience.value(payer);
       assertEquals(paid, till.ask(new Sum()));
     }
   }
@@ -222,7 +225,7 @@ abstract class RemoteActorContract {
     a.expose("till", Till.class, till());
 
     long leftOfLimit = remoteTill().ask(new RemainingTime(), Patience.LONG);
-    long leftByDefault = remoteTill().sendMessageReturn(new RemainingTime()).join();
+    long leftByDefault = Patience.value(remoteTill().sendMessageReturn(new RemainingTime()));
 
     assertTrue(leftOfLimit > 0 && leftOfLimit <= Patience.LONG.toMillis() - 100, leftOfLimit + " ms are left");
     assertTrue(leftByDefault > 0 && leftByDefault <= 29_900, leftByDefault + " ms are left");

@@ -90,9 +90,9 @@ abstract class RemoteCancellationContract {
     Patience.eventually(() -> a.health().pendingRequests() == requests);
   }
 
-  private void checkCancelledRequestIsNotHandled(Actor<Job> worker) throws InterruptedException {
+  private void checkCancelledRequestIsNotHandled(Actor<Job> worker) {
     var first = worker.sendMessageReturn(FIRST);
-    firstJobStarted.await();
+    Patience.await(firstJobStarted);
     var second = worker.sendMessageReturn(SECOND);
     awaitRegistered(2);
     Patience.eventually(() -> countQueued() == 1);
@@ -102,26 +102,26 @@ abstract class RemoteCancellationContract {
     var third = worker.sendMessageReturn(THIRD);
     gate.countDown();
 
-    assertEquals("first is done", first.join());
-    assertEquals("third is done", third.join());
+    assertEquals("first is done", Patience.value(first));
+    assertEquals("third is done", Patience.value(third));
     assertEquals(List.of("first", "third"), List.copyOf(handled));
-    assertEquals(false, firstJobCancelled.join());
+    assertEquals(false, Patience.value(firstJobCancelled));
   }
 
   @Test
-  void cancelledRequestIsNotHandledByActor() throws Exception {
+  void cancelledRequestIsNotHandledByActor() {
     checkCancelledRequestIsNotHandled(exposedWorker(Mailbox.unbounded()));
   }
 
   @Test
-  void cancelledRequestIsNotHandledByEntity() throws Exception {
+  void cancelledRequestIsNotHandledByEntity() {
     checkCancelledRequestIsNotHandled(workerEntity(Mailbox.unbounded()));
   }
 
   /** Fills the mailbox, so that later requests wait on the node, outside the mailbox. */
-  private void checkRequestCancelledOutsideMailboxIsNotHandled(Actor<Job> worker) throws InterruptedException {
+  private void checkRequestCancelledOutsideMailboxIsNotHandled(Actor<Job> worker) {
     var first = worker.sendMessageReturn(FIRST);
-    firstJobStarted.await();
+    Patience.await(firstJobStarted);
     var second = worker.sendMessageReturn(SECOND);
     Patience.eventually(() -> countQueued() == 1);
     var third = worker.sendMessageReturn(THIRD); // is delivered when the mailbox has space
@@ -133,49 +133,49 @@ abstract class RemoteCancellationContract {
     awaitRegistered(3);
     gate.countDown();
 
-    assertEquals("first is done", first.join());
-    assertEquals("second is done", second.join());
-    assertEquals("third is done", third.join());
+    assertEquals("first is done", Patience.value(first));
+    assertEquals("second is done", Patience.value(second));
+    assertEquals("third is done", Patience.value(third));
     var fifth = worker.sendMessageReturn(new Job("fifth", false));
-    assertEquals("fifth is done", fifth.join());
+    assertEquals("fifth is done", Patience.value(fifth));
     assertEquals(List.of("first", "second", "third", "fifth"), List.copyOf(handled));
   }
 
   @Test
-  void requestCancelledOutsideMailboxIsNotHandledByActor() throws Exception {
+  void requestCancelledOutsideMailboxIsNotHandledByActor() {
     checkRequestCancelledOutsideMailboxIsNotHandled(exposedWorker(SMALL_MAILBOX));
   }
 
   @Test
-  void requestCancelledOutsideMailboxIsNotHandledByEntity() throws Exception {
+  void requestCancelledOutsideMailboxIsNotHandledByEntity() {
     checkRequestCancelledOutsideMailboxIsNotHandled(workerEntity(SMALL_MAILBOX));
   }
 
   @Test
-  void requestOfInterruptedAskerIsNotHandled() throws Exception {
+  void requestOfInterruptedAskerIsNotHandled() {
     var worker = exposedWorker(Mailbox.unbounded());
     worker.sendMessageReturn(FIRST);
-    firstJobStarted.await();
-    var failure = new CompletableFuture<Throwable>();
-    var asker = Thread.ofVirtual().start(
-        () -> failure.complete(assertThrows(CancellationException.class, () -> worker.ask(SECOND))));
+    Patience.await(firstJobStarted);
+    var failure = new CompletableFuture<CancellationException>();
+    var asker = Patience.startFiber(
+        () -> assertThrows(CancellationException.class, () -> worker.ask(SECOND)), failure);
     awaitRegistered(2);
     Patience.eventually(() -> countQueued() == 1);
 
     asker.interrupt();
 
-    failure.join();
+    Patience.value(failure);
     Patience.eventually(() -> countQueued() == 0);
   }
 
   @Test
-  void handlerSeesThatItsRequestIsCancelled() throws Exception {
+  void handlerSeesThatItsRequestIsCancelled() {
     var first = exposedWorker(Mailbox.unbounded()).sendMessageReturn(FIRST);
-    firstJobStarted.await();
+    Patience.await(firstJobStarted);
     awaitRegistered(1);
 
     first.cancel(false);
 
-    assertEquals(true, firstJobCancelled.join());
+    assertEquals(true, Patience.value(firstJobCancelled));
   }
 }

@@ -177,7 +177,7 @@ abstract class RemoteExitContract {
       var till = c.actor("till", Ping.class);
       till.onExit(); // the first call for an actor asks a server; later calls do not
       var limit = Duration.ofSeconds(1); // less than a lease, after which the other node would be considered dead
-      var waiter = Thread.startVirtualThread(() -> result.complete(till.waitForExit(limit)));
+      var waiter = Patience.startFiber(() -> till.waitForExit(limit), result);
       Patience.eventually(() -> waiter.getState() == Thread.State.WAITING);
       assertFalse(result.isDone());
 

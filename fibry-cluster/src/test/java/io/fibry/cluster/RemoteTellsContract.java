@@ -22,6 +22,7 @@ import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -185,15 +186,17 @@ abstract class RemoteTellsContract {
     clerk.sendMessage(new Wait());
     Patience.await(handlerWaiting);
     var sentCount = new AtomicInteger();
-    var senderThread = Thread.ofVirtual().start(() -> {
+    var sending = new CompletableFuture<Void>();
+    var senderThread = Patience.startFiber(() -> {
       for (int i = 1; i <= 20_000; i++) if (remoteClerk.sendMessage(new Note(i))) sentCount.incrementAndGet();
-    });
+      return null;
+    }, sending);
     Patience.eventually(() -> senderThread.getState() == Thread.State.TIMED_WAITING);
     assertTrue(sentCount.get() < 10_000, () -> sentCount + " are in flight");
 
     gate.countDown();
 
-    Patience.awaitEnd(senderThread);
+    Patience.value(sending);
     assertEquals(20_000, sentCount.get());
     assertEquals(20_000, remoteClerk.ask(new LastNumber()));
     assertEquals(0, overtakenNotes.get());
@@ -229,20 +232,20 @@ abstract class RemoteTellsContract {
     var remoteClerk = sender().actor("clerk", Clerk.class);
     clerk.sendMessage(new Wait());
     Patience.await(handlerWaiting);
-    var last = new AtomicInteger();
-    var senderThread = Thread.ofVirtual().start(() -> {
+    var lastNumber = new CompletableFuture<Integer>();
+    var senderThread = Patience.startFiber(() -> {
       int i = 1;
       while (remoteClerk.sendMessage(new Note(i))) i++;
-      last.set(i);
-    });
+      return i;
+    }, lastNumber);
     Patience.eventually(() -> senderThread.getState() == Thread.State.TIMED_WAITING);
     senderThread.interrupt();
-    Patience.awaitEnd(senderThread);
+    int last = Patience.value(lastNumber);
     gate.countDown();
 
     checkUndelivered(nextLetter(), "Note[number=" + last + "] did not get to actor 'clerk': its sender was interrupted "
         + "while it waited for capacity", false);
-    assertEquals(last.get() - 1, remoteClerk.ask(new LastNumber()));
+    assertEquals(last - 1, remoteClerk.ask(new LastNumber()));
   }
 
   // ---- entities
@@ -256,16 +259,16 @@ abstract class RemoteTellsContract {
   void messagesSentWhileActorsMoveAreAllHandled() throws Exception {
     host(join("a"));
     var clerks = sender().entities("clerk", Clerk.class);
-    var senderThread = Thread.ofVirtual().start(() -> {
+    var sending = CompletableFuture.runAsync(() -> {
       for (int i = 1; i <= 300; i++)
         for (int key = 0; key < 10; key++) clerks.actor("k" + key).sendMessage(new Note(i));
-    });
+    }, Patience::startFiber);
     for (int i = 0; i < 3; i++) {
       var b = join("b" + i);
       host(b);
       b.close();
     }
-    Patience.awaitEnd(senderThread);
+    Patience.value(sending);
 
     for (int key = 0; key < 10; key++) clerks.actor("k" + key).ask(new LastNumber());
     assertEquals(3_000, handled.sum());

@@ -150,7 +150,7 @@ abstract class TransportContract {
 
     var answers = IntStream.range(0, 100).mapToObj(i -> a.request(wire("double", "" + i), FIVE_MINUTES)).toList();
 
-    for (int i = 0; i < 100; i++) assertEquals("" + i + i, text(answers.get(i).toCompletableFuture().get()));
+    for (int i = 0; i < 100; i++) assertEquals("" + i + i, text(Patience.value(answers.get(i).toCompletableFuture())));
   }
 
   @Test
