@@ -86,7 +86,7 @@ final class DurableRound {
       activeClients = CLIENTS;
       for (int i = 0; i < CLIENTS; i++) {
         var clientRandom = random.split();
-        Thread.ofVirtual().start(() -> work(clientRandom));
+        node.start("client", () -> work(clientRandom));
       }
       return null;
     });
@@ -94,9 +94,9 @@ final class DurableRound {
 
   // ---- a client
 
-  private void work(SplittableRandom clientRandom) {
+  private Object work(SplittableRandom clientRandom) {
     for (int i = 0; i < SENDS; i++) send(clientRandom);
-    activeClients--;
+    return --activeClients;
   }
 
   private void send(SplittableRandom clientRandom) {

@@ -64,7 +64,12 @@ final class PausedOwnersRound {
 
     @Override
     public Timer schedule(Duration delay, Runnable task) {
-      return scheduleOnce(delay, task);
+      var timer = new StoppingTimer(this);
+      timer.start(delay, () -> {
+        timer.isOver = true;
+        task.run();
+      });
+      return timer;
     }
 
     @Override
@@ -74,24 +79,45 @@ final class PausedOwnersRound {
 
     @Override
     public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
-      var timer = new Timer[1];
-      timer[0] = scheduleOnce(initial, new Runnable() {
+      var timer = new StoppingTimer(this);
+      timer.start(initial, new Runnable() {
         @Override
         public void run() {
           task.run();
-          timer[0] = scheduleOnce(delay, this);
+          timer.start(delay, this);
         }
       });
-      return () -> timer[0].cancel();
+      return timer;
+    }
+  }
+
+  /** A timer that starts timers of the system, one after another, until it is due or cancelled. */
+  private static final class StoppingTimer implements Scheduler.Timer {
+    private final StoppingClock clock;
+    private Scheduler.Timer systemTimer;
+    private boolean isOver; // cancelled, or its only run has started
+
+    StoppingTimer(StoppingClock clock) {
+      this.clock = clock;
     }
 
-    private Timer scheduleOnce(Duration delay, Runnable task) {
-      long due = nanoTime() + delay.toNanos();
-      return Scheduler.system().schedule(delay, () -> {
-        long remaining = due - nanoTime();
-        if (remaining > 0) scheduleOnce(Duration.ofNanos(remaining), task);
+    /** Runs the task after the delay on the clock, unless this timer is cancelled before. */
+    void start(Duration delay, Runnable task) {
+      if (isOver) return;
+      long due = clock.nanoTime() + delay.toNanos();
+      systemTimer = Scheduler.system().schedule(delay, () -> {
+        long remaining = due - clock.nanoTime();
+        if (remaining > 0) start(Duration.ofNanos(remaining), task);
         else task.run();
       });
+    }
+
+    @Override
+    public boolean cancel() {
+      boolean isFirst = !isOver;
+      isOver = true;
+      systemTimer.cancel();
+      return isFirst;
     }
   }
 

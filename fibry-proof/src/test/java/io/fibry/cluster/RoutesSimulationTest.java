@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Test;
 /** Moves keys between nodes whose servers know subscriptions only after a delay. */
 @Tag("simulated")
 class RoutesSimulationTest {
+  /** The end of the error that a lost message causes. */
+  private static final String LOST = " was handled 0 times";
 
   @Test
   void movedKeysHandleEachMessageOnce() {
@@ -35,9 +37,9 @@ class RoutesSimulationTest {
   void messagesAreLostIfServersLearnSubscriptionsTooLate() {
     var errors = new ArrayList<String>();
     Simulation.run(options -> options.withSeeds(300), simulation -> {
-      if (errors.isEmpty())
+      if (errors.stream().noneMatch(error -> error.endsWith(LOST)))
         errors.addAll(new RoutesRound(simulation, RoutesRound.FORWARDING_TIME.multipliedBy(10)).play());
     });
-    assertTrue(!errors.isEmpty());
+    assertTrue(errors.stream().anyMatch(error -> error.endsWith(LOST)), errors::toString);
   }
 }

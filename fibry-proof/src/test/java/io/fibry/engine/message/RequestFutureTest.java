@@ -215,11 +215,10 @@ class RequestFutureTest {
       assertDoesNotThrow(() -> gate.await());
     });
     var drain = Schedules.start(race::drain);
-    Patience.await(callbackStarted); // the drain has set the result, and has not checked for callbacks a last time
-
-    // The JDK calls this method when a caller that saw no result adds a callback
-    var asker = Schedules.start(race.request::newIncompleteFuture);
     try {
+      Patience.await(callbackStarted); // the drain has set the result, and has not checked for callbacks a last time
+      // The JDK calls this method when a caller that saw no result adds a callback
+      var asker = Schedules.start(race.request::newIncompleteFuture);
       Patience.awaitEnd(asker); // although a callback behind allOf waits at the gate
     } finally {
       gate.countDown();

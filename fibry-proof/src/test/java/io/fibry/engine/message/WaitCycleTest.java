@@ -8,8 +8,10 @@ import io.fibry.engine.queue.GuardedQueue;
 import io.fibry.engine.queue.RankedEntry;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
@@ -72,7 +74,13 @@ class WaitCycleTest {
       members.get(i).handler.thread = otherThreads.get(i);
       Wait.begin(members.get(1 - i).actor, "x", members.get(1 - i).request, members.get(i).handler, false);
     }
+    var isSearchDone = new AtomicBoolean();
+    var sender = Patience.startFiber(() -> {
+      while (!isSearchDone.get()) Thread.yield(); // a wake during the search makes the park below return
+      LockSupport.park();
+    });
     members.get(2).handler.enter();
+    members.get(2).handler.thread = sender;
     var fullQueue = new GuardedQueue<Object>(Mailbox.bounded(1, Overflow.BLOCK), System::nanoTime, (one, two) -> one);
     fullQueue.admit(RankedEntry.unranked("first"));
     fullQueue.offer(RankedEntry.unranked("second"), true);
@@ -80,11 +88,16 @@ class WaitCycleTest {
     fullQueue.offer(entry, true);
     assertTrue(entry.isBlocked());
 
-    assertNull(WaitCycle.findFor(Wait.beginForSpace(members.get(0).actor, "x", entry)));
+    try {
+      assertNull(WaitCycle.findFor(Wait.beginForSpace(members.get(0).actor, "x", entry)));
 
-    long start = System.nanoTime();
-    LockSupport.parkNanos(20_000_000);
-    assertTrue(System.nanoTime() - start > 15_000_000, "the sender was woken");
+      isSearchDone.set(true);
+      Patience.eventually(() -> Patience.isParked(sender) || !sender.isAlive());
+      assertTrue(sender.isAlive(), "the sender was woken");
+    } finally {
+      isSearchDone.set(true);
+      LockSupport.unpark(sender);
+    }
   }
 
   @Test

@@ -165,17 +165,17 @@ class HistoryTest {
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       long life = store.load(new Store.ActorId("event", "a0")).life();
       store.append(turn("event", 0, life, 1, false, 1)).toCompletableFuture().get();
-      var history = store.history("event", "");
-      var thread = new CompletableFuture<Thread>();
-      var turns = threads.submit(() -> {
-        thread.complete(Thread.currentThread());
-        return history.take();
-      });
-      var reader = Patience.value(thread);
-      Patience.eventually(() -> Patience.isParked(reader) || turns.isDone());
+      try (var history = store.history("event", "")) { // closed before the executor, which waits for the reader
+        var thread = new CompletableFuture<Thread>();
+        var turns = threads.submit(() -> {
+          thread.complete(Thread.currentThread());
+          return history.take();
+        });
+        var reader = Patience.value(thread);
+        Patience.eventually(() -> Patience.isParked(reader) || turns.isDone());
 
-      assertFalse(turns.isDone());
-      history.close();
+        assertFalse(turns.isDone());
+      }
     }
   }
 

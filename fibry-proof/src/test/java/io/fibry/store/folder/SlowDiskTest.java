@@ -93,13 +93,14 @@ class SlowDiskTest {
     blockSync();
 
     var timeout = new CompletableFuture<AskTimeoutException>();
-    Patience.startFiber(() -> timeout
-        .complete(assertThrows(AskTimeoutException.class, () -> counter.ask(new Count(), Duration.ofHours(1)))));
+    Patience.startFiber(
+        () -> assertThrows(AskTimeoutException.class, () -> counter.ask(new Count(), Duration.ofHours(1))), timeout);
     Patience.acquire(handled);
     Patience.eventually(() -> {
       clock.advance(Duration.ofHours(1));
       return timeout.isDone();
     });
+    Patience.value(timeout);
     gate.countDown();
 
     assertEquals(1, counter.ask(new ReadCount()));
@@ -122,12 +123,15 @@ class SlowDiskTest {
       slowDisk.beforeOperation(operation -> {
         if (operation.startsWith("sync")) awaitGate();
       });
-      killedActor.sendMessageReturn(new Fill(6_000)); // this turn is being stored
-      killedActor.sendMessageReturn(new Fill(8_000)); // this turn waits for capacity
-      Patience.acquire(handled, 2);
+      try {
+        killedActor.sendMessageReturn(new Fill(6_000)); // this turn is being stored
+        killedActor.sendMessageReturn(new Fill(8_000)); // this turn waits for capacity
+        Patience.acquire(handled, 2);
 
-      killedActor.kill();
-      gate.countDown();
+        killedActor.kill();
+      } finally { // otherwise the close of the store waits for its syncs
+        gate.countDown();
+      }
       Patience.awaitEnd(killedActor::waitForExit);
 
       int size = largeKind.newActor(scope.named("l"), smallStore).ask(new Fill(3));

@@ -23,6 +23,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -294,17 +295,14 @@ class JournalTest {
   void entriesThatRaceWithCloseAreStoredOrRefused() throws Exception {
     for (int round = 0; round < 200; round++) {
       var journal = open(CrashDisk.empty(), new ArrayList<>());
-      var added = new ArrayList<TestEntry>();
-      var sender = Thread.ofPlatform().start(() -> {
-        try {
-          for (int i = 0; i < 50; i++) added.add(add(journal, "one"));
-        } catch (InterruptedException never) {
-          throw new AssertionError(never);
-        }
+      var sender = new FutureTask<>(() -> {
+        var added = new ArrayList<TestEntry>();
+        for (int i = 0; i < 50; i++) added.add(add(journal, "one"));
+        return added;
       });
+      Thread.ofPlatform().start(sender);
       journal.close();
-      sender.join();
-      for (var entry : added) entry.stored.handle((nothing, failure) -> failure).get();
+      for (var entry : Patience.value(sender)) entry.stored.handle((nothing, failure) -> failure).get();
     }
   }
 
@@ -333,13 +331,14 @@ class JournalTest {
   void syncFuturesCompleteWhenJournalClosesMeanwhile() throws Exception {
     for (int round = 0; round < 200; round++) {
       var journal = openWithSyncInterval(CrashDisk.empty());
-      var syncFutures = new ArrayList<CompletableFuture<Void>>();
-      var thread = Thread.ofPlatform().start(() -> {
+      var requester = new FutureTask<>(() -> {
+        var syncFutures = new ArrayList<CompletableFuture<Void>>();
         for (int i = 0; i < 50; i++) syncFutures.add(journal.syncFuture());
+        return syncFutures;
       });
+      Thread.ofPlatform().start(requester);
       journal.close();
-      thread.join();
-      for (var future : syncFutures) future.handle((nothing, failure) -> failure).get();
+      for (var future : Patience.value(requester)) future.handle((nothing, failure) -> failure).get();
     }
   }
 
