@@ -15,6 +15,7 @@ import io.fibry.durable.Bank.Fail;
 import io.fibry.durable.Bank.Withdraw;
 import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -57,16 +58,16 @@ abstract class DurableContract extends StoreFixture {
     var answer = ada.sendMessageReturn(new Withdraw(0));
     var asker = Thread.ofVirtual().start(() -> CompletableFuture.allOf(answer).thenRun(() -> awaitGate(gate)));
 
-    ada.sendMessage(new Deposit(2));
-    long adaBalance = ada.ask(new Balance());
-    var grace = account("grace");
-    grace.sendMessage(new Deposit(3));
-    long graceBalance = grace.ask(new Balance());
-
-    assertEquals(2, adaBalance);
-    assertEquals(3, graceBalance);
-    gate.countDown();
-    asker.join();
+    try {
+      ada.sendMessage(new Deposit(2));
+      assertEquals(2, ada.ask(new Balance()));
+      var grace = account("grace");
+      grace.sendMessage(new Deposit(3));
+      assertEquals(3, grace.ask(new Balance()));
+    } finally { // otherwise the callback would wait forever
+      gate.countDown();
+    }
+    Patience.awaitEnd(asker);
   }
 
   private static void awaitGate(CountDownLatch gate) {

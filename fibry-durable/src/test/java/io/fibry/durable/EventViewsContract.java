@@ -310,14 +310,8 @@ abstract class EventViewsContract extends StoreFixture {
   @Test
   void closeWakesBlockedHistory() throws Exception {
     var history = store.history("list", "");
-    var blocked = new CompletableFuture<Void>();
-    var thread = Thread.ofVirtual().start(() -> {
-      try {
-        history.take();
-      } catch (InterruptedException | StoreClosedException failure) {
-        blocked.completeExceptionally(failure);
-      }
-    });
+    var blocked = new CompletableFuture<List<Store.StoredTurn>>();
+    var thread = Patience.startFiber(history::take, blocked);
     Patience.awaitParked(thread); // in take(), which may wait in a loop of timed waits
 
     history.close();

@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
@@ -210,17 +211,10 @@ abstract class StoreContract {
     var writer = open();
     try (var history = open().history("account", "")) {
       var turns = new CompletableFuture<List<Store.StoredTurn>>();
-      var reader = Thread.ofVirtual().start(() -> {
-        try {
-          turns.complete(history.take());
-        } catch (InterruptedException interrupt) {
-          turns.completeExceptionally(interrupt);
-        }
-      });
+      Patience.startFiber(history::take, turns);
       append(writer, turn(ADA, writer.load(ADA).life(), 1));
 
       assertEquals(1, Patience.value(turns).getFirst().number());
-      Patience.awaitEnd(reader);
     }
   }
 
@@ -246,14 +240,18 @@ abstract class StoreContract {
     for (int round = 0; round < 20; round++) {
       var actor = new Store.ActorId("account", "a" + round);
       var stop = new AtomicBoolean();
-      var loader = Thread.ofPlatform().start(() -> { // a platform thread, because a busy loop would keep a carrier
+      var loader = new FutureTask<Void>(() -> {
         while (!stop.get()) store.load(actor);
-      });
+      }, null);
+      Thread.ofPlatform().start(loader); // a platform thread, because a busy loop would keep a carrier
       int acceptedCount = 0;
-      for (int i = 0; i < 15; i++)
-        if (store.enqueue(message(actor, "m" + i, 1), 10).toCompletableFuture().get()) acceptedCount++;
-      stop.set(true);
-      Patience.awaitEnd(loader);
+      try {
+        for (int i = 0; i < 15; i++)
+          if (Patience.value(store.enqueue(message(actor, "m" + i, 1), 10).toCompletableFuture())) acceptedCount++;
+      } finally { // otherwise the thread would load forever
+        stop.set(true);
+      }
+      Patience.value(loader);
 
       assertEquals(10, acceptedCount, actor.toString());
     }

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -100,22 +101,22 @@ abstract class TransferContract extends StoreFixture {
     var processNumber = new AtomicInteger();
     for (int crash = 0; crash < CRASHES; crash++) {
       var process = open(processNumber);
-      var senders = new ArrayList<Thread>();
+      var senders = new ArrayList<CompletableFuture<Void>>();
       for (int i = 0; i < SENDERS; i++) {
         var random = new Random(seed + 31L * crash + i);
-        senders.add(Thread.ofVirtual().start(() -> pay(process, random, answers)));
+        senders.add(CompletableFuture.runAsync(() -> pay(process, random, answers), Patience::startFiber));
       }
       var random = new Random(seed - crash);
       for (int i = 0; i < 5; i++) {
         process.actor("a" + random.nextInt(ACCOUNTS)).kill();
         Thread.yield();
       }
-      if (random.nextBoolean()) senders.forEach(Patience::awaitEnd);
+      if (random.nextBoolean()) senders.forEach(Patience::value);
       // Payments that are answered while files are copied may be missing in the copy
       var answeredBeforeCrash = List.copyOf(answers.keySet());
       var newStore = crash(store);
       process.kill();
-      senders.forEach(Patience::awaitEnd);
+      senders.forEach(Patience::value);
       answers.keySet().retainAll(answeredBeforeCrash);
       store = newStore;
     }

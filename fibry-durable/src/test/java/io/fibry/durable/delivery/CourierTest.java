@@ -128,7 +128,7 @@ class CourierTest {
 
     assertEquals("close", ada.ask(new Add("close")));
 
-    assertEquals("a", Patience.value(answer.join()));
+    assertEquals("a", Patience.value(Patience.value(answer)));
     Patience.awaitEnd(ada::waitForExit);
   }
 
@@ -141,12 +141,12 @@ class CourierTest {
     Patience.acquire(readsBegun);
     var askFailure = new CompletableFuture<RequestException>();
     var future = ada.sendMessageReturn(new Add("b"), LIMIT);
-    var asker = Patience
-        .startFiber(() -> askFailure.complete(assertThrows(RequestException.class, () -> ada.ask(new Add("a")))));
+    var asker =
+        Patience.startFiber(() -> assertThrows(RequestException.class, () -> ada.ask(new Add("a"))), askFailure);
     Patience.awaitParked(asker); // both requests wait for the courier
     advanceUntilDone(askFailure);
 
-    for (var failure : List.of(askFailure.join(), Patience.failure(future))) {
+    for (var failure : List.of(Patience.value(askFailure), Patience.failure(future))) {
       var timeout = assertInstanceOf(AskTimeoutException.class, isStored ? failure.getCause() : failure);
       assertEquals(LIMIT, timeout.limit());
       assertTrue(timeout.getMessage().endsWith("come first"), timeout::getMessage);

@@ -19,6 +19,7 @@ import io.fibry.store.folder.log.SegmentLog;
 import io.fibry.store.folder.log.SegmentPreallocator;
 import io.fibry.store.folder.log.StoreIdFile;
 import io.fibry.support.Logged;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -255,20 +256,15 @@ class CompactionPauseTest {
     fill(4);
     var copied = new CompletableFuture<Void>();
     pauseAction = () -> {
-      Thread.startVirtualThread(() -> copy(copied));
-      copied.join();
+      Patience.startFiber(() -> {
+        compaction.withStableFiles(() -> copied.complete(null));
+        return null;
+      }, copied);
+      Patience.value(copied);
     };
     runCompaction();
 
     assertTrue(copied.isDone());
-  }
-
-  private void copy(CompletableFuture<Void> copied) {
-    try {
-      compaction.withStableFiles(() -> copied.complete(null));
-    } catch (IOException failure) {
-      throw new AssertionError(failure);
-    }
   }
 
   @Test
