@@ -201,7 +201,7 @@ class TestScopeTest {
     scope.close();
 
     assertEquals(List.of("last"), log);
-    assertInstanceOf(ExitReason.Stopped.class, clerk.onExit().join());
+    assertInstanceOf(ExitReason.Stopped.class, Patience.value(clerk.onExit()));
   }
 
   @Test
@@ -237,10 +237,10 @@ class TestScopeTest {
       gate.join();
     });
     clerk.sendMessage("wait");
-    clerkStart.join();
+    Patience.value(clerkStart);
     clerk.kill();
     scope.clock().advance(Duration.ZERO);
-    clerk.waitForExit();
+    Patience.awaitEnd(clerk::waitForExit);
 
     assertContains("handlers that still run: [clerk]", failureAfterWait(scope, scope::close));
   }
