@@ -83,8 +83,10 @@ class PeersTest {
         if (++count[0] == 4 * MESSAGES) allHandled.countDown();
       });
 
-      for (int i = 0; i < 4; i++) Thread.startVirtualThread(() -> actor.sendAll(1, MESSAGES));
+      var senders = IntStream.range(0, 4)
+          .mapToObj(i -> CompletableFuture.runAsync(() -> actor.sendAll(1, MESSAGES), Patience::startFiber)).toList();
 
+      senders.forEach(Patience::value);
       Patience.await(allHandled);
       actor.end();
     }
@@ -98,18 +100,21 @@ class PeersTest {
       Receiver<Integer> actor = peer.bounded(4, number -> gate.acquireUninterruptibly());
       var sentMessages = new Semaphore(0);
 
-      Thread.startVirtualThread(() -> {
+      var sending = CompletableFuture.runAsync(() -> {
         for (int i = 0; i < 10; i++) {
           actor.send(i);
           sentMessages.release();
         }
-      });
+      }, Patience::startFiber);
 
-      Patience.acquire(sentMessages, 4);
-      assertFalse(sentMessages.tryAcquire(3, 50, TimeUnit.MILLISECONDS),
-          "more than six messages were accepted: four in the mailbox, one handled, one between the two");
-      gate.release(10);
-      Patience.acquire(sentMessages, 6);
+      try {
+        Patience.acquire(sentMessages, 4);
+        assertFalse(sentMessages.tryAcquire(3, 50, TimeUnit.MILLISECONDS),
+            "more than six messages were accepted: four in the mailbox, one handled, one between the two");
+      } finally {
+        gate.release(10);
+      }
+      Patience.value(sending);
       actor.end();
     }
   }
@@ -147,7 +152,7 @@ class PeersTest {
       Answerer<Integer, Integer> squares = peer.answering(n -> n * n);
       var answerForFiber = new CompletableFuture<Integer>();
 
-      Thread.startVirtualThread(() -> answerForFiber.complete(squares.askAll(8, 10)));
+      Patience.startFiber(() -> squares.askAll(8, 10), answerForFiber);
 
       assertEquals(49, squares.askAll(7, 10));
       assertEquals(64, Patience.value(answerForFiber));
