@@ -40,7 +40,7 @@ class ActorMetersTest {
       for (var message : List.of("one", "two", "fails")) orders.sendMessage(message);
       scope.assertQuiet();
       for (var message : List.of("waits", "three")) orders.sendMessage(message);
-      entered.await();
+      Patience.await(entered);
 
       new ActorMeters(scope, "orders", "payments").bindTo(registry);
 

@@ -10,6 +10,7 @@ import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import io.fibry.test.TestScope;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -42,7 +43,7 @@ class FibryMetricsTest {
             if (message.equals("fails")) throw new IllegalStateException("on purpose");
           });
       actor.sendMessage("first");
-      entered.await();
+      Patience.await(entered);
       for (var message : List.of("fails", "handled", "rejected")) actor.sendMessage(message);
       gate.countDown();
       scope.assertQuiet();
@@ -81,7 +82,7 @@ class FibryMetricsTest {
         gate.await();
       });
       for (int i = 0; i < 4; i++) actor.sendMessage(i);
-      entered.await();
+      Patience.await(entered);
       new ScopeMeters(scope).bindTo(registry);
 
       assertEquals(3, registry.get("fibry.messages.waiting").gauge().value());

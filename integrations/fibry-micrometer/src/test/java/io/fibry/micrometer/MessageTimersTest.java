@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.FailurePolicy;
+import io.fibry.support.Patience;
 import io.fibry.test.TestScope;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -45,7 +46,7 @@ class MessageTimersTest {
       gate.await();
     });
     actor.sendMessage(1);
-    entered.await();
+    Patience.await(entered);
     actor.sendMessage(2);
     long sendTime = System.nanoTime();
     while (System.nanoTime() - sendTime < 20_000_000) Thread.onSpinWait();

@@ -59,7 +59,7 @@ class NodeMetersTest {
         await("fibry.node.pending.requests", 1);
         await("fibry.node.members", 2);
         gate.countDown();
-        assertEquals(1, answer.get());
+        assertEquals(1, Patience.value(answer));
       }
       await("fibry.node.pending.requests", 0);
       await("fibry.node.members", 1);
