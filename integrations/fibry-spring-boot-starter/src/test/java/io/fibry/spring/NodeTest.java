@@ -2,7 +2,6 @@ package io.fibry.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -154,11 +153,12 @@ class NodeTest {
   }
 
   private void check(String property, String expected) {
-    runner.withPropertyValues(property).run(context -> {
-      Throwable cause = context.getStartupFailure();
-      while (cause.getCause() != null) cause = cause.getCause();
-      assertEquals(expected, cause.getMessage());
-    });
+    runner.withPropertyValues(property)
+        .run(context -> assertEquals(expected, rootCause(context.getStartupFailure()).getMessage()));
+  }
+
+  private static Throwable rootCause(Throwable failure) {
+    return failure.getCause() == null ? failure : rootCause(failure.getCause());
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -173,7 +173,12 @@ class NodeTest {
   @Test
   void nodeNameIsFreeAfterFailedStart() {
     runner.withUserConfiguration(Counters.class, FailedStart.class)
-        .run(context -> assertNotNull(context.getStartupFailure()));
+        .run(context -> assertEquals("on purpose", rootCause(context.getStartupFailure()).getMessage()));
+
+    runner.run(context -> {
+      assertNull(context.getStartupFailure());
+      assertEquals("n1", context.getBean(Cluster.class).self().name());
+    });
   }
 
   // ---- NATS
@@ -187,11 +192,8 @@ class NodeTest {
 
   @Test
   void startFailsWhenNoServerIsReachable() {
-    base.withPropertyValues("fibry.cluster.servers=nats://127.0.0.1:1").run(context -> {
-      Throwable cause = context.getStartupFailure();
-      while (cause.getCause() != null) cause = cause.getCause();
-      assertEquals(TransportException.class, cause.getClass());
-    });
+    base.withPropertyValues("fibry.cluster.servers=nats://127.0.0.1:1").run(context -> assertEquals(
+        TransportException.class, rootCause(context.getStartupFailure()).getClass()));
   }
 
   @Test

@@ -123,14 +123,19 @@ class SeveralContextsTest {
     var loadGate = new Gate();
     var senders = new ArrayList<CompletableFuture<long[]>>();
     for (int i = 0; i < 8; i++) senders.add(onThread(() -> ask(square, running, loadGate)));
-    loadGate.awaitEntered();
+    ActorScope.Report report;
+    try {
+      loadGate.awaitEntered();
 
-    context.close();
+      context.close();
 
-    var report = scope.report();
-    running.set(false);
+      report = scope.report();
+    } finally { // otherwise the senders would disturb the tests that follow
+      running.set(false);
+      context.close();
+    }
     long answeredRequests = 0;
-    for (var sender : senders) answeredRequests += sender.join()[0];
+    for (var sender : senders) answeredRequests += Patience.value(sender)[0];
     assertEquals(report.handled(), answeredRequests);
     assertEquals(0, report.queued());
     assertEquals(List.of(), report.undelivered());

@@ -74,7 +74,7 @@ class TasksTest {
       executor(context).execute(() -> isFiber.complete(Thread.currentThread().isVirtual()));
     });
 
-    assertTrue(isFiber.join());
+    assertTrue(Patience.value(isFiber));
     assertEquals(1, scope.get().report().handled());
     assertThrows(IllegalStateException.class, () -> scope.get().openScope("late"));
   }
@@ -96,7 +96,7 @@ class TasksTest {
       task.run();
     }).run(context -> assertEquals("done", Patience.value(executor(context).submit(() -> "done"))));
 
-    assertEquals("decorated", decorated.join());
+    assertEquals("decorated", Patience.value(decorated));
   }
 
   @Configuration(proxyBeanMethods = false)

@@ -10,6 +10,7 @@ import io.fibry.spring.FibryAutoConfiguration;
 import io.fibry.spring.FibryTasksAutoConfiguration;
 import io.fibry.spring.Gate;
 import io.fibry.support.Patience;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -44,7 +45,7 @@ class ActuatorTest {
           });
       var bystander = context.getBean(ActorScope.class).named("bystander").newActor((Integer n) -> {});
       actor.sendMessage(1);
-      bystander.waitForExit(); // afterwards the scope accepts no actors
+      Patience.awaitEnd(bystander::waitForExit); // afterwards the scope accepts no actors
 
       var health = ScopeHealth.of(context.getBean(ActorScope.class));
 
@@ -101,22 +102,23 @@ class ActuatorTest {
     runner.run(context -> {
       var scope = context.getBean(ActorScope.class);
       var endpoint = context.getBean(ActorsEndpoint.class);
-      var actors = Thread.startVirtualThread(() -> {
+      var actors = CompletableFuture.runAsync(() -> {
         for (int i = 0; i < 500; i++) {
           try (var actor = scope.named("actor").newActorWithReturn((Integer n) -> n + 1)) {
             actor.ask(i);
           }
         }
-      });
+      }, Patience::startFiber);
 
       long previous = 0;
-      while (actors.isAlive()) {
+      while (!actors.isDone()) {
         long handled = endpoint.report().scopes().getFirst().handled();
         assertTrue(handled >= previous, () -> "the number of handled messages has decreased to " + handled);
         assertTrue(endpoint.dump().startsWith("scope 'application'"));
         previous = handled;
       }
 
+      Patience.value(actors);
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       assertEquals(500, endpoint.report().scopes().getFirst().handled());
     });
