@@ -1,9 +1,13 @@
 package io.fibry.support;
 
 import java.time.Duration;
+import java.util.Collections;
+import java.util.Map;
 import java.util.Objects;
+import java.util.WeakHashMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -33,6 +37,8 @@ public final class Patience {
   private static final long SLICE = TimeUnit.MILLISECONDS.toNanos(100); // one wait while Pace is used
   private static final long COUNT_PAUSE = TimeUnit.MILLISECONDS.toNanos(2); // between two checks of `progress`
 
+  private static final Map<Thread, Throwable> FIBER_FAILURES = Collections.synchronizedMap(new WeakHashMap<>());
+
   private Patience() {}
 
   /** Waits at most for the given time, and returns whether the condition has come true. */
@@ -50,8 +56,14 @@ public final class Patience {
     waitFor(() -> "the actor did not end", nanos -> waitForExit.test(Duration.ofNanos(nanos)), () -> 0);
   }
 
+  /**
+   * Waits until a thread has ended. Fails if {@link #startFiber} started it and its code failed. A
+   * CancellationException is no failure, because an interrupt by the test may cause it.
+   */
   public static void awaitEnd(Thread thread) {
     waitFor(() -> thread + " did not end", nanos -> thread.join(Duration.ofNanos(nanos)), () -> 0);
+    var failure = FIBER_FAILURES.get(thread);
+    if (failure != null) throw new AssertionError(thread + " failed: " + failure, failure);
   }
 
   public static void awaitExit(Process process) {
@@ -189,7 +201,10 @@ public final class Patience {
 
   /** Runs the code on a new virtual thread. Actors of the strategy CALLER then run on it, too. */
   public static Thread startFiber(Runnable code) {
-    return Thread.ofVirtual().start(code);
+    return Thread.ofVirtual().uncaughtExceptionHandler((thread, failure) -> {
+      if (!(failure instanceof CancellationException)) FIBER_FAILURES.put(thread, failure);
+      thread.getThreadGroup().uncaughtException(thread, failure); // as without this handler
+    }).start(code);
   }
 
   /** Runs the code on a new virtual thread, and completes the future with its value or failure. */

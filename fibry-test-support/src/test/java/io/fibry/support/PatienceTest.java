@@ -2,10 +2,12 @@ package io.fibry.support;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -118,6 +120,19 @@ class PatienceTest {
     assertEquals(5, Patience.value(CompletableFuture.completedFuture(5)));
     var failed = CompletableFuture.failedFuture(new IllegalStateException("broken"));
     assertEquals("broken", Patience.failure(failed).getMessage());
+  }
+
+  @Test
+  void awaitEndFailsWithFailureOfFiber() {
+    var cause = new IllegalStateException("broken");
+    var fiber = Patience.startFiber(() -> {
+      throw cause;
+    });
+
+    assertSame(cause, assertThrows(AssertionError.class, () -> Patience.awaitEnd(fiber)).getCause());
+    Patience.awaitEnd(Patience.startFiber(() -> {
+      throw new CancellationException("interrupted");
+    }));
   }
 
   @Test
