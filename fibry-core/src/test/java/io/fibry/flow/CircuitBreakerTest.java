@@ -344,6 +344,7 @@ class CircuitBreakerTest {
       }));
     }
     Patience.progress(rounds::sum, () -> threads.stream().noneMatch(Thread::isAlive));
+    threads.forEach(Patience::awaitEnd);
 
     assertEquals(List.of(), faults);
     // a series of successful calls must close the breaker from any state

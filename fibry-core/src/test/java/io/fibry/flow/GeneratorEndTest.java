@@ -286,7 +286,7 @@ class GeneratorEndTest {
     var readerFailure = new CompletableFuture<Throwable>();
     var iterator = Generator.<Integer>of(scope.anonymous(), 1, out -> gate.pass()).iterator();
     var reader =
-        Patience.startFiber(() -> readerFailure.complete(assertThrows(CancellationException.class, iterator::hasNext)));
+        Patience.startFiber(() -> assertThrows(CancellationException.class, iterator::hasNext), readerFailure);
     Patience.await(gate.entered);
     Patience.awaitParked(reader);
 
@@ -367,7 +367,8 @@ class GeneratorEndTest {
   void concurrentReaderIsRefused() {
     var gate = new Gate();
     var iterator = Generator.<Integer>of(scope.anonymous(), 1, out -> gate.pass()).iterator();
-    var reader = Patience.startFiber(() -> assertFalse(iterator.hasNext()));
+    var hasElement = new CompletableFuture<Boolean>();
+    var reader = Patience.startFiber(iterator::hasNext, hasElement);
     Patience.await(gate.entered);
     Patience.awaitParked(reader);
 
@@ -375,6 +376,6 @@ class GeneratorEndTest {
 
     assertTrue(refusal.getMessage().startsWith("an iteration is read by two threads at once"), refusal::getMessage);
     gate.open();
-    Patience.awaitEnd(reader);
+    assertFalse(Patience.value(hasElement));
   }
 }

@@ -204,7 +204,7 @@ class GeneratorTest {
   void otherThreadsMayYieldWhileProducerRuns() {
     Generator<Integer> generator = Generator.of(scope.anonymous(), 2, out -> {
       var helpers = IntStream.range(0, 4).mapToObj(i -> Patience.startFiber(() -> out.yield(i))).toList();
-      for (var helper : helpers) helper.join();
+      helpers.forEach(Patience::awaitEnd);
     });
 
     assertEquals(Set.of(0, 1, 2, 3), new HashSet<>(readAll(generator)));
@@ -219,8 +219,8 @@ class GeneratorTest {
       out.yield(1);
       // the producer returns while this call waits for capacity
       var helper =
-          Patience.startFiber(() -> helperFailure.complete(assertThrows(IllegalStateException.class,
-              () -> out.yield(2))));
+          Patience.startFiber(() -> assertThrows(IllegalStateException.class,
+              () -> out.yield(2)), helperFailure);
       Patience.awaitParked(helper);
     });
 

@@ -189,13 +189,13 @@ class MultiAskTest {
    */
   private AskTimeoutException awaitTimeout(Callable<?> question, BooleanSupplier condition) {
     var timeout = new CompletableFuture<AskTimeoutException>();
-    Patience.startFiber(() -> timeout.complete(assertThrows(AskTimeoutException.class, question::call)));
+    Patience.startFiber(() -> assertThrows(AskTimeoutException.class, question::call), timeout);
     Patience.eventually(condition);
     Patience.eventually(() -> {
       clock.advance(LIMIT);
       return timeout.isDone();
     });
-    return timeout.join();
+    return Patience.value(timeout);
   }
 
   @Test
@@ -318,8 +318,8 @@ class MultiAskTest {
     var interruptFlag = new CompletableFuture<Boolean>();
     var asker = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, () -> Flows.askAll(List.of(slowActor, responder("a")), "?", LONG));
-      interruptFlag.complete(Thread.currentThread().isInterrupted());
-    });
+      return Thread.currentThread().isInterrupted();
+    }, interruptFlag);
     Patience.awaitParked(asker);
 
     asker.interrupt();

@@ -228,8 +228,8 @@ class DownloaderTest {
         var manualScope = scope.openScope("by hand", o -> o.withScheduler(clock))) {
       var askedDownloader = Downloader.open(manualScope.anonymous(), o -> o);
       var timeout = new CompletableFuture<AskTimeoutException>();
-      Patience.startFiber(() -> timeout.complete(assertThrows(AskTimeoutException.class,
-          () -> askedDownloader.ask(web.uri("/"), Duration.ofSeconds(5)))));
+      Patience.startFiber(() -> assertThrows(AskTimeoutException.class,
+          () -> askedDownloader.ask(web.uri("/"), Duration.ofSeconds(5))), timeout);
       Patience.eventually(() -> steps.get() > 0);
 
       clock.manual.advance(Duration.ofSeconds(5));
@@ -258,7 +258,7 @@ class DownloaderTest {
     var steps = new AtomicInteger();
     try (var web = new ScriptedWebServer((head, out) -> sendSlowly(out, steps))) {
       var interruptFlag = new AtomicInteger();
-      var asker = Thread.ofVirtual().start(() -> {
+      var asker = Patience.startFiber(() -> {
         assertThrows(CancellationException.class, () -> downloader.ask(web.uri("/")));
         if (Thread.currentThread().isInterrupted()) interruptFlag.set(1);
       });

@@ -226,7 +226,7 @@ class ProgramTest {
   void interruptKillsProgramAndItsChildren() throws Exception {
     var pidFile = folder.resolve("child");
     var exception = new AtomicReference<Throwable>();
-    var caller = Thread.ofVirtual().start(() -> {
+    var caller = Patience.startFiber(() -> {
       exception.set(assertThrows(CancellationException.class,
           () -> shell.run("-c",
               "sleep 600 & echo $! > " + pidFile + ".new; mv " + pidFile + ".new " + pidFile + "; wait")));
@@ -281,7 +281,7 @@ class ProgramTest {
     long descriptorsBefore = Descriptors.countOpen();
 
     var runs = new ArrayList<Thread>();
-    for (int i = 0; i < 20; i++) runs.add(Thread.ofVirtual().start(() -> {
+    for (int i = 0; i < 20; i++) runs.add(Patience.startFiber(() -> {
       try {
         shell.run(new byte[100_000], List.of("-c", "echo; echo >&2"));
       } catch (IOException failure) {

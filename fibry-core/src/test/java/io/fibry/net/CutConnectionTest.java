@@ -73,7 +73,7 @@ class CutConnectionTest {
 
       end(server, cause);
       var result = new CompletableFuture<Boolean>();
-      Patience.startFiber(() -> result.complete(isBroken(in)));
+      Patience.startFiber(() -> isBroken(in), result);
       Patience.eventually(() -> {
         if (!cause.equals("kill")) clock.advance(Duration.ofSeconds(1));
         return result.isDone();

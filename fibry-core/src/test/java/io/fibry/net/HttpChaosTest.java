@@ -70,6 +70,7 @@ class HttpChaosTest {
         }));
       }
       Patience.progress(disconnects::get, () -> clients.stream().noneMatch(Thread::isAlive));
+      clients.forEach(Patience::awaitEnd);
 
       Patience.eventually(() -> runningHandlers.get() == 0 && Descriptors.countOpenIfShown() <= descriptorsBefore);
       for (int i = 0; i < 8; i++)

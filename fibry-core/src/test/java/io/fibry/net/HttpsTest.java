@@ -155,7 +155,7 @@ class HttpsTest {
       handshakingPeer.send(new byte[] {22, 3, 1, 2, 0, 1});
 
       var result = new CompletableFuture<Boolean>();
-      Patience.startFiber(() -> result.complete(isCutOff(handshakingPeer)));
+      Patience.startFiber(() -> isCutOff(handshakingPeer), result);
       Patience.eventually(() -> {
         clock.manual.advance(Duration.ofSeconds(1));
         return result.isDone();

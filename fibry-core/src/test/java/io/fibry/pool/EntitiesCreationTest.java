@@ -94,9 +94,8 @@ class EntitiesCreationTest {
     var firstSend = callOnFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
     var waiterFailure = new CompletableFuture<Throwable>();
-    var waiter = Patience.startFiber(() -> waiterFailure
-        .complete(assertThrows(IllegalStateException.class,
-            () -> entities.get().actor("ada").sendMessage(new Pay(2)))));
+    var waiter = Patience.startFiber(() -> assertThrows(IllegalStateException.class,
+        () -> entities.get().actor("ada").sendMessage(new Pay(2))), waiterFailure);
     Patience.awaitParked(waiter);
 
     gate.open();

@@ -279,7 +279,7 @@ class EntitiesEndTest {
       return bank.newAccount(name);
     }));
     var sendResult = new CompletableFuture<Boolean>();
-    Patience.startFiber(() -> sendResult.complete(entities.get().actor("ada").sendMessage(new Pay(1))));
+    Patience.startFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)), sendResult);
     Patience.await(gate.entered);
 
     entities.get().sendPoisonPill();

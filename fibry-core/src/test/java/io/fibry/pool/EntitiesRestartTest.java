@@ -125,8 +125,8 @@ class EntitiesRestartTest {
     var interruptFlag = new CompletableFuture<Boolean>();
     var asker = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, () -> bank.ada().ask(new Balance()));
-      interruptFlag.complete(Thread.currentThread().isInterrupted());
-    });
+      return Thread.currentThread().isInterrupted();
+    }, interruptFlag);
     Patience.awaitParked(asker);
     // gives the relay, which asks on behalf of the asker, time to begin its wait
     for (int i = 0; i < 1_000; i++) Thread.yield();

@@ -175,7 +175,7 @@ class EntitiesTest {
       slowEntities.actor("ada").sendMessage(new Pay(1));
     });
     start.countDown();
-    for (var user : users) user.join();
+    for (var user : users) Patience.awaitEnd(user);
 
     assertEquals(16, slowEntities.actor("ada").ask(new Balance()));
     assertEquals(1, births.get());

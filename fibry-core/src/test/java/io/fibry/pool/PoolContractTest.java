@@ -123,9 +123,10 @@ class PoolContractTest {
 
     var senders = IntStream.range(0, 4)
         .mapToObj(
-            s -> Thread.ofVirtual().start(() -> IntStream.range(0, 250).forEach(i -> pool.sendMessage(s * 250 + i))))
+            s -> Patience.startFiber(() -> IntStream.range(0, 250).forEach(i -> pool.sendMessage(s * 250 + i))))
         .toList();
     Patience.progress(handled::size, () -> senders.stream().noneMatch(Thread::isAlive));
+    senders.forEach(Patience::awaitEnd);
     pool.close();
 
     assertEquals(1000, handled.size());
@@ -254,9 +255,10 @@ class PoolContractTest {
 
     var senders = IntStream.range(0, 4)
         .mapToObj(
-            s -> Thread.ofVirtual().start(() -> IntStream.range(0, 100).forEach(i -> pool.sendMessage(s * 100 + i))))
+            s -> Patience.startFiber(() -> IntStream.range(0, 100).forEach(i -> pool.sendMessage(s * 100 + i))))
         .toList();
     Patience.progress(() -> scope.report().handled(), () -> senders.stream().noneMatch(Thread::isAlive));
+    senders.forEach(Patience::awaitEnd);
     pool.close();
 
     assertEquals(400, useCount.get());

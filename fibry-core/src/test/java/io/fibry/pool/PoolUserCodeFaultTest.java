@@ -76,8 +76,8 @@ class PoolUserCodeFaultTest extends PoolFixture {
     var gate = Gate.occupy(pool);
     pool.sendMessage(key("waits"));
     var refusal = new CompletableFuture<Throwable>();
-    var failingSender = Patience.startFiber(() -> refusal.complete(
-        assertThrows(IllegalStateException.class, () -> pool.sendMessage(new Key("bad", () -> true, () -> false)))));
+    var failingSender = Patience.startFiber(() -> assertThrows(IllegalStateException.class,
+        () -> pool.sendMessage(new Key("bad", () -> true, () -> false))), refusal);
     Patience.eventually(() -> refusal.isDone() || failingSender.getState() == Thread.State.WAITING);
     var waitingSender = Patience.startFiber(() -> pool.sendMessage(key("good")));
     Patience.awaitParked(waitingSender);

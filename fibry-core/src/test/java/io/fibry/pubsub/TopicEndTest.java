@@ -58,8 +58,8 @@ class TopicEndTest extends TopicFixture {
     var interrupted = new CompletableFuture<Boolean>();
     var closer = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, topic::close);
-      interrupted.complete(Thread.currentThread().isInterrupted());
-    });
+      return Thread.currentThread().isInterrupted();
+    }, interrupted);
     Patience.awaitParked(closer);
 
     closer.interrupt();

@@ -116,8 +116,8 @@ class TopicTest extends TopicFixture {
     var interrupted = new CompletableFuture<Boolean>();
     var publisher = Patience.startFiber(() -> {
       topic.publish(3);
-      interrupted.complete(Thread.currentThread().isInterrupted());
-    });
+      return Thread.currentThread().isInterrupted();
+    }, interrupted);
     Patience.awaitParked(publisher);
 
     publisher.interrupt();

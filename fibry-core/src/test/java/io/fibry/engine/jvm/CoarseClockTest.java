@@ -37,12 +37,15 @@ class CoarseClockTest {
         LockSupport.parkNanos(readerRandom.nextInt(300_000));
       }
     })).toList();
-    for (int round = 0; round < 300; round++) {
-      long time = clock.nanoTime();
-      Patience.eventually(() -> clock.nanoTime() - time > 0);
-      if (random.nextBoolean()) LockSupport.parkNanos(random.nextInt(300_000));
+    try {
+      for (int round = 0; round < 300; round++) {
+        long time = clock.nanoTime();
+        Patience.eventually(() -> clock.nanoTime() - time > 0);
+        if (random.nextBoolean()) LockSupport.parkNanos(random.nextInt(300_000));
+      }
+    } finally { // otherwise the readers would continue
+      testEnded.set(true);
     }
-    testEnded.set(true);
     readers.forEach(Patience::awaitEnd);
   }
 }

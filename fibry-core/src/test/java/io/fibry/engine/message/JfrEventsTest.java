@@ -235,7 +235,7 @@ class JfrEventsTest {
     int rounds = 4;
     var actor = scope.anonymous().newActorWithReturn((Integer message) -> message);
     var roundsEnded = new CountDownLatch(1);
-    var sender = Thread.ofVirtual().start(() -> {
+    var sender = Patience.startFiber(() -> {
       for (int i = 0; roundsEnded.getCount() > 0; i++) {
         actor.sendMessage(i);
         assertEquals(i, actor.ask(i));
@@ -244,14 +244,17 @@ class JfrEventsTest {
     });
     long handledBefore = 0;
 
-    for (int round = 0; round < rounds; round++) {
-      try (var recorder = Recorder.of("fibry.Message", Duration.ofHours(1))) {
+    try {
+      for (int round = 0; round < rounds; round++) {
+        try (var recorder = Recorder.of("fibry.Message", Duration.ofHours(1))) {
+          handledBefore = awaitMoreHandled(handledBefore);
+          recorder.events();
+        }
         handledBefore = awaitMoreHandled(handledBefore);
-        recorder.events();
       }
-      handledBefore = awaitMoreHandled(handledBefore);
+    } finally { // otherwise the sender would continue
+      roundsEnded.countDown();
     }
-    roundsEnded.countDown();
 
     Patience.awaitEnd(sender);
     assertEquals(0, scope.report().unhandled().get(DeadLetter.Reason.FAILED));

@@ -52,7 +52,7 @@ class ScopeCloserCornerTest {
   /** Closes the scope, and fails if the close takes too long. */
   private ActorScope.Report closePromptly(ActorScope owner, Duration limit) {
     var report = new CompletableFuture<ActorScope.Report>();
-    Patience.startFiber(() -> report.complete(owner.closeWithin(limit)));
+    Patience.startFiber(() -> owner.closeWithin(limit), report);
     return Patience.value(report);
   }
 
@@ -121,7 +121,7 @@ class ScopeCloserCornerTest {
     member.sendMessage("close");
     Patience.await(gate.entered);
     var report = new CompletableFuture<ActorScope.Report>();
-    var closer = Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
+    var closer = Patience.startFiber(() -> scope.closeWithin(Duration.ofDays(1)), report);
     Patience.awaitParked(closer);
 
     gate.open();
@@ -143,7 +143,7 @@ class ScopeCloserCornerTest {
     }).sendMessage("close");
     Patience.await(gate.entered);
     var report = new CompletableFuture<ActorScope.Report>();
-    var closer = Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
+    var closer = Patience.startFiber(() -> scope.closeWithin(Duration.ofDays(1)), report);
     Patience.awaitParked(closer);
 
     gate.open();

@@ -250,8 +250,11 @@ class WebSocketLimitsTest {
           outcome.completeExceptionally(failure);
         }
       });
-      Patience.progress(sent::get, () -> Patience.isParked(floodThread) && ServerScope.isWaitingForClient(reader));
-      stop.set(true);
+      try {
+        Patience.progress(sent::get, () -> Patience.isParked(floodThread) && ServerScope.isWaitingForClient(reader));
+      } finally {
+        stop.set(true);
+      }
 
       int pongs = 0;
       var frame = "";
