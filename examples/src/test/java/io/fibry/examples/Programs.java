@@ -112,7 +112,7 @@ final class Programs {
       mainEnd.complete(null);
     } catch (InvocationTargetException thrown) {
       mainEnd.completeExceptionally(thrown.getCause());
-    } catch (ReflectiveOperationException | RuntimeException failure) {
+    } catch (Throwable failure) { // such as an ExceptionInInitializerError
       mainEnd.completeExceptionally(failure);
     }
   }
