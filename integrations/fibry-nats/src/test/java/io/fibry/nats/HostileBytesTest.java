@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** Tests nodes while a client publishes to their subjects messages that no node would send. */
@@ -114,11 +113,8 @@ class HostileBytesTest {
 
   /** Asks until an answer comes. Hostile messages in the stream must not prevent the answer. */
   private static int askUntilAnswered(Cluster b) {
-    while (true) try {
-      return b.entities(COUNTER).actor("k").ask(new Count(), Duration.ofSeconds(5));
-    } catch (RequestException failure) {
-      LockSupport.parkNanos(1_000_000);
-    }
+    return Patience.valueDespite(RequestException.class,
+        () -> b.entities(COUNTER).actor("k").ask(new Count(), Duration.ofSeconds(5)));
   }
 
   private Cluster join(String node, ActorScope scope) {

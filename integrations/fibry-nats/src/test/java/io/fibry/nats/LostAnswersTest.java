@@ -18,7 +18,6 @@ import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -125,13 +124,13 @@ class LostAnswersTest extends StreamFixture {
     });
     shortLimitStore.loseWrites(1);
     var heldWrite = store.enqueue(message(ADA, "held"), 9).toCompletableFuture();
-    firstWriteBegun.join();
+    Patience.value(firstWriteBegun);
     var lostWrite = store.enqueue(message(ADA, "lost"), 9).toCompletableFuture();
     var lastWrite = store.enqueue(message(ADA, "last"), 9).toCompletableFuture();
     gate.complete(null);
 
-    assertTrue(heldWrite.join());
-    assertTrue(lastWrite.join());
+    assertTrue(Patience.value(heldWrite));
+    assertTrue(Patience.value(lastWrite));
     assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreBusyException.class, refusal(lostWrite)).outcome());
     assertEquals(List.of("first", "held", "last"), pendingIds(ADA));
   }
@@ -206,14 +205,12 @@ class LostAnswersTest extends StreamFixture {
   void retriedWritesShareOneLimit() {
     var shortLimitStore = open(SHORT_LIMIT);
     shortLimitStore.loseWrites(1_000_000);
-    var writes = new CopyOnWriteArrayList<CompletableFuture<Boolean>>();
+    var senders = IntStream.range(0, 500).mapToObj(i -> CompletableFuture.supplyAsync(
+        () -> shortLimitStore.store().enqueue(message(ADA, "m" + i), Integer.MAX_VALUE).toCompletableFuture(),
+        Patience::startFiber)).toList();
 
-    var senders = IntStream.range(0, 500).mapToObj(i -> Patience.startFiber(() -> {
-      writes.add(shortLimitStore.store().enqueue(message(ADA, "m" + i), Integer.MAX_VALUE).toCompletableFuture());
-    })).toList();
-    senders.forEach(Patience::awaitEnd);
+    var writes = senders.stream().map(Patience::value).toList();
 
-    assertEquals(500, writes.size());
     try { // one wait for all writes, so that the test has one limit, too
       assertInstanceOf(StoreBusyException.class,
           Patience.failure(CompletableFuture.allOf(writes.toArray(CompletableFuture[]::new))));

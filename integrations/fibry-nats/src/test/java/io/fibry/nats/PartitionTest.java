@@ -76,12 +76,15 @@ class PartitionTest {
       long lastAnswer = 0;
       for (int i = 0; !stop.get(); i++) {
         var add = new Add(asker + "-" + i);
-        while (true) try {
-          assertEquals(++lastAnswer, counters.actor("own" + asker).ask(add, LIMIT));
-          break;
-        } catch (RequestException | CancellationException | RemoteFailureException failure) {
-          lastAnswer--;
-        }
+        long expected = ++lastAnswer;
+        Patience.eventually("asker " + asker + " gets no answer", () -> {
+          try {
+            assertEquals(expected, counters.actor("own" + asker).ask(add, LIMIT));
+            return true;
+          } catch (RequestException | CancellationException | RemoteFailureException failure) {
+            return false;
+          }
+        });
       }
       return lastAnswer;
     };
@@ -101,23 +104,26 @@ class PartitionTest {
       var counters = client.entities(COUNTER);
       Patience.eventually(() -> b.health().partitions().getOrDefault("counter", 0) > 2);
       var results = IntStream.range(0, 4).mapToObj(i -> askers.submit(newAsker(counters, i))).toList();
-      for (int i = 0; i < KEYS; i++) awaitAnswer(counters, i, "before");
+      try {
+        for (int i = 0; i < KEYS; i++) awaitAnswer(counters, i, "before");
 
-      proxy.set(fault);
-      Patience.eventually(() -> !b.health().isAlive());
-      for (int i = 0; i < KEYS; i++) {
-        String idempotencyKey = "there " + i;
-        int key = i;
-        assertThrows(RequestException.class,
-            () -> countersOfB.actor("k" + key).ask(new Add(idempotencyKey), Duration.ofMillis(300)));
+        proxy.set(fault);
+        Patience.eventually(() -> !b.health().isAlive());
+        for (int i = 0; i < KEYS; i++) {
+          String idempotencyKey = "there " + i;
+          int key = i;
+          assertThrows(RequestException.class,
+              () -> countersOfB.actor("k" + key).ask(new Add(idempotencyKey), Duration.ofMillis(300)));
+        }
+        for (int i = 0; i < KEYS; i++) awaitAnswer(counters, i, "meanwhile");
+        assertFalse(b.health().isAlive());
+
+        proxy.set(FaultProxy.Mode.FORWARD);
+        Patience.eventually(() -> b.health().isAlive() && b.health().partitions().getOrDefault("counter", 0) > 2);
+        for (int i = 0; i < KEYS; i++) awaitAnswer(countersOfB, i, "after");
+      } finally { // otherwise the close of the executor waits for the askers
+        stop.set(true);
       }
-      for (int i = 0; i < KEYS; i++) awaitAnswer(counters, i, "meanwhile");
-      assertFalse(b.health().isAlive());
-
-      proxy.set(FaultProxy.Mode.FORWARD);
-      Patience.eventually(() -> b.health().isAlive() && b.health().partitions().getOrDefault("counter", 0) > 2);
-      for (int i = 0; i < KEYS; i++) awaitAnswer(countersOfB, i, "after");
-      stop.set(true);
       for (var result : results) assertTrue(Patience.value(result) > 0);
     }
   }

@@ -199,12 +199,8 @@ class ReplicasTest {
     }
 
     static Life begin(Store store, Store.ActorId id) {
-      while (true) try {
-        var loaded = store.load(id);
-        return new Life(store, loaded.life(), loaded.lastTurn());
-      } catch (StoreBusyException failure) {
-        // try again after the election
-      }
+      var loaded = Patience.valueDespite(StoreBusyException.class, () -> store.load(id)); // until a leader is elected
+      return new Life(store, loaded.life(), loaded.lastTurn());
     }
 
     /** Appends the next turn. Returns false if the life is over. */

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -127,15 +128,17 @@ class StoreFaultsTest {
     private final AtomicInteger answerCount = new AtomicInteger();
     private final AtomicBoolean stop = new AtomicBoolean();
     private final Store.History history;
-    private final Thread reader;
+    private final CompletableFuture<Void> reading;
+    private final CompletableFuture<Void> asking = new CompletableFuture<>();
     private final Thread asker;
 
     Events(Store store, Entities<String, Note> tallies) {
       history = store.history("tally", "");
-      reader = Thread.startVirtualThread(this::read);
-      asker = Thread.startVirtualThread(() -> {
+      reading = CompletableFuture.runAsync(this::read, Patience::startFiber);
+      asker = Patience.startFiber(() -> {
         for (int i = 0; !stop.get(); i++) ask(tallies, new Note("n" + i));
-      });
+        return null;
+      }, asking);
     }
 
     private void read() {
@@ -159,8 +162,10 @@ class StoreFaultsTest {
     /** Checks that each event was read once, and in its order. */
     void check() {
       stop.set(true);
-      Patience.awaitEnd(asker);
-      Patience.eventually("not all events are read", () -> readTurns.size() >= answerCount.get());
+      Patience.value(asking);
+      Patience.eventually("not all events are read",
+          () -> readTurns.size() >= answerCount.get() || reading.isCompletedExceptionally());
+      if (reading.isDone()) Patience.value(reading);
       assertEquals(LongStream.rangeClosed(1, answerCount.get()).boxed().toList(),
           readTurns.stream().map(Store.StoredTurn::number).toList());
     }

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
@@ -86,24 +87,27 @@ class WorkFaultsTest {
     jobs("b").consume(8, this::count);
     Set<Integer> storedNumbers = ConcurrentHashMap.newKeySet();
     var stop = new AtomicBoolean();
-    var producers = new ArrayList<Thread>();
+    var producers = new ArrayList<CompletableFuture<Void>>();
     for (int i = 0; i < 4; i++) {
       int firstNumber = i * 1_000_000;
-      producers.add(Thread.ofVirtual().start(() -> {
+      producers.add(CompletableFuture.runAsync(() -> {
         for (int n = firstNumber; !stop.get(); n++) if (isPut(queue, new Job(n))) storedNumbers.add(n);
-      }));
+      }, Patience::startFiber));
     }
 
-    for (int round = 1; round <= 2; round++) {
+    try {
+      for (int round = 1; round <= 2; round++) {
+        int countBefore = doneCounts.size();
+        Patience.eventually(() -> doneCounts.size() > countBefore + 200);
+        server.kill();
+        server.restart();
+      }
       int countBefore = doneCounts.size();
       Patience.eventually(() -> doneCounts.size() > countBefore + 200);
-      server.kill();
-      server.restart();
+    } finally { // otherwise the producers would continue
+      stop.set(true);
     }
-    int countBefore = doneCounts.size();
-    Patience.eventually(() -> doneCounts.size() > countBefore + 200);
-    stop.set(true);
-    producers.forEach(Patience::awaitEnd);
+    producers.forEach(Patience::value);
 
     Patience.eventually(() -> doneCounts.keySet().containsAll(storedNumbers));
     Patience.eventually(() -> size(queue) == 0);

@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
@@ -189,16 +190,17 @@ class WatchesTest implements TableReconciler.WatchedTable {
           if (entry.value().isPresent()) knownKeys.add(entry.key());
           else knownKeys.remove(entry.key());
         });
-        var client = Thread.ofPlatform().start(() -> {
+        var client = new FutureTask<Void>(() -> {
           for (Entry entry; !(entry = Patience.nextOf(table.changesInTransit)).key().equals("end");)
             watch.accept(entry);
-        });
+        }, null);
+        Thread.ofPlatform().start(client);
         for (int i = 0; i < 200; i++) {
           table.change("k" + random.nextInt(5), random.nextBoolean(), random.nextBoolean());
           if (random.nextInt(4) == 0) watches.wake();
         }
         table.change("end", true, false);
-        Patience.awaitEnd(client);
+        Patience.value(client);
         Patience.eventually(() -> {
           table.change("other", true, false); // a table changes all the time, because leases are renewed
           watches.wake();
