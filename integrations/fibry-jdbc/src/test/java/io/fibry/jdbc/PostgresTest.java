@@ -83,18 +83,16 @@ class PostgresTest extends DatabaseFixture {
         var keys = new ArrayList<String>();
         var reads = new CountDownLatch(2); // when the second read begins, the first read has ended
         countReads(reads);
-        var reader = Thread.ofVirtual().start(() -> {
-          try {
-            while (keys.size() < 3) history.take().forEach(turn -> keys.add(turn.key()));
-          } catch (InterruptedException interrupt) {
-            throw new AssertionError(interrupt);
-          }
-        });
+        var reading = new CompletableFuture<Void>();
+        Patience.startFiber(() -> {
+          while (keys.size() < 3) history.take().forEach(turn -> keys.add(turn.key()));
+          return null;
+        }, reading);
         Patience.await(reads);
         append(store, turn(ADA, life, 2)); // wakes the reader, which gets no turn yet
         connection.commit();
 
-        Patience.awaitEnd(reader);
+        Patience.value(reading);
         assertEquals(List.of("grace", "ada", "ada"), keys);
       }
     }
@@ -288,11 +286,7 @@ class PostgresTest extends DatabaseFixture {
    * Opens a store with a short limit. Tries again if opening takes longer, on a busy machine.
    */
   private JdbcStore openImpatient(DataSource source) {
-    for (;;) try {
-      return open(source, STATEMENT_LIMIT);
-    } catch (StoreReadException limitReached) {
-      // try again
-    }
+    return Patience.valueDespite(StoreReadException.class, () -> open(source, STATEMENT_LIMIT));
   }
 
   /**
