@@ -119,7 +119,7 @@ class TcpStackEdgeJvmTest {
     }
 
     private static Thread start(Executable code) {
-      return Thread.startVirtualThread(() -> assertDoesNotThrow(code));
+      return Patience.startFiber(() -> assertDoesNotThrow(code));
     }
 
     private static void readToEnd(Socket client) throws IOException {
