@@ -11,10 +11,12 @@ import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import io.fibry.testing.StressRuns;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
 
@@ -111,12 +113,14 @@ class SchedulerTest {
     var random = new SplittableRandom(seed);
     var scheduler = new SystemScheduler();
 
+    var users = new ArrayList<Future<?>>();
     try (var executor = Executors.newFixedThreadPool(2)) {
       for (int i = 0; i < 2; i++) {
         var threadRandom = random.split();
-        executor.execute(() -> setAndCancel(scheduler, threadRandom));
+        users.add(executor.submit(() -> setAndCancel(scheduler, threadRandom)));
       }
     }
+    users.forEach(Patience::value);
 
     var queueSize = new CompletableFuture<Integer>();
     scheduler.schedule(Duration.ZERO, () -> queueSize.complete(scheduler.queue.size()));
