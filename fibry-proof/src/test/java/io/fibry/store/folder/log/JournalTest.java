@@ -23,6 +23,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -97,13 +98,15 @@ class JournalTest {
 
     try (var disk = FileDisk.open(folder)) {
       var journal = open(disk, new ArrayList<>());
+      var ends = new ArrayList<Future<Void>>();
       try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
         for (int i = 0; i < senders; i++) {
           int sender = i;
           var senderRandom = random.split();
-          threads.submit(() -> send(journal, sender, entriesPerSender, senderRandom));
+          ends.add(threads.submit(() -> send(journal, sender, entriesPerSender, senderRandom)));
         }
       }
+      ends.forEach(Patience::value);
       journal.close();
     }
 
