@@ -27,6 +27,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
@@ -124,16 +125,20 @@ abstract class StoredMessagesContract extends DeskFixture {
     try (var desks = kind.entities(scope.anonymous(), failing(), IDLE);
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var sent = new AtomicInteger();
+      var senders = new ArrayList<Future<?>>();
       for (int s = 0; s < 3; s++) {
         int sender = s;
-        threads.submit(() -> {
+        senders.add(threads.submit(() -> {
           for (int i = 0; i < messagesPerSender; sent.incrementAndGet())
             if (desks.actor("ada").sendMessage(new Add(sender + ":" + i))) i++;
-        });
+        }));
       }
       for (int sentCount = 0; sentCount < 3 * messagesPerSender; sentCount = sent.get()) {
         int target = sentCount + 20 + random.nextInt(60);
-        Patience.progress(sent::get, () -> sent.get() >= Math.min(target, 3 * messagesPerSender));
+        Patience.progress(sent::get, () -> {
+          for (var sender : senders) if (sender.state() == Future.State.FAILED) Patience.value(sender); // throws
+          return sent.get() >= Math.min(target, 3 * messagesPerSender);
+        });
         failReads(random.nextInt(8) == 0);
         switch (random.nextInt(4)) {
           case 0 -> desks.actor("ada").close();
