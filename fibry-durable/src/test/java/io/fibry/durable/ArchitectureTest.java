@@ -33,7 +33,7 @@ class ArchitectureTest extends ArchitectureRules {
                 "StepMismatchException")),
         entry("io.fibry.store",
             Set.of("CopySummary", "FieldLossException", "MemoryStore", "StaleLifeException", "Store",
-                "StoreBrokenException", "StoreBusyException", "StoreClosedException", "StoreDamagedException",
+                "StoreBrokenException", "StoreUnconfirmedException", "StoreClosedException", "StoreDamagedException",
                 "StoreException", "StoreFullException", "StoreInUseException", "StoreReadException",
                 "StoreWriteException", "ViewOffset")),
         entry("io.fibry.store.folder", Set.of("FolderStore", "StorageDirectory", "StoreCheck")));

@@ -2,7 +2,7 @@ package io.fibry.durable;
 
 import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
-import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.StoreWriteException;
@@ -106,6 +106,6 @@ final class FlakyStore {
   }
 
   private static StoreException lost() {
-    return new StoreBusyException("the answer is lost, as the test has asked for");
+    return new StoreUnconfirmedException("the answer is lost, as the test has asked for");
   }
 }

@@ -18,7 +18,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
-import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.time.Duration;
@@ -347,7 +347,7 @@ abstract class OutcomeContract extends StoreFixture {
     var kind = list(stored ? 6 : 0).state(NO_ITEMS).handler((state, put, context) -> {
       LockSupport.parkNanos(handlerRandom.nextInt(50_000));
       int roll = handlerRandom.nextInt(60);
-      if (roll == 0) throw new StoreBusyException("made up, for a test");
+      if (roll == 0) throw new StoreUnconfirmedException("made up, for a test");
       if (roll == 1) throw new IllegalStateException("made up, for a test");
       return withItem(state, put, context);
     });

@@ -14,7 +14,7 @@ import io.fibry.durable.Desk.Message;
 import io.fibry.durable.Desk.Pass;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.store.Store;
-import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.io.IOException;
@@ -118,7 +118,7 @@ abstract class StoredMessagesContract extends DeskFixture {
           if (message instanceof Add) {
             int roll = handlerRandom.nextInt(60);
             if (roll < 20) LockSupport.parkNanos(20_000); // so that kill() often comes during a handler
-            if (roll == 0) throw new StoreBusyException("made up, for a test");
+            if (roll == 0) throw new StoreUnconfirmedException("made up, for a test");
           }
           return desk.handle(state, message, context);
         });

@@ -18,7 +18,7 @@ import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.ForwardingExitable;
 import io.fibry.spi.LastingAddress;
 import io.fibry.store.Store;
-import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.text.Durations;
@@ -326,7 +326,7 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while a request to " + id() + " was stored");
     } catch (TimeoutException timeout) {
-      throw notStored(request, new StoreBusyException("the store has not confirmed it within " + limit.duration()));
+      throw notStored(request, new StoreUnconfirmedException("the store has not confirmed it within " + limit.duration()));
     } catch (StoreException refusal) {
       throw notStored(request, refusal);
     }

@@ -1,6 +1,6 @@
 package io.fibry.durable.storage;
 
-import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -13,6 +13,6 @@ public final class StoreRefusals {
   public static StoreException causeOf(Throwable failure) {
     var cause = failure instanceof CompletionException || failure instanceof ExecutionException ? failure.getCause()
         : failure;
-    return cause instanceof StoreException refusal ? refusal : new StoreBusyException("the store failed", cause);
+    return cause instanceof StoreException refusal ? refusal : new StoreUnconfirmedException("the store failed", cause);
   }
 }

@@ -1,7 +1,7 @@
 package io.fibry.jdbc;
 
 import io.fibry.jdbc.Database.LostCommitException;
-import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
@@ -148,7 +148,7 @@ final class BatchWriter {
 
   private StoreException refusal(Throwable failure) {
     if (failure instanceof LostCommitException)
-      return new StoreBusyException(storeName + " lost the connection during a commit: " + Lines.message(failure),
+      return new StoreUnconfirmedException(storeName + " lost the connection during a commit: " + Lines.message(failure),
           failure);
     if (failure instanceof SQLException sqlFailure && DISK_FULL_STATE.equals(sqlFailure.getSQLState()))
       return new StoreFullException(storeName + " is out of disk space; it stores again when space is free", failure);

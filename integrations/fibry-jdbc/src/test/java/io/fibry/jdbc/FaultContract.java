@@ -21,7 +21,7 @@ import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.durable.NotStoredException;
 import io.fibry.store.Store;
-import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreReadException;
@@ -92,7 +92,7 @@ abstract class FaultContract extends DatabaseFixture {
         + "it did; it may be stored all the same: the store in jdbc:"), failure.getMessage());
     assertTrue(failure.getMessage().endsWith(
         " lost the connection during a commit: the connection is gone, as the test has asked for"));
-    assertInstanceOf(StoreBusyException.class, failure.getCause());
+    assertInstanceOf(StoreUnconfirmedException.class, failure.getCause());
     assertEquals(2, counter.ask(new Count(true)));
     assertEquals(3, counter.ask(new Count(false)));
   }
@@ -115,7 +115,7 @@ abstract class FaultContract extends DatabaseFixture {
     faults.onNextCommit(Faults::loseAfter);
     var message = new Store.PendingMessage(ADA, "m", Instant.EPOCH, new byte[1]);
 
-    assertInstanceOf(StoreBusyException.class, refusal(store.enqueue(message, 9)));
+    assertInstanceOf(StoreUnconfirmedException.class, refusal(store.enqueue(message, 9)));
 
     assertEquals(1, store.pending(ADA, Instant.MAX, 9).size());
   }
@@ -204,7 +204,7 @@ abstract class FaultContract extends DatabaseFixture {
     faults.onNextCommit((connection, call) -> {
       throw new OutOfMemoryError("made up, for a test");
     });
-    assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 1))));
+    assertInstanceOf(StoreUnconfirmedException.class, refusal(store.append(turn(ADA, life, 1))));
 
     append(store, turn(ADA, store.load(ADA).life(), 1));
   }

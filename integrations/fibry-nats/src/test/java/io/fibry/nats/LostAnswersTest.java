@@ -12,7 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Outcome;
 import io.fibry.store.StaleLifeException;
-import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreWriteException;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -86,7 +86,7 @@ class LostAnswersTest extends StreamFixture {
     long life = store.load(ADA).life();
     shortLimitStore.loseWrites(1_000);
 
-    var failure = assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 1))));
+    var failure = assertInstanceOf(StoreUnconfirmedException.class, refusal(store.append(turn(ADA, life, 1))));
 
     assertTrue(failure.getMessage().startsWith("it is unknown whether the store in stream FB_" + app
         + "_log has turn 1 of account 'ada': "), failure.getMessage());
@@ -103,7 +103,7 @@ class LostAnswersTest extends StreamFixture {
 
     var failure = refusal(store.enqueue(message(ADA, "one"), Integer.MAX_VALUE));
 
-    assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreBusyException.class, failure).outcome());
+    assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreUnconfirmedException.class, failure).outcome());
     assertEquals(List.of("one"), pendingIds(ADA));
   }
 
@@ -131,7 +131,7 @@ class LostAnswersTest extends StreamFixture {
 
     assertTrue(Patience.value(heldWrite));
     assertTrue(Patience.value(lastWrite));
-    assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreBusyException.class, refusal(lostWrite)).outcome());
+    assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreUnconfirmedException.class, refusal(lostWrite)).outcome());
     assertEquals(List.of("first", "held", "last"), pendingIds(ADA));
   }
 
@@ -168,12 +168,12 @@ class LostAnswersTest extends StreamFixture {
     long life = store.load(ADA).life();
     faulty.loseAnswers(1);
     faulty.failNext(1);
-    assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 1))));
+    assertInstanceOf(StoreUnconfirmedException.class, refusal(store.append(turn(ADA, life, 1))));
     assertEquals(1, store.load(ADA).lastTurn()); // the turn is stored
 
     faulty.loseAnswers(1);
     faulty.failNext(1);
-    assertInstanceOf(StoreBusyException.class, refusal(store.enqueue(message(ADA, "one"), Integer.MAX_VALUE)));
+    assertInstanceOf(StoreUnconfirmedException.class, refusal(store.enqueue(message(ADA, "one"), Integer.MAX_VALUE)));
     assertEquals(List.of("one"), pendingIds(ADA));
   }
 
@@ -194,7 +194,7 @@ class LostAnswersTest extends StreamFixture {
     });
 
     assertEquals(Outcome.UNKNOWN,
-        assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 2)))).outcome());
+        assertInstanceOf(StoreUnconfirmedException.class, refusal(store.append(turn(ADA, life, 2)))).outcome());
   }
 
   /**
@@ -212,12 +212,12 @@ class LostAnswersTest extends StreamFixture {
     var writes = senders.stream().map(Patience::value).toList();
 
     try { // one wait for all writes, so that the test has one limit, too
-      assertInstanceOf(StoreBusyException.class,
+      assertInstanceOf(StoreUnconfirmedException.class,
           Patience.failure(CompletableFuture.allOf(writes.toArray(CompletableFuture[]::new))));
     } finally {
       shortLimitStore.allowWrites(); // otherwise the close of the store would wait for the writes
     }
-    for (var write : writes) assertInstanceOf(StoreBusyException.class, refusal(write));
+    for (var write : writes) assertInstanceOf(StoreUnconfirmedException.class, refusal(write));
   }
 
   @Test

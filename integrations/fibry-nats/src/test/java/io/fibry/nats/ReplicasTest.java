@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.durable.Histories;
 import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.store.Store;
-import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.ViewOffset;
 import io.fibry.support.Patience;
@@ -199,7 +199,7 @@ class ReplicasTest {
     }
 
     static Life begin(Store store, Store.ActorId id) {
-      var loaded = Patience.valueDespite(StoreBusyException.class, () -> store.load(id)); // until a leader is elected
+      var loaded = Patience.valueDespite(StoreUnconfirmedException.class, () -> store.load(id)); // until a leader is elected
       return new Life(store, loaded.life(), loaded.lastTurn());
     }
 

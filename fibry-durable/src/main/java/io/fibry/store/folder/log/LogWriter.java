@@ -1,6 +1,6 @@
 package io.fibry.store.folder.log;
 
-import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.recorder.StoreEvents;
@@ -181,7 +181,7 @@ public final class LogWriter {
   private void failWithoutMemory(Throwable failure) {
     try {
       // The outcome is unknown, because the frame may be in the file.
-      fail(new StoreBusyException("the journal failed while it wrote", failure));
+      fail(new StoreUnconfirmedException("the journal failed while it wrote", failure));
     } catch (Throwable secondFailure) {
       // entries that were not notified are still in the batch, and are written with the next frame
     }

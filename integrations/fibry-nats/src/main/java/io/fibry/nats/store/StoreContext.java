@@ -5,7 +5,7 @@ import io.fibry.nats.connection.ConnectionErrors;
 import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.nats.stream.JetStreamLog;
 import io.fibry.nats.stream.WriteOutcome;
-import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
@@ -82,14 +82,14 @@ public final class StoreContext {
   }
 
   /** Returns the exception for a write that may have been stored. */
-  StoreBusyException unknownOutcome(Throwable failure, String description) {
-    return new StoreBusyException(this + " failed, and it is unknown whether it has " + description + ": "
+  StoreUnconfirmedException unknownOutcome(Throwable failure, String description) {
+    return new StoreUnconfirmedException(this + " failed, and it is unknown whether it has " + description + ": "
         + ConnectionErrors.text(failure), failure);
   }
 
   StoreException refusal(WriteOutcome outcome, String description) {
     return switch (outcome) {
-      case WriteOutcome.RetryableFailure retryable when retryable.mayBeStored() -> new StoreBusyException(
+      case WriteOutcome.RetryableFailure retryable when retryable.mayBeStored() -> new StoreUnconfirmedException(
           "it is unknown whether " + this + " has " + description + ": " + retryable.reason());
       case WriteOutcome.RetryableFailure retryable -> new StoreWriteException(
           this + " does not take " + description + ", after " + options.requestLimit() + ": " + retryable.reason(),

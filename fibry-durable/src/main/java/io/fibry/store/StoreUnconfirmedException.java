@@ -6,7 +6,7 @@ import io.fibry.Outcome;
  * Thrown when a store has not confirmed that it stored a turn or message, for example because a
  * time limit was exceeded or a connection was lost. The turn or message may be stored nevertheless.
  */
-public final class StoreBusyException extends StoreException {
+public final class StoreUnconfirmedException extends StoreException {
   private static final long serialVersionUID = 1;
 
   /**
@@ -14,7 +14,7 @@ public final class StoreBusyException extends StoreException {
    *
    * @param message the name of the store, and the limit that was exceeded
    */
-  public StoreBusyException(String message) {
+  public StoreUnconfirmedException(String message) {
     this(message, null);
   }
 
@@ -24,7 +24,7 @@ public final class StoreBusyException extends StoreException {
    * @param message the name of the store, and the write that it could not confirm
    * @param cause the failure that prevented the confirmation
    */
-  public StoreBusyException(String message, Throwable cause) {
+  public StoreUnconfirmedException(String message, Throwable cause) {
     super(message, cause);
   }
 
