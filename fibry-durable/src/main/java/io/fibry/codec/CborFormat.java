@@ -8,12 +8,12 @@ record CborFormat() implements Format {
   }
 
   @Override
-  public ItemWriter newWriter() {
+  public FormatWriter newWriter() {
     return new CborWriter();
   }
 
   @Override
-  public ItemReader newReader(byte[] bytes) {
+  public FormatReader newReader(byte[] bytes) {
     return new CborReader(bytes);
   }
 }

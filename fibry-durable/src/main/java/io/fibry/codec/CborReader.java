@@ -16,7 +16,7 @@ import java.util.UUID;
  * method returns a value or throws a {@link CodecException}. A length is checked against the
  * remaining bytes before memory is allocated for it. Used by one thread.
  */
-final class CborReader implements ItemReader {
+final class CborReader implements FormatReader {
   private final byte[] bytes;
   private int offset; // the offset of the next byte to read
   private int depth; // number of arrays and maps that have begun and not ended

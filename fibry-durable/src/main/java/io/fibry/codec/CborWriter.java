@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.UUID;
 
 /** Writes items of CBOR (RFC 8949) to an array that grows. Used by one thread. */
-final class CborWriter implements ItemWriter {
+final class CborWriter implements FormatWriter {
   private byte[] bytes = new byte[128];
   private int length; // number of bytes that are written
   private int depth; // number of arrays and maps that have begun and not ended

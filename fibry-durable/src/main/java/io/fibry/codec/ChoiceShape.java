@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  */
 final class ChoiceShape implements Shape {
   private record ChoiceForm(Class<?> type, Shape shape, Function<Object, Object> toCurrent) {
-    Object read(ItemReader in, Consumer<String> unknown) {
+    Object read(FormatReader in, Consumer<String> unknown) {
       return toCurrent.apply(shape.read(in, unknown));
     }
   }
@@ -55,7 +55,7 @@ final class ChoiceShape implements Shape {
   }
 
   @Override
-  public void write(Object value, ItemWriter out) {
+  public void write(Object value, FormatWriter out) {
     Class<?> type = value instanceof Enum<?> constant ? constant.getDeclaringClass() : value.getClass();
     String typeName = names.get(type);
     if (typeName == null) throw CodecException.ofFault(type.getName() + " is no " + name);
@@ -70,7 +70,7 @@ final class ChoiceShape implements Shape {
   }
 
   @Override
-  public Object read(ItemReader in, Consumer<String> unknown) {
+  public Object read(FormatReader in, Consumer<String> unknown) {
     in.beginMap();
     if (!in.next()) throw oneEntry(in);
     String typeName = in.text();
@@ -88,7 +88,7 @@ final class ChoiceShape implements Shape {
     }
   }
 
-  private static CodecException oneEntry(ItemReader in) {
+  private static CodecException oneEntry(FormatReader in) {
     return in.failure("a map of one entry, from the name of the type, was expected");
   }
 
@@ -96,7 +96,7 @@ final class ChoiceShape implements Shape {
    * Returns the first form whose required fields are all present in the next item. If there is
    * none, returns the first form: reading it then fails with the name of the missing field.
    */
-  private static ChoiceForm chooseForm(ItemReader in, List<ChoiceForm> candidates) {
+  private static ChoiceForm chooseForm(FormatReader in, List<ChoiceForm> candidates) {
     var fieldNames = in.keys();
     return candidates.stream().filter(form -> fieldNames.containsAll(((RecordShape) form.shape).requiredFields()))
         .findFirst()
@@ -120,7 +120,7 @@ final class ChoiceShape implements Shape {
   }
 
   @Override
-  public String sampleName(ItemReader in) {
+  public String sampleName(FormatReader in) {
     in.beginMap();
     in.next();
     return in.text();

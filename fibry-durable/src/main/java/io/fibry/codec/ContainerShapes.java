@@ -26,7 +26,7 @@ final class ContainerShapes {
     Shape item();
 
     @Override
-    default void write(Object value, ItemWriter out) {
+    default void write(Object value, FormatWriter out) {
       var items = ((Collection<?>) value).toArray(); // one copy, because another thread may change the collection
       out.beginArray(items.length);
       for (int i = 0; i < items.length; i++) writeItem(items[i], i, item(), out);
@@ -49,7 +49,7 @@ final class ContainerShapes {
 
   record ListShape(Shape item) implements ItemsShape {
     @Override
-    public Object read(ItemReader in, Consumer<String> unknown) {
+    public Object read(FormatReader in, Consumer<String> unknown) {
       return List.copyOf(readAll(in, item, unknown));
     }
 
@@ -66,7 +66,7 @@ final class ContainerShapes {
 
   record SetShape(Shape item) implements ItemsShape {
     @Override
-    public Object read(ItemReader in, Consumer<String> unknown) {
+    public Object read(FormatReader in, Consumer<String> unknown) {
       var items = readAll(in, item, unknown);
       var set = new LinkedHashSet<Object>(items);
       if (set.size() < items.size()) throw in.failure("a set has an element twice");
@@ -86,7 +86,7 @@ final class ContainerShapes {
 
   record ArrayShape(Class<?> elementType, Shape item) implements ItemsShape {
     @Override
-    public void write(Object value, ItemWriter out) {
+    public void write(Object value, FormatWriter out) {
       int length = Array.getLength(value);
       out.beginArray(length);
       for (int i = 0; i < length; i++) writeItem(Array.get(value, i), i, item, out);
@@ -94,7 +94,7 @@ final class ContainerShapes {
     }
 
     @Override
-    public Object read(ItemReader in, Consumer<String> unknown) {
+    public Object read(FormatReader in, Consumer<String> unknown) {
       var items = readAll(in, item, unknown);
       Object array = Array.newInstance(elementType, items.size());
       for (int i = 0; i < items.size(); i++) Array.set(array, i, items.get(i));
@@ -114,7 +114,7 @@ final class ContainerShapes {
 
   record MapShape(Shape key, Shape value) implements Shape {
     @Override
-    public void write(Object map, ItemWriter out) {
+    public void write(Object map, FormatWriter out) {
       var entries = List.copyOf(((Map<?, ?>) map).entrySet()); // a copy, because another thread may change the map
       out.beginMap(entries.size());
       for (var entry : entries) {
@@ -125,7 +125,7 @@ final class ContainerShapes {
     }
 
     @Override
-    public Object read(ItemReader in, Consumer<String> unknown) {
+    public Object read(FormatReader in, Consumer<String> unknown) {
       in.beginMap();
       var map = new LinkedHashMap<Object, Object>();
       while (in.next()) {
@@ -166,14 +166,14 @@ final class ContainerShapes {
 
   record OptionalShape(Shape item) implements Shape {
     @Override
-    public void write(Object value, ItemWriter out) {
+    public void write(Object value, FormatWriter out) {
       var optional = (Optional<?>) value;
       if (optional.isPresent()) item.write(optional.get(), out);
       else out.nothing();
     }
 
     @Override
-    public Object read(ItemReader in, Consumer<String> unknown) {
+    public Object read(FormatReader in, Consumer<String> unknown) {
       return in.isNothing() ? Optional.empty() : Optional.of(item.read(in, unknown));
     }
 
@@ -194,7 +194,7 @@ final class ContainerShapes {
     }
   }
 
-  private static void writeItem(Object value, Object position, Shape item, ItemWriter out) {
+  private static void writeItem(Object value, Object position, Shape item, FormatWriter out) {
     try {
       if (value == null) throw CodecException.ofFault("it is null");
       item.write(value, out);
@@ -203,7 +203,7 @@ final class ContainerShapes {
     }
   }
 
-  private static List<Object> readAll(ItemReader in, Shape item, Consumer<String> unknown) {
+  private static List<Object> readAll(FormatReader in, Shape item, Consumer<String> unknown) {
     in.beginArray();
     var items = new ArrayList<Object>();
     while (in.next()) items.add(readItem(in, items.size(), item, unknown));
@@ -211,7 +211,7 @@ final class ContainerShapes {
     return items;
   }
 
-  private static Object readItem(ItemReader in, Object position, Shape item, Consumer<String> unknown) {
+  private static Object readItem(FormatReader in, Object position, Shape item, Consumer<String> unknown) {
     try {
       return Objects.requireNonNull(item.read(in, unknown));
     } catch (CodecException failure) {

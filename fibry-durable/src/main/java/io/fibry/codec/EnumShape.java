@@ -27,14 +27,14 @@ final class EnumShape implements Shape {
   }
 
   @Override
-  public void write(Object value, ItemWriter out) {
+  public void write(Object value, FormatWriter out) {
     String name = names.get(value);
     if (name == null) throw CodecException.ofFault(value.getClass().getName() + " is no " + type.getSimpleName());
     out.text(name);
   }
 
   @Override
-  public Object read(ItemReader in, Consumer<String> unknown) {
+  public Object read(FormatReader in, Consumer<String> unknown) {
     String name = in.text();
     var constant = constants.get(name);
     if (constant == null)

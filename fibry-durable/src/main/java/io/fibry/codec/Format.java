@@ -20,7 +20,7 @@ public interface Format {
   String name();
 
   /** {@return a new writer, for one value} */
-  ItemWriter newWriter();
+  FormatWriter newWriter();
 
   /**
    * Begins to read a value.
@@ -28,7 +28,7 @@ public interface Format {
    * @param bytes the bytes of a value, at most {@link #MAX_BYTES}
    * @return a new reader, for this value
    */
-  ItemReader newReader(byte[] bytes);
+  FormatReader newReader(byte[] bytes);
 
   /**
    * Returns the name that a component of a record has in encoded values.

@@ -5,12 +5,12 @@ import java.util.function.Consumer;
 /** The shape of a type whose values the format itself writes and reads as a whole. */
 record OpaqueShape(Class<?> type, Object example) implements Shape {
   @Override
-  public void write(Object value, ItemWriter out) {
+  public void write(Object value, FormatWriter out) {
     out.whole(type, value);
   }
 
   @Override
-  public Object read(ItemReader in, Consumer<String> unknown) {
+  public Object read(FormatReader in, Consumer<String> unknown) {
     return in.whole(type, unknown);
   }
 

@@ -85,7 +85,7 @@ final class RecordShape implements Shape {
   }
 
   @Override
-  public void write(Object value, ItemWriter out) {
+  public void write(Object value, FormatWriter out) {
     out.beginMap(fields.size());
     for (var field : fields) {
       try {
@@ -112,7 +112,7 @@ final class RecordShape implements Shape {
   }
 
   @Override
-  public Object read(ItemReader in, Consumer<String> unknown) {
+  public Object read(FormatReader in, Consumer<String> unknown) {
     var values = new Object[fields.size()];
     in.beginMap();
     while (in.next()) {
@@ -132,12 +132,12 @@ final class RecordShape implements Shape {
   }
 
   /** Skips a field that this record lacks. Reports it unless it is known to be removed. */
-  private void skip(ItemReader in, String name, Consumer<String> unknown) {
+  private void skip(FormatReader in, String name, Consumer<String> unknown) {
     if (!ignoredFields.contains(name)) unknown.accept(Shape.field(name, type));
     in.skip();
   }
 
-  private static Object read(ItemReader in, RecordField field, Consumer<String> unknown) {
+  private static Object read(FormatReader in, RecordField field, Consumer<String> unknown) {
     try {
       return field.shape.read(in, unknown);
     } catch (CodecException failure) {
@@ -145,7 +145,7 @@ final class RecordShape implements Shape {
     }
   }
 
-  private Object valueOfMissing(ItemReader in, RecordField field) {
+  private Object valueOfMissing(FormatReader in, RecordField field) {
     Object substitute = field.shape.valueIfMissing();
     if (substitute == null) throw in.failure("field " + field.name + " of " + type.getSimpleName() + " is missing");
     return substitute;

@@ -20,7 +20,7 @@ final class Sampler {
 
   private final Set<Shape> seen; // shapes of records, enums and sealed types that are in a sample
   private final Format format;
-  private ItemWriter out;
+  private FormatWriter out;
 
   private Sampler(Format format, Set<Shape> seen) {
     this.format = format;
@@ -67,7 +67,7 @@ final class Sampler {
     seen.add(shape);
   }
 
-  ItemWriter out() {
+  FormatWriter out() {
     return out;
   }
 

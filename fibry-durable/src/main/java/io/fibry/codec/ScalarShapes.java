@@ -37,16 +37,16 @@ final class ScalarShapes {
           .appendValue(ChronoField.MONTH_OF_YEAR, 2).toFormatter(Locale.ROOT);
   private static final Map<Class<?>, Shape> SHAPES = new HashMap<>();
 
-  private record ScalarShape(String schemaText, BiConsumer<Object, ItemWriter> writer,
-      Function<ItemReader, Object> reader,
+  private record ScalarShape(String schemaText, BiConsumer<Object, FormatWriter> writer,
+      Function<FormatReader, Object> reader,
       Object sample) implements Shape {
     @Override
-    public void write(Object value, ItemWriter out) {
+    public void write(Object value, FormatWriter out) {
       writer.accept(value, out);
     }
 
     @Override
-    public Object read(ItemReader in, Consumer<String> unknown) {
+    public Object read(FormatReader in, Consumer<String> unknown) {
       return reader.apply(in);
     }
 
@@ -62,7 +62,7 @@ final class ScalarShapes {
   }
 
   static {
-    add("long", (value, out) -> out.integer((Long) value), ItemReader::integer, -4_711_000_000L, long.class,
+    add("long", (value, out) -> out.integer((Long) value), FormatReader::integer, -4_711_000_000L, long.class,
         Long.class);
     add("int", (value, out) -> out.integer((Integer) value),
         in -> (int) integer(in, Integer.MIN_VALUE, Integer.MAX_VALUE), 471_100, int.class, Integer.class);
@@ -73,14 +73,14 @@ final class ScalarShapes {
     // written as a number, because a char may be half of a surrogate pair
     add("char", (value, out) -> out.integer((Character) value),
         in -> (char) integer(in, Character.MIN_VALUE, Character.MAX_VALUE), 'x', char.class, Character.class);
-    add("boolean", (value, out) -> out.bool((Boolean) value), ItemReader::bool, true, boolean.class, Boolean.class);
-    add("float", (value, out) -> out.float32((Float) value), ItemReader::float32, 47.11f, float.class, Float.class);
-    add("double", (value, out) -> out.float64((Double) value), ItemReader::float64, -47.11, double.class,
+    add("boolean", (value, out) -> out.bool((Boolean) value), FormatReader::bool, true, boolean.class, Boolean.class);
+    add("float", (value, out) -> out.float32((Float) value), FormatReader::float32, 47.11f, float.class, Float.class);
+    add("double", (value, out) -> out.float64((Double) value), FormatReader::float64, -47.11, double.class,
         Double.class);
-    add("String", ScalarShapes::writeText, ItemReader::text, "a text", String.class);
-    add("byte[]", (value, out) -> out.bytes((byte[]) value), ItemReader::bytes, new byte[] {47, 11}, byte[].class);
-    add("UUID", (value, out) -> out.uuid((UUID) value), ItemReader::uuid, new UUID(47, 11), UUID.class);
-    add("BigInteger", (value, out) -> out.bigInteger((BigInteger) value), ItemReader::bigInteger,
+    add("String", ScalarShapes::writeText, FormatReader::text, "a text", String.class);
+    add("byte[]", (value, out) -> out.bytes((byte[]) value), FormatReader::bytes, new byte[] {47, 11}, byte[].class);
+    add("UUID", (value, out) -> out.uuid((UUID) value), FormatReader::uuid, new UUID(47, 11), UUID.class);
+    add("BigInteger", (value, out) -> out.bigInteger((BigInteger) value), FormatReader::bigInteger,
         BigInteger.valueOf(4711),
         BigInteger.class);
     add("BigDecimal", ScalarShapes::writeDecimal, ScalarShapes::readDecimal, new BigDecimal("47.11"), BigDecimal.class);
@@ -105,7 +105,7 @@ final class ScalarShapes {
 
   private ScalarShapes() {}
 
-  private static void add(String text, BiConsumer<Object, ItemWriter> writer, Function<ItemReader, Object> reader,
+  private static void add(String text, BiConsumer<Object, FormatWriter> writer, Function<FormatReader, Object> reader,
       Object sample, Class<?>... types) {
     for (var type : types) SHAPES.put(type, new ScalarShape(text, writer, reader, sample));
   }
@@ -116,7 +116,7 @@ final class ScalarShapes {
         parser.apply(sample), type);
   }
 
-  private static <T> T parse(ItemReader in, Class<T> type, Function<String, T> parser) {
+  private static <T> T parse(FormatReader in, Class<T> type, Function<String, T> parser) {
     String text = in.text();
     try {
       return parser.apply(text);
@@ -130,14 +130,14 @@ final class ScalarShapes {
     return SHAPES.get(type);
   }
 
-  private static long integer(ItemReader in, long min, long max) {
+  private static long integer(FormatReader in, long min, long max) {
     long value = in.integer();
     if (value < min || value > max) throw in.failure(value + " is not in " + min + ".." + max);
     return value;
   }
 
   /** Writes a text. Refuses unpaired surrogates: the JDK would write question marks for them. */
-  private static void writeText(Object value, ItemWriter out) {
+  private static void writeText(Object value, FormatWriter out) {
     var text = (String) value;
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
@@ -150,14 +150,14 @@ final class ScalarShapes {
     out.text(text);
   }
 
-  private static void writeDecimal(Object value, ItemWriter out) {
+  private static void writeDecimal(Object value, FormatWriter out) {
     var decimal = (BigDecimal) value;
     if (!hasValidScale(decimal))
       throw CodecException.ofFault("a decimal with a scale of " + decimal.scale() + "; at most " + MAX_SCALE);
     out.decimal(decimal);
   }
 
-  private static BigDecimal readDecimal(ItemReader in) {
+  private static BigDecimal readDecimal(FormatReader in) {
     var decimal = in.decimal();
     if (!hasValidScale(decimal))
       throw in.failure("a decimal with a scale of " + decimal.scale() + "; at most " + MAX_SCALE);

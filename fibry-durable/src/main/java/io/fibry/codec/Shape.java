@@ -6,10 +6,10 @@ import java.util.function.Consumer;
 /** Writes and reads the values of one type. Immutable after the codec was made. */
 interface Shape {
 
-  void write(Object value, ItemWriter out);
+  void write(Object value, FormatWriter out);
 
   /** @param unknown gets the text of {@link #field} for each field that is skipped */
-  Object read(ItemReader in, Consumer<String> unknown);
+  Object read(FormatReader in, Consumer<String> unknown);
 
   /** Returns a text that names a field of a record, for exceptions. */
   static String field(String name, Class<?> type) {
@@ -38,7 +38,7 @@ interface Shape {
   void sample(Sampler sampler, int levels);
 
   /** Returns the name of the sample value that the reader reads next. */
-  default String sampleName(ItemReader in) {
+  default String sampleName(FormatReader in) {
     return schemaText();
   }
 

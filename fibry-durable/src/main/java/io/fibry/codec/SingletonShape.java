@@ -45,13 +45,13 @@ record SingletonShape(Class<?> type, Object instance) implements Shape {
   }
 
   @Override
-  public void write(Object value, ItemWriter out) {
+  public void write(Object value, FormatWriter out) {
     out.beginMap(0);
     out.end();
   }
 
   @Override
-  public Object read(ItemReader in, Consumer<String> unknown) {
+  public Object read(FormatReader in, Consumer<String> unknown) {
     in.beginMap();
     while (in.next()) {
       unknown.accept(Shape.field(in.text(), type)); // a newer version of the class has fields

@@ -26,7 +26,7 @@ class ArchitectureTest extends ArchitectureRules {
   protected Map<String, Set<String>> publicTypes() {
     return Map.ofEntries(
         entry("io.fibry.codec",
-            Set.of("Codec", "CodecException", "Format", "ItemReader", "ItemWriter", "SchemaEvolution", "TypeCodec")),
+            Set.of("Codec", "CodecException", "Format", "FormatReader", "FormatWriter", "SchemaEvolution", "TypeCodec")),
         entry("io.fibry.durable",
             Set.of("Durable", "DurableContext", "EventContext", "EventView", "Idempotent", "NotStoredException",
                 "ParkedMessage", "RequestStoredException", "SharedStoreAccess", "StepFailedException",

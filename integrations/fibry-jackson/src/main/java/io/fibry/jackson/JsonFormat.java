@@ -1,8 +1,8 @@
 package io.fibry.jackson;
 
 import io.fibry.codec.Format;
-import io.fibry.codec.ItemReader;
-import io.fibry.codec.ItemWriter;
+import io.fibry.codec.FormatReader;
+import io.fibry.codec.FormatWriter;
 import java.lang.reflect.RecordComponent;
 import java.util.Optional;
 import tools.jackson.core.StreamReadConstraints;
@@ -25,12 +25,12 @@ record JsonFormat(MapperTypes mapperTypes) implements Format {
   }
 
   @Override
-  public ItemWriter newWriter() {
+  public FormatWriter newWriter() {
     return new JsonWriter(mapperTypes);
   }
 
   @Override
-  public ItemReader newReader(byte[] bytes) {
+  public FormatReader newReader(byte[] bytes) {
     return JsonReader.of(bytes, mapperTypes);
   }
 

@@ -1,7 +1,7 @@
 package io.fibry.jackson;
 
 import io.fibry.codec.CodecException;
-import io.fibry.codec.ItemReader;
+import io.fibry.codec.FormatReader;
 import java.io.StringWriter;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -26,7 +26,7 @@ import tools.jackson.core.ObjectWriteContext;
  * Reads items from JSON. If an item is the key of a map, it is read from the key's text. Used by
  * one thread.
  */
-final class JsonReader implements ItemReader {
+final class JsonReader implements FormatReader {
   private static final Pattern INTEGER = Pattern.compile("-?(0|[1-9][0-9]*)");
   private static final Pattern NUMBER = Pattern.compile(INTEGER + "(\\.[0-9]+)?([eE][+-]?[0-9]+)?");
   private static final Pattern NOT_FINITE = Pattern.compile("NaN|-?Infinity");

@@ -2,7 +2,7 @@ package io.fibry.jackson;
 
 import io.fibry.codec.CodecException;
 import io.fibry.codec.Format;
-import io.fibry.codec.ItemWriter;
+import io.fibry.codec.FormatWriter;
 import java.io.ByteArrayOutputStream;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -15,7 +15,7 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 
 /** Writes items as JSON. The key of a map is written as text. Used by one thread. */
-final class JsonWriter implements ItemWriter {
+final class JsonWriter implements FormatWriter {
   /** Throws if a value takes more than {@link Format#MAX_BYTES}, before it allocates the memory. */
   private static final class LimitedOutputStream extends ByteArrayOutputStream {
     @Override

@@ -9,7 +9,7 @@ import java.util.UUID;
  * format cannot express an item, or if the whole value exceeds {@link Format#MAX_BYTES} or
  * {@link Format#MAX_DEPTH}. Used by one thread.
  */
-public interface ItemWriter {
+public interface FormatWriter {
 
   /**
    * Writes an integer of 64 bits.

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
  * the bytes are damaged, a method throws a {@link CodecException} and no other exception. Used by
  * one thread.
  */
-public interface ItemReader {
+public interface FormatReader {
 
   /** {@return the next item, an integer of 64 bits} */
   long integer();
@@ -47,7 +47,7 @@ public interface ItemReader {
   boolean isNothing();
 
   /**
-   * Reads a value that {@link ItemWriter#whole} wrote.
+   * Reads a value that {@link FormatWriter#whole} wrote.
    *
    * @param type the declared type of the value
    * @return the value, never null
@@ -57,7 +57,7 @@ public interface ItemReader {
   }
 
   /**
-   * Reads a value that {@link ItemWriter#whole} wrote, and reports fields that the type lacks.
+   * Reads a value that {@link FormatWriter#whole} wrote, and reports fields that the type lacks.
    *
    * @param type the declared type of the value
    * @param unknown gets the name of each field that was skipped; never called by formats that
