@@ -3,7 +3,7 @@ package io.fibry.examples;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
-import io.fibry.durable.EventContext;
+import io.fibry.durable.EventSourcedContext;
 import io.fibry.examples.files.Folder;
 import io.fibry.store.folder.FolderStore;
 import java.time.Duration;
@@ -29,7 +29,7 @@ class Bank {
     };
   }
 
-  static void handle(Long cents, Message message, EventContext<Long, Event, Message> context) {
+  static void handle(Long cents, Message message, EventSourcedContext<Long, Event, Message> context) {
     switch (message) {
       case Deposit d -> context.reply(d, context.persist(new Deposited(d.cents())));
       case Withdraw w -> {

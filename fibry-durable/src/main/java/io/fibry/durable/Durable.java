@@ -404,6 +404,6 @@ public sealed interface Durable<M> permits DurableDefinition {
      * @param context valid until this method returns
      * @throws Exception any failure; the turn is then not stored
      */
-    void handle(S state, M message, EventContext<S, E, M> context) throws Exception;
+    void handle(S state, M message, EventSourcedContext<S, E, M> context) throws Exception;
   }
 }

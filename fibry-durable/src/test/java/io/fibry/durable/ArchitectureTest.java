@@ -28,7 +28,7 @@ class ArchitectureTest extends ArchitectureRules {
         entry("io.fibry.codec",
             Set.of("Codec", "CodecException", "Format", "FormatReader", "FormatWriter", "SchemaEvolution", "TypeCodec")),
         entry("io.fibry.durable",
-            Set.of("Durable", "DurableContext", "EventContext", "EventView", "Idempotent", "NotStoredException",
+            Set.of("Durable", "DurableContext", "EventSourcedContext", "EventView", "Idempotent", "NotStoredException",
                 "ParkedMessage", "RequestStoredException", "SharedStoreAccess", "StepFailedException",
                 "StepMismatchException")),
         entry("io.fibry.store",
@@ -55,7 +55,7 @@ class ArchitectureTest extends ArchitectureRules {
     return Map.ofEntries(
         entry(Set.of("LogHistory", "LogStore", "PendingRecord"),
             "a store, the histories that are open in it, and the records that it is storing"),
-        entry(Set.of("Durable", "DurableContext", "EventContext"),
+        entry(Set.of("Durable", "DurableContext", "EventSourcedContext"),
             "a definition has a handler, whose context sends messages to other definitions"),
         entry(Set.of("DefaultDurableBuilder", "DurableDefinition"),
             "a builder creates the definition, which keeps the settings of the builder"),

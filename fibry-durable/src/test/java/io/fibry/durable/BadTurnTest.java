@@ -74,7 +74,7 @@ class BadTurnTest extends TurnFixture {
 
   @Test
   void everyMethodOfEventContextHasTestCall() {
-    var names = Arrays.stream(EventContext.class.getMethods()).map(Method::getName)
+    var names = Arrays.stream(EventSourcedContext.class.getMethods()).map(Method::getName)
         .filter(name -> !name.equals("key")).collect(Collectors.toCollection(TreeSet::new));
 
     assertEquals(names, new TreeSet<>(CALLS.keySet()));
@@ -88,7 +88,7 @@ class BadTurnTest extends TurnFixture {
   @MethodSource("calls")
   void contextIsConfinedToItsThread(String call) throws Exception {
     for (var kind : List.of(KIND, KIND.storeMessages(9))) {
-      var contextFuture = new CompletableFuture<EventContext<Long, Noted, Ask>>();
+      var contextFuture = new CompletableFuture<EventSourcedContext<Long, Noted, Ask>>();
       var gate = new CountDownLatch(1);
       try (var ada = ada(kind, context -> {
         contextFuture.complete(context);
@@ -108,7 +108,7 @@ class BadTurnTest extends TurnFixture {
   @MethodSource("calls")
   void contextIsInvalidDuringNextMessage(String call) throws Exception {
     for (var kind : List.of(KIND, KIND.storeMessages(9))) {
-      var firstContext = new CompletableFuture<EventContext<Long, Noted, Ask>>();
+      var firstContext = new CompletableFuture<EventSourcedContext<Long, Noted, Ask>>();
       var gate = new CountDownLatch(1);
       try (var ada = ada(kind, context -> {
         if (!firstContext.complete(context)) return CALLS.get(call).run(firstContext.get());
@@ -128,7 +128,7 @@ class BadTurnTest extends TurnFixture {
 
   @Test
   void contextUsedAfterHandlerIsRefused() throws Exception {
-    var handlerContext = new CompletableFuture<EventContext<Long, Noted, Ask>>();
+    var handlerContext = new CompletableFuture<EventSourcedContext<Long, Noted, Ask>>();
     ada(KIND, context -> handlerContext.complete(context)).ask(new Ask("?"));
 
     var failure =
@@ -238,7 +238,7 @@ class BadTurnTest extends TurnFixture {
   @SuppressWarnings("unchecked") // a handler could cast its context, too
   void kindThatStoresStateCannotPersistEvents() {
     var ada =
-        KIND.state(0L).handler((n, ask, context) -> ((EventContext<Long, Noted, Ask>) context).persist(new Noted("x")))
+        KIND.state(0L).handler((n, ask, context) -> ((EventSourcedContext<Long, Noted, Ask>) context).persist(new Noted("x")))
             .newActor(scope.named("ada"), store);
 
     assertEquals("kind 'notes' stores its state, and no events; let the handler return the next state",

@@ -35,7 +35,7 @@ final class Bank {
     };
   }
 
-  static void handle(Long cents, Message message, EventContext<Long, Event, Message> context) {
+  static void handle(Long cents, Message message, EventSourcedContext<Long, Event, Message> context) {
     switch (message) {
       case Deposit d -> context.persist(new Deposited(d.cents()));
       case Withdraw w -> {

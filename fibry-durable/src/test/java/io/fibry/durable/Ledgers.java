@@ -146,7 +146,7 @@ public final class Ledgers implements AutoCloseable {
         .handler((ledger, message, context) -> handle(ledger, message, context, node));
   }
 
-  private static void handle(Ledger ledger, Message message, EventContext<Ledger, Added, Message> context,
+  private static void handle(Ledger ledger, Message message, EventSourcedContext<Ledger, Added, Message> context,
       String node) {
     switch (message) {
       case Add add -> context.reply(add, new Place(context.persist(new Added(add.id())).ids().size(), node));

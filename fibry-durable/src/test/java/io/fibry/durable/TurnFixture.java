@@ -24,7 +24,7 @@ abstract class TurnFixture extends StoreFixture {
 
   /** Code of a test that a handler runs. */
   interface Try {
-    Object run(EventContext<Long, Noted, Ask> context) throws Exception;
+    Object run(EventSourcedContext<Long, Noted, Ask> context) throws Exception;
   }
 
   /** Runs code without a result, and returns an empty text. */

@@ -13,7 +13,7 @@ import io.fibry.cluster.Ledgers.Read;
 import io.fibry.cluster.RemoteNetwork.Odds;
 import io.fibry.cluster.membership.PartitionAssignment;
 import io.fibry.durable.Durable;
-import io.fibry.durable.EventContext;
+import io.fibry.durable.EventSourcedContext;
 import io.fibry.pool.Entities;
 import io.fibry.simulation.Simulation;
 import io.fibry.time.Scheduler;
@@ -272,7 +272,7 @@ final class PausedOwnersRound {
   }
 
   private void handle(Map<String, Long> cache, Ledger ledger, Message message,
-      EventContext<Ledger, Added, Message> context) throws InterruptedException {
+      EventSourcedContext<Ledger, Added, Message> context) throws InterruptedException {
     long count = ledger.ids().size();
     switch (message) {
       case Add add -> context.reply(add, add(cache, add.id(), context));
@@ -285,7 +285,7 @@ final class PausedOwnersRound {
   }
 
   /** Sleeps before it persists, so that a pause may begin in the middle of a turn. */
-  private long add(Map<String, Long> cache, long id, EventContext<Ledger, Added, Message> context)
+  private long add(Map<String, Long> cache, long id, EventSourcedContext<Ledger, Added, Message> context)
       throws InterruptedException {
     Thread.sleep(random.nextInt(TURN_TIME));
     long count = context.persist(new Added(id)).ids().size();

@@ -77,7 +77,7 @@ public final class CrashRound {
 
   // ---- the actors
 
-  private void handle(String ops, CrashMessage message, EventContext<String, Happened, CrashMessage> context)
+  private void handle(String ops, CrashMessage message, EventSourcedContext<String, Happened, CrashMessage> context)
       throws Exception {
     switch (message) {
       case Add add -> context.reply(add, add(context, add.op()));
@@ -105,7 +105,7 @@ public final class CrashRound {
     }
   }
 
-  private static int add(EventContext<String, Happened, CrashMessage> context, String op) {
+  private static int add(EventSourcedContext<String, Happened, CrashMessage> context, String op) {
     return (int) context.persist(new Happened(op)).chars().filter(c -> c == ';').count();
   }
 

@@ -5,7 +5,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.durable.Durable;
-import io.fibry.durable.EventContext;
+import io.fibry.durable.EventSourcedContext;
 import io.fibry.durable.ParkedMessage;
 import io.fibry.durable.storage.Mail;
 import io.fibry.durable.storage.StoreRegistry;
@@ -39,7 +39,7 @@ public record DurableDefinition<S, E, M>(DefaultDurableBuilder<M> kind, Callable
   }
 
   /** The context of a handler, with the state after the events of the turn so far. */
-  public interface StateContext<S, E, M> extends EventContext<S, E, M> {
+  public interface StateContext<S, E, M> extends EventSourcedContext<S, E, M> {
     S state();
   }
 

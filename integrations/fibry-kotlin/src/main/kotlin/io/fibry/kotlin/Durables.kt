@@ -6,7 +6,7 @@ import io.fibry.codec.SchemaEvolution
 import io.fibry.codec.TypeCodec
 import io.fibry.durable.Durable
 import io.fibry.durable.DurableContext
-import io.fibry.durable.EventContext
+import io.fibry.durable.EventSourcedContext
 import io.fibry.durable.EventView
 import io.fibry.pool.Entities
 import io.fibry.store.Store
@@ -44,7 +44,7 @@ public inline fun <M : Any, S : Any, reified E : Any> Durable.Builder<M>.events(
 
 /** Ends the definition. The receiver of the handler is its context: `persist(..)`, `reply(..)`. */
 public fun <S : Any, E : Any, M : Any> Durable.EventsStep<S, E, M>.handle(
-  handler: EventContext<S, E, M>.(S, M) -> Unit,
+  handler: EventSourcedContext<S, E, M>.(S, M) -> Unit,
 ): Durable<M> = handler { state, message, context -> context.handler(state, message) }
 
 /** Ends the definition. The handler returns the next state; its receiver is the context. */

@@ -7,7 +7,7 @@ package io.fibry.durable;
  * @param <E> events
  * @param <M> messages
  */
-public interface EventContext<S, E, M> extends DurableContext<M> {
+public interface EventSourcedContext<S, E, M> extends DurableContext<M> {
 
   /**
    * Adds an event to this turn. It is stored with the turn, if the handler does not throw.
