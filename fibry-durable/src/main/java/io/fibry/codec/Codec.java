@@ -59,8 +59,8 @@ public interface Codec<T> {
    * @throws IllegalArgumentException if values of a part of the type cannot be written; the text
    *     names this part
    */
-  static <T> TypeCodec<T> of(Class<T> type) {
-    return TypeCodec.of(type, forms -> forms);
+  static <T> DerivedCodec<T> of(Class<T> type) {
+    return DerivedCodec.of(type, forms -> forms);
   }
 
   /**
@@ -73,8 +73,8 @@ public interface Codec<T> {
    * @throws IllegalArgumentException if values of a part of the type cannot be written, or if the
    * same bytes could be read as two forms of a type; the message names the part or form
    */
-  static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
-    return TypeCodec.of(type, forms);
+  static <T> DerivedCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
+    return DerivedCodec.of(type, forms);
   }
 
   /**

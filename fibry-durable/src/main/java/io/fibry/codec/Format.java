@@ -5,7 +5,7 @@ import java.util.Optional;
 
 /**
  * Defines how the items of a value, such as texts, numbers and maps, become bytes. The default is
- * CBOR; a library may provide another format. A format knows only items: a {@link TypeCodec}
+ * CBOR; a library may provide another format. A format knows only items: a {@link DerivedCodec}
  * handles types, missing fields and old forms, in the same way for each format. Thread-safe.
  */
 public interface Format {

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Writes sample values for {@link TypeCodec#samples}, which tests store and later versions must
+ * Writes sample values for {@link DerivedCodec#samples}, which tests store and later versions must
  * still read. Each type and each choice is in at least one sample. A choice is a constant of an
  * enum, for example, or a type of a sealed interface. Used by one thread.
  */

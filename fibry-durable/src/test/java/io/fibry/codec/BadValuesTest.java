@@ -158,7 +158,7 @@ class BadValuesTest {
     assertEquals("type", nullText(() -> Codec.of(null)));
     assertEquals("forms", nullText(() -> Codec.of(Added.class, null)));
     assertEquals("the result of forms", nullText(() -> Codec.of(Added.class, forms -> null)));
-    assertEquals("format", nullText(() -> TypeCodec.of(Added.class, forms -> forms, null)));
+    assertEquals("format", nullText(() -> DerivedCodec.of(Added.class, forms -> forms, null)));
     assertEquals("type", nullText(() -> Codec.of(Added.class, forms -> forms.named(null, "x"))));
     assertEquals("name", nullText(() -> Codec.of(Added.class, forms -> forms.named(Added.class, null))));
     assertEquals("name", nullText(() -> Codec.of(Event.class, forms -> forms.readOld(null, Old.class, old -> null))));

@@ -32,7 +32,7 @@ class UnknownFieldsTest {
   private static final String COLOR = "field 'color' of Circle";
   private static final String AT = "field 'at' of Point";
 
-  private static List<String> unknownFields(TypeCodec<?> codec, byte[] bytes) {
+  private static List<String> unknownFields(DerivedCodec<?> codec, byte[] bytes) {
     var fields = new ArrayList<String>();
     codec.decode(bytes, fields::add);
     return fields;

@@ -26,7 +26,7 @@ class ArchitectureTest extends ArchitectureRules {
   protected Map<String, Set<String>> publicTypes() {
     return Map.ofEntries(
         entry("io.fibry.codec",
-            Set.of("Codec", "CodecException", "Format", "FormatReader", "FormatWriter", "SchemaEvolution", "TypeCodec")),
+            Set.of("Codec", "CodecException", "Format", "FormatReader", "FormatWriter", "SchemaEvolution", "DerivedCodec")),
         entry("io.fibry.durable",
             Set.of("Durable", "DurableContext", "EventSourcedContext", "EventView", "Idempotent", "NotStoredException",
                 "ParkedMessage", "RequestStoredException", "SharedStoreAccess", "StepFailedException",
@@ -66,7 +66,7 @@ class ArchitectureTest extends ArchitectureRules {
         entry(Set.of("CopySummary", "Store"),
             "a store returns the summary of a copy; a static method of the summary reads a store"),
         entry(Set.of("Sampler", "Shape"), "a shape writes a sample of its values, which a sampler collects"),
-        entry(Set.of("AnswerCodecs", "Codec", "TypeCodec"),
+        entry(Set.of("AnswerCodecs", "Codec", "DerivedCodec"),
             "the factory methods of the interface create its implementations"),
         entry(Set.of("ActorLocation", "Relocations"), "relocations give the positions to which a location moves"));
   }

@@ -1,7 +1,7 @@
 package io.fibry.test;
 
 import io.fibry.codec.CodecException;
-import io.fibry.codec.TypeCodec;
+import io.fibry.codec.DerivedCodec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -39,7 +39,7 @@ public final class GoldenFiles {
    * @param folder in the sources of the tests
    * @throws AssertionError if a sample cannot be read, or samples were added
    */
-  public static void check(TypeCodec<?> codec, Path folder) {
+  public static void check(DerivedCodec<?> codec, Path folder) {
     try {
       Files.createDirectories(folder);
       for (var sample : samples(folder)) checkReadable(codec, sample);
@@ -59,7 +59,7 @@ public final class GoldenFiles {
     }
   }
 
-  private static void checkReadable(TypeCodec<?> codec, Path sample) throws IOException {
+  private static void checkReadable(DerivedCodec<?> codec, Path sample) throws IOException {
     var unknownFields = new LinkedHashSet<String>();
     try {
       codec.decode(Files.readAllBytes(sample), unknownFields::add);
@@ -74,7 +74,7 @@ public final class GoldenFiles {
   }
 
   /** Returns the codec's samples that the codec can decode, and that the folder lacks. */
-  private static Map<String, byte[]> missingSamples(TypeCodec<?> codec, Path folder) throws IOException {
+  private static Map<String, byte[]> missingSamples(DerivedCodec<?> codec, Path folder) throws IOException {
     var existingSamples = new ArrayList<byte[]>();
     for (var sample : samples(folder)) existingSamples.add(Files.readAllBytes(sample));
     var missingSamples = new LinkedHashMap<>(codec.samples());
@@ -89,7 +89,7 @@ public final class GoldenFiles {
    * Returns why the codec refuses a sample of its own, for example if a record's constructor
    * throws.
    */
-  private static Optional<String> refusal(TypeCodec<?> codec, byte[] bytes) {
+  private static Optional<String> refusal(DerivedCodec<?> codec, byte[] bytes) {
     try {
       codec.decode(bytes);
       return Optional.empty();
@@ -98,7 +98,7 @@ public final class GoldenFiles {
     }
   }
 
-  private static AssertionError changed(TypeCodec<?> codec, Path folder, String oldSchema,
+  private static AssertionError changed(DerivedCodec<?> codec, Path folder, String oldSchema,
       Map<String, byte[]> missingSamples) throws IOException {
     var addedFiles = new ArrayList<String>();
     for (var sample : missingSamples.entrySet())
@@ -113,7 +113,7 @@ public final class GoldenFiles {
             + addedFiles);
   }
 
-  private static String write(TypeCodec<?> codec, Path folder, String name, byte[] bytes) throws IOException {
+  private static String write(DerivedCodec<?> codec, Path folder, String name, byte[] bytes) throws IOException {
     int version = 1;
     while (Files.exists(folder.resolve(file(codec, name, version)))) version++;
     String file = file(codec, name, version);
@@ -121,7 +121,7 @@ public final class GoldenFiles {
     return file;
   }
 
-  private static String file(TypeCodec<?> codec, String name, int version) {
+  private static String file(DerivedCodec<?> codec, String name, int version) {
     return name + "-v" + version + "." + codec.format().name();
   }
 }

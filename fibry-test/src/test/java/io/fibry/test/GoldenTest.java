@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.codec.Codec;
-import io.fibry.codec.TypeCodec;
+import io.fibry.codec.DerivedCodec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,7 +47,7 @@ class GoldenTest {
   @TempDir
   private Path folder;
 
-  private AssertionError checkFailure(TypeCodec<?> codec) {
+  private AssertionError checkFailure(DerivedCodec<?> codec) {
     return assertThrows(AssertionError.class, () -> GoldenFiles.check(codec, folder));
   }
 

@@ -2,7 +2,7 @@ package io.fibry.durable.kind;
 
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
-import io.fibry.codec.TypeCodec;
+import io.fibry.codec.DerivedCodec;
 import io.fibry.text.Lines;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -12,7 +12,7 @@ public record CheckedCodec<T>(Codec<T> codec) implements Codec<T> {
 
   /** Wraps a codec, except for codecs of the library, which need no check. */
   public static <T> Codec<T> of(Codec<T> codec) {
-    return Objects.requireNonNull(codec, "codec") instanceof TypeCodec || codec instanceof CheckedCodec ? codec
+    return Objects.requireNonNull(codec, "codec") instanceof DerivedCodec || codec instanceof CheckedCodec ? codec
         : new CheckedCodec<>(codec);
   }
 

@@ -2,7 +2,7 @@ package io.fibry.jackson;
 
 import io.fibry.codec.Codec;
 import io.fibry.codec.SchemaEvolution;
-import io.fibry.codec.TypeCodec;
+import io.fibry.codec.DerivedCodec;
 import java.util.function.UnaryOperator;
 
 /**
@@ -33,7 +33,7 @@ public final class JacksonCodec {
    * @throws IllegalArgumentException if a part of the type has no form in JSON; the message
    *     names the part
    */
-  public static <T> TypeCodec<T> of(Class<T> type) {
+  public static <T> DerivedCodec<T> of(Class<T> type) {
     return of(type, forms -> forms);
   }
 
@@ -47,7 +47,7 @@ public final class JacksonCodec {
    * @throws IllegalArgumentException if a part of the type has no form in JSON, or if the same
    * bytes could be read as two forms of a type
    */
-  public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
+  public static <T> DerivedCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
     return of(type, forms, mapperTypes -> mapperTypes);
   }
 
@@ -62,8 +62,8 @@ public final class JacksonCodec {
    * @throws IllegalArgumentException if a part of the type has no form in JSON, if the same bytes
    * could be read as two forms of a type, or if a mapper reads its example as another value
    */
-  public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms,
+  public static <T> DerivedCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms,
       UnaryOperator<MapperTypes> mapperTypes) {
-    return TypeCodec.of(type, forms, new JsonFormat(mapperTypes.apply(MapperTypes.none())));
+    return DerivedCodec.of(type, forms, new JsonFormat(mapperTypes.apply(MapperTypes.none())));
   }
 }

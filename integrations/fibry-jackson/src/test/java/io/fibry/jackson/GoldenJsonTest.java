@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.codec.Codec;
-import io.fibry.codec.TypeCodec;
+import io.fibry.codec.DerivedCodec;
 import io.fibry.test.GoldenFiles;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,7 +30,7 @@ class GoldenJsonTest {
   @TempDir
   private Path folder;
 
-  private AssertionError failure(TypeCodec<?> codec) {
+  private AssertionError failure(DerivedCodec<?> codec) {
     return assertThrows(AssertionError.class, () -> GoldenFiles.check(codec, folder));
   }
 

@@ -11,7 +11,7 @@ import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.fibry.codec.CodecException;
-import io.fibry.codec.TypeCodec;
+import io.fibry.codec.DerivedCodec;
 import java.math.BigDecimal;
 import java.time.LocalDate;
 import java.util.ArrayList;
@@ -79,7 +79,7 @@ class MappedTypesTest {
     return new Money("EUR", new BigDecimal(amount));
   }
 
-  private static TypeCodec<Paid> paidCodec(JsonMapper mapper) {
+  private static DerivedCodec<Paid> paidCodec(JsonMapper mapper) {
     return JacksonCodec.of(Paid.class, forms -> forms, mapped -> mapped.map(Money.class, euros("1.50"), mapper));
   }
 

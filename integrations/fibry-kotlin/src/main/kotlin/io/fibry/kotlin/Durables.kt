@@ -3,7 +3,7 @@ package io.fibry.kotlin
 import io.fibry.ActorBuilder
 import io.fibry.codec.Codec
 import io.fibry.codec.SchemaEvolution
-import io.fibry.codec.TypeCodec
+import io.fibry.codec.DerivedCodec
 import io.fibry.durable.Durable
 import io.fibry.durable.DurableContext
 import io.fibry.durable.EventSourcedContext
@@ -27,7 +27,7 @@ public inline fun <reified M : Any> durable(name: String): Durable.Builder<M> =
  */
 public inline fun <reified T : Any> codecOf(
   noinline evolution: (SchemaEvolution<T>) -> SchemaEvolution<T> = { it },
-): TypeCodec<T> =
+): DerivedCodec<T> =
   Codec.of(T::class.javaObjectType, evolution)
 
 /**

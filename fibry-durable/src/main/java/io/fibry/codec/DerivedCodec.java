@@ -21,7 +21,7 @@ import java.util.function.UnaryOperator;
  *
  * @param <T> the type of the values
  */
-public final class TypeCodec<T> implements Codec<T> {
+public final class DerivedCodec<T> implements Codec<T> {
   private static final Format CBOR = new CborFormat();
   private static final Consumer<String> IGNORE = field -> {};
 
@@ -32,7 +32,7 @@ public final class TypeCodec<T> implements Codec<T> {
   private final Set<Shape> shapes; // of current records, enums and sealed types, without old forms
   private final String schema;
 
-  private TypeCodec(Class<T> type, SchemaEvolution<T> evolution, Format format) {
+  private DerivedCodec(Class<T> type, SchemaEvolution<T> evolution, Format format) {
     this.type = type;
     this.valueClass = MethodType.methodType(type).wrap().returnType();
     this.format = format;
@@ -51,7 +51,7 @@ public final class TypeCodec<T> implements Codec<T> {
     this.schema = finder.schema();
   }
 
-  static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
+  static <T> DerivedCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
     return of(type, forms, CBOR);
   }
 
@@ -66,10 +66,10 @@ public final class TypeCodec<T> implements Codec<T> {
    * @throws IllegalArgumentException if a part of the type cannot be encoded, or if the same bytes
    * could be read as two forms of a type
    */
-  public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms, Format format) {
+  public static <T> DerivedCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms, Format format) {
     Objects.requireNonNull(type, "type");
     var evolution = Objects.requireNonNull(forms, "forms").apply(SchemaEvolution.empty());
-    return new TypeCodec<>(type, Objects.requireNonNull(evolution, "the result of forms"),
+    return new DerivedCodec<>(type, Objects.requireNonNull(evolution, "the result of forms"),
         Objects.requireNonNull(format, "format"));
   }
 
