@@ -70,6 +70,6 @@ final class JacksonAnnotations {
           && annotation.annotationType() != JsonProperty.class)
         throw new IllegalArgumentException("@" + annotation.annotationType().getSimpleName() + " at " + element
             + " has no effect here, where only @JsonProperty has one; remove it, or let a mapper write the type: "
-            + "JacksonCodec.of(type, forms, mapped -> mapped.map(..))");
+            + "JacksonCodecs.of(type, forms, mapped -> mapped.map(..))");
   }
 }

@@ -1,2 +1,2 @@
-/** JSON for stored data and for messages between nodes: {@link io.fibry.jackson.JacksonCodec}. */
+/** JSON for stored data and for messages between nodes: {@link io.fibry.jackson.JacksonCodecs}. */
 package io.fibry.jackson;

@@ -36,7 +36,7 @@ class GoldenJsonTest {
 
   @Test
   void samplesAreReadableJsonFiles() throws IOException {
-    var codec = JacksonCodec.of(FirstVersion.Event.class);
+    var codec = JacksonCodecs.of(FirstVersion.Event.class);
 
     assertTrue(failure(codec).getMessage().endsWith("[Deposited-1-v1.json]"));
     assertEquals("{\"Deposited\":{\"cents\":-4711000000}}", Files.readString(folder.resolve("Deposited-1-v1.json")));
@@ -45,9 +45,9 @@ class GoldenJsonTest {
 
   @Test
   void unreadableJsonFailsCheck() {
-    failure(JacksonCodec.of(FirstVersion.Event.class));
+    failure(JacksonCodecs.of(FirstVersion.Event.class));
 
-    String text = failure(JacksonCodec.of(SecondVersion.Event.class)).getMessage();
+    String text = failure(JacksonCodecs.of(SecondVersion.Event.class)).getMessage();
 
     assertTrue(text.contains("Deposited-1-v1.json can no longer be read: Event.Deposited: field currency"), text);
   }
@@ -56,7 +56,7 @@ class GoldenJsonTest {
   void filesOfOtherFormatFailCheck() throws IOException {
     failure(Codec.of(FirstVersion.Event.class));
 
-    assertTrue(failure(JacksonCodec.of(FirstVersion.Event.class)).getMessage()
+    assertTrue(failure(JacksonCodecs.of(FirstVersion.Event.class)).getMessage()
         .contains("Deposited-1-v1.cbor can no longer"));
 
     Files.delete(folder.resolve("Deposited-1-v1.cbor")); // a developer may do this if no store has values in CBOR

@@ -33,8 +33,8 @@ class JavadocSnippetsTest {
   record Deposited(long cents) implements Event {}
 
   static final Durable<Message> ACCOUNT = Durable.kind("account", Message.class)
-      .messages(JacksonCodec.of(Message.class))
-      .events(JacksonCodec.of(Event.class), 0L, (Long cents, Event event) -> switch (event) {
+      .messages(JacksonCodecs.of(Message.class))
+      .events(JacksonCodecs.of(Event.class), 0L, (Long cents, Event event) -> switch (event) {
         case Deposited d -> cents + d.cents();
       })
       .handler((cents, message, context) -> {
@@ -50,7 +50,7 @@ class JavadocSnippetsTest {
 
   private static final JsonMapper MAPPER = new JsonMapper();
 
-  static final Codec<Seen> SEEN = JacksonCodec.of(Seen.class, forms -> forms,
+  static final Codec<Seen> SEEN = JacksonCodecs.of(Seen.class, forms -> forms,
       mapped -> mapped.map(JsonNode.class, MAPPER.readTree("{\"an\": [\"example\"]}"), MAPPER));
   // @end
 

@@ -74,7 +74,7 @@ class JsonFuzzTest {
       Map<BigDecimal, String> decimals, Map<UUID, Character> ids, Map<Instant, Optional<String>> times)
       implements Value {}
 
-  private static final Codec<Value> CODEC = JacksonCodec.of(Value.class);
+  private static final Codec<Value> CODEC = JacksonCodecs.of(Value.class);
 
   @AfterEach
   void printSeed() {

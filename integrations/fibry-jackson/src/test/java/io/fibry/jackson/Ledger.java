@@ -11,7 +11,7 @@ class Ledger {
   record Deposited(long cents, Optional<String> from) implements Event {}
   record Withdrawn(long cents) implements Event {}
 
-  static final Codec<Event> EVENTS = JacksonCodec.of(Event.class);
+  static final Codec<Event> EVENTS = JacksonCodecs.of(Event.class);
 
   public static void main(String[] args) {
     byte[] stored = EVENTS.encode(new Deposited(500, Optional.of("Ada")));

@@ -80,12 +80,12 @@ class MappedTypesTest {
   }
 
   private static DerivedCodec<Paid> paidCodec(JsonMapper mapper) {
-    return JacksonCodec.of(Paid.class, forms -> forms, mapped -> mapped.map(Money.class, euros("1.50"), mapper));
+    return JacksonCodecs.of(Paid.class, forms -> forms, mapped -> mapped.map(Money.class, euros("1.50"), mapper));
   }
 
   private static <T> String refusalOf(Class<T> type, T example, JsonMapper mapper) {
     UnaryOperator<MappedTypes> mapped = types -> types.map(type, example, mapper);
-    return assertThrows(IllegalArgumentException.class, () -> JacksonCodec.of(Paid.class, forms -> forms, mapped))
+    return assertThrows(IllegalArgumentException.class, () -> JacksonCodecs.of(Paid.class, forms -> forms, mapped))
         .getMessage();
   }
 
@@ -109,7 +109,7 @@ class MappedTypesTest {
   void mapperWritesMappedRecordWithItsJdkTypes() {
     record Day(@JsonFormat(pattern = "dd.MM.yyyy") LocalDate date) {}
     record Dates(Day day, LocalDate plainDate) {}
-    var codec = JacksonCodec.of(Dates.class, forms -> forms,
+    var codec = JacksonCodecs.of(Dates.class, forms -> forms,
         mapped -> mapped.map(Day.class, new Day(LocalDate.EPOCH), JsonMapper.shared()));
 
     assertEquals("{\"Dates\":{\"day\":{\"date\":\"01.01.1970\"},\"plainDate\":\"1970-01-01\"}}",
@@ -119,7 +119,7 @@ class MappedTypesTest {
   @Test
   void jsonTreeIsDecodedAsItWasEncoded() {
     record Response(JsonNode body) {}
-    var codec = JacksonCodec.of(Response.class, forms -> forms,
+    var codec = JacksonCodecs.of(Response.class, forms -> forms,
         mapped -> mapped.map(JsonNode.class, MAPPER.readTree("{\"a\":[1,null]}"), MAPPER));
     var response = new Response(MAPPER.readTree("[{\"x\":null,\"y\":1e5},\"\u00fc\",true]"));
 
@@ -173,7 +173,7 @@ class MappedTypesTest {
   private static List<String> unknownFieldsOfOffer(String json) {
     record Sale(Offer offer) {}
     var example = new Offer(new Discount(1, Optional.of(new Discount(2, Optional.empty()))), List.of(new Rebate(2)));
-    var codec = JacksonCodec.of(Sale.class, forms -> forms,
+    var codec = JacksonCodecs.of(Sale.class, forms -> forms,
         mapped -> mapped.map(Offer.class, example, JsonMapper.shared()));
     var unknownFields = new ArrayList<String>();
     codec.decode(("{\"Sale\":{\"offer\":" + json + "}}").getBytes(UTF_8), unknownFields::add);
@@ -257,7 +257,7 @@ class MappedTypesTest {
     bean.inner.text = "y";
     assertTrue(refusalOf(Bean.class, bean, MAPPER)
         .contains("without 'inner', which would be {\"notes\":[\"a\"],\"text\":\"x\""));
-    JacksonCodec.of(Pair.class, forms -> forms, mapped -> mapped.map(Pair.class, new Pair("a", 1), MAPPER));
+    JacksonCodecs.of(Pair.class, forms -> forms, mapped -> mapped.map(Pair.class, new Pair("a", 1), MAPPER));
   }
 
   static final class Lossy {

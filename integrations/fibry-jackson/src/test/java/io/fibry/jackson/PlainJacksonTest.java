@@ -65,11 +65,11 @@ class PlainJacksonTest {
   }
 
   private static final Durable<Event> ACCOUNT = Durable.kind("account", Event.class)
-      .events(JacksonCodec.of(Event.class), 0, (count, event) -> count + 1)
+      .events(JacksonCodecs.of(Event.class), 0, (count, event) -> count + 1)
       .handler((count, event, context) -> context.persist(event));
 
   private static final Durable<String> CART = Durable.kind("cart", String.class)
-      .state(JacksonCodec.of(Cart.class), new Empty())
+      .state(JacksonCodecs.of(Cart.class), new Empty())
       .handler((cart, item) -> item.isEmpty() ? new Empty()
           : new Full(Map.of(item, new BigDecimal("1.50")), List.of(new byte[] {1, 2})));
 
@@ -90,7 +90,7 @@ class PlainJacksonTest {
   /** Returns the two events, as a view reads them. */
   private static List<Event> readWithView(Store store) throws Exception {
     var received = new LinkedBlockingQueue<Event>();
-    var view = Durable.view("account", JacksonCodec.of(Event.class)).newActor(ActorSystem.anonymous(), store,
+    var view = Durable.view("account", JacksonCodecs.of(Event.class)).newActor(ActorSystem.anonymous(), store,
         fact -> received.add(fact.event()));
     var events = List.of(Patience.nextOf(received), Patience.nextOf(received));
     view.close();
@@ -136,7 +136,7 @@ class PlainJacksonTest {
   /** A topic may thus have writers that use the codec, and others that use plain Jackson. */
   @Test
   void codecReadsEventThatPlainJacksonWrote() {
-    var codec = JacksonCodec.of(Event.class);
+    var codec = JacksonCodecs.of(Event.class);
     var event = new OtherProgram.Deposited(-1, Instant.MAX, Optional.empty());
 
     byte[] json = PLAIN.writerFor(OtherProgram.Event.class).writeValueAsBytes(event);

@@ -20,8 +20,8 @@ import java.util.function.UnaryOperator;
  * <p>{@code @JsonProperty} names a component or a constant. Other annotations of Jackson on records
  * and enums are refused, because the codec does not apply them.
  */
-public final class JacksonCodec {
-  private JacksonCodec() {}
+public final class JacksonCodecs {
+  private JacksonCodecs() {}
 
   /**
    * Makes a JSON codec for a record, an enum, or a sealed interface of these, or for a single value

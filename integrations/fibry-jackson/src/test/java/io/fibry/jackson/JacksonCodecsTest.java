@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class JacksonCodecTest {
+class JacksonCodecsTest {
   enum Color {
     RED, GREEN
   }
@@ -41,13 +41,13 @@ class JacksonCodecTest {
   record Sent(Optional<Color> color, Set<Integer> parts, List<Event> before) implements Event {}
 
   private static <T> String toJson(Class<T> type, T value) {
-    byte[] bytes = JacksonCodec.of(type).encode(value);
-    assertEquals(value, JacksonCodec.of(type).decode(bytes));
+    byte[] bytes = JacksonCodecs.of(type).encode(value);
+    assertEquals(value, JacksonCodecs.of(type).decode(bytes));
     return new String(bytes, UTF_8);
   }
 
   private static <T> T fromJson(Class<T> type, String json) {
-    return JacksonCodec.of(type).decode(json.getBytes(UTF_8));
+    return JacksonCodecs.of(type).decode(json.getBytes(UTF_8));
   }
 
   private static String decodingFailure(Class<?> type, String json) {
@@ -55,7 +55,7 @@ class JacksonCodecTest {
   }
 
   private static String creationFailure(Class<?> type) {
-    return assertThrows(IllegalArgumentException.class, () -> JacksonCodec.of(type)).getMessage();
+    return assertThrows(IllegalArgumentException.class, () -> JacksonCodecs.of(type)).getMessage();
   }
 
   // ---- the JSON of values
@@ -83,7 +83,7 @@ class JacksonCodecTest {
         {"Values":{"ratio":0.5,"limit":"-Infinity","share":3.0,"letter":120,"many":18446744073709551616,"price":1.50,\
         "id":"00000000-0000-0001-0000-000000000002","at":"2026-01-02T03:04:05.678Z","took":"PT1H30M","done":true}}""",
         toJson(Values.class, values));
-    assertEquals("\"Kw==\"", new String(JacksonCodec.of(byte[].class).encode(new byte[] {43}), UTF_8));
+    assertEquals("\"Kw==\"", new String(JacksonCodecs.of(byte[].class).encode(new byte[] {43}), UTF_8));
   }
 
   record Keys(Map<String, Integer> texts, Map<Long, Integer> numbers, Map<Boolean, Integer> truths,
@@ -109,7 +109,7 @@ class JacksonCodecTest {
   @Test
   void codecWithNonTextMapKeyIsRefused() {
     assertTrue(creationFailure(ByRecord.class).contains("ByRecord.counts: a map from "
-        + "io.fibry.jackson.JacksonCodecTest$Paid has no form in json, where keys are texts; use a list of records"),
+        + "io.fibry.jackson.JacksonCodecsTest$Paid has no form in json, where keys are texts; use a list of records"),
         creationFailure(ByRecord.class));
     creationFailure(ByChoice.class);
   }
@@ -144,7 +144,7 @@ class JacksonCodecTest {
         toJson(Renamed.class, new Renamed(2, Color.RED, Size.SMALL)));
     assertEquals("Color = GREEN | RED\nRenamed = 'Renamed' Renamed\n"
         + "Renamed(item_count: int, color: Color, size: Size)\nSize = LARGE | small\n",
-        JacksonCodec.of(Renamed.class).schema());
+        JacksonCodecs.of(Renamed.class).schema());
   }
 
   record Ignoring(@JsonIgnore int secret) {}
@@ -228,16 +228,16 @@ class JacksonCodecTest {
     assertTrue(decodingFailure(BigDecimal.class, "1e200000").contains("a decimal with a scale of -200000"));
     assertTrue(decodingFailure(String.class, "\"" + "x".repeat(17 << 20) + "\"").contains("at most 16777216 are read"));
 
-    var codec = JacksonCodec.of(Paid.class);
+    var codec = JacksonCodecs.of(Paid.class);
     assertTrue(assertThrows(CodecException.class, () -> codec.encode(new Paid(1, "x".repeat(17 << 20)))).getMessage()
         .contains("Paid.Paid.currency: it takes more than 16777216 bytes"));
     assertTrue(assertThrows(CodecException.class,
-        () -> JacksonCodec.of(BigInteger.class).encode(BigInteger.TEN.pow(1_000))).getMessage()
+        () -> JacksonCodecs.of(BigInteger.class).encode(BigInteger.TEN.pow(1_000))).getMessage()
         .contains("a number of 1001 characters; JSON has at most 1000"));
     Event nested = Mark.BEGUN;
     for (int i = 0; i < 40; i++) nested = new Sent(Optional.empty(), Set.of(), List.of(nested));
     var tooDeep = nested;
-    assertTrue(assertThrows(CodecException.class, () -> JacksonCodec.of(Event.class).encode(tooDeep)).getMessage()
+    assertTrue(assertThrows(CodecException.class, () -> JacksonCodecs.of(Event.class).encode(tooDeep)).getMessage()
         .endsWith("it is nested more than 64 deep"));
   }
 
@@ -245,7 +245,7 @@ class JacksonCodecTest {
 
   @Test
   void encodingOfNullFieldIsRefused() {
-    var failure = assertThrows(CodecException.class, () -> JacksonCodec.of(Paid.class).encode(new Paid(1, null)));
+    var failure = assertThrows(CodecException.class, () -> JacksonCodecs.of(Paid.class).encode(new Paid(1, null)));
 
     assertEquals("Paid.Paid.currency: it is null; an Optional can be empty", failure.getMessage());
   }
@@ -256,7 +256,7 @@ class JacksonCodecTest {
 
   @Test
   void oldFormBesideCurrentFormIsDecoded() {
-    var codec = JacksonCodec.of(Event.class,
+    var codec = JacksonCodecs.of(Event.class,
         forms -> forms.readOld("Paid", OldVersion.Paid.class, oldPaid -> new Paid(oldPaid.cents(), "EUR"))
             .named(Mark.class, "mark"));
 
@@ -268,10 +268,10 @@ class JacksonCodecTest {
 
   @Test
   void schemaAndSamplesEqualThoseOfCbor() {
-    assertEquals(Codec.of(Event.class).schema(), JacksonCodec.of(Event.class).schema());
-    assertEquals(Codec.of(Event.class).samples().keySet(), JacksonCodec.of(Event.class).samples().keySet());
-    JacksonCodec.of(Event.class).samples()
+    assertEquals(Codec.of(Event.class).schema(), JacksonCodecs.of(Event.class).schema());
+    assertEquals(Codec.of(Event.class).samples().keySet(), JacksonCodecs.of(Event.class).samples().keySet());
+    JacksonCodecs.of(Event.class).samples()
         .forEach((name, json) -> assertEquals(Codec.of(Event.class).decode(Codec.of(Event.class).samples().get(name)),
-            JacksonCodec.of(Event.class).decode(json)));
+            JacksonCodecs.of(Event.class).decode(json)));
   }
 }
