@@ -2,7 +2,7 @@ package io.fibry;
 
 import io.fibry.engine.scope.Scope;
 import io.fibry.spi.ForwardingExitable;
-import io.fibry.spi.LastingAddress;
+import io.fibry.spi.StableAddress;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
@@ -69,7 +69,7 @@ public final class ActorSystem {
    * actor of the root scope
    */
   public static ActorBuilder<Object> beside(Exitable actor) {
-    if (actor instanceof LastingAddress address) return address.beside();
+    if (actor instanceof StableAddress address) return address.beside();
     if (actor instanceof ForwardingExitable<?> block) return beside(ForwardingExitable.targetOf(block));
     return Scope.siblingBuilder(Objects.requireNonNull(actor, "actor"));
   }

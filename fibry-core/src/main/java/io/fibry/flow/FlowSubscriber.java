@@ -1,7 +1,7 @@
 package io.fibry.flow;
 
 import io.fibry.Actor;
-import io.fibry.spi.LastingAddress;
+import io.fibry.spi.StableAddress;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
@@ -52,7 +52,7 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
       subscription.cancel();
       return;
     }
-    LastingAddress.owner(actor).onExit().thenAccept(reason -> cutOff(
+    StableAddress.owner(actor).onExit().thenAccept(reason -> cutOff(
         new CancellationException("actor '" + actor.name() + "' ended before its stream did: " + reason)));
     signal(maxUnhandled);
   }

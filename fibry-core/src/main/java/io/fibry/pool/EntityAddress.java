@@ -9,7 +9,7 @@ import io.fibry.Exitable;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.block.Throwables;
-import io.fibry.spi.LastingAddress;
+import io.fibry.spi.StableAddress;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -22,7 +22,7 @@ import java.util.function.Function;
 
 /** The address of a key. Each call goes to the actor that the key has at that moment. */
 record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
-    implements EntityTimers.NotifyingAddress<M>, ActorWithReturn<M, R>, LastingAddress {
+    implements EntityTimers.NotifyingAddress<M>, ActorWithReturn<M, R>, StableAddress {
 
   @Override
   public Exitable owner() {

@@ -1,13 +1,13 @@
 package io.fibry.pubsub;
 
 import io.fibry.Actor;
-import io.fibry.spi.LastingAddress;
+import io.fibry.spi.StableAddress;
 
 final class ActorSubscriber<M> extends Subscriber<M> {
   private final Actor<? super M> actor;
 
   ActorSubscriber(SubscribedTopic<M> topic, Actor<? super M> actor, boolean isOwned) {
-    super(topic, isOwned ? null : LastingAddress.owner(actor));
+    super(topic, isOwned ? null : StableAddress.owner(actor));
     this.actor = actor;
   }
 

@@ -3,7 +3,7 @@ package io.fibry.pubsub;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.block.Throwables;
-import io.fibry.spi.LastingAddress;
+import io.fibry.spi.StableAddress;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
@@ -14,7 +14,7 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
   private final Handler<M> handler;
 
   ExecutorSubscriber(SubscribedTopic<M> topic, Executor executor, Handler<M> handler) {
-    super(topic, executor instanceof Exitable actor ? LastingAddress.owner(actor) : null);
+    super(topic, executor instanceof Exitable actor ? StableAddress.owner(actor) : null);
     this.executor = executor;
     this.handler = handler;
   }

@@ -67,7 +67,7 @@ class ArchitectureTest extends ArchitectureRules {
               "TcpAcceptor", "TcpConnection", "TcpOptions", "Tls", "UdpPacket", "UdpServer", "WebSocketClose",
               "WebSocketConnection", "WebSocketMessage", "WebSocketOptions")),
       entry("io.fibry.spi",
-          Set.of("AskChain", "BlockBuilder", "ForwardingExitable", "LastingAddress", "MultiStepMessage", "PoolPolicy")),
+          Set.of("AskChain", "BlockBuilder", "ForwardingExitable", "StableAddress", "MultiStepMessage", "PoolPolicy")),
       entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
   private static final String OPTIONS = "options of users, with their checks and values behind the API";

@@ -13,7 +13,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Subscription;
 import io.fibry.spi.ForwardingExitable;
-import io.fibry.spi.LastingAddress;
+import io.fibry.spi.StableAddress;
 import io.fibry.time.Scheduler;
 import java.util.Optional;
 
@@ -137,7 +137,7 @@ public final class ExposedActor<M> extends ForwardingExitable<ExposedActor<M>> {
         inbound.withRemainingTime(clock).ifPresent(this::deliver); // may wait for capacity of the actor's mailbox
         dispatcher.requests().removeWaiting(inbound);
       }
-      case ExposureBegin begin -> context.watch(LastingAddress.owner(actor), ExposureEnd::new);
+      case ExposureBegin begin -> context.watch(StableAddress.owner(actor), ExposureEnd::new);
       case ExposureEnd end -> {
         endReason = ReplyCodec.summarize(end.reason);
         isEnding = true;

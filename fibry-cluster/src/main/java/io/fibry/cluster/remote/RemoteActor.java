@@ -9,7 +9,7 @@ import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.wire.Protocol;
-import io.fibry.spi.LastingAddress;
+import io.fibry.spi.StableAddress;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * The address of an actor that may be on another node. Messages are encoded on their sender's
  * thread.
  */
-public final class RemoteActor<M> implements Actor<M>, LastingAddress {
+public final class RemoteActor<M> implements Actor<M>, StableAddress {
   private final RemoteAddress address;
   private final Protocol<M> protocol;
   private final RemoteSender sender;

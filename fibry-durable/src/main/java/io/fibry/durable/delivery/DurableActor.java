@@ -16,7 +16,7 @@ import io.fibry.durable.storage.StoreRegistry;
 import io.fibry.durable.storage.StoredMessage;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.ForwardingExitable;
-import io.fibry.spi.LastingAddress;
+import io.fibry.spi.StableAddress;
 import io.fibry.store.Store;
 import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreException;
@@ -38,7 +38,7 @@ import java.util.function.Function;
  * The address of a durable actor. If its kind stores messages, the sender's thread stores each
  * message before it sends the message to the actor.
  */
-public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Actor<M>, LastingAddress {
+public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Actor<M>, StableAddress {
   private final Actor<Object> target;
   private final DefaultDurableBuilder<M> kind;
   private final PendingDelivery delivery;
@@ -68,7 +68,7 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
 
   @Override
   public Exitable owner() {
-    return LastingAddress.owner(target);
+    return StableAddress.owner(target);
   }
 
   @Override

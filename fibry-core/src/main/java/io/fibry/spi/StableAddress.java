@@ -9,7 +9,7 @@ import io.fibry.Exitable;
  * of actors, as a topic does for its subscribers, must react to the end of {@link #owner()}
  * instead.
  */
-public interface LastingAddress extends Exitable {
+public interface StableAddress extends Exitable {
 
   /** {@return the block or actor whose end also ends the address} */
   Exitable owner();
@@ -23,6 +23,6 @@ public interface LastingAddress extends Exitable {
    * @param actor an address, an actor or a block
    */
   static Exitable owner(Exitable actor) {
-    return actor instanceof LastingAddress address ? address.owner() : actor;
+    return actor instanceof StableAddress address ? address.owner() : actor;
   }
 }
