@@ -323,7 +323,7 @@ public interface ActorScope extends AutoCloseable {
     /**
      * {@return a copy with one more context propagator, which existing actors do not use} Contexts
      * are restored in the order in which their propagators were added, and closed in reverse.
-     * {@snippet class="io.fibry.JavadocSnippetsTest" region="carrier"}
+     * {@snippet class="io.fibry.JavadocSnippetsTest" region="propagator"}
      *
      * @param <C> the type of the context that the propagator captures
      * @param propagator thread-safe

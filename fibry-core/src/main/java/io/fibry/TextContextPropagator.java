@@ -6,7 +6,7 @@ import java.util.Map;
  * A context propagator that can also write its context as texts, such as a trace or a tenant. The
  * texts travel with messages to other nodes of a cluster, and are stored with messages of durable
  * actors. The context of any other propagator stays in its process.
- * {@snippet class="io.fibry.JavadocSnippetsTest" region="textCarrier"}
+ * {@snippet class="io.fibry.JavadocSnippetsTest" region="textPropagator"}
  *
  * <p>The propagators of a scope must choose different names for their texts. The texts of one
  * message have together at most 2,048 bytes, names included, as a URL encodes them. If the texts of

@@ -2,7 +2,8 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.flow.Flows;
+import io.fibry.flow.FlowBridges;
+import io.fibry.flow.MultiAsk;
 import io.fibry.flow.Generator;
 import io.fibry.flow.MapReduce;
 import java.time.Duration;
@@ -50,21 +51,27 @@ class GeneratorSnippetsTest {
   }
 
   @Test
-  void actorHandlesStreamAndAskAllReturnsAnswersInOrder() {
+  void actorHandlesStreamAndEndsWithIt() {
     // @start region="flows"
     var printer = ActorSystem.anonymous().newActor((String line) -> print(line));
     try (var lines = new SubmissionPublisher<String>()) {
-      lines.subscribe(Flows.subscriber(printer, 64));
+      lines.subscribe(FlowBridges.subscriber(printer, 64));
       lines.submit("hello");
     }
     printer.waitForExit(); // the end of the stream ends the printer
-
-    var length = ActorSystem.anonymous().newActorWithReturn((String text) -> text.length());
-    var words = ActorSystem.anonymous().newActorWithReturn((String text) -> text.split(" ").length);
-    List<Integer> results = Flows.askAll(List.of(length, words), "to be", Duration.ofMinutes(1));
     // @end
 
     assertEquals(List.of("hello"), printed);
+  }
+
+  @Test
+  void askAllReturnsAnswersInOrderOfActors() {
+    // @start region="multiAsk"
+    var length = ActorSystem.anonymous().newActorWithReturn((String text) -> text.length());
+    var words = ActorSystem.anonymous().newActorWithReturn((String text) -> text.split(" ").length);
+    List<Integer> results = MultiAsk.askAll(List.of(length, words), "to be", Duration.ofMinutes(1));
+    // @end
+
     assertEquals(List.of(5, 2), results);
   }
 }

@@ -231,7 +231,7 @@ class JavadocSnippetsTest {
   @Test
   void handlerSeesThreadLocalValueOfSender() {
     var user = new ThreadLocal<String>();
-    // @start region="carrier"
+    // @start region="propagator"
     class User implements ContextPropagator<String> {
       @Override
       public String capture() { // on the thread of the sender
@@ -261,7 +261,7 @@ class JavadocSnippetsTest {
   @Test
   void textPropagatorRestoresTenantAndWritesItAsText() {
     var tenant = new ThreadLocal<String>();
-    // @start region="textCarrier"
+    // @start region="textPropagator"
     class Tenant implements TextContextPropagator<String> {
       @Override
       public String capture() { // on the thread of the sender

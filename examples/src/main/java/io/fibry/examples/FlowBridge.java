@@ -1,7 +1,7 @@
 package io.fibry.examples;
 
 import io.fibry.ActorSystem;
-import io.fibry.flow.Flows;
+import io.fibry.flow.FlowBridges;
 import io.fibry.flow.Generator;
 import java.util.concurrent.SubmissionPublisher;
 
@@ -10,7 +10,7 @@ class FlowBridge {
   public static void main(String[] args) {
     var printer = ActorSystem.named("printer").newActor((String line) -> System.out.println(line));
     try (var lines = new SubmissionPublisher<String>()) {
-      lines.subscribe(Flows.subscriber(printer, 64)); // at most 64 unhandled lines
+      lines.subscribe(FlowBridges.subscriber(printer, 64)); // at most 64 unhandled lines
       lines.submit("hello");
       lines.submit("world");
     }
@@ -20,7 +20,7 @@ class FlowBridge {
       for (int i = 1; i <= 3; i++) out.yield(i * i);
     });
     var reader = ActorSystem.named("reader").newActor((Integer square) -> System.out.println(square));
-    Flows.publisher(squares).subscribe(Flows.subscriber(reader, 1));
+    FlowBridges.publisher(squares).subscribe(FlowBridges.subscriber(reader, 1));
     reader.waitForExit();
   }
 }

@@ -3,7 +3,7 @@ package io.fibry.examples;
 import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
 import io.fibry.AskTimeoutException;
-import io.fibry.flow.Flows;
+import io.fibry.flow.MultiAsk;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -22,10 +22,10 @@ class ScatterGather {
       return 100;
     });
 
-    System.out.println("all: " + Flows.askAll(shops, "hat", Duration.ofMinutes(1)));
-    System.out.println("first: " + Flows.askFirst(List.of(closed, shops.getLast()), "hat", Duration.ofMinutes(1)));
+    System.out.println("all: " + MultiAsk.askAll(shops, "hat", Duration.ofMinutes(1)));
+    System.out.println("first: " + MultiAsk.askFirst(List.of(closed, shops.getLast()), "hat", Duration.ofMinutes(1)));
     try {
-      Flows.askAll(List.of(shops.getFirst(), closed), "hat", Duration.ofMillis(50));
+      MultiAsk.askAll(List.of(shops.getFirst(), closed), "hat", Duration.ofMillis(50));
     } catch (AskTimeoutException timeout) {
       System.out.println(timeout.getMessage().replaceFirst(".*did not answer (.*) within.*", "late: $1"));
     }

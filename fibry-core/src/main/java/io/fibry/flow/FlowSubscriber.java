@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * these calls, on one thread at a time and outside the monitor.
  */
 final class FlowSubscriber<M> implements Flow.Subscriber<M> {
-  static final Logger LOG = LoggerFactory.getLogger("io.fibry.flow.Flows"); // the public class, which users know
+  static final Logger LOG = LoggerFactory.getLogger("io.fibry.flow.FlowBridges"); // the public class, which users know
 
   private final Actor<? super M> actor;
   private final int maxUnhandled;

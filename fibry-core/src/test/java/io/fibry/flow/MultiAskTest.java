@@ -96,12 +96,12 @@ class MultiAskTest {
   void askAllReturnsAnswersInOrderOfActors() {
     var actors = IntStream.range(0, 100).mapToObj(i -> builder().newActorWithReturn((Integer n) -> n + i)).toList();
 
-    assertEquals(IntStream.range(1_000, 1_100).boxed().toList(), Flows.askAll(actors, 1_000, LONG));
+    assertEquals(IntStream.range(1_000, 1_100).boxed().toList(), MultiAsk.askAll(actors, 1_000, LONG));
   }
 
   @Test
   void askAllOfNoActorsReturnsNoAnswers() {
-    assertEquals(List.of(), Flows.askAll(List.<ActorWithReturn<String, String>>of(), "?", LONG));
+    assertEquals(List.of(), MultiAsk.askAll(List.<ActorWithReturn<String, String>>of(), "?", LONG));
   }
 
   @Promise("22.8")
@@ -111,7 +111,7 @@ class MultiAskTest {
     slowActor.sendMessage("busy");
     Patience.await(gate.entered);
 
-    var firstAnswer = Flows.askFirst(List.of(slowActor, responder("quick")), "?", LONG);
+    var firstAnswer = MultiAsk.askFirst(List.of(slowActor, responder("quick")), "?", LONG);
     gate.open();
     slowActor.close();
 
@@ -128,7 +128,8 @@ class MultiAskTest {
     slowActor.sendMessage("busy");
     Patience.await(gate.entered);
 
-    var thrown = assertThrows(IOException.class, () -> Flows.askAll(List.of(slowActor, thrower(failure)), "?", LONG));
+    var thrown =
+        assertThrows(IOException.class, () -> MultiAsk.askAll(List.of(slowActor, thrower(failure)), "?", LONG));
     gate.open();
     slowActor.close();
 
@@ -150,13 +151,13 @@ class MultiAskTest {
     Patience.await(gate.entered);
     fullActor.sendMessage("waits");
 
-    assertThrows(ActorStoppedException.class, () -> Flows.askAll(List.of(responder("a"), endedActor), "?", LONG));
-    assertThrows(MailboxFullException.class, () -> Flows.askAll(List.of(responder("a"), fullActor), "?", LONG));
+    assertThrows(ActorStoppedException.class, () -> MultiAsk.askAll(List.of(responder("a"), endedActor), "?", LONG));
+    assertThrows(MailboxFullException.class, () -> MultiAsk.askAll(List.of(responder("a"), fullActor), "?", LONG));
   }
 
   @Test
   void askFirstIgnoresFailuresIfAnActorAnswers() {
-    var answer = Flows.askFirst(
+    var answer = MultiAsk.askFirst(
         List.of(thrower(new IOException("no")), responder("yes"), thrower(new IOException("nor this"))), "?", LONG);
 
     assertEquals("yes", answer);
@@ -168,7 +169,8 @@ class MultiAskTest {
     var secondFailure = new IllegalStateException("other");
 
     var thrown = assertThrows(Exception.class,
-        () -> Flows.askFirst(List.of(thrower(firstFailure), thrower(secondFailure), thrower(firstFailure)), "?", LONG));
+        () -> MultiAsk.askFirst(List.of(thrower(firstFailure), thrower(secondFailure), thrower(firstFailure)), "?",
+            LONG));
 
     var exceptions = new ArrayList<Throwable>(List.of(thrown.getSuppressed()));
     exceptions.add(thrown);
@@ -179,7 +181,8 @@ class MultiAskTest {
   void jdkExceptionsOfHandlersAreThrownUnchanged() {
     for (var thrown : List.of(new CancellationException("mine"),
         new java.util.concurrent.CompletionException("mine", new IOException())))
-      assertSame(thrown, assertThrows(RuntimeException.class, () -> Flows.askAll(List.of(thrower(thrown)), "?", LONG)));
+      assertSame(thrown,
+          assertThrows(RuntimeException.class, () -> MultiAsk.askAll(List.of(thrower(thrown)), "?", LONG)));
   }
 
   // ---- limits
@@ -204,7 +207,7 @@ class MultiAskTest {
     var quickActor = builder().strategy(Strategy.CALLER).newActorWithReturn((String question) -> "a");
     var slowActor = newSlowActor();
 
-    var timeout = awaitTimeout(() -> Flows.askAll(List.of(quickActor, slowActor), "how are you?", LIMIT),
+    var timeout = awaitTimeout(() -> MultiAsk.askAll(List.of(quickActor, slowActor), "how are you?", LIMIT),
         () -> gate.entered.getCount() == 0);
 
     assertEquals(LIMIT, timeout.limit());
@@ -220,7 +223,7 @@ class MultiAskTest {
         return question;
       });
 
-      var timeout = awaitTimeout(() -> Flows.askAll(List.of(slowActor), "my password", LIMIT),
+      var timeout = awaitTimeout(() -> MultiAsk.askAll(List.of(slowActor), "my password", LIMIT),
           () -> gate.entered.getCount() == 0);
       gate.open();
 
@@ -233,8 +236,8 @@ class MultiAskTest {
     var slowActor = newSlowActor();
     scope.close();
 
-    assertThrows(ActorStoppedException.class, () -> Flows.askAll(List.of(slowActor), "?", LONG));
-    assertThrows(ActorStoppedException.class, () -> Flows.askFirst(List.of(slowActor), "?", LONG));
+    assertThrows(ActorStoppedException.class, () -> MultiAsk.askAll(List.of(slowActor), "?", LONG));
+    assertThrows(ActorStoppedException.class, () -> MultiAsk.askFirst(List.of(slowActor), "?", LONG));
   }
 
   @Test
@@ -249,7 +252,7 @@ class MultiAskTest {
     slowActor.sendMessage("busy");
     Patience.await(gate.entered);
 
-    var timeout = awaitTimeout(() -> Flows.askFirst(List.of(slowActor, failingActor), "?", LIMIT),
+    var timeout = awaitTimeout(() -> MultiAsk.askFirst(List.of(slowActor, failingActor), "?", LIMIT),
         () -> scope.report().unhandled().getOrDefault(DeadLetter.Reason.FAILED, 0L) == 1);
     gate.open();
     slowActor.close();
@@ -262,7 +265,7 @@ class MultiAskTest {
   void zeroLimitIsRefusedAndSendsNothing() {
     var slowActor = newSlowActor();
 
-    assertThrows(IllegalArgumentException.class, () -> Flows.askAll(List.of(slowActor), "?", Duration.ZERO));
+    assertThrows(IllegalArgumentException.class, () -> MultiAsk.askAll(List.of(slowActor), "?", Duration.ZERO));
     slowActor.close();
 
     assertEquals(0, scope.report().sent());
@@ -272,7 +275,7 @@ class MultiAskTest {
   void groupRequestInHandlerObeysLimitOfHandledRequest() {
     var slowActor = newSlowActor();
     var asker = scope.anonymous().newActorWithReturn((String question) -> {
-      var timeout = assertThrows(AskTimeoutException.class, () -> Flows.askAll(List.of(slowActor), "?", LONG));
+      var timeout = assertThrows(AskTimeoutException.class, () -> MultiAsk.askAll(List.of(slowActor), "?", LONG));
       handled.add(timeout.limit());
       return "done";
     });
@@ -295,7 +298,7 @@ class MultiAskTest {
     var asker = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActorWithReturn((String question) -> {
       gate.pass();
       if (question.equals("begun"))
-        handled.add(assertThrows(AskCycleException.class, () -> Flows.askAll(List.of(self.join()), "?", LONG)));
+        handled.add(assertThrows(AskCycleException.class, () -> MultiAsk.askAll(List.of(self.join()), "?", LONG)));
       return question;
     });
     self.complete(asker);
@@ -317,7 +320,7 @@ class MultiAskTest {
     Patience.await(gate.entered);
     var interruptFlag = new CompletableFuture<Boolean>();
     var asker = Patience.startFiber(() -> {
-      assertThrows(CancellationException.class, () -> Flows.askAll(List.of(slowActor, responder("a")), "?", LONG));
+      assertThrows(CancellationException.class, () -> MultiAsk.askAll(List.of(slowActor, responder("a")), "?", LONG));
       return Thread.currentThread().isInterrupted();
     }, interruptFlag);
     Patience.awaitParked(asker);
@@ -335,7 +338,7 @@ class MultiAskTest {
     var userReporter = builder().newActorWithReturn((String question) -> String.valueOf(user.get()));
     user.set("alice");
 
-    assertEquals(List.of("alice", "alice"), Flows.askAll(List.of(userReporter, userReporter), "who?", LONG));
+    assertEquals(List.of("alice", "alice"), MultiAsk.askAll(List.of(userReporter, userReporter), "who?", LONG));
   }
 
   @Test
@@ -348,7 +351,7 @@ class MultiAskTest {
           return Thread.currentThread() == callerThread;
         })).toList();
 
-    var answers = Flows.askAll(actors, "?", LONG);
+    var answers = MultiAsk.askAll(actors, "?", LONG);
 
     assertEquals(IntStream.range(0, 10).boxed().toList(), order);
     assertTrue(answers.stream().allMatch(answer -> answer));
@@ -359,7 +362,7 @@ class MultiAskTest {
     var count = new AtomicInteger();
     var counter = builder().newActorWithReturn((String question) -> count.incrementAndGet());
 
-    assertEquals(List.of(1, 2), Flows.askAll(List.of(counter, counter), "?", LONG));
+    assertEquals(List.of(1, 2), MultiAsk.askAll(List.of(counter, counter), "?", LONG));
   }
 
   @Test
@@ -369,20 +372,20 @@ class MultiAskTest {
     withNull.add(null);
 
     var refusal = assertThrows(IllegalArgumentException.class,
-        () -> Flows.askFirst(List.<ActorWithReturn<String, String>>of(), "?", LONG));
+        () -> MultiAsk.askFirst(List.<ActorWithReturn<String, String>>of(), "?", LONG));
 
     assertEquals("no actors, so none can answer first; give at least one", refusal.getMessage());
-    assertNullRefused("actors", () -> Flows.askAll((List<ActorWithReturn<String, String>>) null, "?", LONG));
-    assertNullRefused("an actor", () -> Flows.askAll(withNull, "?", LONG));
-    assertNullRefused("message", () -> Flows.askAll(actors, null, LONG));
-    assertNullRefused("limit", () -> Flows.askAll(actors, "?", null));
+    assertNullRefused("actors", () -> MultiAsk.askAll((List<ActorWithReturn<String, String>>) null, "?", LONG));
+    assertNullRefused("an actor", () -> MultiAsk.askAll(withNull, "?", LONG));
+    assertNullRefused("message", () -> MultiAsk.askAll(actors, null, LONG));
+    assertNullRefused("limit", () -> MultiAsk.askAll(actors, "?", null));
   }
 
   @Test
   void failedGroupRequestLogsNothingAndLeavesNoDeadLetter() {
     try (var logged = new Logged()) {
       assertInstanceOf(IOException.class, assertThrows(Exception.class,
-          () -> Flows.askAll(List.of(thrower(new IOException()), responder("a")), "?", LONG)));
+          () -> MultiAsk.askAll(List.of(thrower(new IOException()), responder("a")), "?", LONG)));
 
       assertEquals("", logged.entriesAbout("'asked'", "MultiAsk"));
       assertEquals(List.of(), scope.deadLetters());

@@ -152,7 +152,7 @@ class PublisherEndTest {
     var gate = new Gate();
     var reader = new RecordingSubscriber();
     try (var scope = openScopeWithoutGrace()) {
-      Flows.<Integer>publisher(scope.anonymous(), () -> {
+      FlowBridges.<Integer>publisher(scope.anonymous(), () -> {
         gate.passUninterruptibly();
         return sequence.iterator();
       }).subscribe(reader);
@@ -176,7 +176,7 @@ class PublisherEndTest {
         gate.passUninterruptibly();
         return 1;
       }).iterator();
-      Flows.publisher(scope.anonymous(), closeable(hangingSequence, closeLatch)).subscribe(reader);
+      FlowBridges.publisher(scope.anonymous(), closeable(hangingSequence, closeLatch)).subscribe(reader);
       reader.subscription.request(1);
       Patience.await(gate.entered);
 

@@ -36,7 +36,7 @@ class PublisherTest {
 
   @Test
   void eachSubscriberReadsAllElementsAtItsOwnPace() {
-    var publisher = Flows.publisher(numbersBelow(10));
+    var publisher = FlowBridges.publisher(numbersBelow(10));
     var slowReader = new RecordingSubscriber();
     var quickReader = new RecordingSubscriber();
     publisher.subscribe(slowReader);
@@ -199,7 +199,7 @@ class PublisherTest {
           throw new IllegalStateException("onComplete");
         }
       }, closeable(numbersBelow(10), closeLatch), 10);
-      Flows.publisher(numbersBelow(10)).subscribe(new RecordingSubscriber() {
+      FlowBridges.publisher(numbersBelow(10)).subscribe(new RecordingSubscriber() {
         @Override
         public void onSubscribe(Flow.Subscription subscription) {
           throw new IllegalStateException("onSubscribe");
@@ -214,7 +214,7 @@ class PublisherTest {
 
   @Test
   void exceptionNamesNullArgument() {
-    assertNullRefused("sequence", () -> Flows.publisher(null));
-    assertNullRefused("subscriber", () -> Flows.publisher(numbersBelow(1)).subscribe(null));
+    assertNullRefused("sequence", () -> FlowBridges.publisher(null));
+    assertNullRefused("subscriber", () -> FlowBridges.publisher(numbersBelow(1)).subscribe(null));
   }
 }

@@ -42,7 +42,7 @@ class RecordingSubscriber implements Flow.Subscriber<Integer> {
   }
 
   static <R extends RecordingSubscriber> R read(R reader, Iterable<Integer> sequence, long... requests) {
-    Flows.publisher(sequence).subscribe(reader);
+    FlowBridges.publisher(sequence).subscribe(reader);
     for (long n : requests) reader.subscription.request(n);
     return reader;
   }

@@ -48,7 +48,7 @@ class SubscriberFaultTest {
   }
 
   private Flow.Subscriber<Object> subscriber(Actor<Object> actor, int bufferSize) {
-    Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, bufferSize, ends::add);
+    Flow.Subscriber<Object> subscriber = FlowBridges.subscriber(actor, bufferSize, ends::add);
     subscriber.onSubscribe(publisher);
     return subscriber;
   }
@@ -60,7 +60,7 @@ class SubscriberFaultTest {
       var actor = scope.anonymous().strategy(strategy).newActor((Integer i) -> {
         count.incrementAndGet();
       });
-      Flow.Subscriber<Integer> subscriber = Flows.subscriber(actor, 1);
+      Flow.Subscriber<Integer> subscriber = FlowBridges.subscriber(actor, 1);
 
       subscriber.onSubscribe(new Flow.Subscription() {
         private int next;
@@ -85,7 +85,7 @@ class SubscriberFaultTest {
     var actor = actor(Mailbox.unbounded());
     var gate = new Gate();
     var calls = new CopyOnWriteArrayList<String>();
-    Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4, ends::add);
+    Flow.Subscriber<Object> subscriber = FlowBridges.subscriber(actor, 4, ends::add);
     var subscribingThread = Patience.startFiber(() -> subscriber.onSubscribe(new Flow.Subscription() {
       @Override
       public void request(long n) {
@@ -111,7 +111,7 @@ class SubscriberFaultTest {
   @Test
   void publisherThatThrowsEndsStream() {
     var actor = actor(Mailbox.unbounded());
-    Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4, ends::add);
+    Flow.Subscriber<Object> subscriber = FlowBridges.subscriber(actor, 4, ends::add);
 
     try (var logged = new Logged()) {
       subscriber.onSubscribe(new Flow.Subscription() {
@@ -136,7 +136,7 @@ class SubscriberFaultTest {
   void failureOfEndCallbackIsLogged() {
     try (var logged = new Logged()) {
       var actor = actor(Mailbox.unbounded());
-      Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4, end -> {
+      Flow.Subscriber<Object> subscriber = FlowBridges.subscriber(actor, 4, end -> {
         throw new IllegalStateException("planned");
       });
 
@@ -153,11 +153,11 @@ class SubscriberFaultTest {
     var actor = actor(Mailbox.unbounded());
     var subscriber = subscriber(actor, 1);
 
-    var refusal = assertThrows(IllegalArgumentException.class, () -> Flows.subscriber(actor, 0));
+    var refusal = assertThrows(IllegalArgumentException.class, () -> FlowBridges.subscriber(actor, 0));
 
     assertEquals("an actor with at most 0 unhandled messages never gets one; give at least 1", refusal.getMessage());
-    assertNullRefused("actor", () -> Flows.subscriber(null, 1));
-    assertNullRefused("end", () -> Flows.subscriber(actor, 1, null));
+    assertNullRefused("actor", () -> FlowBridges.subscriber(null, 1));
+    assertNullRefused("end", () -> FlowBridges.subscriber(actor, 1, null));
     assertNullRefused("subscription", () -> subscriber.onSubscribe(null));
     assertNullRefused("message", () -> subscriber.onNext(null));
     assertNullRefused("failure", () -> subscriber.onError(null));
@@ -167,7 +167,7 @@ class SubscriberFaultTest {
   @Test
   void endedStreamKeepsNoSubscription() {
     var actor = actor(Mailbox.unbounded());
-    Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4);
+    Flow.Subscriber<Object> subscriber = FlowBridges.subscriber(actor, 4);
     Flow.Subscription subscription = new RecordingSubscription();
     var reference = new WeakReference<>(subscription);
     subscriber.onSubscribe(subscription);

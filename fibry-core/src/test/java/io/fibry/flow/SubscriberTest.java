@@ -50,7 +50,7 @@ class SubscriberTest {
   }
 
   private Flow.Subscriber<Object> subscriber(Actor<Object> actor, int bufferSize) {
-    Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, bufferSize, ends::add);
+    Flow.Subscriber<Object> subscriber = FlowBridges.subscriber(actor, bufferSize, ends::add);
     subscriber.onSubscribe(publisher);
     return subscriber;
   }
@@ -81,8 +81,8 @@ class SubscriberTest {
       var actor = scope.anonymous().newActor((Integer i) -> {
         unhandledCount.decrementAndGet();
       });
-      Flow.Publisher<Integer> source = Flows.publisher(() -> IntStream.range(0, 2_000).iterator());
-      var subscriber = Flows.<Integer>subscriber(actor, bufferSize);
+      Flow.Publisher<Integer> source = FlowBridges.publisher(() -> IntStream.range(0, 2_000).iterator());
+      var subscriber = FlowBridges.<Integer>subscriber(actor, bufferSize);
 
       source.subscribe(new Flow.Subscriber<>() {
         @Override
@@ -146,7 +146,7 @@ class SubscriberTest {
   void failureWithoutCallbackIsLogged() {
     try (var logged = new Logged()) {
       var actor = actor(Mailbox.unbounded());
-      Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 8);
+      Flow.Subscriber<Object> subscriber = FlowBridges.subscriber(actor, 8);
       subscriber.onSubscribe(publisher);
 
       subscriber.onError(new IOException("cut"));
@@ -217,7 +217,7 @@ class SubscriberTest {
       received.clear();
 
       try (var source = new SubmissionPublisher<Integer>()) {
-        source.subscribe(Flows.subscriber(actor, bufferSize));
+        source.subscribe(FlowBridges.subscriber(actor, bufferSize));
         for (int i = 0; i < 1_000; i++) source.submit(i);
       }
       Patience.awaitEnd(actor::waitForExit);
@@ -274,7 +274,7 @@ class SubscriberTest {
     var actor = actor(Mailbox.bounded(1, Overflow.DROP_OLDEST));
     var gate = new Gate();
     try (var source = new SubmissionPublisher<Object>()) {
-      source.subscribe(Flows.subscriber(actor, 4, ends::add));
+      source.subscribe(FlowBridges.subscriber(actor, 4, ends::add));
       source.submit(gate);
       Patience.await(gate.entered);
       for (int i = 0; i < 3; i++) source.submit(i);

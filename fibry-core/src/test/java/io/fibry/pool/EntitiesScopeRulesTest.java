@@ -15,7 +15,7 @@ import io.fibry.AskTimeoutException;
 import io.fibry.ContextPropagator;
 import io.fibry.ExitReason;
 import io.fibry.Request;
-import io.fibry.flow.Flows;
+import io.fibry.flow.FlowBridges;
 import io.fibry.pubsub.Topic;
 import io.fibry.support.Patience;
 import io.fibry.testing.Gate;
@@ -252,7 +252,7 @@ class EntitiesScopeRulesTest {
   @Test
   void streamContinuesWhileActorOfAddressIsPassivated() {
     try (var publisher = new SubmissionPublisher<Object>(Runnable::run, 16)) {
-      publisher.subscribe(Flows.subscriber(accounts.actor("ada"), 4));
+      publisher.subscribe(FlowBridges.subscriber(accounts.actor("ada"), 4));
       publisher.submit("one");
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       passivate();

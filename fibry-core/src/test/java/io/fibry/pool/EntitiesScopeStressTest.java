@@ -13,7 +13,7 @@ import io.fibry.ActorWithReturn;
 import io.fibry.ContextPropagator;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
-import io.fibry.flow.Flows;
+import io.fibry.flow.MultiAsk;
 import io.fibry.pubsub.Topic;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
@@ -160,8 +160,8 @@ class EntitiesScopeStressTest {
       case 6, 7 -> address.sendMessageLater(order, Duration.ofMillis(random.nextInt(4)));
       case 8 -> {
         var actors = List.of(address, orders.actor(random.nextInt(KEYS)), orders.actor(random.nextInt(KEYS)));
-        if (random.nextBoolean()) Flows.askAll(actors, order, LIMIT).forEach(answer -> checkAnswer(order, answer));
-        else checkAnswer(order, Flows.askFirst(actors, order, LIMIT));
+        if (random.nextBoolean()) MultiAsk.askAll(actors, order, LIMIT).forEach(answer -> checkAnswer(order, answer));
+        else checkAnswer(order, MultiAsk.askFirst(actors, order, LIMIT));
       }
       case 9 -> topic.publish(order);
       case 10 -> end(random).accept(address);

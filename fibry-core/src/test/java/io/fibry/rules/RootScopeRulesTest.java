@@ -27,7 +27,7 @@ class RootScopeRulesTest {
   private static final Map<String, String> REASONS = Map.ofEntries(
       entry("fibry-core/ActorSystem.java", "is the root scope"),
       entry("fibry-core/Scope.java", "creates the root scope"),
-      entry("fibry-core/Flows.java", "a publisher without a builder works in the root scope, as promised"),
+      entry("fibry-core/FlowBridges.java", "a publisher without a builder works in the root scope, as promised"),
       entry("fibry-core/Stereotypes.java", "creates actors for users who do not use scopes"),
       entry("fibry-kotlin/Actors.kt", "uses a builder of the root scope by default"),
       entry("fibry-kotlin/Builders.kt", "uses a builder of the root scope by default"),

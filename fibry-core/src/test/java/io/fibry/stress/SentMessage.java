@@ -24,7 +24,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public abstract class SentMessage<M extends SentMessage<M>> implements Request<M, Integer> {
   /** How a message is sent; the last four are requests. */
-  public enum Kind { TELL, BATCH, TASK, TIMER, ASK, ASK_SHORT, FUTURE, FUTURE_CANCELLED }
+  public enum Kind {
+    TELL, BATCH, TASK, TIMER, ASK, ASK_SHORT, FUTURE, FUTURE_CANCELLED
+  }
 
   /** The failure that a handler throws if its message is to fail. */
   public static final class Planned extends Exception {

@@ -4,7 +4,8 @@ import io.fibry.Outcome;
 
 /** Thrown when a store cannot do its work. The text says which store, why, and what to do. */
 public abstract sealed class StoreException extends RuntimeException
-    permits StoreBrokenException, StoreUnconfirmedException, StoreClosedException, StoreDamagedException, StoreFullException,
+    permits StoreBrokenException, StoreUnconfirmedException, StoreClosedException, StoreDamagedException,
+    StoreFullException,
     StoreInUseException, StaleLifeException, StoreReadException, StoreWriteException,
     FieldLossException {
   private static final long serialVersionUID = 1;

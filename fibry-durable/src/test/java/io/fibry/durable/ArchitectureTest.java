@@ -26,7 +26,8 @@ class ArchitectureTest extends ArchitectureRules {
   protected Map<String, Set<String>> publicTypes() {
     return Map.ofEntries(
         entry("io.fibry.codec",
-            Set.of("Codec", "CodecException", "Format", "FormatReader", "FormatWriter", "SchemaEvolution", "DerivedCodec")),
+            Set.of("Codec", "CodecException", "Format", "FormatReader", "FormatWriter", "SchemaEvolution",
+                "DerivedCodec")),
         entry("io.fibry.durable",
             Set.of("Durable", "DurableContext", "EventSourcedContext", "EventView", "Idempotent", "NotStoredException",
                 "ParkedMessage", "RequestStoredException", "SharedStoreAccess", "StepFailedException",

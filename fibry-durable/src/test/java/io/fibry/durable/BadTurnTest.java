@@ -238,7 +238,8 @@ class BadTurnTest extends TurnFixture {
   @SuppressWarnings("unchecked") // a handler could cast its context, too
   void kindThatStoresStateCannotPersistEvents() {
     var ada =
-        KIND.state(0L).handler((n, ask, context) -> ((EventSourcedContext<Long, Noted, Ask>) context).persist(new Noted("x")))
+        KIND.state(0L)
+            .handler((n, ask, context) -> ((EventSourcedContext<Long, Noted, Ask>) context).persist(new Noted("x")))
             .newActor(scope.named("ada"), store);
 
     assertEquals("kind 'notes' stores its state, and no events; let the handler return the next state",

@@ -92,12 +92,12 @@ class ReactiveStreamsTest {
 
     @Override
     public Flow.Publisher<Long> createFlowPublisher(long elements) {
-      return Flows.publisher(() -> LongStream.range(0, elements).iterator());
+      return FlowBridges.publisher(() -> LongStream.range(0, elements).iterator());
     }
 
     @Override
     public Flow.Publisher<Long> createFailedFlowPublisher() {
-      return Flows.publisher(() -> {
+      return FlowBridges.publisher(() -> {
         throw new IllegalStateException("planned by the test");
       });
     }
@@ -179,7 +179,7 @@ class ReactiveStreamsTest {
   }
 
   private static Flow.Subscriber<Long> newSubscriber() {
-    return Flows.subscriber(ActorSystem.anonymous().newActor((Long message) -> {}), 4, end -> {});
+    return FlowBridges.subscriber(ActorSystem.anonymous().newActor((Long message) -> {}), 4, end -> {});
   }
 
   public static class Subscriber extends FlowSubscriberBlackboxVerification<Long> {

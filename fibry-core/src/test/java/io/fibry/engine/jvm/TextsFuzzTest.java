@@ -13,7 +13,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.NoReplyException;
 import io.fibry.Request;
 import io.fibry.Strategy;
-import io.fibry.flow.Flows;
+import io.fibry.flow.MultiAsk;
 import io.fibry.flow.HookedFunction;
 import io.fibry.fsm.Fsm;
 import io.fibry.net.AccessLogEntry;
@@ -220,7 +220,7 @@ class TextsFuzzTest {
   private void groupRequestFails() {
     var actor = scope.named("member").newActorWithReturn((HostileText message) -> 1);
     actor.close();
-    texts.add(assertThrows(ActorStoppedException.class, () -> Flows.askAll(List.of(actor), secret(), Patience.LONG))
+    texts.add(assertThrows(ActorStoppedException.class, () -> MultiAsk.askAll(List.of(actor), secret(), Patience.LONG))
         .getMessage());
   }
 

@@ -326,7 +326,8 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while a request to " + id() + " was stored");
     } catch (TimeoutException timeout) {
-      throw notStored(request, new StoreUnconfirmedException("the store has not confirmed it within " + limit.duration()));
+      throw notStored(request,
+          new StoreUnconfirmedException("the store has not confirmed it within " + limit.duration()));
     } catch (StoreException refusal) {
       throw notStored(request, refusal);
     }

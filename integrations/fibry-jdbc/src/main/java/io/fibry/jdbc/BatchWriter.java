@@ -148,7 +148,8 @@ final class BatchWriter {
 
   private StoreException refusal(Throwable failure) {
     if (failure instanceof LostCommitException)
-      return new StoreUnconfirmedException(storeName + " lost the connection during a commit: " + Lines.message(failure),
+      return new StoreUnconfirmedException(
+          storeName + " lost the connection during a commit: " + Lines.message(failure),
           failure);
     if (failure instanceof SQLException sqlFailure && DISK_FULL_STATE.equals(sqlFailure.getSQLState()))
       return new StoreFullException(storeName + " is out of disk space; it stores again when space is free", failure);

@@ -11,7 +11,7 @@ import io.fibry.FailurePolicy
 import io.fibry.Request
 import io.fibry.Strategy
 import io.fibry.flow.Batch
-import io.fibry.flow.Flows
+import io.fibry.flow.MultiAsk
 import io.fibry.flow.Generator
 import io.fibry.flow.HookedFunction
 import io.fibry.flow.MapReduce
@@ -222,7 +222,7 @@ class BuildersTest {
     val hooked = HookedFunction.around(builder, String::length).before { seen += it }.after { _, n -> seen += n }
     assertEquals(2, builder.newActorWithReturn(hooked).ask("ab"))
     val one: ActorWithReturn<Int, Int> = builder.newActorWithReturn { n -> n }
-    assertEquals(listOf(1, 1), Flows.askAll(listOf(one, one), 1, Patience.LONG))
+    assertEquals(listOf(1, 1), MultiAsk.askAll(listOf(one, one), 1, Patience.LONG))
     val generated = Generator.of(builder, 1, { out: Generator.Output<Int> -> (1..2).forEach(out::yield) })
     assertEquals(listOf(1, 2), generated.toList())
   }

@@ -8,7 +8,7 @@ import io.micrometer.context.ContextSnapshotFactory;
  * Carries the context that {@code io.micrometer:context-propagation} captures: the sender's
  * observation, and with it the trace. Thus the spans and log lines of a handler belong to the
  * trace of the sender. Thread-safe.
- * {@snippet class="io.fibry.micrometer.ContextCarrierTest" region="carrier"}
+ * {@snippet class="io.fibry.micrometer.ObservationPropagatorTest" region="propagator"}
  *
  * <p>While the handler runs, values that the sender did not have are cleared, because the handler's
  * thread may have values of its own. Inline requests run on the asker's thread and need no context

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Carries the sender's trace to handlers, with the baggage that the tracing library's propagator
  * knows. The trace also reaches other nodes of a cluster, and is stored with stored messages. Needs
  * {@code micrometer-tracing}. Thread-safe.
- * {@snippet class="io.fibry.micrometer.TraceCarrierTest" region="carrier"}
+ * {@snippet class="io.fibry.micrometer.TracePropagatorTest" region="propagator"}
  *
  * <p>Each message that comes from another process, or from a store, begins a span of the kind
  * {@code CONSUMER}, named {@code receive}. This span is a child of the sender's span, and the

@@ -48,8 +48,8 @@ class ReadmeTest {
   @Test
   void readmeShowsCodeOfTests() throws Exception {
     var testedCode = withoutIndents(Files.readString(SOURCES.resolve("Shop.java"))
-        + Files.readString(SOURCES.resolve("ContextCarrierTest.java"))
-        + Files.readString(SOURCES.resolve("TraceCarrierTest.java")));
+        + Files.readString(SOURCES.resolve("ObservationPropagatorTest.java"))
+        + Files.readString(SOURCES.resolve("TracePropagatorTest.java")));
     var shownBlocks = BLOCK.matcher(readme()).results().map(match -> match.group(1)).toList();
 
     assertEquals(3, shownBlocks.size());

@@ -65,7 +65,7 @@ public class Application implements UnaryOperator<String> {
       if (context.getBean("applicationTaskExecutor", AsyncTaskExecutor.class)
           .submit(() -> Thread.currentThread().isVirtual()).get())
         features.add("tasks");
-      if (context.containsBean("fibryContextCarrier")) features.add("carriers");
+      if (context.containsBean("fibryContextPropagator")) features.add("carriers");
       if (context.containsBean("fibryHealthIndicator")) features.add("health");
       if (context.containsBean("fibryActorsEndpoint")) features.add("endpoint");
       if (context.containsBean("folderStore")) features.add("store");

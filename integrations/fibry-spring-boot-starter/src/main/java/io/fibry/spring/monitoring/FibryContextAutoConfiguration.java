@@ -22,7 +22,7 @@ public final class FibryContextAutoConfiguration {
   /** Runs before other propagators, because it clears the trace if there is no observation. */
   @Bean
   @Order(Ordered.HIGHEST_PRECEDENCE)
-  ObservationPropagator fibryContextCarrier() {
+  ObservationPropagator fibryContextPropagator() {
     return new ObservationPropagator();
   }
 }

@@ -27,7 +27,7 @@ public final class FibryTracingAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  TracePropagator fibryTraceCarrier(Tracer tracer, Propagator propagator) {
+  TracePropagator fibryTracePropagator(Tracer tracer, Propagator propagator) {
     return new TracePropagator(tracer, propagator);
   }
 }

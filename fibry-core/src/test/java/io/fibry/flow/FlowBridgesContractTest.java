@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests generators, map-reduces and Reactive Streams bridges on every strategy. */
-class FlowsContractTest {
+class FlowBridgesContractTest {
   private final RecordedLetters letters = new RecordedLetters();
   private final ActorScope scope = ActorSystem.openScope("flows", o -> o.withDeadLetters(letters));
 
@@ -120,7 +120,7 @@ class FlowsContractTest {
     });
 
     try (var publisher = new SubmissionPublisher<Integer>()) {
-      publisher.subscribe(Flows.subscriber(actor, 3));
+      publisher.subscribe(FlowBridges.subscriber(actor, 3));
       for (int i = 0; i < 100; i++) publisher.submit(i);
     }
     Patience.awaitEnd(actor::waitForExit);
@@ -138,7 +138,7 @@ class FlowsContractTest {
     });
     ActorSystem.setDefaultStrategy(Variants.STRATEGIES.get(strategy));
     try {
-      Flows.publisher(IntStream.range(0, 1_000).boxed().toList()).subscribe(Flows.subscriber(actor, 7));
+      FlowBridges.publisher(IntStream.range(0, 1_000).boxed().toList()).subscribe(FlowBridges.subscriber(actor, 7));
     } finally {
       ActorSystem.setDefaultStrategy(defaultStrategy);
     }
@@ -153,8 +153,8 @@ class FlowsContractTest {
     var actors =
         IntStream.range(0, 5).mapToObj(i -> builder(strategy).newActorWithReturn((Integer n) -> n * i)).toList();
 
-    var answers = Flows.askAll(actors, 10, Patience.LONG);
-    var firstAnswer = Flows.askFirst(actors, 10, Patience.LONG);
+    var answers = MultiAsk.askAll(actors, 10, Patience.LONG);
+    var firstAnswer = MultiAsk.askFirst(actors, 10, Patience.LONG);
 
     assertEquals(List.of(0, 10, 20, 30, 40), answers);
     assertEquals(0, firstAnswer % 10);
@@ -173,7 +173,7 @@ class FlowsContractTest {
     });
 
     var thrown =
-        assertThrows(AskTimeoutException.class, () -> Flows.askAll(List.of(lateActor), 1, Duration.ofMillis(1)));
+        assertThrows(AskTimeoutException.class, () -> MultiAsk.askAll(List.of(lateActor), 1, Duration.ofMillis(1)));
 
     assertEquals(Duration.ofMillis(1), thrown.limit());
     gate.open();

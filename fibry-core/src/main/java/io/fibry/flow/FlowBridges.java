@@ -3,22 +3,18 @@ package io.fibry.flow;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorSystem;
-import io.fibry.ActorWithReturn;
 import io.fibry.block.Arguments;
-import java.time.Duration;
-import java.util.Collection;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Flow;
 import java.util.function.Consumer;
 
 /**
- * Bridges to {@link java.util.concurrent.Flow}, and requests to many actors. Thread-safe.
+ * Lets actors subscribe to a {@link java.util.concurrent.Flow}, and publishes sequences. Thread-safe.
  * {@snippet class="io.fibry.GeneratorSnippetsTest" region="flows"}
  */
-public final class Flows {
-  private Flows() {}
+public final class FlowBridges {
+  private FlowBridges() {}
 
   /**
    * Returns a subscriber that sends the elements of a stream to an actor. At the end of the stream
@@ -88,43 +84,5 @@ public final class Flows {
     Objects.requireNonNull(sequence, "sequence");
     Objects.requireNonNull(builder, "builder");
     return subscriber -> IteratorSubscription.open(builder, sequence, subscriber);
-  }
-
-  /**
-   * Asks all actors and waits for all answers. The first failure cancels the other requests, and is
-   * thrown as {@code ask} would throw it. A cycle of actors that wait for each other in this method
-   * is not detected; only the limit ends it.
-   *
-   * @param <M> message
-   * @param <R> answers
-   * @param actors to be asked
-   * @param message sent to each actor
-   * @param limit maximum time for all requests together
-   * @return the answers, in the order of the actors
-   * @throws io.fibry.AskTimeoutException if answers are missing at the limit; the text names the
-   * actors that did not answer
-   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; its
-   * interrupt flag stays set, and the requests are cancelled
-   */
-  public static <M, R> List<R> askAll(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
-    return new MultiAsk<>(actors, message, limit).askAll();
-  }
-
-  /**
-   * Asks all actors, waits for the first answer and cancels the other requests. If all requests
-   * fail, the first failure is thrown, with the others as suppressed exceptions.
-   *
-   * @param <M> message
-   * @param <R> answer
-   * @param actors to be asked, at least one
-   * @param message sent to each actor
-   * @param limit maximum time for all requests together
-   * @return the first answer
-   * @throws io.fibry.AskTimeoutException if no actor answers within the limit
-   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; its
-   * interrupt flag stays set, and the requests are cancelled
-   */
-  public static <M, R> R askFirst(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
-    return new MultiAsk<>(actors, message, limit).askFirst();
   }
 }

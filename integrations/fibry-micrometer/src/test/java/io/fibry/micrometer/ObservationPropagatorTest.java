@@ -18,8 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests that a message is handled in the observation and the trace in which it was sent. */
-class ContextCarrierTest {
-  // @start region="carrier"
+class ObservationPropagatorTest {
+  // @start region="propagator"
   private final ActorScope scope =
       ActorSystem.openScope("shop", options -> options.withContextPropagator(new ObservationPropagator()));
   // @end

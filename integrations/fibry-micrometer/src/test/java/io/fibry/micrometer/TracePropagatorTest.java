@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests that a message is handled in the trace in which it was sent, on any node. */
-class TraceCarrierTest {
+class TracePropagatorTest {
   record Who() implements Request<Who, String> {}
 
   /** A program, with a tracer of its own. */
@@ -33,7 +33,7 @@ class TraceCarrierTest {
     final SimpleTracer tracer = new SimpleTracer();
     final ObservationRegistry registry = ObservationRegistry.create();
     final W3cPropagator propagator = new W3cPropagator(tracer);
-    // @start region="carrier"
+    // @start region="propagator"
     final ActorScope scope = ActorSystem.openScope("shop", options -> options
         .withContextPropagator(new ObservationPropagator())
         .withContextPropagator(new TracePropagator(tracer, propagator)));
