@@ -10,7 +10,8 @@ import java.util.concurrent.Flow;
 import java.util.function.Consumer;
 
 /**
- * Lets actors subscribe to a {@link java.util.concurrent.Flow}, and publishes sequences. Thread-safe.
+ * Lets actors subscribe to a {@link java.util.concurrent.Flow}, and publishes sequences.
+ * Thread-safe.
  * {@snippet class="io.fibry.GeneratorSnippetsTest" region="flows"}
  */
 public final class FlowBridges {

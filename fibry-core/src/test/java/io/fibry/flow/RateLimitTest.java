@@ -60,7 +60,7 @@ class RateLimitTest {
     }
   }
 
-  /** Not a record: two timers that are due at the same time differ. */
+  /** A timer. This class is no record, because two timers that are due at the same time differ. */
   static final class PendingTimer {
     private final long dueTime; // ns of the clock
 

@@ -8,10 +8,10 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * Starts on fibers the tasks that platform threads submit. The JDK's scheduler begins a task of a platform
- * thread only when a carrier is idle, and so under load perhaps never (Java 25). So a task waits in
- * this queue for a fetcher, which is a fiber started to take the task, or for a busy fiber that
- * calls {@link #startPending}.
+ * Starts on fibers the tasks that platform threads submit. The JDK's scheduler begins a task of a
+ * platform thread only when a carrier is idle, and so under load perhaps never (Java 25). So a task
+ * waits in this queue for a fetcher, which is a fiber started to take the task, or for a busy fiber
+ * that calls {@link #startPending}.
  *
  * <p>A task starts once, because it leaves the queue once. No task is forgotten. After adding a
  * task, its sender reads {@code called}. If {@code called} is false, the sender starts a fetcher.

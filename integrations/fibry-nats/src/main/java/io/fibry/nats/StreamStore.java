@@ -1,5 +1,6 @@
 package io.fibry.nats;
 
+import io.fibry.nats.connection.RequestMultiplexer;
 import io.fibry.nats.connection.StoreSubjects;
 import io.fibry.nats.store.JournalEntry;
 import io.fibry.nats.store.PendingMessages;
@@ -114,7 +115,7 @@ final class StreamStore extends NatsStore {
       throw new IllegalStateException(
           actor + " cannot be read by a callback of its own turn; read it on another thread");
     try {
-      return JetStreamLog.awaitAnswer(add(actor, task));
+      return RequestMultiplexer.awaitAnswer(add(actor, task));
     } catch (InterruptedException interrupt) {
       task.cancel(false);
       Thread.currentThread().interrupt();

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -130,6 +132,22 @@ public final class RequestMultiplexer {
       reply.answer.completeExceptionally(failure);
     }
     return reply.answer;
+  }
+
+  /** Waits for the answer. If the thread is interrupted, throws even if the answer has come. */
+  public static <T> T awaitAnswer(Future<T> request) throws InterruptedException, ExecutionException {
+    if (Thread.interrupted()) throw new InterruptedException();
+    return request.get();
+  }
+
+  /** Waits for the answer. If the request failed, throws its TransportException. */
+  public static <T> T awaitReply(CompletableFuture<T> request) throws InterruptedException {
+    try {
+      return awaitAnswer(request);
+    } catch (ExecutionException failure) {
+      throw failure.getCause() instanceof TransportException transportFailure ? transportFailure
+          : new IllegalStateException(failure.getCause());
+    }
   }
 
   /** Publishes a message. Hides an interrupt from the client, which would drop the message. */

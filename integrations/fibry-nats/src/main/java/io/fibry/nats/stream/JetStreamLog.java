@@ -5,6 +5,7 @@ import io.fibry.cluster.TransportException.Failure;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.nats.connection.ConnectionErrors;
 import io.fibry.nats.connection.NatsConnection;
+import io.fibry.nats.connection.RequestMultiplexer;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreReadException;
@@ -31,8 +32,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -289,25 +288,9 @@ public class JetStreamLog {
 
   private Optional<MessageInfo> awaitMessage(CompletableFuture<Message> request)
       throws IOException, JetStreamApiException, InterruptedException {
-    var answer = new MessageInfo(awaitReply(request), streamName, false);
+    var answer = new MessageInfo(RequestMultiplexer.awaitReply(request), streamName, false);
     if (answer.hasError() && answer.getApiErrorCode() == NOT_FOUND) return Optional.empty();
     return Optional.of(answer.throwOnHasError());
-  }
-
-  /** Waits for the answer. If the thread is interrupted, throws even if the answer has come. */
-  public static <T> T awaitAnswer(Future<T> request) throws InterruptedException, ExecutionException {
-    if (Thread.interrupted()) throw new InterruptedException();
-    return request.get();
-  }
-
-  /** Waits for the answer. If the request failed, throws its TransportException. */
-  private static <T> T awaitReply(CompletableFuture<T> request) throws InterruptedException {
-    try {
-      return awaitAnswer(request);
-    } catch (ExecutionException failure) {
-      throw failure.getCause() instanceof TransportException transportFailure ? transportFailure
-          : new IllegalStateException(failure.getCause());
-    }
   }
 
   /**
@@ -338,7 +321,8 @@ public class JetStreamLog {
         + PAGE_BYTES + "}";
     var page = read(filter,
         () -> checkComplete(
-            awaitReply(connection.requests().askForMany(jsonMessage(api, selector), api, ANSWER_TIMEOUT))));
+            RequestMultiplexer
+                .awaitReply(connection.requests().askForMany(jsonMessage(api, selector), api, ANSWER_TIMEOUT))));
     return page.isEmpty() ? nextMessage(filter, firstSeq).stream().toList() : page;
   }
 

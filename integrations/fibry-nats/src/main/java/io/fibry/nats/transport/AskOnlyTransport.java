@@ -8,7 +8,7 @@ import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.nats.connection.AppClient;
 import io.fibry.nats.connection.AppSubjects;
 import io.fibry.nats.connection.NatsConnection;
-import io.fibry.nats.stream.JetStreamLog;
+import io.fibry.nats.connection.RequestMultiplexer;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
 import java.time.Duration;
@@ -105,7 +105,7 @@ public final class AskOnlyTransport implements ClusterTransport {
     var question =
         WireMessage.oneWay(new AppSubjects(identity.app()).directory(), Map.of(), TableDirectory.encodeQuestion(key));
     try {
-      var answer = JetStreamLog.awaitAnswer(messages.request(question, ANSWER_TIMEOUT).toCompletableFuture());
+      var answer = RequestMultiplexer.awaitAnswer(messages.request(question, ANSWER_TIMEOUT).toCompletableFuture());
       return TableDirectory.decodeRows(answer).stream().map(TableDirectory.Row::entry).toList();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
