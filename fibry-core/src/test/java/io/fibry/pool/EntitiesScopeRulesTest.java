@@ -37,8 +37,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that the actor that {@code Entities.actor(key)} returns obeys the options of the scope, also
- * while the entity is being created or is passivated. The options are clock, limit, propagators, hidden contents and dead letters.
+ * Tests that the actor that {@code Entities.actor(key)} returns obeys the options of the scope,
+ * also while the entity is being created or is passivated. The options are clock, limit,
+ * propagators, hidden contents and dead letters.
  */
 class EntitiesScopeRulesTest {
   private static final Duration IDLE = Duration.ofMinutes(10);

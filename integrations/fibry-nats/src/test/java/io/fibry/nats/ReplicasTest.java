@@ -199,7 +199,8 @@ class ReplicasTest {
     }
 
     static Life begin(Store store, Store.ActorId id) {
-      var loaded = Patience.valueDespite(StoreUnconfirmedException.class, () -> store.load(id)); // until a leader is elected
+      // loads again until a leader is elected
+      var loaded = Patience.valueDespite(StoreUnconfirmedException.class, () -> store.load(id));
       return new Life(store, loaded.life(), loaded.lastTurn());
     }
 

@@ -199,8 +199,8 @@ class ServerFaultsTest {
   }
 
   /**
-   * On a busy machine, a server runs for a moment after the signal to pause. It may handle a request
-   * in that moment.
+   * On a busy machine, a server runs for a moment after the signal to pause. It may handle a
+   * request in that moment.
    */
   @Soak(counterpart = "ServerFaultsTest.pausedServerHasOnlyStoppedThreads")
   @EnabledOnOs(value = OS.LINUX, disabledReason = "only Linux shows the states of threads in files")
