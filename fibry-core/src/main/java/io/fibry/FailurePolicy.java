@@ -149,7 +149,8 @@ public final class FailurePolicy {
 
   /**
    * {@return a policy that chooses another policy for each exception} If the chosen policy has no
-   * budget or back-off, the budget or back-off of this policy applies. If both policies have
+   * budget or back-off, the budget or back-off of this policy applies; but a policy that resumes
+   * has no budget. If both policies have
    * retries or redeliveries, the larger number applies. If {@code choice} throws or returns null,
    * the actor stops. A {@link RequestException} is no failure of the actor: see
    * {@link #withRequestFailurePolicy}.
@@ -317,11 +318,13 @@ public final class FailurePolicy {
   /**
    * Returns a copy of the chosen policy with the modifiers of this policy. If both policies have a
    * budget or a back-off, the chosen policy's budget or back-off counts. If both have retries or
-   * redeliveries, the larger number counts.
+   * redeliveries, the larger number counts. A budget of restarts does not apply to a policy that
+   * resumes.
    */
   private FailurePolicy addModifiersTo(FailurePolicy chosen) {
+    var ownBudget = chosen.kind == Kind.RESUME ? null : budget;
     return new FailurePolicy(chosen.kind, isLogged && chosen.isLogged, Math.max(retries, chosen.retries),
-        Math.max(redeliveries, chosen.redeliveries), chosen.budget != null ? chosen.budget : budget,
+        Math.max(redeliveries, chosen.redeliveries), chosen.budget != null ? chosen.budget : ownBudget,
         chosen.backoff != null ? chosen.backoff : backoff,
         chosen.choice, requestPolicy);
   }

@@ -24,8 +24,9 @@ import java.util.concurrent.CancellationException;
  * <p>The decision for the drain is a number, so that a message that does not fail allocates
  * nothing. {@link #CONTINUE}: the drain continues with the next node. A pause in nanoseconds: it
  * suspends the actor for so long, and then continues with the next node. A negative number: the
- * message waits in its node again; the drain continues at this node, after the pause if there is
- * one. The methods below make and read such numbers.
+ * message waits in its node again, or in a node behind it; the drain continues at this node, after
+ * the pause if there is one. The methods below make and read such numbers from a pause of zero or
+ * more.
  */
 public final class FailureHandler {
   static final long CONTINUE = 0;

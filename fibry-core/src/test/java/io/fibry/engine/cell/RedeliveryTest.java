@@ -106,6 +106,25 @@ class RedeliveryTest {
     assertEquals(6, scope.report().sent());
   }
 
+  /** The budget of the choosing policy permits no restart, but the chosen policy only resumes. */
+  @ParameterizedTest
+  @MethodSource("io.fibry.testing.Variants#all")
+  void budgetOfRestartsDoesNotLimitChosenResume(Variant variant) {
+    var calls = new AtomicInteger();
+    var resuming = FailurePolicy.resume().withBackoff(SECOND, SECOND).withRedelivery(3).withoutLog();
+    var policy = FailurePolicy.choose(failure -> resuming).withBudget(0, Duration.ofDays(1));
+    var actor = variant.builder(scope).onFailure(policy).newActor((Object message) -> {
+      if (calls.incrementAndGet() < 4) throw new IOException("not yet");
+      log.add(message);
+    });
+    for (int i = 0; i < 3; i++) actor.sendMessage(i);
+
+    advance(3);
+
+    assertEquals(List.of(0, 1, 2), log);
+    assertEquals(List.of(), letters.all);
+  }
+
   @Promise("17.20")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
