@@ -196,13 +196,14 @@ public final class FaultyStores {
     }
 
     /**
-     * Stores the next write, but its answer comes only when the answer of a later write after the
-     * next {@code times} writes does.
+     * Stores the next write, and holds its answer back. The answers of the writes after it are
+     * lost, as many as {@code lostAnswers} says. The answer of the write after these releases the
+     * answer that is held back.
      */
-    void delayAnswer(int times) {
+    void delayAnswer(int lostAnswers) {
       var isReleased = new CompletableFuture<Void>();
       log.faults.add(operation -> operation.get().thenCombine(isReleased, (outcome, released) -> outcome));
-      loseAnswers(times);
+      loseAnswers(lostAnswers);
       log.faults.add(operation -> operation.get().whenComplete((outcome, failure) -> isReleased.complete(null)));
     }
 

@@ -18,6 +18,7 @@ import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -144,12 +145,16 @@ class LostAnswersTest extends StreamFixture {
     var heldWrite = store.enqueue(message(ADA, "held"), 9).toCompletableFuture();
     var slowWrite = store.enqueue(message(ADA, "slow"), 9).toCompletableFuture();
     var lastWrite = store.enqueue(message(ADA, "last"), 9).toCompletableFuture();
+    var completedWrites = new CopyOnWriteArrayList<String>();
+    slowWrite.thenRun(() -> completedWrites.add("slow"));
+    lastWrite.thenRun(() -> completedWrites.add("last"));
     gate.complete(null);
 
     assertTrue(Patience.value(heldWrite));
     assertTrue(Patience.value(slowWrite));
     assertTrue(Patience.value(lastWrite));
     assertEquals(List.of("held", "slow", "last"), pendingIds(ADA));
+    Patience.eventually(() -> completedWrites.equals(List.of("slow", "last")));
   }
 
   @Test

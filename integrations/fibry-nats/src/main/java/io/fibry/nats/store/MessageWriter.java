@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
  *
  * <p><b>Order.</b> Messages of one thread are stored in the order in which the thread sent them. So
  * a message without an answer is not sent again if a later message of its thread may be stored.
- * Instead, its answer may come as late as the answers of the later messages. When these have
- * settled, no answer means that the server may have lost the message.
+ * Instead, its answer may come as late as the answer to the next message of the thread. If it is
+ * still missing then, the server may have lost the message.
  */
 final class MessageWriter {
   private static final WriteOutcome NO_ANSWER = new WriteOutcome.RetryableFailure("no answer came in time", true);
@@ -24,9 +24,9 @@ final class MessageWriter {
   /**
    * A message, and the attempts that store it.
    *
-   * @param first waits for its answer for the whole request limit
+   * @param first the outcome of the first attempt, which waits for its answer as long as all attempts
    */
-  private record MessageAttempt(StoreTask.EnqueueTask task, JetStreamLog.WriteAttempt first,
+  private record MessageAttempt(StoreTask.EnqueueTask task, CompletableFuture<WriteOutcome> first,
       JetStreamLog.WriteAttempt repeated) {}
 
   private final StoreContext store;
@@ -52,26 +52,24 @@ final class MessageWriter {
     var outcomes = new ArrayList<WriteOutcome>();
     try {
       var admitted = admit(tasks);
+      var deadline = log.newDeadline(); // set before the attempts, so the server remembers the ids until it expires
       for (var task : tasks)
         if (!admitted.contains(task)) task.complete(false);
-        else writes.add(newWrite(task));
-      var deadline = log.newDeadline(); // set before the attempts, so the server remembers the ids until it expires
-      var firstAttempts = writes.stream().map(write -> write.first.make()).toList();
-      var waits = firstAttempts.stream().map(MessageWriter::awaitingAnswer).toList();
+        else writes.add(firstAttempt(task));
+      var waits = writes.stream().map(write -> awaitingAnswer(write.first)).toList();
       for (var wait : waits) outcomes.add(wait.join());
-      var unansweredWrites = settle(writes, outcomes, deadline);
-      for (int i : unansweredWrites) settle(writes.get(i).task, firstAttempts.get(i).getNow(NO_ANSWER));
+      settle(writes, outcomes, deadline);
     } catch (Throwable failure) { // some messages may have been sent
       for (var write : writes) write.task.completeExceptionally(store.unknownOutcome(failure, "a message for " + id));
       for (var task : tasks) task.completeExceptionally(store.refusal(failure));
     }
   }
 
-  private MessageAttempt newWrite(StoreTask.EnqueueTask task) {
+  private MessageAttempt firstAttempt(StoreTask.EnqueueTask task) {
     String deduplicationId = store.uniqueName();
     var message = pendingMessages.toStreamMessage(task.message());
-    return new MessageAttempt(task, () -> log.add(message, deduplicationId, log.limit()),
-        () -> log.add(message, deduplicationId));
+    var limit = log.limit().compareTo(JetStreamLog.ANSWER_TIMEOUT) > 0 ? log.limit() : JetStreamLog.ANSWER_TIMEOUT;
+    return new MessageAttempt(task, log.add(message, deduplicationId, limit), () -> log.add(message, deduplicationId));
   }
 
   private static CompletableFuture<WriteOutcome> awaitingAnswer(CompletableFuture<WriteOutcome> attempt) {
@@ -110,22 +108,29 @@ final class MessageWriter {
   // ---- outcomes
 
   /**
-   * Repeats failed attempts, all until the same deadline, and completes the tasks. Returns the
-   * indexes of the messages that have no answer yet, and must not be sent again.
+   * Repeats failed attempts, all until the same deadline, and completes the tasks. The tasks of one
+   * thread are completed in order. So a message that has no answer yet, and must not be sent again,
+   * is completed just before the next message of its thread.
    */
-  private List<Integer> settle(List<MessageAttempt> writes, List<WriteOutcome> outcomes,
-      JetStreamLog.AttemptDeadline deadline) {
-    var unansweredWrites = new ArrayList<Integer>();
+  private void settle(List<MessageAttempt> writes, List<WriteOutcome> outcomes, JetStreamLog.AttemptDeadline deadline) {
+    var unansweredWrites = new ArrayList<MessageAttempt>();
     for (int i = 0; i < writes.size(); i++) {
       var write = writes.get(i);
       var outcome = outcomes.get(i);
-      if (!(outcome instanceof WriteOutcome.RetryableFailure)) settle(write.task, outcome);
-      else if (!isOvertaken(i, writes, outcomes))
-        settle(write.task, log.retryUntilSettled(write.repeated, outcome, deadline));
-      else if (outcome == NO_ANSWER) unansweredWrites.add(i);
-      else settle(write.task, outcome);
+      if (outcome == NO_ANSWER && isOvertaken(i, writes, outcomes)) {
+        unansweredWrites.add(write);
+        continue;
+      }
+      if (outcome instanceof WriteOutcome.RetryableFailure && !isOvertaken(i, writes, outcomes)) {
+        Thread.interrupted(); // a callback of a completed task may have set the interrupt
+        outcome = log.retryUntilSettled(write.repeated, outcome, deadline);
+      }
+      for (var unanswered : unansweredWrites)
+        if (unanswered.task.senderThread() == write.task.senderThread())
+          settle(unanswered.task, unanswered.first.getNow(NO_ANSWER));
+      unansweredWrites.removeIf(unanswered -> unanswered.task.senderThread() == write.task.senderThread());
+      settle(write.task, outcome);
     }
-    return unansweredWrites;
   }
 
   /** Returns whether a retry could store the message behind a later message of the same sender. */

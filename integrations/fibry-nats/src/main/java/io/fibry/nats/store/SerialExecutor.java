@@ -49,7 +49,15 @@ final class SerialExecutor<E extends CompletableFuture<?>> {
     try {
       worker.accept(tasks);
     } catch (Throwable failure) { // such as an OutOfMemoryError
-      for (var task : tasks) task.completeExceptionally(failure);
+      for (int i = 0; i < tasks.size(); i++) fail(tasks.get(i), failure);
+    }
+  }
+
+  private static void fail(CompletableFuture<?> task, Throwable failure) {
+    while (!task.isDone()) try {
+      task.completeExceptionally(failure);
+    } catch (Throwable noMemory) { // if it was not a callback that failed, the next try follows
+      Thread.onSpinWait();
     }
   }
 
