@@ -45,8 +45,8 @@ final class DueTimes {
     var entry = new DueEntry(due, key);
     var existing = dueByKey.get(key);
     if (existing == null || due.isBefore(existing)) {
-      dueByKey.put(key, due);
       queue.add(entry);
+      dueByKey.put(key, due);
     }
     if (queue.peek() == entry || timer == null) setTimer();
   }
@@ -101,16 +101,19 @@ final class DueTimes {
 
   /** Called by the timer. If no next timer can be set, the next call of {@link #add} sets it. */
   private synchronized List<String> removeDue() {
+    timer = null; // it has run
     var dueKeys = new ArrayList<String>();
     try {
       var time = now.get();
       for (var entry = queue.peek(); entry != null && !entry.at.isAfter(time); entry = queue.peek()) {
+        if (entry.at.equals(dueByKey.get(entry.key))) {
+          dueKeys.add(entry.key); // first, because it may fail for lack of memory
+          dueByKey.remove(entry.key);
+        }
         queue.poll();
-        if (dueByKey.remove(entry.key, entry.at)) dueKeys.add(entry.key);
       }
       if (!queue.isEmpty() && !closed) setTimer();
     } catch (Throwable failure) {
-      timer = null;
       DurableLog.LOG.error("waiting messages and reminders are late: no timer can be set", failure);
     }
     return dueKeys;

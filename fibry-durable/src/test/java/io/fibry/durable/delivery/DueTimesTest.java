@@ -179,4 +179,22 @@ class DueTimesTest {
 
     assertEquals(List.of("a"), dueKeys);
   }
+
+  @Test
+  void failureAfterLastTimerDelaysNoLaterKey() {
+    var isBroken = new AtomicBoolean();
+    var calendar = new DueTimes(() -> {
+      if (isBroken.get()) throw new IllegalStateException("made up");
+      return Instant.EPOCH.plusNanos(clock.nanoTime());
+    }, clock, dueKeys::add);
+    calendar.add("a", Instant.EPOCH.plusSeconds(10));
+    assertEquals(List.of("a"), dueKeysAfter(10));
+
+    isBroken.set(true);
+    assertThrows(IllegalStateException.class, () -> calendar.add("b", Instant.EPOCH.plusSeconds(20)));
+    isBroken.set(false);
+    calendar.add("c", Instant.EPOCH.plusSeconds(30));
+
+    assertEquals(List.of("b", "c"), dueKeysAfter(20));
+  }
 }
