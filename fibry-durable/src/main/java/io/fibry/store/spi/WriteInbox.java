@@ -64,17 +64,23 @@ public final class WriteInbox<E> {
     if (byteBudget.hasQueuedThreads() || !byteBudget.tryAcquire(size)) byteBudget.acquire(size);
     boolean isAdded = false;
     try {
-      var action = offer(entry);
-      if (action == SenderAction.WAKE) LockSupport.unpark(thread);
-      isAdded = action != SenderAction.REFUSE;
+      queue.add(entry);
+      isAdded = true; // from here on the writing thread releases the bytes, also if this thread fails
     } finally {
       if (!isAdded) byteBudget.release(size);
     }
-    return isAdded;
+    var action = actionAfterAdd(entry);
+    if (action == SenderAction.WAKE) LockSupport.unpark(thread);
+    if (action == SenderAction.REFUSE) byteBudget.release(size);
+    return action != SenderAction.REFUSE;
   }
 
   SenderAction offer(E entry) {
     queue.add(entry);
+    return actionAfterAdd(entry);
+  }
+
+  private SenderAction actionAfterAdd(E entry) {
     if (hasEnded && queue.remove(entry)) return SenderAction.REFUSE;
     return isIdle ? SenderAction.WAKE : SenderAction.NOTHING;
   }

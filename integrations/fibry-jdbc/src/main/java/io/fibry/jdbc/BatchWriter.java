@@ -41,6 +41,7 @@ final class BatchWriter {
   // The entries of the next commit; used by the writing thread only, as the next field. The list
   // never grows, so that no entry is lost if memory is short.
   private final List<PendingWrite<?>> batch = new ArrayList<>(MAX_ENTRIES);
+  private int settledCount; // how many entries of the batch were completed or refused
   private boolean isFailing; // whether the last commit failed
 
   /** @param maxPendingBytes max bytes of entries that are being stored; further senders wait */
@@ -80,13 +81,16 @@ final class BatchWriter {
   }
 
   private void run() {
-    while (!inbox.isClosing()) {
-      storeWaiting();
-      if (inbox.tryIdle()) LockSupport.park(this);
-      inbox.resume();
+    try {
+      while (!inbox.isClosing()) {
+        storeWaiting();
+        if (inbox.tryIdle()) LockSupport.park(this);
+        inbox.resume();
+      }
+    } finally { // also after an error, so that no sender waits for a thread that has ended
+      inbox.refuseNewEntries();
+      while (!inbox.isEmpty()) storeWaiting();
     }
-    inbox.refuseNewEntries();
-    while (!inbox.isEmpty()) storeWaiting();
   }
 
   private void storeWaiting() {
@@ -97,13 +101,19 @@ final class BatchWriter {
       if (bytes > MAX_BYTES && !batch.isEmpty()) break;
       batch.add(inbox.poll());
     }
-    if (!batch.isEmpty()) store(batch);
-    batch.clear();
+    try {
+      if (!batch.isEmpty()) store(batch);
+    } catch (Throwable failure) { // the other entries may be stored
+      while (settledCount < batch.size()) refuse(batch.get(settledCount++), failure);
+    } finally {
+      batch.clear();
+      settledCount = 0;
+    }
   }
 
   private void store(List<PendingWrite<?>> entries) {
     if (entries.stream().allMatch(WriteBarrier.class::isInstance)) {
-      for (var entry : entries) complete(entry, null); // barriers store no rows
+      while (settledCount < entries.size()) complete(entries.get(settledCount++), null); // barriers store no rows
       return;
     }
     WriteBatch stored;
@@ -114,7 +124,7 @@ final class BatchWriter {
       return;
     }
     logRecovered();
-    for (var entry : entries) complete(entry, stored);
+    while (settledCount < entries.size()) complete(entries.get(settledCount++), stored);
     try {
       onCommit.accept(stored);
     } catch (Throwable listenerFailure) { // such as an OutOfMemoryError
@@ -130,6 +140,7 @@ final class BatchWriter {
       else stored.complete(entry);
     } catch (Throwable failure) {
       log("an entry was stored, but a callback of its future failed", failure);
+      if (!entry.isDone()) notifyRefused(entry, failure); // no callback failed, but the lookup of the outcome
     }
   }
 
@@ -140,10 +151,10 @@ final class BatchWriter {
     var reason = failure;
     try {
       reason = refusal(failure);
-    } catch (OutOfMemoryError noMemory) {
+    } catch (Throwable noMemory) {
       // the failure itself is given to the entries
     }
-    for (var entry : entries) refuse(entry, reason);
+    while (settledCount < entries.size()) refuse(entries.get(settledCount++), reason);
   }
 
   private StoreException refusal(Throwable failure) {
@@ -162,7 +173,7 @@ final class BatchWriter {
   }
 
   private static void notifyRefused(PendingWrite<?> entry, Throwable reason) {
-    try {
+    while (!entry.isDone()) try { // if it is done, only a callback failed
       entry.completeExceptionally(reason);
     } catch (Throwable failure) {
       log("an entry was refused, and a callback of its future failed", failure);

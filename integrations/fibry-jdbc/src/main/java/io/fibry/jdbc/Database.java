@@ -148,8 +148,9 @@ final class Database {
   private static void quietly(CleanupStep step) {
     try {
       step.run();
-    } catch (SQLException | RuntimeException ignored) {
-      // the pool of the data source detects broken connections itself
+    } catch (Throwable ignored) {
+      // The pool of the data source detects broken connections itself. An error after a commit must
+      // not hide that the commit succeeded.
     }
   }
 }
