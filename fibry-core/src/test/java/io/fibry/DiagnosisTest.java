@@ -240,7 +240,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void timeoutTextShowsActorWithoutThread() {
+  void timeoutTextSaysThatActorHasNoThread() {
     var actor = Job.worker(builder.strategy(Strategy.of(new IdleExecutor())));
 
     assertSays(expire(startAsk(actor, "Get")),

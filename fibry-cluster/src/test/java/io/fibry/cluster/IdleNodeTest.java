@@ -74,7 +74,7 @@ class IdleNodeTest {
   }
 
   @Test
-  void idleNodeDoesNotReadDistantRemindersEachMinute() {
+  void idleNodeReadsRemindersOncePerKindEachMinute() {
     var store = countingStore();
     try (var node = Cluster.join("idle", MemoryNetwork.create(clock),
         options -> options.withScope(scope).withPartitions(4).withLease(Duration.ofSeconds(10)))) {

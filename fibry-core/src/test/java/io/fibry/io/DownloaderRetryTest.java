@@ -38,7 +38,7 @@ class DownloaderRetryTest {
   private static final RandomGenerator FULL_BACKOFF = () -> 0; // never shortens a backoff
 
   private final List<Duration> pauses = new CopyOnWriteArrayList<>();
-  private int passedPauses; // the number of pauses that the test has advanced the clock by
+  private int passedPauses; // how many of these pauses the test has let pass on the clock
   private final Clock clock = new Clock() {
     @Override
     public Timer schedule(Duration delay, Runnable task) {

@@ -169,7 +169,7 @@ class TcpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void scopeEndsAcceptor(String strategy) {
+  void closingScopeEndsAcceptorAndConnections(String strategy) {
     open(strategy, TcpContractTest::echo);
     try (var peer = new Peer(acceptor.port()).send("one\n")) {
       assertEquals("one", peer.readLine());

@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Finds sentences that are hard to read, by patterns, in the comments of all modules and in the
- * documents. The number of such sentences of each module may only become smaller.
+ * documents, except for the benchmark pages. The number of such sentences of each module may only
+ * become smaller.
  */
 class ProseRulesTest {
   private static final Map<String, Pattern> RULES = Map.of(

@@ -37,7 +37,7 @@ final class RemoteMachineTransport implements ClusterTransport {
   private final Store store;
   private boolean closed;
 
-  /** @param servers the servers, for code that runs on their machine */
+  /** @param servers the servers; called only by code that runs on the servers' machine */
   RemoteMachineTransport(RemoteNetwork network, Machine machine, Routes servers) {
     this.network = network;
     this.machine = machine;

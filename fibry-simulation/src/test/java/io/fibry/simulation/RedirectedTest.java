@@ -103,7 +103,7 @@ class RedirectedTest {
   }
 
   @Test
-  void spinWaitOfSimulatedThreadReachesMachine() throws Exception {
+  void spinWaitOfSimulatedThreadReachesSimulation() throws Exception {
     assertEquals(1L, TinyMachine.play(() -> {
       Thread.onSpinWait();
       return TinyMachine.machine().spins;
@@ -205,7 +205,7 @@ class RedirectedTest {
   }
 
   @Test
-  void taskOnCarrierIsSimulatedAndUsesMachineClock() throws Exception {
+  void taskOfSimulationRunsSimulatedWithSimulatedClock() throws Exception {
     assertTrue(TinyMachine.play(() -> {
       var isReached = new CompletableFuture<Boolean>();
       TinyMachine.machine()

@@ -36,15 +36,15 @@ import org.slf4j.LoggerFactory;
  * Five heartbeats in each lease renew the entry. A node declares itself dead two seconds before
  * others may do so. It measures this by two clocks, because a suspended machine stops one of them
  * and an administrator can set the other. The lease is over as soon as it has ended by either
- * clock. A node whose lease is over has lapsed: it joins again, with another life. Fields without a
- * remark are used only by the actor that sends heartbeats.
+ * clock. A node whose lease is over has lapsed: it joins again, with another life. Mutable fields
+ * without a remark are used by the thread that joins, and then by the heartbeat actor only.
  *
  * <p>The clock of the server does not matter. A life goes through these states in the table:
  *
  * <pre>
  * entry          who changes it                     conclusion of other nodes
  * new version    its node, by compare-and-set       the life lasts a lease, by their own clocks
- * over           its node, when it leaves           the life is over: its node stopped before
+ * over           its node, when it leaves           the life is over: its node had stopped
  * over           a node that saw no heartbeat for   the life is over: a later heartbeat is
  *                a lease, by compare-and-set        refused, because the version has changed
  * another life   its node, after it has lapsed      they wait for the lease of the previous life
@@ -63,7 +63,7 @@ public final class NodeLease {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
   private static final int MAX_ENDED_OFFERS = 64; // ended offers whose reasons other nodes can read
   private static final Duration EXPIRY_MARGIN = Duration.ofSeconds(2);
-  // Limits a hosting or an offer. The ask limit of the scope is for requests of users.
+  // limits waits for the heartbeat actor; the ask limit of the scope is for requests of users
   private static final Duration WRITE_LIMIT = Duration.ofSeconds(30);
 
   private sealed interface LeaseEvent {}
@@ -78,8 +78,8 @@ public final class NodeLease {
 
   private record LeaveRequest() implements LeaseEvent, Request<LeaveRequest, Done> {}
 
-  /** A life, and until when its lease is valid by the monotonic clock and by the wall clock. */
-  private record LeaseLife(Member member, boolean isBegun, long untilNanos, long untilMillis) {} // begun, and not over
+  /** A life: isBegun, and not over; and until when its lease is valid by the two clocks. */
+  private record LeaseLife(Member member, boolean isBegun, long untilNanos, long untilMillis) {}
 
   private final ClusterTransport transport;
   private final String key;
@@ -93,7 +93,7 @@ public final class NodeLease {
   private final Map<String, String> endedOffers = new LinkedHashMap<>(); // reasons by name, the oldest first
   private volatile LeaseLife life; // written by the heartbeat actor, or before it exists
   private OptionalLong version; // of the entry; empty while this node has no life
-  private String joiningId; // the id of the next life; if only the answer of a write was lost, the entry has it
+  private String joiningId; // of the next life; also in the entry if a write arrived and its answer was lost
   private boolean hasLeft; // the node does not join again
   private Actor<LeaseEvent> heartbeatActor; // written before others know this object
 
@@ -203,8 +203,8 @@ public final class NodeLease {
   }
 
   /**
-   * {@return whether the entry was written; if false, the table has an entry of another node that
-   * may be alive}
+   * {@return whether the entry was written; if false, the table has or had the entry of another
+   * node or life, which may be alive}
    */
   private boolean create() {
     var member = member(self().name());

@@ -158,8 +158,8 @@ public final class ClientOutbox<M> {
 
   /**
    * Adds the bytes to the unsent bytes if the limit allows it, and returns whether they were added.
-   * The bytes are not added first and subtracted after a refusal, because in between messages of
-   * other senders would be refused although they fit.
+   * The bytes are not added first and subtracted after a refusal, because messages of other senders
+   * would meanwhile be refused, although they fit.
    */
   private boolean reserve(long bytes) {
     for (long current = unsent.get(); current + bytes <= (long) maxUnsent + OVERHEAD; current = unsent.get())

@@ -34,7 +34,10 @@ public final class DurableEntities<M> extends ForwardingExitable<Entities<String
     return new DurableActor<>(entities.actor(kind.checkedKey(key)), kind, delivery, key, entities);
   }
 
-  /** Sends the pill after the requests that wait for couriers. */
+  /**
+   * Sends the pill when all requests are sent that are held now, because couriers deliver earlier
+   * messages first.
+   */
   @Override
   public void sendPoisonPill() {
     delivery.endBarrier(key -> true).thenRun(entities::sendPoisonPill);

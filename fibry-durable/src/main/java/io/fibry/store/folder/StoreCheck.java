@@ -19,8 +19,8 @@ import java.util.stream.Stream;
  * @param pendingMessages stored messages that are not handled yet, and reminders
  * @param parkedMessages messages that failed and are parked for an operator
  * @param isClosed whether the store was closed at its last use
- * @param tornFiles the names of the files to which ends of the log that were in doubt were moved
- * when the store was opened
+ * @param tornFiles the names of the files that contain former ends of the log: when the store was
+ * opened, such an end was in doubt, and was moved to a file
  * @param doubt the end of the log, if it is damaged and no mark says that it was on disk. It is a
  * commit that a crash cut off before any sender was notified, or a commit that was damaged
  * after the crash. When a store has been idle for 20 ms, it writes a mark, which says that the
@@ -90,8 +90,8 @@ public record StoreCheck(String store, long bytes, long frames, long actors, lon
 
   /**
    * Checks a store, and prints the result. If a second folder is given, the intact part of the
-   * store is written to it. The exit code is 0 if the store is intact, 1 if it is damaged, and 3 if
-   * only its end is in doubt.
+   * store is written to it. The exit code is 0 if the store is intact, 1 if it is damaged, 3 if
+   * only its end is in doubt, and 2 if it could not be checked.
    *
    * @param folders the folder of the store, and optionally an empty folder
    */

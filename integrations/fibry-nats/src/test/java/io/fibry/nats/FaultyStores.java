@@ -25,7 +25,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * Opens stores whose connection can be closed, whose server can be unavailable, and whose writes
- * can fail. Their pages can come from a replica that is behind.
+ * can fail. Pages (several messages of a stream, read at once) can come from a replica that
+ * lacks the latest messages.
  */
 public final class FaultyStores {
   private FaultyStores() {}
@@ -209,7 +210,7 @@ public final class FaultyStores {
 
     /**
      * Acts as if the machine were suspended after the next write is stored, and before its answer
-     * arrives.
+     * arrives. The answer is lost.
      */
     void suspendAfterWrite(Duration time) {
       log.faults.add(operation -> operation.get().thenApply(outcome -> {
@@ -225,7 +226,7 @@ public final class FaultyStores {
             .completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", true)));
     }
 
-    /** Lets all later writes reach the servers, and drops the planned faults. */
+    /** Drops the planned faults of writes. */
     void allowWrites() {
       log.faults.clear();
     }
@@ -289,7 +290,7 @@ public final class FaultyStores {
       return log.purges.stream().filter(purge -> !purge.isDone()).count();
     }
 
-    /** Lets a replica that gets no more messages answer all reads of pages. */
+    /** Lets all pages come from a replica, which gets no more messages. */
     void freezePages(String filter) {
       log.replicaMessages = List.copyOf(log.page(filter, 1, 256));
     }

@@ -372,7 +372,7 @@ class RolesTest {
   }
 
   @Test
-  void askerIsDeniedAllOtherOperations() {
+  void askerRoleIsDeniedAllOperationsExceptAsks() {
     createStreams();
     String remedy = "; that needs the role NODE, by NatsNetwork.withRole, and a user with "
         + "NatsNetwork.permissions(\"bank\", Role.NODE)";

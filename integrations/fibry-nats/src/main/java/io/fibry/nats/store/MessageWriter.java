@@ -24,7 +24,7 @@ final class MessageWriter {
   /**
    * A message, and the attempts that store it.
    *
-   * @param first the outcome of the first attempt, which waits for its answer as long as all attempts
+   * @param first the outcome of the first attempt, which may wait for its answer until the deadline
    */
   private record MessageAttempt(StoreTask.EnqueueTask task, CompletableFuture<WriteOutcome> first,
       JetStreamLog.WriteAttempt repeated) {}
