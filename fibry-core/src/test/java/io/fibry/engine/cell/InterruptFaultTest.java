@@ -18,8 +18,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -47,25 +50,26 @@ class InterruptFaultTest {
     Set<Integer> accepted = ConcurrentHashMap.newKeySet();
     var flagLost = new AtomicBoolean();
     var senders = new ArrayList<Thread>();
-    var running = new AtomicInteger(3);
+    var sends = new ArrayList<Future<?>>();
     for (int s = 0; s < 3; s++) {
       int firstMessage = s * 10_000;
-      senders.add((virtual ? Thread.ofVirtual() : Thread.ofPlatform()).start(() -> {
+      var send = new FutureTask<>(() -> {
         for (int i = firstMessage; i < firstMessage + 3_000; i++) {
           if (actor.sendMessage(i)) accepted.add(i);
           else if (!Thread.currentThread().isInterrupted()) flagLost.set(true);
           Thread.interrupted();
         }
-        running.decrementAndGet();
-      }));
+      }, null);
+      sends.add(send);
+      senders.add((virtual ? Thread.ofVirtual() : Thread.ofPlatform()).start(send));
     }
 
-    while (running.get() > 0) {
+    while (!sends.stream().allMatch(Future::isDone)) {
       senders.get(random.nextInt(senders.size())).interrupt();
       LockSupport.parkNanos(random.nextInt(30_000));
     }
 
-    for (var sender : senders) Patience.awaitEnd(sender);
+    sends.forEach(Patience::value);
     actor.close();
     assertEquals(accepted, handled);
     assertFalse(handledTwice.get());
@@ -79,18 +83,18 @@ class InterruptFaultTest {
     var random = new SplittableRandom(seed);
     var actor = ActorSystem.anonymous().newActorWithReturn((Integer i) -> i);
     var faults = ConcurrentHashMap.<String>newKeySet();
-    var running = new AtomicBoolean(true);
-    var asker = Thread.ofVirtual().start(() -> {
+    var asks = new CompletableFuture<Void>();
+    var asker = Patience.startFiber(() -> {
       for (int i = 0; i < 5_000; i++) ask(actor, i, faults);
-      running.set(false);
-    });
+      return null;
+    }, asks);
 
-    while (running.get()) {
+    while (!asks.isDone()) {
       asker.interrupt();
       LockSupport.parkNanos(random.nextInt(20_000));
     }
 
-    Patience.awaitEnd(asker);
+    Patience.value(asks);
     assertEquals(Set.of(), faults);
     assertEquals(1, actor.ask(1));
     actor.close();
