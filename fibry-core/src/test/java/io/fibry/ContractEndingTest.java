@@ -188,7 +188,7 @@ class ContractEndingTest {
     var actor = interruptIgnoringActor(variant);
     var gate = new Gate();
     var answer = new CompletableFuture<Throwable>();
-    Patience.startFiber(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate))));
+    Patience.startFiber(() -> assertThrows(Throwable.class, () -> actor.ask(gate)), answer);
     Patience.await(gate.entered);
 
     actor.kill();

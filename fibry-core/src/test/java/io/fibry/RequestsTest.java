@@ -25,7 +25,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -142,16 +141,16 @@ class RequestsTest {
   void requestExpiredInQueueIsNeverHandled() {
     var actor = Echo.actor(scope.named("slow"));
     Gate.occupy(actor);
-    var thrown = new AtomicReference<Throwable>();
-    var asker = Patience
-        .startFiber(() -> thrown.set(assertThrows(Throwable.class, () -> actor.ask("late", Duration.ofSeconds(5)))));
+    var thrown = new CompletableFuture<Throwable>();
+    var asker = Patience.startFiber(
+        () -> assertThrows(Throwable.class, () -> actor.ask("late", Duration.ofSeconds(5))), thrown);
     Patience.awaitParked(asker);
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
-      return thrown.get() != null;
+      return thrown.isDone();
     });
 
-    var failure = assertInstanceOf(AskTimeoutException.class, thrown.get());
+    var failure = assertInstanceOf(AskTimeoutException.class, Patience.value(thrown));
     assertEquals(Duration.ofSeconds(5), failure.limit());
     for (String word : new String[] {"slow", "late", "5 s", "its turn had not come", "longer limit"})
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
@@ -167,8 +166,7 @@ class RequestsTest {
     var actor = Echo.actor(scope.anonymous());
     var gate = new Gate();
     var thrown = new CompletableFuture<Throwable>();
-    Patience
-        .startFiber(() -> thrown.complete(assertThrows(Throwable.class, () -> actor.ask(gate, Duration.ofSeconds(5)))));
+    Patience.startFiber(() -> assertThrows(Throwable.class, () -> actor.ask(gate, Duration.ofSeconds(5))), thrown);
     Patience.await(gate.entered);
 
     Patience.eventually(() -> {
@@ -176,7 +174,7 @@ class RequestsTest {
       return thrown.isDone();
     });
 
-    var text = assertInstanceOf(AskTimeoutException.class, thrown.join()).getMessage();
+    var text = assertInstanceOf(AskTimeoutException.class, Patience.value(thrown)).getMessage();
     assertTrue(text.contains("its handler had begun"), text);
   }
 
@@ -186,7 +184,7 @@ class RequestsTest {
     var actor = Echo.actor(Variants.scope(o -> o.withScheduler(clock).withAskLimit(Duration.ofMinutes(2))).anonymous());
     var gate = new Gate();
     var failure = new CompletableFuture<Throwable>();
-    Patience.startFiber(() -> failure.complete(assertThrows(Throwable.class, () -> actor.ask(gate))));
+    Patience.startFiber(() -> assertThrows(Throwable.class, () -> actor.ask(gate)), failure);
     Patience.await(gate.entered);
 
     Patience.eventually(() -> {
@@ -194,7 +192,7 @@ class RequestsTest {
       return failure.isDone();
     });
 
-    assertEquals(Duration.ofMinutes(2), assertInstanceOf(AskTimeoutException.class, failure.join()).limit());
+    assertEquals(Duration.ofMinutes(2), assertInstanceOf(AskTimeoutException.class, Patience.value(failure)).limit());
   }
 
   @Test

@@ -61,13 +61,7 @@ class InlineTest {
 
   private static <T> T onVirtualThread(Callable<T> code) {
     var result = new CompletableFuture<T>();
-    Thread.startVirtualThread(() -> {
-      try {
-        result.complete(code.call());
-      } catch (Throwable failure) {
-        result.completeExceptionally(failure);
-      }
-    });
+    Patience.startFiber(code, result);
     return Patience.value(result);
   }
 
@@ -151,7 +145,7 @@ class InlineTest {
     var actor = threadReturningActor(inlineBuilder);
     var gate = Gate.occupy(actor);
     var result = new CompletableFuture<Boolean>();
-    Patience.awaitParked(Patience.startFiber(() -> result.complete(actor.ask("who") == Thread.currentThread())));
+    Patience.awaitParked(Patience.startFiber(() -> actor.ask("who") == Thread.currentThread(), result));
 
     gate.open();
 
@@ -180,7 +174,7 @@ class InlineTest {
     });
     var silentActor = scope.anonymous().inlineRequests().newActor((Object m) -> {});
     var promisedAnswer = new CompletableFuture<String>();
-    Patience.awaitParked(Patience.startFiber(() -> promisedAnswer.complete(actor.ask(new Get()))));
+    Patience.awaitParked(Patience.startFiber(() -> actor.ask(new Get()), promisedAnswer));
 
     stage.complete("promised");
 
@@ -194,16 +188,14 @@ class InlineTest {
     var actor = inlineBuilder
         .newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Get) m, new CompletableFuture<>()));
     var failure = new CompletableFuture<Throwable>();
-    Patience
-        .awaitParked(
-            Patience.startFiber(() -> failure.complete(assertThrows(Throwable.class, () -> actor.ask(new Get())))));
+    Patience.awaitParked(Patience.startFiber(() -> assertThrows(Throwable.class, () -> actor.ask(new Get())), failure));
 
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(30));
       return failure.isDone();
     });
 
-    assertInstanceOf(AskTimeoutException.class, failure.join());
+    assertInstanceOf(AskTimeoutException.class, Patience.value(failure));
   }
 
   @Promise("6.9")
@@ -217,7 +209,7 @@ class InlineTest {
     });
     var gate = new Gate();
     var askThread = new CompletableFuture<Object>();
-    Patience.startFiber(() -> askThread.complete(actor.ask(gate)));
+    Patience.startFiber(() -> actor.ask(gate), askThread);
     Patience.await(gate.entered);
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
 
@@ -233,7 +225,7 @@ class InlineTest {
     var actor = threadReturningActor(inlineBuilder).closeOnExit(hook::pass);
     var gate = new Gate();
     var answer = new CompletableFuture<Object>();
-    Patience.startFiber(() -> answer.complete(actor.ask(gate)));
+    Patience.startFiber(() -> actor.ask(gate), answer);
     Patience.await(gate.entered);
 
     actor.askExit();

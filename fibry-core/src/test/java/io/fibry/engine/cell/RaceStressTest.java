@@ -62,24 +62,24 @@ class RaceStressTest {
           .newActor((AtomicInteger state, Object message) -> state.incrementAndGet());
       actor.sendMessage(1);
       Set<ExitReason> reasons = ConcurrentHashMap.newKeySet();
-      var enders = new ArrayList<Thread>();
+      var enders = new ArrayList<Runnable>();
       for (int i = 0; i < 4; i++) enders.add(newEnder(actor, random.nextInt(4), reasons));
-      for (var ender : enders) ender.start();
+      List<Thread> threads = enders.stream().map(Patience::startFiber).toList();
 
-      for (var ender : enders) Patience.awaitEnd(ender);
+      threads.forEach(Patience::awaitEnd);
 
       assertEquals(1, reasons.size());
       assertTrue(stopHookRuns.get() <= 1, "the stop hook ran " + stopHookRuns + " times");
     }
   }
 
-  private static Thread newEnder(Actor<Object> actor, int operation, Set<ExitReason> reasons) {
-    return Thread.ofVirtual().unstarted(() -> {
+  private static Runnable newEnder(Actor<Object> actor, int operation, Set<ExitReason> reasons) {
+    return () -> {
       List.<Runnable>of(actor::askExit, actor::sendPoisonPill, actor::kill, actor::close).get(operation).run();
       if (operation == 1) actor.askExit();
       actor.waitForExit();
       reasons.add(actor.onExit().join());
-    });
+    };
   }
 
   @Test
@@ -89,11 +89,12 @@ class RaceStressTest {
     var hasTwoOwners = new AtomicBoolean();
     var created = new AtomicInteger();
     var tries = new LongAdder();
-    var threads = Stream.generate(() -> Thread.ofVirtual().start(() -> {
+    var threads = Stream.generate(() -> Patience.startFiber(() -> {
       for (int i = 0; i < TRIES; i++, tries.increment()) createAndEnd(scope, owners, hasTwoOwners, created);
     })).limit(4).toList();
 
     Patience.progress(tries::sum, () -> threads.stream().noneMatch(Thread::isAlive));
+    threads.forEach(Patience::awaitEnd);
 
     assertTrue(created.get() > 0);
     assertTrue(!hasTwoOwners.get(), "two living actors had one name");

@@ -304,15 +304,16 @@ class RedeliveryTest {
     var backoffActor = newAnsweringActor(scope.anonymous().inlineRequests().onFailure(DELAYED));
     var answers = new CopyOnWriteArrayList<Object>();
 
-    var asker = Thread.startVirtualThread(() -> answers.add(actor.ask("a")));
+    var asker = Patience.startFiber(() -> answers.add(actor.ask("a")));
     Patience.awaitEnd(asker);
     firstWorking = 6;
-    var second = Thread.startVirtualThread(() -> answers.add(backoffActor.ask("b")));
+    var second = Patience.startFiber(() -> answers.add(backoffActor.ask("b")));
     Patience.eventually(() -> {
       advance(1);
       return !second.isAlive();
     });
 
+    Patience.awaitEnd(second);
     assertEquals(List.of("3 answers a", "6 answers b"), answers);
   }
 
@@ -363,8 +364,8 @@ class RedeliveryTest {
     var backoff = SECOND.multipliedBy(9);
     var actor = newAnsweringActor(scope.anonymous().onFailure(DELAYED.withBackoff(backoff, backoff)));
     var timeout = new CompletableFuture<Throwable>();
-    var asker = Patience.startFiber(
-        () -> timeout.complete(assertThrows(AskTimeoutException.class, () -> actor.ask("a", SECOND))));
+    var asker =
+        Patience.startFiber(() -> assertThrows(AskTimeoutException.class, () -> actor.ask("a", SECOND)), timeout);
     Patience.eventually(() -> connections.get() == 1 && scope.report().queued() == 1 && scope.awaitQuiescence(SECOND));
     Patience.awaitParked(asker); // once the asker is parked, the timer of its limit is set
 

@@ -47,7 +47,7 @@ class ParkFaultTest {
     actor.sendMessage("waits");
 
     assertOverflows(() -> actor.sendMessage("never sent"));
-    var otherSender = Thread.startVirtualThread(() -> actor.sendMessage("second sender"));
+    var otherSender = Patience.startFiber(() -> actor.sendMessage("second sender"));
     Patience.awaitParked(otherSender);
     gate.countDown();
     Patience.awaitEnd(otherSender);
@@ -109,7 +109,7 @@ class ParkFaultTest {
       Patience.await(gate);
       return builder.newActor((Integer number) -> {});
     });
-    var firstSender = Thread.startVirtualThread(() -> entities.actor(7).sendMessage(1));
+    var firstSender = Patience.startFiber(() -> entities.actor(7).sendMessage(1));
     Patience.awaitParked(firstSender);
 
     assertOverflows(() -> entities.actor(7).sendMessage(2));
@@ -142,7 +142,7 @@ class ParkFaultTest {
     var generator = Generator.<Integer>of(ActorSystem.anonymous(), 1, out -> {
       out.yield(1);
       assertOverflows(() -> out.yield(2));
-      var otherYield = Thread.startVirtualThread(() -> out.yield(3));
+      var otherYield = Patience.startFiber(() -> out.yield(3));
       Patience.awaitParked(otherYield);
       gate.countDown();
       Patience.awaitEnd(otherYield);

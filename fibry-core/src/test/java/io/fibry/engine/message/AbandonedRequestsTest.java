@@ -70,8 +70,8 @@ class AbandonedRequestsTest {
   @Test
   void interruptedAskRunsOnAbandonedCallback() throws Exception {
     var failure = new CompletableFuture<Throwable>();
-    var asker = Thread.ofVirtual().start(() -> failure.complete(assertThrows(CancellationException.class,
-        () -> actor.ask(new Work()))));
+    var asker = Patience.startFiber(() -> assertThrows(CancellationException.class, () -> actor.ask(new Work())),
+        failure);
     Patience.await(answerPromised);
 
     asker.interrupt();
@@ -83,8 +83,7 @@ class AbandonedRequestsTest {
   @Test
   void timedOutAskRunsOnAbandonedCallback() {
     var failure = new CompletableFuture<Throwable>();
-    Patience.startFiber(() -> failure.complete(assertThrows(AskTimeoutException.class,
-        () -> actor.ask(new Work(), LIMIT))));
+    Patience.startFiber(() -> assertThrows(AskTimeoutException.class, () -> actor.ask(new Work(), LIMIT)), failure);
     Patience.await(answerPromised);
 
     Patience.eventually(() -> {
@@ -92,6 +91,7 @@ class AbandonedRequestsTest {
       return failure.isDone();
     });
 
+    Patience.value(failure);
     Patience.value(callbackThread);
   }
 

@@ -101,7 +101,7 @@ class AnswerLimitTest {
   void handlerFinishesRequestThatExceedsLimit(Variant variant) {
     var actor = actor(variant.builder(scope));
     var answer = new CompletableFuture<CompletableFuture<Object>>();
-    var sender = Patience.startFiber(() -> answer.complete(actor.sendMessageReturn(gate, SECOND)));
+    Patience.startFiber(() -> actor.sendMessageReturn(gate, SECOND), answer);
     Patience.await(gate.entered);
     if (variant.strategy() != Strategy.CALLER) {
       var lateRequest = Patience.value(answer);
@@ -109,7 +109,7 @@ class AnswerLimitTest {
       assertTrue(timeoutOf(lateRequest).getMessage().contains("its handler had begun, and may still run"));
     }
     gate.open();
-    Patience.awaitEnd(sender);
+    Patience.value(answer);
     assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(1, scope.report().handled());
   }
@@ -145,7 +145,7 @@ class AnswerLimitTest {
     Patience.await(gate.entered);
     actor.sendMessage("fills the mailbox");
     var answer = new CompletableFuture<CompletableFuture<Object>>();
-    var sender = Patience.startFiber(() -> answer.complete(actor.sendMessageReturn("must wait", SECOND)));
+    var sender = Patience.startFiber(() -> actor.sendMessageReturn("must wait", SECOND), answer);
     Patience.awaitParked(sender);
 
     Patience.eventually(() -> {

@@ -48,9 +48,10 @@ class ChainingStressTest {
           .newActorWithReturn((Integer message) -> message);
 
       List<Thread> cancellers = Stream.generate(random::split).limit(4)
-          .map(cancellerRandom -> Thread.ofVirtual().start(() -> cancelChained(actor, cancellerRandom))).toList();
+          .map(cancellerRandom -> Patience.startFiber(() -> cancelChained(actor, cancellerRandom))).toList();
 
       Patience.progress(rounds::sum, () -> cancellers.stream().noneMatch(Thread::isAlive));
+      cancellers.forEach(Patience::awaitEnd);
     }
   }
 

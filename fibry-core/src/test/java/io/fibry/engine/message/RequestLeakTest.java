@@ -28,12 +28,12 @@ class RequestLeakTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void cancelledRequestsKeepAtMost64BytesEach(boolean hasGuardedMailbox) throws InterruptedException {
+  void cancelledRequestsKeepAtMost64BytesEach(boolean hasGuardedMailbox) {
     var entered = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
     var actor = newBlockedActor(hasGuardedMailbox, entered, gate);
     actor.sendMessage(new byte[0]);
-    entered.await();
+    Patience.await(entered);
     cancel(actor, 10_000);
 
     LeakProbe.assertLeavesAtMost((hasGuardedMailbox ? 2L : 65L) * REQUESTS, () -> cancel(actor, REQUESTS));
@@ -78,13 +78,13 @@ class RequestLeakTest {
   }
 
   @Test
-  void expiredRequestsKeepAtMost64BytesEach() throws InterruptedException {
+  void expiredRequestsKeepAtMost64BytesEach() {
     int requests = Soak.ON ? 50_000 : 15_000;
     var entered = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
     var actor = newBlockedActor(false, entered, gate);
     actor.sendMessage(new byte[0]);
-    entered.await();
+    Patience.await(entered);
     expire(actor, 1_000);
 
     LeakProbe.assertLeavesAtMost(74L * requests, () -> expire(actor, requests));

@@ -17,6 +17,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -72,13 +74,15 @@ class RequestStressTest {
     }
 
     void play() throws InterruptedException {
-      var threads = new ArrayList<Thread>();
+      var sends = new ArrayList<Future<?>>();
       for (int i = 0; i < SENDERS; i++) {
         var ownFutures = new ArrayList<CompletableFuture<Integer>>(requestsPerSender);
         futures.add(ownFutures);
-        threads.add((random.nextBoolean() ? Thread.ofVirtual() : Thread.ofPlatform()).start(() -> send(ownFutures)));
+        var send = new FutureTask<>(() -> send(ownFutures), null);
+        sends.add(send);
+        (random.nextBoolean() ? Thread.ofVirtual() : Thread.ofPlatform()).start(send);
       }
-      threads.forEach(Patience::awaitEnd);
+      sends.forEach(Patience::value);
       if (stop != Stop.SHUTDOWN) Patience.awaitEnd(actor::waitForExit);
     }
 

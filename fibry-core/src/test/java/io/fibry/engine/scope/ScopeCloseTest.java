@@ -57,7 +57,7 @@ class ScopeCloseTest {
 
   private CompletableFuture<Report> startClose(Duration limit) {
     var report = new CompletableFuture<Report>();
-    var closer = Patience.startFiber(() -> report.complete(scope.closeWithin(limit)));
+    var closer = Patience.startFiber(() -> scope.closeWithin(limit), report);
     Patience.eventually(() -> !closer.isAlive() || Patience.isParked(closer) && hasTimer(limit));
     return report;
   }
@@ -325,8 +325,8 @@ class ScopeCloseTest {
     var interruptFlag = new CompletableFuture<Boolean>();
     var closer = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, () -> scope.closeWithin(Duration.ofDays(1)));
-      interruptFlag.complete(Thread.currentThread().isInterrupted());
-    });
+      return Thread.currentThread().isInterrupted();
+    }, interruptFlag);
     Patience.awaitParked(closer);
 
     closer.interrupt();
@@ -343,8 +343,8 @@ class ScopeCloseTest {
     var interruptFlag = new CompletableFuture<Boolean>();
     var second = Patience.startFiber(() -> {
       assertThrows(CancellationException.class, scope::close);
-      interruptFlag.complete(Thread.currentThread().isInterrupted());
-    });
+      return Thread.currentThread().isInterrupted();
+    }, interruptFlag);
     Patience.awaitParked(second);
 
     second.interrupt();

@@ -174,7 +174,7 @@ class ScopeEscalationTest extends EscalationFixture {
       b.sendMessage(new IOException("planned"));
       b.sendMessage("after");
       var report = new CompletableFuture<ActorScope.Report>();
-      var closer = Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
+      var closer = Patience.startFiber(() -> scope.closeWithin(Duration.ofDays(1)), report);
       Patience.awaitParked(closer);
 
       gate.open();

@@ -139,7 +139,7 @@ class ScopeWaitCycleTest {
       }));
       member.join().sendMessage("close");
       Patience.await(gate.entered);
-      Patience.awaitParked(Patience.startFiber(() -> report.complete(scope.closeWithin(Duration.ofMinutes(1)))));
+      Patience.awaitParked(Patience.startFiber(() -> scope.closeWithin(Duration.ofMinutes(1)), report));
 
       gate.open();
 
