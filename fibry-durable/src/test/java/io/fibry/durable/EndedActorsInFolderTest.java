@@ -42,6 +42,29 @@ class EndedActorsInFolderTest extends EndedActorsContract {
 
   @Override
   void removePassed() {
+    fillFiles();
+  }
+
+  /** A compaction goes from the oldest turn to the newest, and removes the turns of the filler. */
+  @Override
+  void awaitRemoval() {
+    long firstTurn = fillFiles();
+    Patience.eventually("no compaction", () -> {
+      fillFiles();
+      return !hasFillerTurn(firstTurn);
+    });
+  }
+
+  private boolean hasFillerTurn(long number) {
+    try {
+      return Histories.read(store, FILLER.kind()).stream().anyMatch(turn -> turn.number() == number);
+    } catch (InterruptedException interrupt) {
+      throw new AssertionError(interrupt);
+    }
+  }
+
+  /** Returns the number of the first turn that it has stored. */
+  private long fillFiles() {
     var loaded = store.load(FILLER);
     for (int i = 1; i <= FILES; i++) {
       var turn = new Store.Turn(FILLER, loaded.life(), loaded.lastTurn() + i, store.clock().instant(), true,
@@ -49,5 +72,6 @@ class EndedActorsInFolderTest extends EndedActorsContract {
       Patience.value(store.append(turn).toCompletableFuture());
     }
     store.endLife(FILLER, loaded.life());
+    return loaded.lastTurn() + 1;
   }
 }
