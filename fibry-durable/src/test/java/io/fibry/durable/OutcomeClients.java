@@ -49,19 +49,25 @@ final class OutcomeClients {
   }
 
   private void send(Put put, Supplier<Actor<Put>> actor, Random clientRandom) {
-    while (true) try {
+    Patience.eventually("each send of " + put + " had the outcome NOT_DONE", () -> trySend(put, actor, clientRandom));
+  }
+
+  /** Sends the request, and returns false if its outcome is NOT_DONE. */
+  private boolean trySend(Put put, Supplier<Actor<Put>> actor, Random clientRandom) {
+    try {
       if (clientRandom.nextBoolean()) actor.get().ask(put);
       else actor.get().sendMessageReturn(put, Duration.ofMillis(1 + clientRandom.nextInt(3_000))).join();
       answered.add(put.item());
-      return;
+      return true;
     } catch (RuntimeException failure) {
       var outcome = RequestException.outcomeOf(failure, put);
       if (outcome != Outcome.NOT_DONE) {
         unanswered.get(outcome).add(put.item());
-        return;
+        return true;
       }
       repeats.incrementAndGet();
       LockSupport.parkNanos(clientRandom.nextInt(100_000));
+      return false;
     }
   }
 
