@@ -17,6 +17,7 @@ import io.fibry.store.MemoryStore;
 import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
+import io.fibry.support.Patience;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
@@ -97,8 +98,12 @@ class BadTurnTest extends TurnFixture {
       })) {
         var answer = ada.sendMessageReturn(new Ask("?"));
 
-        assertThrowsExactly(IllegalStateException.class, () -> CALLS.get(call).run(contextFuture.get()));
-        gate.countDown();
+        try {
+          var context = Patience.value(contextFuture);
+          assertThrowsExactly(IllegalStateException.class, () -> CALLS.get(call).run(context));
+        } finally {
+          gate.countDown();
+        }
         assertEquals("fine", answer.get());
       }
     }
@@ -115,10 +120,14 @@ class BadTurnTest extends TurnFixture {
         gate.await();
         return "fine";
       })) {
-        ada.sendMessage(new Ask("?"));
-        firstContext.get();
-        var answer = ada.sendMessageReturn(new Ask("on the same thread"));
-        gate.countDown();
+        CompletableFuture<?> answer;
+        try {
+          ada.sendMessage(new Ask("?"));
+          Patience.value(firstContext);
+          answer = ada.sendMessageReturn(new Ask("on the same thread"));
+        } finally {
+          gate.countDown();
+        }
 
         var failure = assertThrowsExactly(ExecutionException.class, answer::get).getCause();
         assertSame(IllegalStateException.class, failure.getClass(), failure.toString());

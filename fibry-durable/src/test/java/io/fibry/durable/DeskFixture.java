@@ -51,11 +51,12 @@ abstract class DeskFixture extends StoreFixture {
   }
 
   /**
-   * Wakes a handler that still sleeps at the end of a failed test. A scope cannot close while one
-   * of its actors sleeps.
+   * Lets handlers continue that still wait or sleep at the end of a failed test. Otherwise the
+   * scope could not close.
    */
   @AfterEach
-  void wakeSleeper() {
+  void releaseHandlers() {
+    desk.gates.values().forEach(CountDownLatch::countDown);
     if (desk.sleeper != null) clock.advance(Duration.ofDays(1));
   }
 

@@ -129,25 +129,29 @@ abstract class OutcomeContract extends StoreFixture {
   @Test
   void storedRequestToFullMailboxWillBeDone() {
     try (var lists = lists(holdingList(99), store)) {
-      var ada = lists.actor("ada");
-      var holdAnswer = ada.sendMessageReturn(new Put("hold"));
-      Patience.acquire(holding);
-      var waitingAnswers = List.of(ada.sendMessageReturn(new Put("a")), ada.sendMessageReturn(new Put("b")));
-      var c = new Put("c");
-      var d = new Put("d");
+      try {
+        var ada = lists.actor("ada");
+        var holdAnswer = ada.sendMessageReturn(new Put("hold"));
+        Patience.acquire(holding);
+        var waitingAnswers = List.of(ada.sendMessageReturn(new Put("a")), ada.sendMessageReturn(new Put("b")));
+        var c = new Put("c");
+        var d = new Put("d");
 
-      var failure = assertThrows(RequestStoredException.class, () -> ada.ask(c));
-      var future = ada.sendMessageReturn(d);
+        var failure = assertThrows(RequestStoredException.class, () -> ada.ask(c));
+        var future = ada.sendMessageReturn(d);
 
-      assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, failure, c);
-      assertEquals("list 'ada' has stored Put[item=c], and handles it once without another send, but does not "
-          + "answer: its mailbox is full (2 messages)", failure.getMessage());
-      assertInstanceOf(MailboxFullException.class, failure.getCause());
-      assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), d);
-      gate.countDown();
-      assertEquals(1, Patience.value(holdAnswer));
-      waitingAnswers.forEach(Patience::value);
-      awaitNoneDue();
+        assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, failure, c);
+        assertEquals("list 'ada' has stored Put[item=c], and handles it once without another send, but does not "
+            + "answer: its mailbox is full (2 messages)", failure.getMessage());
+        assertInstanceOf(MailboxFullException.class, failure.getCause());
+        assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), d);
+        gate.countDown();
+        assertEquals(1, Patience.value(holdAnswer));
+        waitingAnswers.forEach(Patience::value);
+        awaitNoneDue();
+      } finally {
+        gate.countDown();
+      }
     }
     checkItems("hold", "a", "b", "c", "d");
   }
@@ -155,17 +159,24 @@ abstract class OutcomeContract extends StoreFixture {
   @Test
   void timedOutStoredRequestWillBeDone() {
     try (var lists = lists(holdingList(99), store)) {
-      var ada = lists.actor("ada");
-      var hold = new Put("hold");
-      var a = new Put("a");
-      var futures = Map.of(hold, ada.sendMessageReturn(hold, HOUR), a, ada.sendMessageReturn(a, HOUR));
-      Patience.acquire(holding);
+      try {
+        var ada = lists.actor("ada");
+        var hold = new Put("hold");
+        var a = new Put("a");
+        var futures = Map.of(hold, ada.sendMessageReturn(hold, HOUR), a, ada.sendMessageReturn(a, HOUR));
+        Patience.acquire(holding);
 
-      clock.advance(HOUR);
+        clock.advance(HOUR);
 
-      futures.forEach((put, future) -> assertInstanceOf(AskTimeoutException.class,
-          assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), put).getCause()));
-      awaitNoneDue();
+        futures.forEach((put, future) -> {
+          var failure =
+              assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), put);
+          assertInstanceOf(AskTimeoutException.class, failure.getCause());
+        });
+        awaitNoneDue();
+      } finally {
+        gate.countDown();
+      }
     }
     checkItems("hold", "a");
   }
@@ -257,15 +268,19 @@ abstract class OutcomeContract extends StoreFixture {
       var firstPut = new Put("refused");
       assertOutcome(NotStoredException.class, Outcome.NOT_DONE,
           assertThrows(NotStoredException.class, () -> ada.ask(firstPut)), firstPut);
-      var holdAnswer = ada.sendMessageReturn(new Put("hold"));
-      Patience.acquire(holding);
-      var thirdPut = new Put("too many");
+      try {
+        var holdAnswer = ada.sendMessageReturn(new Put("hold"));
+        Patience.acquire(holding);
+        var thirdPut = new Put("too many");
 
-      var failure = assertThrows(NotStoredException.class, () -> ada.ask(thirdPut));
+        var failure = assertThrows(NotStoredException.class, () -> ada.ask(thirdPut));
 
-      assertOutcome(NotStoredException.class, Outcome.NOT_DONE, failure, thirdPut);
-      gate.countDown();
-      assertEquals(1, Patience.value(holdAnswer));
+        assertOutcome(NotStoredException.class, Outcome.NOT_DONE, failure, thirdPut);
+        gate.countDown();
+        assertEquals(1, Patience.value(holdAnswer));
+      } finally {
+        gate.countDown();
+      }
     }
     checkItems("hold");
   }
@@ -315,12 +330,16 @@ abstract class OutcomeContract extends StoreFixture {
       if (put.item().equals("hold")) gate.await();
       return withItem(state, put, context);
     }), store)) {
-      assertEquals(1, lists.actor("ada").ask(new Put("itself")));
-      assertInstanceOf(AskCycleException.class, Patience.nextOf(failures));
-      var holdAnswer = lists.actor("ada").sendMessageReturn(new Put("hold"));
-      holdAnswer.cancel(true);
-      assertThrows(CancellationException.class, holdAnswer::join);
-      awaitNoneDue();
+      try {
+        assertEquals(1, lists.actor("ada").ask(new Put("itself")));
+        assertInstanceOf(AskCycleException.class, Patience.nextOf(failures));
+        var holdAnswer = lists.actor("ada").sendMessageReturn(new Put("hold"));
+        holdAnswer.cancel(true);
+        assertThrows(CancellationException.class, holdAnswer::join);
+        awaitNoneDue();
+      } finally {
+        gate.countDown();
+      }
     }
     checkItems("itself", "cycle", "hold");
   }

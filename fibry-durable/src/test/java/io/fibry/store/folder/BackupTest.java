@@ -201,14 +201,18 @@ class BackupTest {
       store.append(turn(writer(0), life, n, List.of(), List.of())).toCompletableFuture().get();
     try (var threads = Executors.newCachedThreadPool()) {
       faulty.hold("read");
-      var backup = threads.submit(() -> store.backup(folder.resolve("copy")));
-      faulty.awaitHeld();
-      var close = threads.submit(store::close);
-      Patience.eventually(() -> !isOpen(store));
-      faulty.release();
+      try {
+        var backup = threads.submit(() -> store.backup(folder.resolve("copy")));
+        faulty.awaitHeld();
+        var close = threads.submit(store::close);
+        Patience.eventually(() -> !isOpen(store));
+        faulty.release();
 
-      Patience.value(close);
-      assertEquals(StoreClosedException.class, Patience.failure(backup).getClass());
+        Patience.value(close);
+        assertEquals(StoreClosedException.class, Patience.failure(backup).getClass());
+      } finally {
+        faulty.release();
+      }
     }
   }
 

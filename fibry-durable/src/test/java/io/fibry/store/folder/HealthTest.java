@@ -117,14 +117,17 @@ class HealthTest {
       faulty.awaitFile("00000002.log");
       faulty.hold("sync");
 
-      append(store, ADA, life, 2, 1);
-      faulty.awaitHeld();
-      append(store, ADA, life, 3, 1);
-      store.enqueue(message(GRACE, "m", Instant.EPOCH), 10);
+      try {
+        append(store, ADA, life, 2, 1);
+        faulty.awaitHeld();
+        append(store, ADA, life, 3, 1);
+        store.enqueue(message(GRACE, "m", Instant.EPOCH), 10);
 
-      assertEquals(3, store.health().pendingWrites());
-      assertEquals(1, store.health().turns());
-      faulty.release();
+        assertEquals(3, store.health().pendingWrites());
+        assertEquals(1, store.health().turns());
+      } finally {
+        faulty.release();
+      }
     }
   }
 
