@@ -36,21 +36,24 @@ class ActorMetersTest {
         entered.countDown();
         gate.await();
       });
-      scope.named("payments").newActorWithReturn((Integer n) -> n).ask(1);
-      for (var message : List.of("one", "two", "fails")) orders.sendMessage(message);
-      scope.assertQuiet();
-      for (var message : List.of("waits", "three")) orders.sendMessage(message);
-      Patience.await(entered);
+      try {
+        scope.named("payments").newActorWithReturn((Integer n) -> n).ask(1);
+        for (var message : List.of("one", "two", "fails")) orders.sendMessage(message);
+        scope.assertQuiet();
+        for (var message : List.of("waits", "three")) orders.sendMessage(message);
+        Patience.await(entered);
 
-      new ActorMeters(scope, "orders", "payments").bindTo(registry);
+        new ActorMeters(scope, "orders", "payments").bindTo(registry);
 
-      assertEquals(2, counter("fibry.actor.handled", "orders"));
-      assertEquals(1, counter("fibry.actor.failed", "orders"));
-      assertEquals(1, gauge("fibry.actor.waiting", "orders"));
-      assertTrue(gauge("fibry.actor.busy", "orders") > 0);
-      assertEquals(1, counter("fibry.actor.handled", "payments"));
-      assertEquals(0, gauge("fibry.actor.busy", "payments"));
-      gate.countDown();
+        assertEquals(2, counter("fibry.actor.handled", "orders"));
+        assertEquals(1, counter("fibry.actor.failed", "orders"));
+        assertEquals(1, gauge("fibry.actor.waiting", "orders"));
+        assertTrue(gauge("fibry.actor.busy", "orders") > 0);
+        assertEquals(1, counter("fibry.actor.handled", "payments"));
+        assertEquals(0, gauge("fibry.actor.busy", "payments"));
+      } finally {
+        gate.countDown();
+      }
     }
   }
 

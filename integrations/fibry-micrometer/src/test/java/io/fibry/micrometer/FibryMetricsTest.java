@@ -42,10 +42,13 @@ class FibryMetricsTest {
             gate.await();
             if (message.equals("fails")) throw new IllegalStateException("on purpose");
           });
-      actor.sendMessage("first");
-      Patience.await(entered);
-      for (var message : List.of("fails", "handled", "rejected")) actor.sendMessage(message);
-      gate.countDown();
+      try {
+        actor.sendMessage("first");
+        Patience.await(entered);
+        for (var message : List.of("fails", "handled", "rejected")) actor.sendMessage(message);
+      } finally {
+        gate.countDown();
+      }
       scope.assertQuiet();
 
       new ScopeMeters(scope).bindTo(registry);
@@ -81,12 +84,15 @@ class FibryMetricsTest {
         entered.countDown();
         gate.await();
       });
-      for (int i = 0; i < 4; i++) actor.sendMessage(i);
-      Patience.await(entered);
-      new ScopeMeters(scope).bindTo(registry);
+      try {
+        for (int i = 0; i < 4; i++) actor.sendMessage(i);
+        Patience.await(entered);
+        new ScopeMeters(scope).bindTo(registry);
 
-      assertEquals(3, registry.get("fibry.messages.waiting").gauge().value());
-      gate.countDown();
+        assertEquals(3, registry.get("fibry.messages.waiting").gauge().value());
+      } finally {
+        gate.countDown();
+      }
     }
   }
 

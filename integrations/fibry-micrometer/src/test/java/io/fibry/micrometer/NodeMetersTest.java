@@ -12,7 +12,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
@@ -53,13 +52,14 @@ class NodeMetersTest {
             context.reply(count, 1);
           }));
       await("fibry.node.partitions", 8);
-      CompletableFuture<Integer> answer;
       try (var otherNode = join(network, "n2")) {
-        answer = otherNode.entities("counter", Count.class).actor("x").sendMessageReturn(new Count());
+        var answer = otherNode.entities("counter", Count.class).actor("x").sendMessageReturn(new Count());
         await("fibry.node.pending.requests", 1);
         await("fibry.node.members", 2);
         gate.countDown();
         assertEquals(1, Patience.value(answer));
+      } finally {
+        gate.countDown();
       }
       await("fibry.node.pending.requests", 0);
       await("fibry.node.members", 1);
