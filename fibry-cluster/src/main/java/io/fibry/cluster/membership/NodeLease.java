@@ -78,7 +78,7 @@ public final class NodeLease {
 
   private record LeaveRequest() implements LeaseEvent, Request<LeaveRequest, Done> {}
 
-  /** A life: isBegun, and not over; and until when its lease is valid by the two clocks. */
+  /** A life, and the ends of its lease by both clocks. isBegun: it has begun, and is not over. */
   private record LeaseLife(Member member, boolean isBegun, long untilNanos, long untilMillis) {}
 
   private final ClusterTransport transport;
