@@ -63,6 +63,7 @@ abstract class FaultContract extends DatabaseFixture {
 
   private final ActorScope scope = ActorSystem.openScope("faults");
   private final JdbcStore store = open();
+  private final CountDownLatch gate = new CountDownLatch(1); // handlers or commits wait for it
 
   FaultContract(Maker maker) {
     super(maker);
@@ -70,6 +71,7 @@ abstract class FaultContract extends DatabaseFixture {
 
   @AfterEach
   void closeScope() {
+    gate.countDown();
     scope.close();
   }
 
@@ -228,7 +230,6 @@ abstract class FaultContract extends DatabaseFixture {
 
   @Test
   void storedMessagesAreRedeliveredWhenDatabaseReturns() {
-    var gate = new CountDownLatch(1);
     var handlerStarted = new CountDownLatch(1);
     List<String> handled = new CopyOnWriteArrayList<>();
     var kind = Durable.kind("list", String.class).storeMessages(100).state("").handler((texts, text, context) -> {
@@ -322,7 +323,6 @@ abstract class FaultContract extends DatabaseFixture {
 
   @Test
   void waitingHandlerHoldsNoConnection() {
-    var gate = new CountDownLatch(1);
     var handlerStarted = new CountDownLatch(20);
     var kind = Durable.kind("slow", Count.class).storeMessages(9).state(0L).handler((n, count, context) -> {
       handlerStarted.countDown();
@@ -385,11 +385,10 @@ abstract class FaultContract extends DatabaseFixture {
 
   @Test
   void threadWaitingForCapacityCanBeInterrupted() throws Exception {
-    var mayCommit = new CountDownLatch(1);
     var limitedStore = JdbcStore.open(faults.source(), options -> options.withMaxPendingBytes(4096));
     long life = limitedStore.load(ADA).life();
     faults.onNextCommit((connection, call) -> {
-      mayCommit.await();
+      gate.await();
       return call.pass();
     });
     limitedStore.append(turn(ADA, life, 1, false, new byte[3000]));
@@ -401,7 +400,7 @@ abstract class FaultContract extends DatabaseFixture {
     thread.interrupt();
 
     Patience.value(appending);
-    mayCommit.countDown();
+    gate.countDown();
     assertEquals(1, limitedStore.load(ADA).lastTurn());
     limitedStore.close();
   }

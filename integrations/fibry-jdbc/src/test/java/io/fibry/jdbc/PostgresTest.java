@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -38,8 +39,16 @@ import org.postgresql.ds.PGSimpleDataSource;
 class PostgresTest extends DatabaseFixture {
   private static final Duration STATEMENT_LIMIT = Duration.ofSeconds(2);
 
+  private final CountDownLatch mayCommit = new CountDownLatch(1);
+
   PostgresTest() {
     super(DatabaseFixture::postgres);
+  }
+
+  /** Lets a paused commit continue, because the stores could not close otherwise. */
+  @AfterEach
+  void allowCommit() {
+    mayCommit.countDown();
   }
 
   // ---- transactions
@@ -308,7 +317,7 @@ class PostgresTest extends DatabaseFixture {
    * Begins to store a turn, and pauses its transaction before the commit. Tries again with another
    * turn if a busy machine reaches the statement limit before the commit.
    */
-  private CompletableFuture<Void> pauseBeforeCommit(JdbcStore store, CountDownLatch mayCommit) {
+  private CompletableFuture<Void> pauseBeforeCommit(JdbcStore store) {
     for (;;) try {
       var ada = store.load(ADA);
       var commitBegun = new CountDownLatch(1);
@@ -332,8 +341,7 @@ class PostgresTest extends DatabaseFixture {
     var patientStore = open(pool);
     append(patientStore, turn(ADA, patientStore.load(ADA).life(), 1));
     var hangingStore = openImpatient(faults.source());
-    var mayCommit = new CountDownLatch(1);
-    var pausedTurn = pauseBeforeCommit(hangingStore, mayCommit);
+    var pausedTurn = pauseBeforeCommit(hangingStore);
 
     var ada = patientStore.load(ADA);
 
@@ -347,8 +355,7 @@ class PostgresTest extends DatabaseFixture {
   void hangingProcessDelaysNoView() throws Exception {
     var healthyStore = open(pool);
     var hangingStore = openImpatient(faults.source());
-    var mayCommit = new CountDownLatch(1);
-    var pausedTurn = pauseBeforeCommit(hangingStore, mayCommit);
+    var pausedTurn = pauseBeforeCommit(hangingStore);
     append(healthyStore, turn(GRACE, healthyStore.load(GRACE).life(), 1));
 
     try (var history = healthyStore.history("account", "")) {
