@@ -65,7 +65,18 @@ class DurablesTest {
   private val mine = IllegalStateException("mine")
 
   @AfterEach
-  fun close() = scope.close()
+  fun close() {
+    gate.open()
+    scope.close()
+  }
+
+  /** Opens the gate after the block, even if the block fails. Otherwise no actor could close. */
+  private inline fun openingGate(block: () -> Unit) =
+    try {
+      block()
+    } finally {
+      gate.open()
+    }
 
   private fun Durable.Builder<Message>.account() =
     events(0L) { cents: Long, event: Event ->
@@ -147,17 +158,19 @@ class DurablesTest {
   fun cancelledPendingRequestIsNotHandled(where: String) = coroutineTest {
     open(where).use { store ->
       durable<Message>("account").account().ada(store).use { ada ->
-        val first = launch { ada.await(Hold(1)) }
-        eventually { gate.isEntered }
-        val second = launch { ada.await(Withdraw(-10)) }
-        eventually { scope.report().queued() == 1L }
+        openingGate {
+          val first = launch { ada.await(Hold(1)) }
+          eventually { gate.isEntered }
+          val second = launch { ada.await(Withdraw(-10)) }
+          eventually { scope.report().queued() == 1L }
 
-        second.cancelAndJoin()
-        gate.open()
-        first.join()
+          second.cancelAndJoin()
+          gate.open()
+          first.join()
 
-        assertTrue(second.isCancelled)
-        assertEquals(1, ada.await(Balance))
+          assertTrue(second.isCancelled)
+          assertEquals(1, ada.await(Balance))
+        }
       }
     }
   }
@@ -168,19 +181,21 @@ class DurablesTest {
   fun cancelledStoredRequestIsHandled(where: String) = coroutineTest {
     open(where).use { store ->
       durable<Message>("account").storeMessages(10).account().ada(store).use { ada ->
-        val first = launch { ada.await(Hold(1)) }
-        eventually { gate.isEntered }
-        val second = launch { ada.await(Withdraw(-10)) }
-        val id = Store.ActorId("account", "ada")
-        eventually { store.pending(id, Instant.MAX, 9).size == 2 }
+        openingGate {
+          val first = launch { ada.await(Hold(1)) }
+          eventually { gate.isEntered }
+          val second = launch { ada.await(Withdraw(-10)) }
+          val id = Store.ActorId("account", "ada")
+          eventually { store.pending(id, Instant.MAX, 9).size == 2 }
 
-        second.cancelAndJoin()
-        gate.open()
-        first.join()
+          second.cancelAndJoin()
+          gate.open()
+          first.join()
 
-        assertTrue(second.isCancelled)
-        eventually { store.pending(id, Instant.MAX, 9).isEmpty() }
-        assertEquals(11, ada.await(Balance))
+          assertTrue(second.isCancelled)
+          eventually { store.pending(id, Instant.MAX, 9).isEmpty() }
+          assertEquals(11, ada.await(Balance))
+        }
       }
     }
   }
@@ -323,14 +338,16 @@ class DurablesTest {
   fun suspendedAwaitHoldsNoThreadOfItsDispatcher() = coroutineTest {
     MemoryStore.open().use { store ->
       durable<Message>("account").account().entities(scope.anonymous(), store, 5.minutes).use { accounts ->
-        val one = Dispatchers.Default.limitedParallelism(1)
-        val asking = List(50) { n -> launch(one) { accounts.actor("k$n").await(Hold(n.toLong())) } }
-        eventually { gate.isEntered }
-        assertEquals("free", withContext(one) { "free" })
-        gate.open()
-        asking.forEach { it.join() }
+        openingGate {
+          val one = Dispatchers.Default.limitedParallelism(1)
+          val asking = List(50) { n -> launch(one) { accounts.actor("k$n").await(Hold(n.toLong())) } }
+          eventually { gate.isEntered }
+          assertEquals("free", withContext(one) { "free" })
+          gate.open()
+          asking.forEach { it.join() }
 
-        assertEquals(49, accounts.actor("k49").await(Balance))
+          assertEquals(49, accounts.actor("k49").await(Balance))
+        }
       }
     }
   }
