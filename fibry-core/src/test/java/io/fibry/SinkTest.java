@@ -95,16 +95,14 @@ class SinkTest {
   void askHasLimitOfItsScope() {
     Gate.occupy(sink);
     var failure = new CompletableFuture<Throwable>();
-    Patience
-        .awaitParked(
-            Patience.startFiber(() -> failure.complete(assertThrows(Throwable.class, () -> sink.ask(List::size)))));
+    Patience.awaitParked(Patience.startFiber(() -> assertThrows(Throwable.class, () -> sink.ask(List::size)), failure));
 
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(30));
       return failure.isDone();
     });
 
-    assertInstanceOf(AskTimeoutException.class, failure.join());
+    assertInstanceOf(AskTimeoutException.class, Patience.value(failure));
   }
 
   @Test

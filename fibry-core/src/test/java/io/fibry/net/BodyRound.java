@@ -209,6 +209,7 @@ final class BodyRound implements AutoCloseable {
     var threads = crowd.stream().map(client -> Patience.startFiber(client::run)).toList();
     Patience.progress(this + ": clients are left", () -> threads.stream().filter(Thread::isAlive).count(),
         () -> threads.stream().noneMatch(Thread::isAlive));
+    threads.forEach(Patience::awaitEnd);
     for (var client : crowd) {
       answeredClients += client.wasNotRefused() ? 1 : 0;
       refusedAttempts += client.refusals();

@@ -75,7 +75,7 @@ class EndOrderTest {
       if (Thread.currentThread().isVirtual()) numbersByThread.put(Thread.currentThread().threadId(), number);
     });
 
-    Patience.awaitEnd(Thread.ofVirtual().start(scope::close));
+    Patience.awaitEnd(Patience.startFiber(scope::close));
 
     // skips the check if a platform thread ran the hook of a late fiber, and recorded no number
     assumeTrue(numbersByThread.size() == NUMBERS.size());

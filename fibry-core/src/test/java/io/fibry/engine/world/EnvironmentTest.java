@@ -83,7 +83,7 @@ class EnvironmentTest {
     enterNewRun();
     var root = new CompletableFuture<ActorScope>();
 
-    Thread.ofVirtual().start(() -> root.complete(ActorSystem.root()));
+    Patience.startFiber(ActorSystem::root, root);
 
     assertSame(processRoot, Patience.value(root));
   }
