@@ -177,7 +177,7 @@ public final class CircuitBreaker {
     public Options withWindow(int calls, int minCalls) {
       Arguments.requireAtLeastOne(minCalls, "a breaker that judges by " + minCalls + " calls");
       if (minCalls > calls) throw new IllegalArgumentException("a breaker that counts the latest " + calls
-          + " calls never counts " + minCalls + "; let the second be at most the first");
+          + " calls never counts " + minCalls + "; let minCalls be at most calls");
       return with(copy -> {
         copy.windowSize = calls;
         copy.minCalls = minCalls;

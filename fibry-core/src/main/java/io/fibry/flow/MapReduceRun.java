@@ -121,8 +121,9 @@ final class MapReduceRun<T, R> {
     }
 
     /**
-     * Sends the item to the worker's own actor. A callback on the future itself would need a thread
-     * for each item; a callback behind {@code allOf} runs on the thread that completes the future.
+     * Sends the item to the worker's own actor. Code that is chained directly to the future of a
+     * request does not run on the actor's thread, so it would need another thread for each item.
+     * Code that is chained to {@code allOf} runs on the thread that completes the future.
      */
     private void send(T item) {
       CompletableFuture.allOf(actor.sendMessageReturn(item)).whenComplete((done, failure) -> {
@@ -159,8 +160,8 @@ final class MapReduceRun<T, R> {
       var source = iterator.get();
       if (source == null)
         iterator.set(source = Objects.requireNonNull(items.iterator(), "the iterator of the items is null"));
-      // the end of the run did not close the iterator, which was not set at that moment; a fiber
-      // closes it, because this thread is interrupted
+      // the run ended before the iterator was set, so it did not close the iterator; a fiber does
+      // that, because this thread is interrupted
       if (isOver) runOnFiber(this::closeItems);
       else if (!isExhausted && !(isExhausted = !source.hasNext())) {
         item = Objects.requireNonNull(source.next(), "an item is null");

@@ -23,8 +23,8 @@ public final class MultiAsk {
    * @param message sent to each actor
    * @param limit maximum time for all requests together
    * @return the answers, in the order of the actors
-   * @throws io.fibry.AskTimeoutException if answers are missing at the limit; the text names the
-   * actors that did not answer
+   * @throws io.fibry.AskTimeoutException if answers are missing at the limit; the text names up
+   * to ten actors that did not answer
    * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; its
    * interrupt flag stays set, and the requests are cancelled
    */
@@ -34,7 +34,7 @@ public final class MultiAsk {
 
   /**
    * Asks all actors, waits for the first answer and cancels the other requests. If all requests
-   * fail, the first failure is thrown, with the others as suppressed exceptions.
+   * fail, the first failure is thrown, with up to ten others as suppressed exceptions.
    *
    * @param <M> message
    * @param <R> answer
@@ -42,6 +42,7 @@ public final class MultiAsk {
    * @param message sent to each actor
    * @param limit maximum time for all requests together
    * @return the first answer
+   * @throws IllegalArgumentException if there are no actors
    * @throws io.fibry.AskTimeoutException if no actor answers within the limit
    * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; its
    * interrupt flag stays set, and the requests are cancelled

@@ -105,7 +105,9 @@ final class PendingBatch<M, B> {
    * batch that the writer refuses is a dead letter.
    */
   private void handOver() {
-    timer.cancel(); // first: during a long wait for the writer, its message would take a place in the mailbox
+    // first, because the timer's message would take a place in the gatherer's mailbox while this
+    // thread waits for the writer
+    timer.cancel();
     writer.sendMessage(kind.seal().apply(batch));
     batch = null;
     count = 0;

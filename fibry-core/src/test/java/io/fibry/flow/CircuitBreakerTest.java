@@ -303,7 +303,7 @@ class CircuitBreakerTest {
       messages.add(assertThrows(IllegalArgumentException.class,
           () -> CircuitBreaker.of("x", scope.anonymous(), options)).getMessage());
 
-    assertEquals(List.of("a breaker that counts the latest 3 calls never counts 4; let the second be at most the first",
+    assertEquals(List.of("a breaker that counts the latest 3 calls never counts 4; let minCalls be at most calls",
         "a breaker that judges by 0 calls; give at least 1",
         "a breaker cannot open at a share of 0.0 failures; give more than 0 and at most 1",
         "a breaker cannot open at a share of NaN failures; give more than 0 and at most 1",

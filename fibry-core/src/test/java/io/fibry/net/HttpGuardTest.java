@@ -112,8 +112,8 @@ class HttpGuardTest {
   // ---- bodies
 
   /**
-   * Twice as many exchanges begin as may work, because exchanges that wait for their bodies do not
-   * count as working.
+   * The server admits twice {@code maxExchanges}, because an exchange that waits for its body does
+   * not count against the exchanges that may work.
    */
   @Promise("27.4")
   @Test

@@ -197,7 +197,7 @@ class OverloadTest {
   }
 
   @Test
-  void allServicesAnswerBelowTheirCapacity() {
+  void servicesAnswerNearlyAllRequestsAtLowLoad() {
     for (var service : List.of(boundedService, timedService, unboundedService))
       assertTrue(service.answeredShare(lowLoad) >= 0.95, () -> service.answeredShare(lowLoad) + " of 1");
   }

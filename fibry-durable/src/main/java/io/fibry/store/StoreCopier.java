@@ -19,9 +19,9 @@ import java.util.function.Consumer;
 
 /**
  * Copies the content of one store to another, kind by kind. Turns keep their numbers, and the turns
- * of a kind keep their order. Pending messages are sent by the actor of the copy,
- * {@link CopySummary#ACTOR}. This actor first sends itself a message that marks the copy as
- * unfinished. The actor's last turn handles this message. Used by one thread.
+ * of a kind keep their order. In the target, a special actor, {@link CopySummary#ACTOR}, sends the
+ * pending messages of all actors. It first sends itself a message that marks the copy as
+ * unfinished. Its last turn handles this message. Used by one thread.
  */
 final class StoreCopier {
   private static final int MAX_PENDING_TURNS = 1_000; // turns that are being stored in the target
@@ -34,7 +34,8 @@ final class StoreCopier {
   /** Says which turns of an actor have been copied. */
   private static final class ActorProgress {
     private final long baseTurn; // the number of the first turn that is needed to load the actor
-    private final int baseHash; // hash of the base turn's loaded body; if that is a snapshot, the history lacks it
+    // hash of the body with which the loaded actor begins; if it is a snapshot, no turn has it
+    private final int baseHash;
     private final long lastTurn; // the number of its last turn
     private boolean isBaseCopied; // whether the target can load the actor from its base turn
     private long life; // the number of its life in the target; 0 if none has begun

@@ -86,7 +86,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
 
   private static final int ACTORS = 100;
 
-  private void storeMessageFor(String keyPrefix) {
+  private void storeUnreadableMessages(String keyPrefix) {
     for (int i = 0; i < ACTORS; i++) {
       var unreadable = new byte[] {1};
       store.enqueue(new Store.PendingMessage(new Store.ActorId("keeping", keyPrefix + i), "m", Instant.EPOCH,
@@ -102,7 +102,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
   /** An older program that runs for a while may find thousands of messages from a newer program. */
   @Test
   void unreadableMessagesAreLoggedInFewLines() {
-    storeMessageFor("unread");
+    storeUnreadableMessages("unread");
     var finishedReads = new AtomicInteger();
     var countingStore = Intercepted.of(Store.class, store, (method, arguments, call) -> {
       if (method.getName().equals("nextDueTime")) finishedReads.incrementAndGet();
@@ -118,7 +118,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
 
   @Test
   void failedReadsOfWaitingMessagesAreLoggedInFewLines() {
-    storeMessageFor("late");
+    storeUnreadableMessages("late");
     var failedReads = new AtomicInteger();
     var failingStore = Intercepted.of(Store.class, store, (method, arguments, call) -> {
       if (!method.getName().equals("pending")) return call.pass();

@@ -49,8 +49,8 @@ public final class RemoteActor<M> implements Actor<M>, StableAddress {
   }
 
   /**
-   * Returns this actor. For an entity, which has no exit, returns the relay that sends messages to
-   * the entity.
+   * Returns this actor. For an entity, which has no exit, returns the actor that sends the messages
+   * of this node to the entity.
    */
   @Override
   public Exitable owner() {

@@ -12,9 +12,10 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * A task that starts a timer for each wait that still lasts. A wait schedules the task for 10 ms
  * later, unless the task is scheduled already. Most waits end earlier, and need no timer.
  *
- * <p>A wait occupies a slot until the wait ends or the sweep takes it. The number of the thread
- * chooses a stripe of 16 slots. If all slots of the stripe are occupied, the wait is added to a
- * list. Slots are better, because a list keeps ended waits in memory until the next sweep.
+ * <p>A wait occupies a slot until the sweep takes it, or the waiting thread does when the wait
+ * ends. The number of the thread chooses a stripe of 16 slots. If all slots of the stripe are
+ * occupied, the wait is added to a list. Slots are better, because a list keeps ended waits in
+ * memory until the next sweep.
  *
  * <p>No wait is missed: {@code add} adds the wait and then reads {@code SCHEDULED}, while the sweep
  * clears {@code SCHEDULED} and then reads the slots and lists.
@@ -23,17 +24,18 @@ final class LongWaitSweep {
   static final Duration PERIOD = Duration.ofMillis(10);
   private static final int STRIPES = 16; // a power of two
   private static final int SLOTS_IN_STRIPE = 16; // a cache line
-  // null -> a wait, by the waiting thread; a wait -> null, by the waiting thread or the sweep
+  // null -> a wait, by the thread that adds it; a wait -> null, by the waiting thread or the sweep
   private static final AtomicReferenceArray<SweepEntry> SLOTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
   // one list for each stripe, at its first element; threads push, the sweep takes all
   private static final AtomicReferenceArray<SweepEntry> LISTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
   private static final AtomicBoolean SCHEDULED = new AtomicBoolean();
   private static final Rescuable RETRIER = LongWaitSweep::scheduleOrRescue;
-  private static final Runnable SWEEP = LongWaitSweep::run; // linked while there is memory
+  // made when the class is initialized, because linking the method reference allocates memory
+  private static final Runnable SWEEP = LongWaitSweep::run;
 
   abstract static class SweepEntry {
     private SweepEntry next; // the next entry of a list
-    private int slot; // the index of the slot in which this may be; the waiting thread only
+    private int slot; // the index of the slot in which this may be; written by the thread that adds this
 
     /** Sets the timer, unless the wait has ended. */
     abstract void startTimer();
@@ -46,7 +48,7 @@ final class LongWaitSweep {
     schedule();
   }
 
-  /** Adds a wait that could not be ended for lack of memory. Throws nothing. */
+  /** Adds a wait that could not expire for lack of memory, to the next sweep. Throws nothing. */
   static void addQuietly(SweepEntry wait) {
     put(wait);
     scheduleOrRescue();

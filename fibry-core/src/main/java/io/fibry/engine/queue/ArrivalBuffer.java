@@ -8,11 +8,11 @@ import java.lang.invoke.VarHandle;
  * The entrance of a queue whose entries are taken in the order of their arrival. Senders add
  * entries without the monitor of the queue; a thread that holds the monitor collects them.
  *
- * <p>Entries are numbered: the number of the newest entry minus the number of departed entries is
- * the size of the queue. Each entry links to the entry before it, back to the last collected entry.
- * A sender enters by one compare-and-set of {@link #newest}. Each entry object is used once, and
- * the newest entry stays in memory. So if a sender finds the same newest entry again, no other
- * entry has entered in between.
+ * <p>Entries are numbered from 1. So the size of the queue is the number of its newest entry, minus
+ * the count of departed entries. Each entry links to the entry before it, back to the last
+ * collected entry. A sender enters by one compare-and-set of {@link #newest}. Each entry object is
+ * used once, and the newest entry stays in memory. So if a sender finds the same newest entry
+ * again, no other entry has entered in between.
  */
 final class ArrivalBuffer<E> {
   private static final int MAX_CHECKS = 64;

@@ -30,7 +30,7 @@ public final class RequestBody extends InputStream {
   private final boolean isChunked;
   private boolean hasBegun; // whether the handler has begun to read
   private boolean isExchangeOver; // whether the exchange is over, so that the body cannot be read
-  private boolean isBetweenChunks; // whether a chunk has begun, so that its line end comes before the next chunk
+  private boolean hasReadChunkHead; // whether a chunk has begun, so that CR LF comes before the next head
   private boolean isLastChunk; // whether no further chunk follows the current bytes
   private long remaining; // unread bytes of the body, or of the current chunk
   private long chunkAllowance; // bytes that further chunks may have
@@ -118,7 +118,7 @@ public final class RequestBody extends InputStream {
   }
 
   private void readChunkHead() throws IOException {
-    if (isBetweenChunks) requireLineEnd(next());
+    if (hasReadChunkHead) requireLineEnd(next());
     long size = 0;
     int digits = 0;
     int c;
@@ -133,7 +133,7 @@ public final class RequestBody extends InputStream {
       throw new RequestRefusedException(413, "a body of more than " + settings.maxBody() + " bytes");
     chunkAllowance -= size;
     remaining = size;
-    isBetweenChunks = true;
+    hasReadChunkHead = true;
     if (size > 0) return;
     isLastChunk = true;
     for (c = next(); c != '\r'; c = next()) skipTrailer(c);

@@ -12,7 +12,8 @@ import java.util.Arrays;
 
 /**
  * Reads the messages of a client from its frames. Input that RFC 6455 does not allow is refused at
- * the first invalid byte. The announced length of a frame alone takes at most 8 kB of memory.
+ * the first invalid byte, or at the end of a control frame. A frame that only announces a great
+ * length makes the reader allocate at most 8 kB; the reader allocates more as bytes arrive.
  */
 final class WebSocketReader extends ClientReader<WebSocketMessage> {
 

@@ -195,7 +195,7 @@ class ActorLeakTest {
   void handledMessagesAreCollectedWhileLongMessageRuns() {
     var gate = new Gate();
     var actor = ActorSystem.anonymous().newActor((Object message) -> {
-      if (message instanceof Gate openedGate) openedGate.pass();
+      if (message instanceof Gate receivedGate) receivedGate.pass();
     });
     var probes = Stream.generate(() -> new WeakReference<>(send(actor))).limit(100).toList();
 

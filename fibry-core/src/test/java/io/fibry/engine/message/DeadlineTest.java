@@ -238,7 +238,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void limitOfFutureRequestLimitsNestedAsk() {
+  void limitOfSendMessageReturnLimitsNestedAsk() {
     a.sendMessageReturn(askLater(() -> b.ask(Job.act("slow", DeadlineTest::hang))), SECOND);
     Job.awaitWaits(a);
 

@@ -13,8 +13,8 @@ import java.util.UUID;
  * The stored form of a waiting message.
  *
  * @param every the period of a repeating reminder; empty for other messages
- * @param failed why the message was parked; empty if it was not. A due message with a failure was
- * discarded by an operator
+ * @param failed why the message was parked; empty if it was not. A parked message is never due. So
+ * an operator has discarded a message that has a failure and is due
  * @param context the text that the context propagators of its sender wrote; empty if none
  */
 public record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, Optional<String> context) {
@@ -95,7 +95,7 @@ public record Mail(byte[] message, Optional<Duration> every, Optional<Failed> fa
     return message.id().startsWith(PARKED_PREFIX) && message.due().equals(Store.PendingMessage.NEVER);
   }
 
-  /** Returns the id that a message had before it was parked. */
+  /** Returns the id of a message without the mark of a parked message. */
   public static String originalId(String id) {
     return id.startsWith(PARKED_PREFIX) ? id.substring(PARKED_PREFIX.length()) : id;
   }

@@ -16,12 +16,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the ends of pools that run on senders' threads. Every message has one outcome, every
- * request completes, every state is closed, and the pool ends.
+ * Tests pools that run on senders' threads, and their ends. Every message has one outcome, every
+ * request completes, and every state of a pool that ends is closed.
  *
  * <p>The tests fail if an ending worker counts a message as handled while a sender is passing this
- * message to it. They also fail if a worker ends at a pill that overtook a message, or if a sender
- * misses the end in the middle of a hand-over.
+ * message to it. They also fail if a worker ends at a pill that overtook a message, or if the pool
+ * ends while a sender hands a message over, and the sender does not notice.
  */
 @Tag("lincheck")
 class PoolTest {

@@ -7,8 +7,8 @@ import io.fibry.simulation.tap.MachineLookup;
 /**
  * A context propagator that calls the simulation at each send and at each handling of a message. At
  * a send, other threads may run first, and a fault may kill an actor. While a message is handled,
- * the thread belongs to the failure domain of the actor. The context is the name of the sender in
- * the trace.
+ * the thread belongs to the failure domain of the actor. The captured context is the name that the
+ * trace gives to the sender.
  */
 final class MessageProbe implements ContextPropagator<String> {
   private final SimulationRun run;

@@ -71,7 +71,7 @@ final class TableStore extends JdbcStore {
   @Override
   public LoadedActor load(ActorId actor) {
     await(actor);
-    ViewOffset.kindOf(actor).ifPresent(historyCleaner::onViewMoved); // an earlier process may have left turns
+    ViewOffset.kindOf(actor).ifPresent(historyCleaner::onViewMoved); // an earlier process may not have deleted turns
     return read(actor,
         () -> database.commit(dialect, connection -> StoreTransactions.load(connection, dialect, actor)));
   }
@@ -187,11 +187,11 @@ final class TableStore extends JdbcStore {
   }
 
   /**
-   * Reads the turns behind an offset. First checks, on the same connection, that the turn at the
+   * Reads the turns after an offset. First checks, on the same connection, that the turn at the
    * offset was not lost. After a failover to a replica that was behind, the numbers of lost
    * transactions are used again. New turns could then be stored before the offset, and would be
-   * skipped. A view may have stored the offset of a lost turn after the failover, so the check
-   * concerns the start of a history, too.
+   * skipped. The first page of a history is checked, too: a view may have read a turn before the
+   * failover, and stored the offset after it.
    */
   List<StoredTurn> history(String kind, TableOffset offset) throws InterruptedException {
     return readerPool.read("the history of kind '" + kind + "'", checked(() -> database.read(connection -> {

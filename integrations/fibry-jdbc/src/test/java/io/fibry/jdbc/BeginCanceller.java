@@ -47,7 +47,7 @@ final class BeginCanceller implements AutoCloseable {
     mustCancel = () -> random.nextDouble() < probability;
   }
 
-  /** Cancels no more BEGIN statements. */
+  /** Cancels no more BEGIN statements. Cancellations that are pending still take place. */
   void stop() {
     mustCancel = () -> false;
   }

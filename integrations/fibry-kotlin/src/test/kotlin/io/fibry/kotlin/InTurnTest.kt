@@ -54,18 +54,18 @@ class InTurnTest {
    * Starts a coroutine that is dispatched to [dispatcher], and notes the thread on which it
    * continues.
    */
-  private fun CoroutineScope.comesTo(dispatcher: CoroutineDispatcher, goesOn: ConcurrentLinkedQueue<String>): Job =
+  private fun CoroutineScope.startOn(dispatcher: CoroutineDispatcher, threadNames: ConcurrentLinkedQueue<String>): Job =
     launch(dispatcher, CoroutineStart.UNDISPATCHED) {
       try {
         yield()
       } finally {
-        goesOn += Thread.currentThread().name
+        threadNames += Thread.currentThread().name
       }
     }
 
-  private fun assertCancelledOnIO(job: Job, goesOn: Collection<String>) {
+  private fun assertCancelledOnIO(job: Job, threadNames: Collection<String>) {
     assertTrue(job.isCancelled)
-    assertTrue(goesOn.single().startsWith("DefaultDispatcher-worker"), goesOn.toString())
+    assertTrue(threadNames.single().startsWith("DefaultDispatcher-worker"), threadNames.toString())
   }
 
   @Test
@@ -107,12 +107,12 @@ class InTurnTest {
   @ParameterizedTest
   @ValueSource(strings = ["pill", "ask", "kill", "close"])
   fun pendingCoroutineIsCancelledOnIoWhenActorEnds(end: String) = coroutineTest {
-    val goesOn = ConcurrentLinkedQueue<String>()
+    val threadNames = ConcurrentLinkedQueue<String>()
     val actor = actor()
     actor.sendMessage(1)
     eventually { gate.isEntered }
     if (end == "pill") actor.sendPoisonPill() // the actor accepts messages until it reaches the pill
-    val job = comesTo(actor.inTurn(), goesOn)
+    val job = startOn(actor.inTurn(), threadNames)
     val closing = async(Dispatchers.FIBER) {
       when (end) {
         "ask" -> actor.askExit()
@@ -124,21 +124,21 @@ class InTurnTest {
     job.join()
     closing.await()
 
-    assertCancelledOnIO(job, goesOn)
+    assertCancelledOnIO(job, threadNames)
   }
 
   @Test
   fun coroutineIsCancelledOnIoWhenMailboxRefusesIt() = coroutineTest {
-    val goesOn = ConcurrentLinkedQueue<String>()
+    val threadNames = ConcurrentLinkedQueue<String>()
     val full = actor(Mailbox.bounded(1, Overflow.REJECT))
     full.sendMessage(1)
     eventually { gate.isEntered }
     full.sendMessage(2)
 
-    val job = comesTo(full.inTurn(), goesOn)
+    val job = startOn(full.inTurn(), threadNames)
     job.join()
 
-    assertCancelledOnIO(job, goesOn)
+    assertCancelledOnIO(job, threadNames)
   }
 
   @Test
@@ -146,7 +146,7 @@ class InTurnTest {
     val dropping = actor(Mailbox.bounded(1, Overflow.DROP_OLDEST))
     dropping.sendMessage(1)
     eventually { gate.isEntered }
-    val job = comesTo(dropping.inTurn(), ConcurrentLinkedQueue())
+    val job = startOn(dropping.inTurn(), ConcurrentLinkedQueue())
 
     for (n in 2..10) dropping.sendMessage(n)
     gate.open()
@@ -157,7 +157,7 @@ class InTurnTest {
 
   @Test
   fun coroutineIsCancelledOnIoWhenResidentDispatcherIsClosed() = coroutineTest {
-    val goesOn = ConcurrentLinkedQueue<String>()
+    val threadNames = ConcurrentLinkedQueue<String>()
     val dispatcher = Strategy.THREAD.asCoroutineDispatcher()
     val before = async(dispatcher) {
       gate.pass()
@@ -166,31 +166,31 @@ class InTurnTest {
     eventually { gate.isEntered }
     dispatcher.close()
 
-    val behind = comesTo(dispatcher, goesOn) // accepted, because the thread has not reached the pill that ends it
+    val behind = startOn(dispatcher, threadNames) // accepted, because the thread has not reached the pill that ends it
     gate.open()
     behind.join()
 
     assertEquals("ran", before.await())
-    assertCancelledOnIO(behind, goesOn)
-    goesOn.clear()
-    val after = comesTo(dispatcher, goesOn)
+    assertCancelledOnIO(behind, threadNames)
+    threadNames.clear()
+    val after = startOn(dispatcher, threadNames)
     after.join()
-    assertCancelledOnIO(after, goesOn)
+    assertCancelledOnIO(after, threadNames)
   }
 
   @Test
   fun coroutineIsCancelledOnIoWhenTaskEndsActor() = coroutineTest {
-    val goesOn = ConcurrentLinkedQueue<String>()
+    val threadNames = ConcurrentLinkedQueue<String>()
     val stopping = scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActor(Handler<Int> { gate.pass() })
     stopping.sendMessage(1)
     eventually { gate.isEntered }
     stopping.execute { throw StackOverflowError("not a real one") }
-    val job = comesTo(stopping.inTurn(), goesOn)
+    val job = startOn(stopping.inTurn(), threadNames)
 
     gate.open()
     job.join()
 
-    assertCancelledOnIO(job, goesOn)
+    assertCancelledOnIO(job, threadNames)
   }
 
   /** The actor ends at a random moment. Every coroutine ends, and cleans up once. */

@@ -56,7 +56,7 @@ final class SerialExecutor<E extends CompletableFuture<?>> {
   private static void fail(CompletableFuture<?> task, Throwable failure) {
     while (!task.isDone()) try {
       task.completeExceptionally(failure);
-    } catch (Throwable noMemory) { // if it was not a callback that failed, the next try follows
+    } catch (Throwable noMemory) { // if only a callback threw, the task is done, and the loop ends
       Thread.onSpinWait();
     }
   }
