@@ -10,7 +10,7 @@ import java.util.Arrays;
  * file after the other. Used by one thread.
  */
 public final class FileWindow {
-  private static final int MIN_SIZE = 1 << 21; // bytes
+  private static final int USUAL_SIZE = 1 << 21; // bytes, unless the file is smaller or a frame is larger
   private static final byte[] ZEROS = new byte[1 << 16];
 
   private final StorageDirectory disk;
@@ -59,7 +59,8 @@ public final class FileWindow {
   private void move(int offset, int neededBytes) throws IOException {
     int keptBytes = offset < begin ? 0 : Math.max(0, end - offset);
     var oldBytes = bytes;
-    if (bytes.length < neededBytes) bytes = new byte[Math.max(neededBytes, Math.min(size, MIN_SIZE))];
+    int targetSize = Math.max(neededBytes, Math.min(size, USUAL_SIZE));
+    if (bytes.length < targetSize) bytes = new byte[targetSize];
     System.arraycopy(oldBytes, keptBytes == 0 ? 0 : offset - begin, bytes, 0, keptBytes);
     var newBytes = ByteBuffer.wrap(bytes, keptBytes, Math.min(bytes.length, size - offset) - keptBytes);
     disk.read(name, offset + (long) keptBytes, newBytes);
