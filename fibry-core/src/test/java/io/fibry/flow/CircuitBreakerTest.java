@@ -337,8 +337,8 @@ class CircuitBreakerTest {
         for (int round = 0; round < 20_000; round++, rounds.increment()) {
           long period = circuit.enter(time.getAndIncrement() / 8);
           if (period == CircuitState.REFUSED) continue;
-          // A call of the closed period may see the half-open state of a later period. At most three
-          // of four threads have such a call, because the fourth has changed the state.
+          // A call of the closed period may see the half-open state of a later period. At most
+          // three of four threads have such a call, because the fourth has changed the state.
           boolean isProbe = circuit.state() == State.HALF_OPEN;
           var probeCount = probesByPeriod.computeIfAbsent(period, number -> new AtomicInteger());
           if (isProbe && probeCount.incrementAndGet() > 3) faults.add("too many probes");
