@@ -50,12 +50,13 @@ public abstract class HistoryCursor implements Store.History {
 
   @Override
   public final List<Store.StoredTurn> take() throws InterruptedException {
-    for (long pauseMillis = FIRST_PAUSE_MILLIS;; pauseMillis = Math.min(pauseMillis * 2, maxPauseMillis)) {
+    for (long pauseMillis = FIRST_PAUSE_MILLIS;; pauseMillis *= 2) {
+      pauseMillis = Math.min(pauseMillis, maxPauseMillis); // bounded here, so that it cannot overflow
       wakeUps.drainPermits();
       var turns = read();
       if (!turns.isEmpty()) return turns;
       if (maxPauseMillis == 0) wakeUps.acquire();
-      else if (wakeUps.tryAcquire(Math.min(pauseMillis, maxPauseMillis), TimeUnit.MILLISECONDS))
+      else if (wakeUps.tryAcquire(pauseMillis, TimeUnit.MILLISECONDS))
         pauseMillis = FIRST_PAUSE_MILLIS;
     }
   }

@@ -10,8 +10,7 @@ import io.fibry.store.spi.PendingWrite;
 import io.fibry.store.spi.WriteInbox;
 import io.fibry.text.Lines;
 import java.sql.SQLException;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.ArrayDeque;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
@@ -38,10 +37,10 @@ final class BatchWriter {
   private final Consumer<WriteBatch> onCommit; // called after each commit
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-jdbc").unstarted(this::run);
   private final WriteInbox<PendingWrite<?>> inbox;
-  // The entries of the next commit; used by the writing thread only, as the next field. The list
-  // never grows, so that no entry is lost if memory is short.
-  private final List<PendingWrite<?>> batch = new ArrayList<>(MAX_ENTRIES);
-  private int settledCount; // how many entries of the batch were completed or refused
+  // The entries of the next commit that were neither completed nor refused; used by the writing
+  // thread only, as the next field. The queue never grows, so that no entry is lost if memory is
+  // short.
+  private final ArrayDeque<PendingWrite<?>> batch = new ArrayDeque<>(MAX_ENTRIES);
   private boolean isFailing; // whether the last commit failed
 
   /** @param maxPendingBytes max bytes of entries that are being stored; further senders wait */
@@ -102,29 +101,28 @@ final class BatchWriter {
       batch.add(inbox.poll());
     }
     try {
-      if (!batch.isEmpty()) store(batch);
+      if (!batch.isEmpty()) storeBatch();
     } catch (Throwable failure) { // the other entries may be stored
-      while (settledCount < batch.size()) refuse(batch.get(settledCount++), failure);
+      refuseAll(failure);
     } finally {
       batch.clear();
-      settledCount = 0;
     }
   }
 
-  private void store(List<PendingWrite<?>> entries) {
-    if (entries.stream().allMatch(WriteBarrier.class::isInstance)) {
-      while (settledCount < entries.size()) complete(entries.get(settledCount++), null); // barriers store no rows
+  private void storeBatch() {
+    if (batch.stream().allMatch(WriteBarrier.class::isInstance)) {
+      completeAll(null); // barriers store no rows
       return;
     }
     WriteBatch stored;
     try {
-      stored = database.commit(dialect, connection -> WriteBatch.of(entries, dialect, connection));
+      stored = database.commit(dialect, connection -> WriteBatch.of(batch, dialect, connection));
     } catch (Throwable failure) {
-      fail(entries, failure);
+      failAll(failure);
       return;
     }
     logRecovered();
-    while (settledCount < entries.size()) complete(entries.get(settledCount++), stored);
+    completeAll(stored);
     try {
       onCommit.accept(stored);
     } catch (Throwable listenerFailure) { // such as an OutOfMemoryError
@@ -133,6 +131,10 @@ final class BatchWriter {
   }
 
   /** @param stored null if all entries are barriers */
+  private void completeAll(WriteBatch stored) {
+    for (var entry = batch.poll(); entry != null; entry = batch.poll()) complete(entry, stored);
+  }
+
   private void complete(PendingWrite<?> entry, WriteBatch stored) {
     inbox.release(entry);
     try {
@@ -146,7 +148,7 @@ final class BatchWriter {
 
   // ---- failures
 
-  private void fail(List<PendingWrite<?>> entries, Throwable failure) {
+  private void failAll(Throwable failure) {
     logFailing(failure);
     var reason = failure;
     try {
@@ -154,7 +156,7 @@ final class BatchWriter {
     } catch (Throwable noMemory) {
       // the failure itself is given to the entries
     }
-    while (settledCount < entries.size()) refuse(entries.get(settledCount++), reason);
+    refuseAll(reason);
   }
 
   private StoreException refusal(Throwable failure) {
@@ -167,9 +169,11 @@ final class BatchWriter {
     return new StoreWriteException(storeName + " could not write: " + Lines.message(failure), failure);
   }
 
-  private void refuse(PendingWrite<?> entry, Throwable reason) {
-    inbox.release(entry);
-    notifyRefused(entry, reason);
+  private void refuseAll(Throwable reason) {
+    for (var entry = batch.poll(); entry != null; entry = batch.poll()) {
+      inbox.release(entry);
+      notifyRefused(entry, reason);
+    }
   }
 
   private static void notifyRefused(PendingWrite<?> entry, Throwable reason) {

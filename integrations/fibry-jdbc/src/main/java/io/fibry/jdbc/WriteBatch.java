@@ -12,6 +12,7 @@ import io.fibry.store.spi.PendingWrite;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -56,7 +57,8 @@ final class WriteBatch {
     this.connection = connection;
   }
 
-  static WriteBatch of(List<PendingWrite<?>> entries, SqlDialect dialect, Connection connection) throws SQLException {
+  static WriteBatch of(Collection<PendingWrite<?>> entries, SqlDialect dialect, Connection connection)
+      throws SQLException {
     var batch = new WriteBatch(dialect, connection);
     var turnsByLife = groupByLife(entries);
     if (!turnsByLife.isEmpty()) batch.checkLives(turnsByLife);
@@ -77,7 +79,7 @@ final class WriteBatch {
   // ---- turns
 
   /** Returns the turns of each life, up to the first gap. Turns after a gap are refused. */
-  private static Map<LifeKey, List<PendingWrite.TurnWrite>> groupByLife(List<PendingWrite<?>> entries) {
+  private static Map<LifeKey, List<PendingWrite.TurnWrite>> groupByLife(Collection<PendingWrite<?>> entries) {
     var turnsByLife = new LinkedHashMap<LifeKey, List<PendingWrite.TurnWrite>>();
     for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite write) {
       var actor = write.turn().actor();
@@ -104,7 +106,7 @@ final class WriteBatch {
     }
   }
 
-  private void storeTurns(List<PendingWrite<?>> entries) throws SQLException {
+  private void storeTurns(Collection<PendingWrite<?>> entries) throws SQLException {
     var lastFullState = new HashMap<Store.ActorId, Long>(); // number of the turn that replaces earlier turns
     for (var entry : entries) if (entry instanceof PendingWrite.TurnWrite write && hasStored(write)) {
       ViewOffset.kindOf(write.turn().actor()).ifPresent(kindsWithMovedViews::add);
@@ -149,7 +151,7 @@ final class WriteBatch {
 
   // ---- messages
 
-  private void storeMessages(List<PendingWrite<?>> entries) throws SQLException {
+  private void storeMessages(Collection<PendingWrite<?>> entries) throws SQLException {
     for (var entry : entries) {
       if (entry instanceof PendingWrite.TurnWrite write && hasStored(write)) {
         write.turn().handledIds().forEach(id -> removeHandled(MessageRowKey.of(write.turn().actor(), id)));
@@ -210,7 +212,7 @@ final class WriteBatch {
 
   // ---- snapshots
 
-  private void storeSnapshots(List<PendingWrite<?>> entries) throws SQLException {
+  private void storeSnapshots(Collection<PendingWrite<?>> entries) throws SQLException {
     var lastSnapshots = new LinkedHashMap<Store.ActorId, Store.Turn>();
     for (var entry : entries)
       if (entry instanceof PendingWrite.SnapshotWrite write) lastSnapshots.put(write.turn().actor(), write.turn());

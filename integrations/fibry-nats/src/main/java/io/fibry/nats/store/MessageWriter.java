@@ -117,20 +117,26 @@ final class MessageWriter {
     for (int i = 0; i < writes.size(); i++) {
       var write = writes.get(i);
       var outcome = outcomes.get(i);
-      if (outcome == NO_ANSWER && isOvertaken(i, writes, outcomes)) {
+      boolean isRetryable = outcome instanceof WriteOutcome.RetryableFailure;
+      boolean isOvertaken = isRetryable && isOvertaken(i, writes, outcomes);
+      if (isOvertaken && outcome == NO_ANSWER) {
         unansweredWrites.add(write);
         continue;
       }
-      if (outcome instanceof WriteOutcome.RetryableFailure && !isOvertaken(i, writes, outcomes)) {
+      if (isRetryable && !isOvertaken) {
         Thread.interrupted(); // a callback of a completed task may have set the interrupt
         outcome = log.retryUntilSettled(write.repeated, outcome, deadline);
       }
-      for (var unanswered : unansweredWrites)
-        if (unanswered.task.senderThread() == write.task.senderThread())
-          settle(unanswered.task, unanswered.first.getNow(NO_ANSWER));
-      unansweredWrites.removeIf(unanswered -> unanswered.task.senderThread() == write.task.senderThread());
+      unansweredWrites.removeIf(unanswered -> settleBefore(write, unanswered));
       settle(write.task, outcome);
     }
+  }
+
+  /** Settles an unanswered message if the next message has the same sender. Returns whether it has. */
+  private boolean settleBefore(MessageAttempt next, MessageAttempt unanswered) {
+    if (unanswered.task.senderThread() != next.task.senderThread()) return false;
+    settle(unanswered.task, unanswered.first.getNow(NO_ANSWER));
+    return true;
   }
 
   /** Returns whether a retry could store the message behind a later message of the same sender. */
