@@ -187,8 +187,8 @@ class ContractEndingTest {
   void handledRequestFailsWhenHandlerIsCutOff(Variant variant) {
     var actor = interruptIgnoringActor(variant);
     var gate = new Gate();
-    var answer = new CompletableFuture<Throwable>();
-    Patience.startFiber(() -> assertThrows(Throwable.class, () -> actor.ask(gate)), answer);
+    CompletableFuture<Throwable> answer =
+        Patience.callOnFiber(() -> assertThrows(Throwable.class, () -> actor.ask(gate)));
     Patience.await(gate.entered);
 
     actor.kill();

@@ -165,8 +165,8 @@ class RequestsTest {
   void timeoutTextSaysThatHandlingHadBegun() {
     var actor = Echo.actor(scope.anonymous());
     var gate = new Gate();
-    var thrown = new CompletableFuture<Throwable>();
-    Patience.startFiber(() -> assertThrows(Throwable.class, () -> actor.ask(gate, Duration.ofSeconds(5))), thrown);
+    CompletableFuture<Throwable> thrown =
+        Patience.callOnFiber(() -> assertThrows(Throwable.class, () -> actor.ask(gate, Duration.ofSeconds(5))));
     Patience.await(gate.entered);
 
     Patience.eventually(() -> {
@@ -183,8 +183,8 @@ class RequestsTest {
   void askWithoutLimitUsesScopeLimit() {
     var actor = Echo.actor(Variants.scope(o -> o.withScheduler(clock).withAskLimit(Duration.ofMinutes(2))).anonymous());
     var gate = new Gate();
-    var failure = new CompletableFuture<Throwable>();
-    Patience.startFiber(() -> assertThrows(Throwable.class, () -> actor.ask(gate)), failure);
+    CompletableFuture<Throwable> failure =
+        Patience.callOnFiber(() -> assertThrows(Throwable.class, () -> actor.ask(gate)));
     Patience.await(gate.entered);
 
     Patience.eventually(() -> {

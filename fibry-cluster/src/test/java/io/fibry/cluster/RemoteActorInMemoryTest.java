@@ -31,8 +31,8 @@ class RemoteActorInMemoryTest extends RemoteActorContract {
             context.replyWhen(promise, new CompletableFuture<>());
             promiseMade.complete(true);
           }));
-      var answer = new CompletableFuture<Object>();
-      Patience.startFiber(() -> node.actor("till", Promise.class).ask(new Promise()), answer);
+      CompletableFuture<Object> answer =
+          Patience.callOnFiber(() -> node.actor("till", Promise.class).ask(new Promise()));
       Patience.value(promiseMade);
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       clock.advance(limit.minusMillis(100)); // the handling node times out 100 ms before the asker

@@ -40,18 +40,18 @@ class UnreadableTest {
 
       int lines = log.lines(UNREADABLE).size();
       assertTrue(lines <= seconds + 2, () -> lines + " lines in " + seconds + " s");
-      awaitUnreadableLine(log, () -> foreign.publish(WireMessage.oneWay("fb.flood.n.till", Map.of(), new byte[1])));
+      awaitLine(log, UNREADABLE, () -> foreign.publish(WireMessage.oneWay("fb.flood.n.till", Map.of(), new byte[1])));
     }
   }
 
   /**
-   * Sends more messages until a line is logged. If another test logged such a line, such lines are
-   * omitted for a second.
+   * Sends more messages until a line with the text is logged. If another test logged such a line,
+   * such lines are omitted for a second.
    */
-  private static void awaitUnreadableLine(Logged log, Runnable sending) {
+  private static void awaitLine(Logged log, String text, Runnable sending) {
     Patience.eventually(() -> {
       sending.run();
-      return !log.lines(UNREADABLE).isEmpty();
+      return !log.lines(text).isEmpty();
     });
   }
 
@@ -68,7 +68,7 @@ class UnreadableTest {
       long start = System.nanoTime();
       for (int i = 0; i < MESSAGES; i++) till.sendMessage(new Pay(7, List.of("x")));
       Patience.eventually(() -> scope.report().unhandled().values().stream().mapToLong(n -> n).sum() == MESSAGES);
-      awaitUnreadableLine(log, () -> till.sendMessage(new Pay(7, List.of("x"))));
+      awaitLine(log, UNREADABLE, () -> till.sendMessage(new Pay(7, List.of("x"))));
       var lines = log.lines(UNREADABLE);
       long seconds = (System.nanoTime() - start) / 1_000_000_000;
 
@@ -85,10 +85,8 @@ class UnreadableTest {
         var olderNode = Cluster.join("flood", network, options -> options.withNode("old").withScope(scope));
         var newerNode = Cluster.join("flood", network, options -> options.withNode("newer").withScope(scope))) {
       olderNode.topic("pays", Count.class).subscribeToLatest(count -> {});
-      Patience.eventually(() -> { // if another test logged such a line, such lines are omitted for a second
-        newerNode.topic("pays", Pay.class).publish(new Pay(7, List.of("x")));
-        return !log.lines("topic 'pays' got news that cannot be read; sent by node 'newer'").isEmpty();
-      });
+      awaitLine(log, "topic 'pays' got news that cannot be read; sent by node 'newer'",
+          () -> newerNode.topic("pays", Pay.class).publish(new Pay(7, List.of("x"))));
     }
   }
 }

@@ -191,8 +191,8 @@ class MultiAskTest {
    * Returns the time-out exception of the question. Advances the clock once the condition is true.
    */
   private AskTimeoutException awaitTimeout(Callable<?> question, BooleanSupplier condition) {
-    var timeout = new CompletableFuture<AskTimeoutException>();
-    Patience.startFiber(() -> assertThrows(AskTimeoutException.class, question::call), timeout);
+    CompletableFuture<AskTimeoutException> timeout =
+        Patience.callOnFiber(() -> assertThrows(AskTimeoutException.class, question::call));
     Patience.eventually(condition);
     Patience.eventually(() -> {
       clock.advance(LIMIT);

@@ -155,9 +155,8 @@ class FsmPostponeTest {
   void postponedRequestExpiresAtItsLimit() {
     try (var doors = new DoorFixture(Strategy.FIBER)) {
       var door = postponingMachine().newActor(doors.scope.anonymous());
-      var timeout = new CompletableFuture<AskTimeoutException>();
-      Patience.startFiber(
-          () -> assertThrows(AskTimeoutException.class, () -> door.ask(new Unlock(1), Duration.ofSeconds(1))), timeout);
+      CompletableFuture<AskTimeoutException> timeout = Patience.callOnFiber(
+          () -> assertThrows(AskTimeoutException.class, () -> door.ask(new Unlock(1), Duration.ofSeconds(1))));
 
       Patience.eventually(() -> {
         doors.clock.advance(Duration.ofSeconds(1));

@@ -96,8 +96,8 @@ class DownloaderContractTest {
       }
     })) {
       var downloader = downloader(strategy, o -> o);
-      var failure = new CompletableFuture<Exception>();
-      Patience.startFiber(() -> assertThrows(Exception.class, () -> downloader.ask(web.uri("/"))), failure);
+      CompletableFuture<Exception> failure =
+          Patience.callOnFiber(() -> assertThrows(Exception.class, () -> downloader.ask(web.uri("/"))));
       Patience.await(requestArrived);
 
       downloader.kill();

@@ -227,9 +227,9 @@ class DownloaderTest {
     try (var web = new ScriptedWebServer((head, out) -> sendSlowly(out, steps));
         var manualScope = scope.openScope("by hand", o -> o.withScheduler(clock))) {
       var askedDownloader = Downloader.open(manualScope.anonymous(), o -> o);
-      var timeout = new CompletableFuture<AskTimeoutException>();
-      Patience.startFiber(() -> assertThrows(AskTimeoutException.class,
-          () -> askedDownloader.ask(web.uri("/"), Duration.ofSeconds(5))), timeout);
+      CompletableFuture<AskTimeoutException> timeout =
+          Patience.callOnFiber(() -> assertThrows(AskTimeoutException.class,
+              () -> askedDownloader.ask(web.uri("/"), Duration.ofSeconds(5))));
       Patience.eventually(() -> steps.get() > 0);
 
       clock.manual.advance(Duration.ofSeconds(5));

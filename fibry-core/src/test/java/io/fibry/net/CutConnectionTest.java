@@ -72,8 +72,7 @@ class CutConnectionTest {
       assertEquals(PARTIAL_RESPONSE, new String(in.readNBytes(PARTIAL_RESPONSE.length())));
 
       end(server, cause);
-      var result = new CompletableFuture<Boolean>();
-      Patience.startFiber(() -> isBroken(in), result);
+      CompletableFuture<Boolean> result = Patience.callOnFiber(() -> isBroken(in));
       Patience.eventually(() -> {
         if (!cause.equals("kill")) clock.advance(Duration.ofSeconds(1));
         return result.isDone();

@@ -13,7 +13,6 @@ import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -188,14 +187,7 @@ class HttpBadInputTest {
    * Returns the response of the server.
    */
   private String responseAfterLimit(String sent) {
-    var response = new CompletableFuture<String>();
-    Patience.startFiber(() -> {
-      try {
-        response.complete(RawClient.sendAndReadAll(server.port(), sent));
-      } catch (IOException failure) {
-        response.completeExceptionally(failure);
-      }
-    });
+    var response = Patience.callOnFiber(() -> RawClient.sendAndReadAll(server.port(), sent));
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
       return response.isDone();

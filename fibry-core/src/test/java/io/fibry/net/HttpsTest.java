@@ -154,8 +154,7 @@ class HttpsTest {
     try (var handshakingPeer = new Peer(server.port())) {
       handshakingPeer.send(new byte[] {22, 3, 1, 2, 0, 1});
 
-      var result = new CompletableFuture<Boolean>();
-      Patience.startFiber(() -> isCutOff(handshakingPeer), result);
+      CompletableFuture<Boolean> result = Patience.callOnFiber(() -> isCutOff(handshakingPeer));
       Patience.eventually(() -> {
         clock.manual.advance(Duration.ofSeconds(1));
         return result.isDone();

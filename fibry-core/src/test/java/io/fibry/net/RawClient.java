@@ -49,15 +49,7 @@ public final class RawClient implements AutoCloseable {
 
   /** Calls {@link #readToEnd} on another thread. */
   CompletableFuture<String> readToEndLater() {
-    var result = new CompletableFuture<String>();
-    Patience.startFiber(() -> {
-      try {
-        result.complete(readToEnd());
-      } catch (IOException failure) {
-        result.completeExceptionally(failure);
-      }
-    });
-    return result;
+    return Patience.callOnFiber(this::readToEnd);
   }
 
   /** Returns the next response, whose body has the length in Content-Length. */

@@ -86,8 +86,7 @@ class StalledUploadsJvmTest {
    * read the body of a refused client.
    */
   private static CompletableFuture<String> stallUpload(RawClient client) {
-    var response = new CompletableFuture<String>();
-    Patience.startFiber(() -> {
+    CompletableFuture<String> response = Patience.callOnFiber(() -> {
       try {
         client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + BODY + "\r\n\r\n");
         client.send("x".repeat(BODY - 1));
@@ -99,7 +98,7 @@ class StalledUploadsJvmTest {
       } catch (IOException reset) { // a reset may overtake the response
         return "";
       }
-    }, response);
+    });
     return response;
   }
 }

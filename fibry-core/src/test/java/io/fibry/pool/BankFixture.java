@@ -113,8 +113,8 @@ final class BankFixture implements AutoCloseable {
    * Returns the time-out exception of the question. Advances the clock while the question waits.
    */
   AskTimeoutException awaitTimeout(Duration limit, Callable<?> question) {
-    var timeout = new CompletableFuture<AskTimeoutException>();
-    Patience.startFiber(() -> assertThrows(AskTimeoutException.class, question::call), timeout);
+    CompletableFuture<AskTimeoutException> timeout =
+        Patience.callOnFiber(() -> assertThrows(AskTimeoutException.class, question::call));
     Patience.eventually(() -> {
       clock.advance(limit);
       return timeout.isDone();

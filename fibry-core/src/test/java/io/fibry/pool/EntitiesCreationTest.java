@@ -18,7 +18,6 @@ import io.fibry.testing.Gate;
 import io.fibry.testing.Promise;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -48,19 +47,13 @@ class EntitiesCreationTest {
     return entities.get();
   }
 
-  private static <T> CompletableFuture<T> callOnFiber(Callable<T> code) {
-    var result = new CompletableFuture<T>();
-    Patience.startFiber(code, result);
-    return result;
-  }
-
   @Test
   void otherCallersWaitForBirthAndGetSameActor() {
     var accounts = openWithSlowBirth();
-    var firstSend = callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    var firstSend = Patience.callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
-    var secondSend = callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(2)));
-    var balance = callOnFiber(() -> accounts.actor("ada").ask(new Balance()));
+    var secondSend = Patience.callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(2)));
+    var balance = Patience.callOnFiber(() -> accounts.actor("ada").ask(new Balance()));
 
     gate.open();
 
@@ -76,7 +69,7 @@ class EntitiesCreationTest {
       if (name.equals("ada")) gate.passUninterruptibly();
       return bank.newAccount(name);
     }));
-    callOnFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)));
+    Patience.callOnFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
 
     assertEquals(0, entities.get().actor("bob").ask(new Balance()));
@@ -91,7 +84,7 @@ class EntitiesCreationTest {
       gate.passUninterruptibly();
       throw failure;
     }));
-    var firstSend = callOnFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)));
+    var firstSend = Patience.callOnFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
     var waiterFailure = new CompletableFuture<Throwable>();
     var waiter = Patience.startFiber(() -> assertThrows(IllegalStateException.class,
@@ -165,8 +158,8 @@ class EntitiesCreationTest {
       return bank.newAccount(name);
     }));
 
-    var ada = callOnFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)));
-    var bob = callOnFiber(() -> entities.get().actor("bob").sendMessage(new Pay(1)));
+    var ada = Patience.callOnFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)));
+    var bob = Patience.callOnFiber(() -> entities.get().actor("bob").sendMessage(new Pay(1)));
 
     Patience.eventually(() -> ada.isDone() && bob.isDone());
     assertTrue(ada.isCompletedExceptionally() && bob.isCompletedExceptionally());
@@ -176,7 +169,7 @@ class EntitiesCreationTest {
   @Test
   void interruptedWaitForBirthSendsDeadLetterAndKeepsFlag() {
     var accounts = openWithSlowBirth();
-    var firstSend = callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    var firstSend = Patience.callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
 
     Thread.currentThread().interrupt();
@@ -197,7 +190,7 @@ class EntitiesCreationTest {
   @Test
   void askWaitsForBirthNoLongerThanItsLimit() {
     var accounts = openWithSlowBirth();
-    callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    Patience.callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
 
     var limit = Duration.ofMillis(20);
@@ -211,7 +204,7 @@ class EntitiesCreationTest {
   @Test
   void futureWaitsForBirthNoLongerThanItsLimit() {
     var accounts = openWithSlowBirth();
-    callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    Patience.callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
 
     assertLimitCoversWait(accounts.actor("ada"));
@@ -230,7 +223,7 @@ class EntitiesCreationTest {
 
   private void assertLimitCoversWait(Actor<Order> address) {
     var limit = Duration.ofMillis(20);
-    var answer = callOnFiber(() -> address.sendMessageReturn(new Balance(), limit));
+    var answer = Patience.callOnFiber(() -> address.sendMessageReturn(new Balance(), limit));
     Patience.eventually(() -> {
       bank.clock.advance(limit);
       return answer.isDone();
@@ -252,7 +245,7 @@ class EntitiesCreationTest {
     Patience.await(gate.entered);
     var limit = Duration.ofHours(1);
 
-    var answer = callOnFiber(() -> bank.ada().sendMessageReturn(new Balance(), limit));
+    var answer = Patience.callOnFiber(() -> bank.ada().sendMessageReturn(new Balance(), limit));
     Patience.eventually(() -> {
       bank.clock.advance(limit);
       return answer.isDone();
@@ -264,7 +257,7 @@ class EntitiesCreationTest {
   @Test
   void futureOfWaitingRequestIsAnsweredWithinItsLimit() {
     var accounts = openWithSlowBirth();
-    callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    Patience.callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
     var answer = new CompletableFuture<CompletableFuture<Integer>>();
     var asker =

@@ -278,8 +278,8 @@ class EntitiesEndTest {
       gate.passUninterruptibly();
       return bank.newAccount(name);
     }));
-    var sendResult = new CompletableFuture<Boolean>();
-    Patience.startFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)), sendResult);
+    CompletableFuture<Boolean> sendResult =
+        Patience.callOnFiber(() -> entities.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
 
     entities.get().sendPoisonPill();

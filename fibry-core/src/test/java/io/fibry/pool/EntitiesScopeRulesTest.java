@@ -105,8 +105,7 @@ class EntitiesScopeRulesTest {
   }
 
   private <T> CompletableFuture<T> callOnFiber(Callable<T> code) {
-    var result = new CompletableFuture<T>();
-    Patience.startFiber(code, result);
+    CompletableFuture<T> result = Patience.callOnFiber(code);
     return result;
   }
 

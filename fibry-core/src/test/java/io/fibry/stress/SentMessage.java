@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -112,8 +113,7 @@ public abstract class SentMessage<M extends SentMessage<M>> implements Request<M
 
   private void ask(Actor<? super M> actor, Duration limit) {
     try {
-      int answer = limit == null ? actor.ask(this) : actor.ask(this, limit);
-      if (answer != number) failure = new AssertionError("got the answer " + answer);
+      recordAnswer(limit == null ? actor.ask(this) : actor.ask(this, limit));
     } catch (Throwable thrown) {
       failure = thrown instanceof CancellationException && !Thread.currentThread().isInterrupted()
           ? new AssertionError("interrupted, and the interrupt flag is lost")
@@ -127,7 +127,17 @@ public abstract class SentMessage<M extends SentMessage<M>> implements Request<M
   public void settle() throws InterruptedException {
     if (future == null) return;
     StressRuns.runWithState(() -> StressRuns.awaitOutcome(future), this::toString);
-    failure = StressRuns.failure(future, number);
+    try {
+      recordAnswer(future.get());
+    } catch (ExecutionException thrown) {
+      failure = thrown.getCause();
+    } catch (CancellationException cancellation) {
+      failure = cancellation;
+    }
+  }
+
+  private void recordAnswer(int answer) {
+    if (answer != number) failure = new AssertionError("got the answer " + answer);
   }
 
   /**

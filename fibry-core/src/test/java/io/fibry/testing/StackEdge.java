@@ -5,7 +5,6 @@ import io.fibry.support.Patience;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.util.SplittableRandom;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
@@ -36,17 +35,7 @@ public final class StackEdge {
    * stack suffices for the code itself.
    */
   public static void runWhereParkFails(Runnable code) {
-    runWhereParkFails(levels -> {
-      var result = new CompletableFuture<Boolean>();
-      Thread.startVirtualThread(() -> {
-        try {
-          result.complete(runAtDepth(levels, code));
-        } catch (Throwable failure) {
-          result.completeExceptionally(failure);
-        }
-      });
-      return Patience.value(result);
-    });
+    runWhereParkFails(levels -> Patience.value(Patience.callOnFiber(() -> runAtDepth(levels, code))));
   }
 
   /** Calls the predicate with different numbers of levels until it returns true. */

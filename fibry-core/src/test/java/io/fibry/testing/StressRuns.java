@@ -3,8 +3,6 @@ package io.fibry.testing;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.util.SplittableRandom;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -49,21 +47,5 @@ public final class StressRuns {
   /** Waits until the future has a value or a failure. */
   public static void awaitOutcome(Future<?> future) {
     Patience.eventually(future + " has no outcome", future::isDone);
-  }
-
-  /**
-   * Waits for the answer. Returns null if the answer is the expected number, and otherwise a
-   * failure.
-   */
-  public static Throwable failure(Future<? extends Number> future, long expected) throws InterruptedException {
-    awaitOutcome(future);
-    try {
-      long answer = future.get().longValue();
-      return answer == expected ? null : new AssertionError("got the answer " + answer);
-    } catch (ExecutionException failure) {
-      return failure.getCause();
-    } catch (CancellationException cancellation) {
-      return cancellation;
-    }
   }
 }

@@ -186,14 +186,7 @@ class ManualClockTest {
   void waitForFutureEndsWhenClockReachesLimit() throws InterruptedException {
     var clock = new ManualScheduler();
     var pendingFuture = new CompletableFuture<String>();
-    var result = new CompletableFuture<Boolean>();
-    Patience.startFiber(() -> {
-      try {
-        result.complete(clock.awaitDone(pendingFuture, Duration.ofHours(1)));
-      } catch (InterruptedException interrupted) {
-        result.completeExceptionally(interrupted);
-      }
-    });
+    var result = Patience.callOnFiber(() -> clock.awaitDone(pendingFuture, Duration.ofHours(1)));
     Patience.eventually(() -> clock.untilNext().isPresent()); // the waiter has set its timer
     assertFalse(result.isDone());
     clock.advance(Duration.ofHours(1));

@@ -121,15 +121,10 @@ class TimerAtTest {
 
   @Test
   void sleepEndsAtItsTimeIfClockMovesBeforeTimerIsSet() {
-    var sleepEnd = new CompletableFuture<Void>();
     movedClock.moveBeforeNextTimer(seconds(4));
-    Thread.ofVirtual().start(() -> {
-      try {
-        movedClock.sleepUntil(nanosOf(10));
-        sleepEnd.complete(null);
-      } catch (Throwable failure) {
-        sleepEnd.completeExceptionally(failure);
-      }
+    var sleepEnd = Patience.callOnFiber(() -> {
+      movedClock.sleepUntil(nanosOf(10));
+      return null;
     });
     awaitMove(seconds(6));
 

@@ -56,7 +56,7 @@ abstract class DurableContract extends StoreFixture {
     var gate = new CountDownLatch(1);
     var ada = account("ada");
     var answer = ada.sendMessageReturn(new Withdraw(0));
-    var asker = Thread.ofVirtual().start(() -> CompletableFuture.allOf(answer).thenRun(() -> awaitGate(gate)));
+    var asker = Patience.startFiber(() -> CompletableFuture.allOf(answer).thenRun(() -> awaitGate(gate)));
 
     try {
       ada.sendMessage(new Deposit(2));

@@ -210,8 +210,7 @@ abstract class StoreContract {
   void historyReturnsTurnsStoredByAnotherStore() throws Exception {
     var writer = open();
     try (var history = open().history("account", "")) {
-      var turns = new CompletableFuture<List<Store.StoredTurn>>();
-      Patience.startFiber(history::take, turns);
+      CompletableFuture<List<Store.StoredTurn>> turns = Patience.callOnFiber(history::take);
       append(writer, turn(ADA, writer.load(ADA).life(), 1));
 
       assertEquals(1, Patience.value(turns).getFirst().number());

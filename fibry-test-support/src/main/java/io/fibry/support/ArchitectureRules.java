@@ -294,7 +294,7 @@ public abstract class ArchitectureRules {
 
   /** Returns whether other packages use neither the top-level type nor its nested types. */
   private static boolean isUnused(JavaClass type, JavaClasses types) {
-    return types.stream().filter(used -> used.equals(type) || used.getName().startsWith(type.getName() + "$"))
+    return types.stream().filter(used -> outermost(used).equals(type))
         .flatMap(used -> used.getDirectDependenciesToSelf().stream())
         .allMatch(use -> use.getOriginClass().getPackageName().equals(type.getPackageName()));
   }

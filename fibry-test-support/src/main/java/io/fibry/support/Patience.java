@@ -207,6 +207,13 @@ public final class Patience {
     }).start(code);
   }
 
+  /** Runs the code on a new virtual thread. Returns the future of its value or failure. */
+  public static <T> CompletableFuture<T> callOnFiber(Callable<T> code) {
+    var result = new CompletableFuture<T>();
+    startFiber(code, result);
+    return result;
+  }
+
   /** Runs the code on a new virtual thread, and completes the future with its value or failure. */
   public static <T> Thread startFiber(Callable<T> code, CompletableFuture<T> result) {
     return startFiber(() -> {

@@ -60,9 +60,7 @@ class InlineTest {
   }
 
   private static <T> T onVirtualThread(Callable<T> code) {
-    var result = new CompletableFuture<T>();
-    Patience.startFiber(code, result);
-    return Patience.value(result);
+    return Patience.value(Patience.callOnFiber(code));
   }
 
   @Promise("6.9")
@@ -211,8 +209,7 @@ class InlineTest {
       return Thread.currentThread();
     });
     var gate = new Gate();
-    var askThread = new CompletableFuture<Object>();
-    Patience.startFiber(() -> actor.ask(gate), askThread);
+    CompletableFuture<Object> askThread = Patience.callOnFiber(() -> actor.ask(gate));
     Patience.await(gate.entered);
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
 
@@ -227,8 +224,7 @@ class InlineTest {
     var hook = new Gate();
     var actor = threadReturningActor(inlineBuilder).closeOnExit(hook::pass);
     var gate = new Gate();
-    var answer = new CompletableFuture<Object>();
-    Patience.startFiber(() -> actor.ask(gate), answer);
+    CompletableFuture<Object> answer = Patience.callOnFiber(() -> actor.ask(gate));
     Patience.await(gate.entered);
 
     actor.askExit();

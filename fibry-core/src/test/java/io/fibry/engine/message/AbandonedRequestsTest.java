@@ -82,8 +82,8 @@ class AbandonedRequestsTest {
 
   @Test
   void timedOutAskRunsOnAbandonedCallback() {
-    var failure = new CompletableFuture<Throwable>();
-    Patience.startFiber(() -> assertThrows(AskTimeoutException.class, () -> actor.ask(new Work(), LIMIT)), failure);
+    CompletableFuture<Throwable> failure =
+        Patience.callOnFiber(() -> assertThrows(AskTimeoutException.class, () -> actor.ask(new Work(), LIMIT)));
     Patience.await(answerPromised);
 
     Patience.eventually(() -> {

@@ -100,8 +100,8 @@ class AnswerLimitTest {
   @MethodSource("io.fibry.testing.Variants#strategiesAlone")
   void handlerFinishesRequestThatExceedsLimit(Variant variant) {
     var actor = actor(variant.builder(scope));
-    var answer = new CompletableFuture<CompletableFuture<Object>>();
-    Patience.startFiber(() -> actor.sendMessageReturn(gate, SECOND), answer);
+    CompletableFuture<CompletableFuture<Object>> answer =
+        Patience.callOnFiber(() -> actor.sendMessageReturn(gate, SECOND));
     Patience.await(gate.entered);
     if (variant.strategy() != Strategy.CALLER) {
       var lateRequest = Patience.value(answer);

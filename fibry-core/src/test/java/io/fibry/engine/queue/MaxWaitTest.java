@@ -195,9 +195,8 @@ class MaxWaitTest {
   void expiredRequestFreesCapacity() {
     var actor = actor();
     Gate.occupy(actor);
-    var timeout = new CompletableFuture<AskTimeoutException>();
-    Patience.startFiber(
-        () -> assertThrows(AskTimeoutException.class, () -> actor.ask("expires", Duration.ofMillis(51))), timeout);
+    CompletableFuture<AskTimeoutException> timeout = Patience.callOnFiber(
+        () -> assertThrows(AskTimeoutException.class, () -> actor.ask("expires", Duration.ofMillis(51))));
     Patience.eventually(() -> {
       advance(51);
       return timeout.isDone();

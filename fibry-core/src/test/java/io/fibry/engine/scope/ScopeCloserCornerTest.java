@@ -51,9 +51,7 @@ class ScopeCloserCornerTest {
 
   /** Closes the scope, and fails if the close takes too long. */
   private ActorScope.Report closePromptly(ActorScope owner, Duration limit) {
-    var report = new CompletableFuture<ActorScope.Report>();
-    Patience.startFiber(() -> owner.closeWithin(limit), report);
-    return Patience.value(report);
+    return Patience.value(Patience.callOnFiber(() -> owner.closeWithin(limit)));
   }
 
   private Actor<Object> actor(ActorScope owner) {

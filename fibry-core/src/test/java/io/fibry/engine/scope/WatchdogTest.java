@@ -230,10 +230,10 @@ class WatchdogTest {
   void scopeOpenedDuringParentCloseLeavesNoWatchdog() {
     for (int round = 0; round < ROUNDS; round++) {
       var parent = ActorSystem.openScope("outer", o -> o.withWatchdog(Duration.ofHours(1), 10).withScheduler(clock));
-      var refusal = new CompletableFuture<IllegalStateException>();
-      Patience.startFiber(() -> assertThrows(IllegalStateException.class, () -> {
-        while (true) parent.openScope("inner");
-      }), refusal);
+      CompletableFuture<IllegalStateException> refusal =
+          Patience.callOnFiber(() -> assertThrows(IllegalStateException.class, () -> {
+            while (true) parent.openScope("inner");
+          }));
       if (round % 2 == 0) Thread.yield();
 
       parent.close();

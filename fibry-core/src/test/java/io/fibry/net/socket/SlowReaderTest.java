@@ -177,15 +177,10 @@ class SlowReaderTest {
   }
 
   private CompletableFuture<byte[]> startReading(ClientSocket slowClient, CountDownLatch entered) {
-    var result = new CompletableFuture<byte[]>();
-    Thread.ofVirtual().start(() -> {
-      try {
-        var bytes = new byte[4];
-        slowClient.read(bytes, 0, 4);
-        result.complete(bytes);
-      } catch (Throwable failure) {
-        result.completeExceptionally(failure);
-      }
+    var result = Patience.callOnFiber(() -> {
+      var bytes = new byte[4];
+      slowClient.read(bytes, 0, 4);
+      return bytes;
     });
     Patience.await(entered);
     return result;

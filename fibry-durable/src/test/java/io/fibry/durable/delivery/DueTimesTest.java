@@ -82,6 +82,11 @@ class DueTimesTest {
     return now;
   }
 
+  private Instant readOrFail(AtomicBoolean isBroken) {
+    if (isBroken.get()) throw new IllegalStateException("made up");
+    return Instant.EPOCH.plusNanos(clock.nanoTime());
+  }
+
   @Test
   void keyIsDueAtItsTimeWhenClockMovesDuringAdd() {
     var move = new AtomicLong(4);
@@ -111,14 +116,10 @@ class DueTimesTest {
     var move = new AtomicLong(4);
     var calendar = new DueTimes(() -> readBeforeMove(move), clock, dueKeys::add);
     var ended = new CompletableFuture<Void>();
-    var sleeper = Thread.ofVirtual().start(() -> {
-      try {
-        calendar.sleepUntil(Instant.EPOCH.plusSeconds(10));
-        ended.complete(null);
-      } catch (Throwable failure) {
-        ended.completeExceptionally(failure);
-      }
-    });
+    var sleeper = Patience.startFiber(() -> {
+      calendar.sleepUntil(Instant.EPOCH.plusSeconds(10));
+      return null;
+    }, ended);
     Patience.eventually(() -> clock.isAsleep(sleeper));
 
     clock.advance(Duration.ofSeconds(6));
@@ -166,10 +167,7 @@ class DueTimesTest {
   @Test
   void keyAddedAgainAfterClockFailureIsDueAtItsFirstTime() {
     var isBroken = new AtomicBoolean();
-    var calendar = new DueTimes(() -> {
-      if (isBroken.get()) throw new IllegalStateException("made up");
-      return Instant.EPOCH.plusNanos(clock.nanoTime());
-    }, clock, dueKeys::add);
+    var calendar = new DueTimes(() -> readOrFail(isBroken), clock, dueKeys::add);
     calendar.add("a", Instant.EPOCH.plusSeconds(10));
 
     isBroken.set(true);
@@ -183,10 +181,7 @@ class DueTimesTest {
   @Test
   void failureAfterLastTimerDelaysNoLaterKey() {
     var isBroken = new AtomicBoolean();
-    var calendar = new DueTimes(() -> {
-      if (isBroken.get()) throw new IllegalStateException("made up");
-      return Instant.EPOCH.plusNanos(clock.nanoTime());
-    }, clock, dueKeys::add);
+    var calendar = new DueTimes(() -> readOrFail(isBroken), clock, dueKeys::add);
     calendar.add("a", Instant.EPOCH.plusSeconds(10));
     assertEquals(List.of("a"), dueKeysAfter(10));
 

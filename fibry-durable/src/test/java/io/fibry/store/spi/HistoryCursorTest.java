@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store.StoredTurn;
 import io.fibry.store.StoreClosedException;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -75,9 +76,9 @@ class HistoryCursorTest {
     };
     openCursors.add(cursor);
 
-    var closer = Thread.ofVirtual().start(cursor::close);
+    var closer = Patience.startFiber(cursor::close);
     var failure = assertThrows(StoreClosedException.class, cursor::take);
-    closer.join();
+    Patience.awaitEnd(closer);
 
     assertEquals("the history is closed", failure.getMessage());
     assertEquals(List.of(), openCursors);

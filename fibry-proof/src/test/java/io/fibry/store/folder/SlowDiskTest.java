@@ -92,9 +92,8 @@ class SlowDiskTest {
   void turnIsStoredAfterItsRequestTimedOut() {
     blockSync();
 
-    var timeout = new CompletableFuture<AskTimeoutException>();
-    Patience.startFiber(
-        () -> assertThrows(AskTimeoutException.class, () -> counter.ask(new Count(), Duration.ofHours(1))), timeout);
+    CompletableFuture<AskTimeoutException> timeout = Patience.callOnFiber(
+        () -> assertThrows(AskTimeoutException.class, () -> counter.ask(new Count(), Duration.ofHours(1))));
     Patience.acquire(handled);
     Patience.eventually(() -> {
       clock.advance(Duration.ofHours(1));

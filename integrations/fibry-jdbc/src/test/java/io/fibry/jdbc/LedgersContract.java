@@ -6,8 +6,8 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.durable.Ledgers;
 import io.fibry.store.Store;
+import java.time.Clock;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
@@ -36,8 +36,7 @@ abstract class LedgersContract extends DatabaseFixture {
   }
 
   private Ledgers.Addresses addresses(String name, DataSource source) {
-    var clockError = Duration.ofHours(stores.size());
-    var store = open(source, () -> InstantSource.system().instant().minus(clockError));
+    var store = open(source, Clock.offset(Clock.systemUTC(), Duration.ofHours(-stores.size())));
     return new Ledgers.Addresses(Ledgers.kind(name).entities(scope.anonymous(), store, IDLE),
         Ledgers.inboxKind(name).entities(scope.anonymous(), store, IDLE));
   }

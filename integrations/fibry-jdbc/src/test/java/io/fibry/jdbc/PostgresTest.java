@@ -92,11 +92,10 @@ class PostgresTest extends DatabaseFixture {
         var keys = new ArrayList<String>();
         var reads = new CountDownLatch(2); // when the second read begins, the first read has ended
         countReads(reads);
-        var reading = new CompletableFuture<Void>();
-        Patience.startFiber(() -> {
+        CompletableFuture<Void> reading = Patience.callOnFiber(() -> {
           while (keys.size() < 3) history.take().forEach(turn -> keys.add(turn.key()));
           return null;
-        }, reading);
+        });
         Patience.await(reads);
         append(store, turn(ADA, life, 2)); // wakes the reader, which gets no turn yet
         connection.commit();

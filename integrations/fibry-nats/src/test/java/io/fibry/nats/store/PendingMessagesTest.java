@@ -7,34 +7,39 @@ import io.fibry.nats.StreamFixture;
 import io.fibry.store.Store;
 import io.fibry.support.Patience;
 import java.time.Instant;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Tests an actor that has more pending messages than the store reads or purges at once. */
 class PendingMessagesTest extends StreamFixture {
+  private static final int MESSAGES = 300; // more than the store reads or purges at once
+
+  private List<String> storeMessages() {
+    var ids = IntStream.range(0, MESSAGES).mapToObj(i -> "m" + i).toList();
+    for (var id : ids) store.enqueue(message(ADA, id), Integer.MAX_VALUE);
+    Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == MESSAGES);
+    return ids;
+  }
+
   @Test
   void messageReplacedDuringReadIsReadOnce() {
-    int messages = 300; // more than the store reads at once
-    for (int i = 0; i < messages; i++) store.enqueue(message(ADA, "m" + i), Integer.MAX_VALUE);
-    Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == messages);
+    storeMessages();
     var otherStore = open().store();
     faulty.runBeforeSecondSingleRead(
         () -> otherStore.enqueue(message(ADA, "m0"), Integer.MAX_VALUE).toCompletableFuture().join());
 
-    var ids = store.pending(ADA, Instant.MAX, 2 * messages).stream().map(Store.PendingMessage::id).toList();
+    var ids = store.pending(ADA, Instant.MAX, 2 * MESSAGES).stream().map(Store.PendingMessage::id).toList();
 
-    assertEquals(messages, ids.size());
+    assertEquals(MESSAGES, ids.size());
     assertEquals("m0", ids.getLast());
-    assertEquals(messages, Set.copyOf(ids).size());
+    assertEquals(MESSAGES, Set.copyOf(ids).size());
   }
 
   @Test
   void endOfLifeAwaitsAllPurgesThatItStarts() {
-    int messages = 300; // more than the store purges at once
-    var ids = IntStream.range(0, messages).mapToObj(i -> "m" + i).toList();
-    for (var id : ids) store.enqueue(message(ADA, id), Integer.MAX_VALUE);
-    Patience.eventually(() -> countMessages(subjects.messagesFilter(ADA)) == messages);
+    var ids = storeMessages();
     var pendingMessages = faulty.pendingMessages(ADA);
     faulty.failPurges();
     pendingMessages.beginLife(pendingMessages.findPresent(ids));
