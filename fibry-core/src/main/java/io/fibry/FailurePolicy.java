@@ -149,11 +149,10 @@ public final class FailurePolicy {
 
   /**
    * {@return a policy that chooses another policy for each exception} If the chosen policy has no
-   * budget or back-off, the budget or back-off of this policy applies; but a policy that resumes
-   * has no budget. If both policies have
-   * retries or redeliveries, the larger number applies. If {@code choice} throws or returns null,
-   * the actor stops. A {@link RequestException} is no failure of the actor: see
-   * {@link #withRequestFailurePolicy}.
+   * budget or back-off, the budget or back-off of this policy applies; but a policy that restarts
+   * nothing has no budget. If both policies have retries or redeliveries, the larger number
+   * applies. If {@code choice} throws or returns null, the actor stops. A {@link RequestException}
+   * is no failure of the actor: see {@link #withRequestFailurePolicy}.
    *
    * @param choice gets the exception and returns a policy; runs on the actor's thread
    */
@@ -223,8 +222,12 @@ public final class FailurePolicy {
         + " has no meaning; give it to resume(), restart(), restartAll(), restartFromFailed() or choose(..)");
   }
 
+  private boolean mayRestart() {
+    return kind.isRestart() || kind == Kind.CHOOSE;
+  }
+
   private void requireRestarting(String modifier) {
-    if (!kind.isRestart() && kind != Kind.CHOOSE) throw new IllegalStateException(this + " restarts nothing, so "
+    if (!mayRestart()) throw new IllegalStateException(this + " restarts nothing, so "
         + modifier + " has no meaning; give it to restart(), restartAll(), restartFromFailed() or choose(..)");
   }
 
@@ -318,13 +321,13 @@ public final class FailurePolicy {
   /**
    * Returns a copy of the chosen policy with the modifiers of this policy. If both policies have a
    * budget or a back-off, the chosen policy's budget or back-off counts. If both have retries or
-   * redeliveries, the larger number counts. A budget of restarts does not apply to a policy that
-   * resumes.
+   * redeliveries, the larger number counts. A budget does not apply to a policy that restarts
+   * nothing.
    */
   private FailurePolicy addModifiersTo(FailurePolicy chosen) {
-    var ownBudget = chosen.kind == Kind.RESUME ? null : budget;
     return new FailurePolicy(chosen.kind, isLogged && chosen.isLogged, Math.max(retries, chosen.retries),
-        Math.max(redeliveries, chosen.redeliveries), chosen.budget != null ? chosen.budget : ownBudget,
+        Math.max(redeliveries, chosen.redeliveries),
+        chosen.budget != null || !chosen.mayRestart() ? chosen.budget : budget,
         chosen.backoff != null ? chosen.backoff : backoff,
         chosen.choice, requestPolicy);
   }

@@ -555,7 +555,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /** Makes a dead letter of an unhandled message, or fails a request. */
-  public final void dispose(Object node) {
+  protected final void dispose(Object node) {
     if (node instanceof Envelope envelope) {
       Object message = envelope.message;
       envelope.message = null;
@@ -627,7 +627,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     cancelKillTimer(); // last, because it may call user code
   }
 
-  public final void closeResource(AutoCloseable resource) {
+  protected final void closeResource(AutoCloseable resource) {
     try {
       resource.close();
     } catch (Throwable failure) {

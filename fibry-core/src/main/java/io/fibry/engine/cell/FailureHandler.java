@@ -190,8 +190,8 @@ public final class FailureHandler {
     if (policy.kind() == Kind.STOP) return Decision.STOP;
     if (policy.kind() != Kind.RESTART && policy.kind() != Kind.RESUME) return null;
     long pause = cell.extras().recovery().countRestart(policy, cell.owner().options().scheduler().nanoTime());
-    if (policy.kind() == Kind.RESUME) return new Decision(Verdict.RESUME, pause);
-    return pause == RestartBudget.EXCEEDED ? null : new Decision(Verdict.RESTART, pause);
+    if (pause == RestartBudget.EXCEEDED) return null;
+    return new Decision(policy.kind() == Kind.RESUME ? Verdict.RESUME : Verdict.RESTART, pause);
   }
 
   /**

@@ -439,7 +439,7 @@ abstract class PlainQueue implements Rescuable {
 
   @Override
   public void rescue() {
-    rescue(0);
+    tryRescue();
   }
 
   private boolean rescue(int tries) {
