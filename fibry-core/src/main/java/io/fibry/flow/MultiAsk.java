@@ -23,8 +23,8 @@ public final class MultiAsk {
    * @param message sent to each actor
    * @param limit maximum time for all requests together
    * @return the answers, in the order of the actors
-   * @throws io.fibry.AskTimeoutException if answers are missing at the limit; the text names up
-   * to ten actors that did not answer
+   * @throws io.fibry.AskTimeoutException if answers are missing at the limit; the text names
+   * up to ten actors that did not answer
    * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; its
    * interrupt flag stays set, and the requests are cancelled
    */

@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * from this asker. These are the requests that wait for its partitions or for the actors that it
  * exposes, that it holds while partitions move, and that its actors have not answered yet. If no
  * keep-alive has named a request for four fifths of a lease, its asker assumes that the request or
- * its answer is lost. The request fails
- * with an {@link UnavailableException}, and may have been handled.
+ * its answer is lost. The request fails with an {@link UnavailableException}, and may have been
+ * handled.
  *
  * <p>Askers need not know where a request is. So the order of events does not matter: the owner may
  * end, the partition may move, a node may forward the request, a lease may expire, or a connection
@@ -55,10 +55,9 @@ import org.slf4j.LoggerFactory;
  * the asker. The request fails at its asker in this case, although the stored message is handled.
  *
  * <p>The thread of the transport writes when a request was last named, in a volatile field of the
- * request. The actor of this class compares this time with the current time. If a
- * keep-alive arrives during the comparison, the request may fail nevertheless. Before this
- * keep-alive, no node had named it for four fifths of a lease. Fields are used by the thread of the
- * actor.
+ * request. The actor of this class compares this time with the current time. If a keep-alive
+ * arrives during the comparison, the request may fail nevertheless. Before this keep-alive, no node
+ * had named it for four fifths of a lease. Fields are used by the thread of the actor.
  */
 public final class RequestKeepAlive {
   private static final String NODE = "Fb-Held"; // the header with the name of the sending node

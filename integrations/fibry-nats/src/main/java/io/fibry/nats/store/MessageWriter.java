@@ -132,7 +132,7 @@ final class MessageWriter {
     }
   }
 
-  /** Settles an unanswered message if the next message has the same sender. Returns whether it has. */
+  /** Settles an unanswered message if it has the sender of the next. Returns whether it has. */
   private boolean settleBefore(MessageAttempt next, MessageAttempt unanswered) {
     if (unanswered.task.senderThread() != next.task.senderThread()) return false;
     settle(unanswered.task, unanswered.first.getNow(NO_ANSWER));
