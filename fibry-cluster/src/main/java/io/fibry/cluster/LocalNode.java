@@ -409,7 +409,8 @@ final class LocalNode implements Cluster {
       topics.values().forEach(ClusterTopic::close);
       QueueWorkers.awaitOrKill(workers.values(), LEAVE_TIMEOUT);
       awaitArrivals();
-      if (!nodeContext.scope().isClosed()) nodeContext.lease().announceLeave();
+      if (nodeContext.scope().isClosed()) nodeContext.scope().close(); // waits for the end of the actors
+      nodeContext.lease().announceLeave();
     } finally {
       closeAll();
     }

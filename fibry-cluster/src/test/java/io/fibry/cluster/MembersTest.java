@@ -232,6 +232,36 @@ class MembersTest {
   }
 
   @Test
+  void nodeLeavesAtOnceIfItsScopeClosesFirst() {
+    try (var a = join("a");
+        var scopeOfB = ActorSystem.openScope("of-b", options -> options.withScheduler(clock))) {
+      try (var b = Cluster.join("bank", network,
+          options -> options.withNode("b").withLease(LEASE).withScope(scopeOfB))) {
+        await(a, "a", "b");
+        scopeOfB.close();
+      }
+
+      await(a, "a"); // the clock stands still, so no lease can expire
+    }
+  }
+
+  @Test
+  void nodeReplacesUndecodableEntryThatChangesOnce() {
+    try (var transport = network.openTransport()) {
+      long version = transport.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER).orElseThrow();
+      var joinResult = new CompletableFuture<Cluster>();
+      var thread = Patience.startFiber(() -> join("a"), joinResult);
+      Patience.eventually(() -> clock.isAsleep(thread));
+      transport.update("fb.bank.node.a", new byte[1], version, ClusterTransport.FOREVER).orElseThrow();
+      tick(joinResult);
+
+      try (var a = Patience.value(joinResult)) {
+        await(a, "a");
+      }
+    }
+  }
+
+  @Test
   void joinWaitingForLeaseCanBeInterrupted() {
     try (var transport = network.openTransport()) {
       transport.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER);

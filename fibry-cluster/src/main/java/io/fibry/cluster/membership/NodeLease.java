@@ -3,9 +3,9 @@ package io.fibry.cluster.membership;
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
-import io.fibry.AskTimeoutException;
 import io.fibry.Done;
 import io.fibry.Request;
+import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.TransportException;
@@ -154,15 +154,16 @@ public final class NodeLease {
       var currentEntry = transport.get(key);
       lastReadAt = clock.nanoTime();
       if (currentEntry.isEmpty() || NodeState.memberOf(currentEntry.get()).filter(this::isOurs).isPresent()) continue;
-      if (previousEntry.isEmpty()) {
+      if (previousEntry.isPresent() && currentEntry.get().version() == previousEntry.get().version()) {
+        if (lastReadAt - previousReadAt >= leaseOf(currentEntry.get()).toNanos()) endSilent(currentEntry.get());
+      } else if (previousEntry.isPresent() && NodeState.memberOf(currentEntry.get()).isPresent()) {
+        throw new IllegalStateException("a node '" + self().name() + "' of app '" + app + "' is alive"
+            + since(currentEntry.get()) + "; give this node another name");
+      } else {
         previousEntry = currentEntry;
         previousReadAt = lastReadAt;
         NodeState.of(currentEntry.get()).ifPresent(heartbeats::onEntry);
-      } else if (currentEntry.get().version() == previousEntry.get().version()) {
-        if (lastReadAt - previousReadAt >= leaseOf(currentEntry.get()).toNanos()) endSilent(currentEntry.get());
-      } else if (NodeState.memberOf(currentEntry.get()).isPresent()) throw new IllegalStateException(
-          "a node '" + self().name() + "' of app '" + app + "' is alive" + since(currentEntry.get())
-              + "; give this node another name");
+      }
     } catch (TransportException failure) { // if the failed write arrived, the next iteration replaces its entry
       if (clock.nanoTime() - lastReadAt > leaseTime.toNanos()) throw failure;
     }
@@ -285,14 +286,18 @@ public final class NodeLease {
 
   /**
    * Tells the other nodes that this node has left. If the write takes too long, other nodes notice
-   * when the lease of this node expires.
+   * when the lease of this node expires. If the node's scope was closed first, the actor that sends
+   * heartbeats must have ended.
    */
   public void announceLeave() {
+    if (heartbeatActor.onExit().isDone()) {
+      if (!hasLeft) endLife();
+      return;
+    }
     try {
       heartbeatActor.ask(new LeaveRequest());
-    } catch (AskTimeoutException timeout) {
-      LOG.warn("node '{}' leaves without notice: {}", self().name(),
-          Lines.message(timeout));
+    } catch (RequestException failure) {
+      LOG.warn("node '{}' leaves without notice: {}", self().name(), Lines.message(failure));
     }
     heartbeatActor.close();
   }

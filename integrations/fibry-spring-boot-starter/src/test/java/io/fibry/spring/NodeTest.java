@@ -172,6 +172,8 @@ class NodeTest {
 
   @Test
   void nodeNameIsFreeAfterFailedStart() {
+    // longer than a test may run, so the second start cannot wait until the lease expires
+    var runner = this.runner.withPropertyValues("fibry.cluster.lease=1h");
     runner.withUserConfiguration(Counters.class, FailedStart.class)
         .run(context -> assertEquals("on purpose", rootCause(context.getStartupFailure()).getMessage()));
 
