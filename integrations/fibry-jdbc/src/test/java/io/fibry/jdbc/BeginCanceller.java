@@ -1,5 +1,6 @@
 package io.fibry.jdbc;
 
+import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -65,6 +66,8 @@ final class BeginCanceller implements AutoCloseable {
 
   private void connect(Socket client) throws IOException {
     var server = new Socket("127.0.0.1", target.getPortNumbers()[0]);
+    client.setTcpNoDelay(true); // else each short message waits 40 ms for the acknowledgment of the last one
+    server.setTcpNoDelay(true);
     Thread.ofVirtual().start(
         () -> run(client, server, () -> forwardRequests(client.getInputStream(), server.getOutputStream())));
     Thread.ofVirtual()
@@ -83,7 +86,7 @@ final class BeginCanceller implements AutoCloseable {
 
   private void forwardRequests(InputStream client, OutputStream server) throws IOException {
     var input = new DataInputStream(client);
-    var output = new DataOutputStream(server);
+    var output = new DataOutputStream(new BufferedOutputStream(server));
     while (forwardStartup(input, output, input.readInt())) {
     }
     while (true) {
