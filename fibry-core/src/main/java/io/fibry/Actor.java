@@ -35,7 +35,7 @@ public interface Actor<M> extends Exitable, Executor {
 
   /**
    * Sends several messages, which are handled in their order. No other message is handled between
-   * them.
+   * them, unless the actor is on another node.
    *
    * @param block the messages; no message may be null
    * @return true if the mailbox accepted all messages, false if it accepted none

@@ -179,6 +179,20 @@ abstract class RemoteTellsContract {
   }
 
   @Test
+  void batchLargerThanBundleArrivesWholeAndInOrder() {
+    join("desk").expose("clerk", Clerk.class, clerk(Mailbox.unbounded()));
+    var remoteClerk = sender().actor("clerk", Clerk.class);
+
+    // more bytes than a message of NATS may have
+    assertTrue(remoteClerk.sendMessages(IntStream.rangeClosed(1, 200_000).mapToObj(Note::new).toList()));
+
+    assertEquals(200_000, remoteClerk.ask(new LastNumber()));
+    assertEquals(200_000, handled.sum());
+    assertEquals(0, overtakenNotes.get());
+    assertEquals(List.of(), List.copyOf(deadLetters));
+  }
+
+  @Test
   void senderWaitsForCapacityOfSlowRemoteActor() throws Exception {
     var clerk = clerk(Mailbox.bounded(10, Overflow.BLOCK));
     join("desk").expose("clerk", Clerk.class, clerk);

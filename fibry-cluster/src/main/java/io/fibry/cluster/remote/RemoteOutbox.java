@@ -10,6 +10,7 @@ import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
@@ -32,6 +33,29 @@ public final class RemoteOutbox {
 
   /** Messages that were sent together; they count as {@code weight} bytes in flight. */
   record OutboundBatch(List<OutboundTell> tells, int weight) {
+    /**
+     * Adds the messages to {@code parts}, divided so that the bytes of each part fit into a bundle.
+     * A larger message is a part of its own.
+     */
+    private void divide(Collection<OutboundBatch> parts) {
+      int begin = 0;
+      long bytes = 0;
+      int remainingWeight = weight;
+      for (int i = 0; i < tells.size(); i++) {
+        long added = tells.get(i).bytes();
+        if (i > begin && bytes + added > MAX_BUNDLE_BYTES) {
+          var part = tells.subList(begin, i);
+          int partWeight = Math.min(remainingWeight, RemoteOutbox.weight(part));
+          parts.add(new OutboundBatch(part, partWeight));
+          remainingWeight -= partWeight;
+          begin = i;
+          bytes = 0;
+        }
+        bytes += added;
+      }
+      parts.add(begin == 0 ? this : new OutboundBatch(tells.subList(begin, tells.size()), remainingWeight));
+    }
+
     @Override
     public String toString() {
       return tells.size() == 1 ? tells.getFirst().toString() : tells.size() + " messages";
@@ -50,7 +74,7 @@ public final class RemoteOutbox {
   record BundleEnded() {}
 
   private final Duration maxWait; // of a sender, for capacity
-  private final int maxTells; // in a bundle
+  private final int maxTells; // in a bundle, unless they were sent together
   private final int maxPendingBundles; // in flight; beyond that, messages are gathered
   private final Function<TellBundle, SentRequest<Receipt>> newRequest;
   private final Function<Object, String> describeMessage; // how an exception names a message
@@ -124,8 +148,8 @@ public final class RemoteOutbox {
   // ---- for the relay
 
   void add(OutboundBatch batch, Actor<Object> relay) {
-    gatheredBatches.add(batch);
-    if (pendingBundles < maxPendingBundles) sendBundle(relay);
+    batch.divide(gatheredBatches);
+    sendBundles(relay);
   }
 
   /** Adds a message of a timer, which is sent even without capacity. */
@@ -140,7 +164,11 @@ public final class RemoteOutbox {
 
   void onBundleEnded(Actor<Object> relay) {
     pendingBundles--;
-    if (!gatheredBatches.isEmpty()) sendBundle(relay);
+    sendBundles(relay);
+  }
+
+  private void sendBundles(Actor<Object> relay) {
+    while (pendingBundles < maxPendingBundles && !gatheredBatches.isEmpty()) sendBundle(relay);
   }
 
   private void sendBundle(Actor<Object> relay) {
