@@ -8,6 +8,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.cluster.spi.WireMessage;
+import io.fibry.cluster.wire.Destination;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.util.List;
@@ -74,6 +75,22 @@ class UnreadableTest {
 
       assertTrue(lines.size() <= seconds + 2, () -> lines.size() + " lines in " + seconds + " s");
       assertTrue(lines.getFirst().contains("; answers go to "), lines::getFirst);
+    }
+  }
+
+  @Test
+  void senderOfUnreadableBundleGetsFailure() {
+    var network = TestNetwork.inMemory();
+    try (ActorScope scope = ActorSystem.openScope("unreadable-test");
+        var node = Cluster.join("flood", network, options -> options.withNode("a").withScope(scope));
+        var foreign = network.connect("flood", "foreign")) {
+      node.expose("till", Count.class, scope.anonymous().newActor(count -> {}));
+
+      var reply = Patience.value(foreign.request(
+          WireMessage.oneWay("fb.flood.n.till", Map.of(Destination.BUNDLE_SIZE, "2"), new byte[] {1, 2, 3}),
+          Patience.LONG).toCompletableFuture());
+
+      assertEquals("FAILED", reply.header("Fb-S").orElseThrow());
     }
   }
 

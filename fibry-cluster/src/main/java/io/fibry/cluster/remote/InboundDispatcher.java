@@ -76,7 +76,7 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
 
   /**
    * Delivers the messages of a bundle, to which no answers are expected. The sending node gets a
-   * list of the messages that were refused.
+   * list of the messages that were refused, or the failure if the bundle cannot be decoded.
    */
   public void deliverAll(WireMessage wire, AddressFactory<M> addresses,
       Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {
@@ -85,6 +85,7 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
       groups = TellBundle.groups(wire.body());
     } catch (RuntimeException failure) {
       UnreadableMessageLog.log("'" + description + "' got messages", wire, failure);
+      wire.replyTo().ifPresent(replyTo -> send(ReplyCodec.ofFailure(replyTo, wire, failure)));
       return;
     }
     var refusals = new ArrayList<TellBundle.Refusal>(0);
