@@ -111,6 +111,7 @@ class HttpFilesTest {
     // the path is redirected to "sub" on this server, not to a host "sub"
     assertTrue(get("//sub").contains("\r\nLocation: /sub/\r\n"));
     assertTrue(get("/%c3%a4%20x").contains("\r\nLocation: /%C3%A4%20x/\r\n"));
+    assertTrue(get("/sub?a=1&b=%26+x&a=2").contains("\r\nLocation: /sub/?a=1&a=2&b=%26%20x\r\n"));
   }
 
   @Test

@@ -96,11 +96,21 @@ record FileRoot(Path root) {
 
   private static void redirect(HttpExchange exchange) throws IOException {
     var location = new StringBuilder();
-    for (byte b : exchange.path().getBytes(StandardCharsets.UTF_8)) {
+    appendEncoded(exchange.path() + "/", location);
+    char separator = '?';
+    for (var parameter : exchange.queryParameters().entrySet()) for (var value : parameter.getValue()) {
+      appendEncoded(parameter.getKey(), location.append(separator));
+      appendEncoded(value, location.append('='));
+      separator = '&';
+    }
+    exchange.status(301).header("Location", location.toString()).header("Content-Type", PLAIN_TEXT);
+  }
+
+  private static void appendEncoded(String text, StringBuilder location) {
+    for (byte b : text.getBytes(StandardCharsets.UTF_8)) {
       if (b > 0 && (Character.isLetterOrDigit(b) || "/-._~".indexOf(b) >= 0)) location.append((char) b);
       else location.append(String.format("%%%02X", b));
     }
-    exchange.status(301).header("Location", location.append('/').toString()).header("Content-Type", PLAIN_TEXT);
   }
 
   private static void send(HttpExchange exchange, Path file, BasicFileAttributes attributes) throws IOException {
