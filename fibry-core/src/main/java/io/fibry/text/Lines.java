@@ -24,8 +24,9 @@ public final class Lines {
 
   /** Returns a text as one line of at most about 200 characters. */
   public static String line(String text) {
-    return text.length() <= MAX_LENGTH + CUT_MARK_LENGTH ? escaped(text)
-        : escaped(text.substring(0, MAX_LENGTH)) + "… (" + text.length() + " characters)";
+    if (text.length() <= MAX_LENGTH + CUT_MARK_LENGTH) return escaped(text);
+    int end = Character.isHighSurrogate(text.charAt(MAX_LENGTH - 1)) ? MAX_LENGTH - 1 : MAX_LENGTH;
+    return escaped(text.substring(0, end)) + "… (" + text.length() + " characters)";
   }
 
   /** Returns a text as one line, so that a text of a user cannot forge a line of a log. */
