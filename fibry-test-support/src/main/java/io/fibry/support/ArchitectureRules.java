@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -197,15 +198,15 @@ public abstract class ArchitectureRules {
   private static String diagramOf(Map<String, Set<String>> dependencies) {
     var diagram = new StringBuilder("---\ntitle: " + MODULE + "\n---\nflowchart TD\n");
     dependencies.forEach((from, targets) -> {
-      for (var to : targets) if (targets.stream().noneMatch(target -> reaches(dependencies, target, to)))
+      for (var to : targets) if (targets.stream().noneMatch(target -> reaches(dependencies, target, to, new HashSet<>())))
         diagram.append("  ").append(simpleName(from)).append(" --> ").append(simpleName(to)).append('\n');
     });
     return diagram.toString();
   }
 
-  private static boolean reaches(Map<String, Set<String>> dependencies, String from, String to) {
+  private static boolean reaches(Map<String, Set<String>> dependencies, String from, String to, Set<String> visited) {
     return dependencies.getOrDefault(from, Set.of()).stream()
-        .anyMatch(next -> next.equals(to) || reaches(dependencies, next, to));
+        .anyMatch(next -> next.equals(to) || visited.add(next) && reaches(dependencies, next, to, visited));
   }
 
   private static String simpleName(String name) {
