@@ -12,6 +12,7 @@ import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
 import io.fibry.pubsub.Topic;
 import io.fibry.store.Store;
+import io.fibry.text.Durations;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -341,7 +342,8 @@ public sealed interface Cluster extends AutoCloseable permits LocalNode {
      */
     public Options withAskLimit(Duration limit) {
       if (!Objects.requireNonNull(limit, "limit").isPositive())
-        throw new IllegalArgumentException("an ask limit of " + limit + " leaves no time; give more than zero");
+        throw new IllegalArgumentException(
+            "an ask limit of " + Durations.text(limit) + " leaves no time; give more than zero");
       return new Options(node, lease, Optional.of(limit), partitions, scope, wallClock, settleTime);
     }
 

@@ -10,6 +10,7 @@ import io.fibry.cluster.spi.ClusterTransport.WorkItem;
 import io.fibry.pool.Pools;
 import io.fibry.pubsub.Subscription;
 import io.fibry.spi.ForwardingExitable;
+import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.Collection;
 import org.slf4j.Logger;
@@ -126,7 +127,7 @@ final class QueueWorkers<M> extends ForwardingExitable<QueueWorkers<M>> {
     } else {
       var pause = options.backoffAfter(piece.attempts());
       LOG.warn("{} failed, attempt {} of {}; again in {}", describe(piece), piece.attempts(), options.maxAttempts(),
-          pause, failure);
+          Durations.text(pause), failure);
       piece.release(pause);
     }
   }

@@ -2,6 +2,7 @@ package io.fibry.cluster;
 
 import io.fibry.Exitable;
 import io.fibry.Handler;
+import io.fibry.text.Durations;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -127,7 +128,7 @@ public interface WorkQueue<M> {
       if (!Objects.requireNonNull(initialBackoff, "initialBackoff").isPositive()
           || initialBackoff.compareTo(maxBackoff) > 0)
         throw new IllegalArgumentException(
-            "a backoff from " + initialBackoff + " to " + maxBackoff
+            "a backoff from " + Durations.text(initialBackoff) + " to " + Durations.text(maxBackoff)
                 + "; give an initial backoff above zero, and a maximum that is not shorter");
     }
 

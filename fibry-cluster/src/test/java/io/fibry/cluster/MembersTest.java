@@ -232,6 +232,7 @@ class MembersTest {
   }
 
   @Test
+  @SuppressWarnings("try") // close() is called on purpose while b is a member
   void nodeLeavesAtOnceIfItsScopeClosesFirst() {
     try (var a = join("a");
         var scopeOfB = ActorSystem.openScope("of-b", options -> options.withScheduler(clock))) {

@@ -200,9 +200,9 @@ class BadInputTest extends StoreFixture {
 
   @Test
   void invalidDurationsAreRefused() {
-    assertEquals("kind 'hits': deduplicate for PT0S; give more than zero",
+    assertEquals("kind 'hits': deduplicate for 0 s; give more than zero",
         refusal(() -> KIND.deduplicate(1, Duration.ZERO)));
-    assertEquals("kind 'hits': retainEvents PT-1S; give zero or more",
+    assertEquals("kind 'hits': retainEvents -1 s; give zero or more",
         refusal(() -> KIND.retainEvents(Duration.ofSeconds(-1))));
     assertStarts("entities that are idle after 0 s would end before their first message",
         refusal(() -> HITS.entities(scope.anonymous(), store, Duration.ZERO)));

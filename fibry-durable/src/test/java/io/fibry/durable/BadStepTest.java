@@ -8,6 +8,7 @@ import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.text.Durations;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -97,7 +98,7 @@ class BadStepTest extends TurnFixture {
   @Test
   void reminderDelayOutOfRangeIsRefused() {
     for (var delay : List.of(Duration.ZERO, Duration.ofNanos(-1), Duration.ofDays(36_525).plusNanos(1), FOR_EVER)) {
-      String text = "reminder 'a\\nb' of notes 'ada' would come after " + delay
+      String text = "reminder 'a\\nb' of notes 'ada' would come after " + Durations.text(delay)
           + "; give more than zero, and at most 100 years";
 
       assertEquals(text, refused(context -> none(() -> context.setReminder("a\nb", new Ask("x"), delay))));
@@ -108,7 +109,8 @@ class BadStepTest extends TurnFixture {
   @Test
   void sleepDurationOutOfRangeIsRefused() {
     for (var time : List.of(Duration.ofNanos(-1), Duration.ofDays(36_526), FOR_EVER))
-      assertEquals("sleep 's' of notes 'ada' for " + time + "; give zero or more, and at most 100 years",
+      assertEquals(
+          "sleep 's' of notes 'ada' for " + Durations.text(time) + "; give zero or more, and at most 100 years",
           refused(context -> none(() -> context.sleep("s", time))));
   }
 

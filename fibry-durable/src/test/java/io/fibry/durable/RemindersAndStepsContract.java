@@ -144,7 +144,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
       return state;
     }).newActor(scope.named("ada"), store);
 
-    assertEquals("reminder 'r' of strict 'ada' would come after PT960000H; give more than zero, and at most 100 years",
+    assertEquals("reminder 'r' of strict 'ada' would come after 40000 d; give more than zero, and at most 100 years",
         ada.ask(new Items()));
   }
 

@@ -11,6 +11,7 @@ import io.fibry.simulation.run.SimulatedThread;
 import io.fibry.simulation.run.SimulationRun;
 import io.fibry.store.folder.StorageDirectory;
 import io.fibry.test.CrashDisk;
+import io.fibry.text.Durations;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -129,9 +130,10 @@ public final class SimulatedNode {
    * @throws IllegalStateException if this node has crashed
    */
   public void freeze(Duration time) {
-    if (!time.isPositive()) throw new IllegalArgumentException("a pause of " + time + "; give more than zero");
+    if (!time.isPositive())
+      throw new IllegalArgumentException("a pause of " + Durations.text(time) + "; give more than zero");
     checkRuns();
-    run.note("pause of " + domain.name + ", " + time);
+    run.note("pause of " + domain.name + ", " + Durations.text(time));
     run.pause(domain, SimulatedClock.nanos(time));
   }
 

@@ -8,6 +8,7 @@ import io.fibry.simulation.run.SimulationCarrier;
 import io.fibry.simulation.run.SimulationRun;
 import io.fibry.simulation.tap.MachineLookup;
 import io.fibry.test.CrashDisk;
+import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -175,7 +176,8 @@ public final class Simulation {
       throws InterruptedException {
     long deadline = run.clock.now() + SimulatedClock.nanos(limit);
     for (long pause = 1_000; !condition.getAsBoolean(); pause = Math.min(2 * pause, 1_000_000_000)) {
-      if (run.clock.now() >= deadline) throw new AssertionError("not within " + limit + ": " + description);
+      if (run.clock.now() >= deadline)
+        throw new AssertionError("not within " + Durations.text(limit) + ": " + description);
       Thread.sleep(Duration.ofNanos(pause));
     }
   }
@@ -272,7 +274,8 @@ public final class Simulation {
      * @param limit real time; by default there is no limit, and all seeds are run
      */
     public Options withTimeLimit(Duration limit) {
-      if (!limit.isPositive()) throw new IllegalArgumentException("a limit of " + limit + "; give more than zero");
+      if (!limit.isPositive())
+        throw new IllegalArgumentException("a limit of " + Durations.text(limit) + "; give more than zero");
       return new Options(firstSeed, seeds, limit, maxSteps, policy, hasYieldPoints, failsOnDeadLetters, replay);
     }
 

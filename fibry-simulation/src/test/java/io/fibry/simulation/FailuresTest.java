@@ -84,7 +84,7 @@ class FailuresTest {
   void unreachedConditionFailsSimulation() {
     var failure = failureOf(sim -> sim.assertEventually("it rains", Duration.ofHours(1), () -> false));
 
-    assertText("java.lang.AssertionError: not within PT1H: it rains", failure);
+    assertText("java.lang.AssertionError: not within 1 h: it rains", failure);
   }
 
   @Test

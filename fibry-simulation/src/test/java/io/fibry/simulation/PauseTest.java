@@ -207,7 +207,7 @@ class PauseTest {
     simulate(sim -> {
       var node = sim.node("one");
       var failure = assertThrows(IllegalArgumentException.class, () -> node.freeze(Duration.ZERO));
-      assertEquals("a pause of PT0S; give more than zero", failure.getMessage());
+      assertEquals("a pause of 0 s; give more than zero", failure.getMessage());
       assertThrows(IllegalArgumentException.class, () -> node.freeze(Duration.ofSeconds(-1)));
       node.crash();
       var refusal = assertThrows(IllegalStateException.class, () -> node.freeze(PAUSE));
@@ -235,7 +235,7 @@ class PauseTest {
 
     assertTrue(failure.getMessage().contains("deadlock: nothing can run, and nothing is due; these wait\n  main at "),
         failure.getMessage());
-    assertTrue(failure.getMessage().contains("** pause of one, PT10S"), failure.getMessage());
+    assertTrue(failure.getMessage().contains("** pause of one, 10 s"), failure.getMessage());
   }
 
   @Test

@@ -198,8 +198,9 @@ public abstract class ArchitectureRules {
   private static String diagramOf(Map<String, Set<String>> dependencies) {
     var diagram = new StringBuilder("---\ntitle: " + MODULE + "\n---\nflowchart TD\n");
     dependencies.forEach((from, targets) -> {
-      for (var to : targets) if (targets.stream().noneMatch(target -> reaches(dependencies, target, to, new HashSet<>())))
-        diagram.append("  ").append(simpleName(from)).append(" --> ").append(simpleName(to)).append('\n');
+      for (var to : targets)
+        if (targets.stream().noneMatch(target -> reaches(dependencies, target, to, new HashSet<>())))
+          diagram.append("  ").append(simpleName(from)).append(" --> ").append(simpleName(to)).append('\n');
     });
     return diagram.toString();
   }

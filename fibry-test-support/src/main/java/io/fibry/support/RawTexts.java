@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Assumptions;
  * the contents of messages are logged. {@code MessageTexts}, {@code Lines}, {@code shown} and
  * {@code asked} prevent both, so their arguments are not checked. User types are {@code Object},
  * type variables, exceptions, and JDK types that are not known to be plain. The static type of an
- * expression decides.
+ * expression decides. A {@code Duration} is checked, too, because its own text is PT0.3S.
  */
 public final class RawTexts {
   private RawTexts() {}
@@ -27,7 +27,8 @@ public final class RawTexts {
    */
   public static void check(Map<String, String> reasons) throws IOException {
     assertEquals(reasons.keySet(), in(Path.of("src/main/java")),
-        "write the text of a user's object with MessageTexts, Lines, shown or asked, or add a reason to the test");
+        "write the text of a user's object with MessageTexts, Lines, shown or asked, and a duration with Durations; "
+            + "or add a reason to the test");
   }
 
   /**

@@ -51,13 +51,14 @@ class RawTextsTest {
     assertFound("Object::toString", "all.stream().map(Object::toString).toList();");
     assertFound("new Letter(message)", "text = \"a\" + new Letter(message);");
     assertFound("message", "text = shown(1) + message;");
+    assertFound("java.time.Duration.ZERO", "text = \"a\" + java.time.Duration.ZERO;");
   }
 
   @Test
   void plainAndEscapedTextsAreNotFound() throws IOException {
     assertEquals(Set.of(), findingsIn("""
         text = "a" + 1 + 'c' + Color.RED + new Point(1, "") + List.of("a", "b") + null + this.shown(message);
-        text = "a" + message.getClass() + Thread.currentThread() + java.time.Duration.ZERO;
+        text = "a" + message.getClass() + Thread.currentThread();
         text = shown("a" + message);
         failure.getMessage();
         to.append(1).append("a");

@@ -164,10 +164,8 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request) {
-    var limit = BlockBuilder.of(beside()).askLimit();
-    if (storesMessages()) return ask(request, limit);
-    if (delivery.orderBarrier(key).isDone()) return target.ask(unchecked(request));
-    return askInOrder(unchecked(request), start(limit));
+    if (!storesMessages() && delivery.orderBarrier(key).isDone()) return target.ask(unchecked(request));
+    return ask(request, BlockBuilder.of(beside()).askLimit());
   }
 
   @Override
@@ -314,7 +312,7 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
   private <R> StoredMessage<R> storeRequest(Request<?, R> request, RequestLimit limit) {
     if (!limit.duration().isPositive()) // checked before the request is stored
       throw new IllegalArgumentException(
-          "a limit of " + limit.duration() + " leaves no time to wait; give more than zero");
+          "a limit of " + Durations.text(limit.duration()) + " leaves no time to wait; give more than zero");
     long startNanos = System.nanoTime();
     String context = delivery.blockBuilder.contextText(this, request);
     var pending = toPendingMessage((M) request, context);
@@ -327,7 +325,7 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
       throw new CancellationException("interrupted while a request to " + id() + " was stored");
     } catch (TimeoutException timeout) {
       throw notStored(request,
-          new StoreUnconfirmedException("the store has not confirmed it within " + limit.duration()));
+          new StoreUnconfirmedException("the store has not confirmed it within " + Durations.text(limit.duration())));
     } catch (StoreException refusal) {
       throw notStored(request, refusal);
     }

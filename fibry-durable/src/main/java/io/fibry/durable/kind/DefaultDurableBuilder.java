@@ -6,6 +6,7 @@ import io.fibry.durable.Durable;
 import io.fibry.durable.storage.Mail;
 import io.fibry.durable.storage.StoredNameChecks;
 import io.fibry.store.Store;
+import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
@@ -201,7 +202,8 @@ public record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, i
   @Override
   public DefaultDurableBuilder<M> deduplicate(int answers, Duration time) {
     if (!Objects.requireNonNull(time, "time").isPositive())
-      throw new IllegalArgumentException("kind '" + name + "': deduplicate for " + time + "; give more than zero");
+      throw new IllegalArgumentException(
+          "kind '" + name + "': deduplicate for " + Durations.text(time) + "; give more than zero");
     return new DefaultDurableBuilder<>(name, messages, snapshotEvery, maxUnstoredTurns, maxStoredMessages,
         requirePositive(answers, "deduplicate"),
         time, retention);
@@ -244,7 +246,7 @@ public record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, i
   @Override
   public Durable.Builder<M> retainEvents(Duration age) {
     if (Objects.requireNonNull(age, "age").isNegative())
-      throw new IllegalArgumentException("kind '" + name + "': retainEvents " + age
+      throw new IllegalArgumentException("kind '" + name + "': retainEvents " + Durations.text(age)
           + "; give zero or more");
     var cappedAge = age.compareTo(MAX_DURATION) > 0 ? MAX_DURATION : age;
     return new DefaultDurableBuilder<>(name, messages, snapshotEvery, maxUnstoredTurns, maxStoredMessages,

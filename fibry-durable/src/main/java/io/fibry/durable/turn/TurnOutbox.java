@@ -8,6 +8,7 @@ import io.fibry.durable.storage.Mail;
 import io.fibry.durable.storage.StoredMessage;
 import io.fibry.durable.storage.StoredNameChecks;
 import io.fibry.store.Store;
+import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
@@ -44,7 +45,7 @@ final class TurnOutbox {
     String id = reminderId(name);
     if (!delay.isPositive() || delay.compareTo(MAX_DELAY) > 0)
       throw new IllegalArgumentException("reminder '" + Lines.line(name) + "' of " + actor + " would come after "
-          + delay + "; give more than zero, and at most 100 years");
+          + Durations.text(delay) + "; give more than zero, and at most 100 years");
     ownMessages.put(id,
         Optional.of(new Store.PendingMessage(actor, id, roundUpToMillis(delivery.now().plus(delay)), mail.bytes())));
   }

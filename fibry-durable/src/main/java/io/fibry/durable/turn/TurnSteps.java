@@ -8,6 +8,7 @@ import io.fibry.durable.delivery.PendingDelivery;
 import io.fibry.durable.storage.Mail;
 import io.fibry.durable.storage.Note;
 import io.fibry.durable.storage.StoredNameChecks;
+import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
@@ -157,7 +158,7 @@ final class TurnSteps {
   void sleep(String name, Duration time, PendingDelivery delivery) throws Exception {
     if (Objects.requireNonNull(time, "time").isNegative() || time.compareTo(TurnOutbox.MAX_DELAY) > 0)
       throw new IllegalArgumentException("sleep '" + Lines.line(checkName(name)) + "' of " + runtime.id() + " for "
-          + time + "; give zero or more, and at most 100 years");
+          + Durations.text(time) + "; give zero or more, and at most 100 years");
     var wakeTime = step(name, Instant.class, () -> delivery.now().plus(time));
     var reset = attemptsReset();
     if (!reset.isEmpty()) runtime.store(reset);

@@ -4,6 +4,7 @@ import io.fibry.store.Store;
 import io.fibry.store.folder.disk.FileDisk;
 import io.fibry.store.folder.repair.LogSalvage;
 import io.fibry.store.folder.repair.SalvagePlan;
+import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -223,7 +224,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
             "capacity for " + maxPendingBytes + " bytes; give " + MIN_SEGMENT_BYTES + " or more");
       Objects.requireNonNull(clock, "clock");
       if (Objects.requireNonNull(syncInterval, "syncInterval").isNegative())
-        throw new IllegalArgumentException("a sync interval of " + syncInterval + "; give zero or more");
+        throw new IllegalArgumentException(
+            "a sync interval of " + Durations.text(syncInterval) + "; give zero or more");
     }
 
     /**

@@ -58,7 +58,7 @@ class BadStoreInputTest {
     for (int bytes : new int[] {0, -1, Integer.MIN_VALUE, 4095})
       assertEquals("capacity for " + bytes + " bytes; give 4096 or more",
           refusal(() -> FolderStore.open(folder, options -> options.withMaxPendingBytes(bytes))));
-    assertEquals("a sync interval of PT-0.000000001S; give zero or more",
+    assertEquals("a sync interval of -1 ns; give zero or more",
         refusal(() -> FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofNanos(-1)))));
   }
 

@@ -1,6 +1,7 @@
 package io.fibry.jdbc;
 
 import io.fibry.store.Store;
+import io.fibry.text.Durations;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Objects;
@@ -92,7 +93,8 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
 
     private static void check(String description, Duration duration) {
       if (duration.compareTo(MAX_DURATION) > 0 || duration.toMillis() < 1)
-        throw new IllegalArgumentException(description + " of " + duration + "; give a millisecond to an hour");
+        throw new IllegalArgumentException(
+            description + " of " + Durations.text(duration) + "; give a millisecond to an hour");
     }
 
     /**

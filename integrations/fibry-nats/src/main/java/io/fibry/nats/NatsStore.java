@@ -1,6 +1,7 @@
 package io.fibry.nats;
 
 import io.fibry.store.Store;
+import io.fibry.text.Durations;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Objects;
@@ -89,7 +90,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
 
     private static void check(String description, Duration duration, Duration max) {
       if (duration.compareTo(max) > 0 || duration.toMillis() < 1) throw new IllegalArgumentException(
-          description + " of " + duration + "; give a millisecond to " + max.toSeconds() + " seconds");
+          description + " of " + Durations.text(duration) + "; give a millisecond to " + max.toSeconds() + " seconds");
     }
 
     /**

@@ -302,7 +302,7 @@ class NatsStoreTest extends StreamFixture {
     var failure = assertThrows(IllegalArgumentException.class,
         () -> NatsStore.open(network, app, options -> options.withRequestLimit(Duration.ofSeconds(61))));
 
-    assertEquals("a limit of PT1M1S; give a millisecond to 60 seconds", failure.getMessage());
+    assertEquals("a limit of 1 min 1 s; give a millisecond to 60 seconds", failure.getMessage());
   }
 
   @Test
@@ -339,7 +339,7 @@ class NatsStoreTest extends StreamFixture {
     var writeFailure = assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
     var readFailure = assertThrows(RuntimeException.class, () -> store.load(ADA));
 
-    assertEquals("the store in stream FB_" + app + "_log does not take turn 1 of account 'ada', after PT1S: "
+    assertEquals("the store in stream FB_" + app + "_log does not take turn 1 of account 'ada', after 1 s: "
         + "no node receives messages to " + subjects.turns(ADA), writeFailure.getMessage());
     assertTrue(readFailure.getMessage().contains(" cannot be read from stream FB_" + app + "_log: stream not found"),
         readFailure.getMessage());

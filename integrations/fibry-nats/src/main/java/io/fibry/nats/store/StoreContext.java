@@ -9,6 +9,7 @@ import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
+import io.fibry.text.Durations;
 import io.nats.client.NUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -92,7 +93,8 @@ public final class StoreContext {
       case WriteOutcome.RetryableFailure retryable when retryable.mayBeStored() -> new StoreUnconfirmedException(
           "it is unknown whether " + this + " has " + description + ": " + retryable.reason());
       case WriteOutcome.RetryableFailure retryable -> new StoreWriteException(
-          this + " does not take " + description + ", after " + options.requestLimit() + ": " + retryable.reason(),
+          this + " does not take " + description + ", after " + Durations.text(options.requestLimit()) + ": "
+              + retryable.reason(),
           null);
       case WriteOutcome.WriteRejection rejection when rejection.isFull() -> new StoreFullException(
           this + " has no space for " + description + ": " + rejection.reason(), null);
