@@ -242,7 +242,7 @@ class MembersTest {
         scopeOfB.close();
       }
 
-      await(a, "a"); // the clock stands still, so no lease can expire
+      await(a, "a"); // no lease can expire, because the test does not advance the clock
     }
   }
 

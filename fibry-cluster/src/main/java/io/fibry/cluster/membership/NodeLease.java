@@ -98,8 +98,7 @@ public final class NodeLease {
   private Actor<LeaseEvent> heartbeatActor; // written before others know this object
 
   private NodeLease(ClusterTransport transport, Subjects subjects, String node, Duration leaseTime,
-      InstantSource wallClock, Scheduler clock,
-      HeartbeatTracker heartbeats) {
+      InstantSource wallClock, Scheduler clock, HeartbeatTracker heartbeats) {
     this.transport = transport;
     this.heartbeats = heartbeats;
     this.key = subjects.keyOfNode(node);
@@ -116,8 +115,7 @@ public final class NodeLease {
   }
 
   public static NodeLease begin(ActorScope scope, ClusterTransport transport, Subjects subjects, String node,
-      Duration leaseTime, InstantSource wallClock,
-      HeartbeatTracker heartbeats) {
+      Duration leaseTime, InstantSource wallClock, HeartbeatTracker heartbeats) {
     var lease = new NodeLease(transport, subjects, node, leaseTime, wallClock,
         BlockBuilder.of(scope.anonymous()).scheduler(), heartbeats);
     lease.join(scope, subjects.app());
@@ -339,8 +337,7 @@ public final class NodeLease {
       if (version.isEmpty()) rejoin();
       else if (!update() && isStillOurs()) update();
     } catch (TransportException failure) {
-      LOG.warn("node '{}' could not send a heartbeat: {}", self().name(),
-          Lines.message(failure));
+      LOG.warn("node '{}' could not send a heartbeat: {}", self().name(), Lines.message(failure));
     }
   }
 
