@@ -4,6 +4,7 @@ import io.fibry.Actor;
 import io.fibry.simulation.run.FaultInjector;
 import io.fibry.simulation.run.FaultKind;
 import io.fibry.simulation.run.SimulatedClock;
+import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Predicate;
@@ -109,7 +110,8 @@ public final class Faults {
   }
 
   private static long nanos(Duration max) {
-    if (!max.isPositive()) throw new IllegalArgumentException("a fault of at most " + max + "; give more than zero");
+    if (!max.isPositive())
+      throw new IllegalArgumentException("a fault of at most " + Durations.text(max) + "; give more than zero");
     return SimulatedClock.nanos(max);
   }
 }

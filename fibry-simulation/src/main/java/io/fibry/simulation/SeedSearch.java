@@ -6,6 +6,7 @@ import io.fibry.simulation.run.Decisions;
 import io.fibry.simulation.run.RunEvents;
 import io.fibry.simulation.run.RunFailure;
 import io.fibry.simulation.run.SimulatedClock;
+import io.fibry.text.Durations;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -45,7 +46,8 @@ final class SeedSearch {
       record(outcome);
     }
     var summary = summary();
-    if (runs <= options.seeds()) LOG.warn("only {}, of {} seeds, in {}", summary, options.seeds(), options.timeLimit());
+    if (runs <= options.seeds())
+      LOG.warn("only {}, of {} seeds, in {}", summary, options.seeds(), Durations.text(options.timeLimit()));
     return summary;
   }
 

@@ -2,6 +2,7 @@ package io.fibry.simulation;
 
 import io.fibry.simulation.io.Network;
 import io.fibry.simulation.run.SimulatedClock;
+import io.fibry.text.Durations;
 import java.time.Duration;
 
 /**
@@ -26,7 +27,7 @@ public final class SimulatedNetwork {
    */
   public SimulatedNetwork withLatency(Duration min, Duration max) {
     if (min.isNegative() || max.compareTo(min) < 0)
-      throw new IllegalArgumentException("a latency from " + min + " to " + max
+      throw new IllegalArgumentException("a latency from " + Durations.text(min) + " to " + Durations.text(max)
           + "; give a min of zero or more, and a max that is not shorter");
     network.setLatency(SimulatedClock.nanos(min), SimulatedClock.nanos(max));
     return this;

@@ -1,5 +1,6 @@
 package io.fibry.simulation.run;
 
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
@@ -39,9 +40,9 @@ final class SimulatedScheduler implements Scheduler {
   }
 
   private Timer start(Duration delay, @Nullable Duration period, boolean isFixedRate, Runnable task) {
-    if (delay.isNegative()) throw new IllegalArgumentException("a delay of " + delay + " is negative");
+    if (delay.isNegative()) throw new IllegalArgumentException("a delay of " + Durations.text(delay) + " is negative");
     if (period != null && !period.isPositive())
-      throw new IllegalArgumentException("a period of " + period + " is not positive");
+      throw new IllegalArgumentException("a period of " + Durations.text(period) + " is not positive");
     return new SimulatedTimer(SimulatedClock.nanos(delay), period == null ? 0 : SimulatedClock.nanos(period),
         isFixedRate, Objects.requireNonNull(task, "task"));
   }
