@@ -95,7 +95,7 @@ class ActorStatsTest {
   @Promise("19.10")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void busyTimeStartsWithMessageNotWithFirstRead(Variants.Variant variant) {
+  void busyTimeIsMeasuredFromMessageNotFromFirstStatsRead(Variants.Variant variant) {
     try (var realTimeScope = ActorSystem.openScope("real")) {
       var actor = variant.named(realTimeScope, "stuck").newActor(message -> {
         if (message instanceof Gate gate) gate.pass();
@@ -109,7 +109,7 @@ class ActorStatsTest {
 
   @Promise("19.10")
   @Test
-  void busyTimeStartsWithHttpExchangeNotWithFirstRead() throws IOException {
+  void busyTimeIsMeasuredFromHttpExchangeNotFromFirstStatsRead() throws IOException {
     var gate = new Gate();
     var routes = HttpRoutes.none().text("/slow", exchange -> {
       gate.pass();

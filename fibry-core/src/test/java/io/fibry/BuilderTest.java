@@ -194,7 +194,7 @@ class BuilderTest {
   }
 
   @Test
-  void protocolFixesTypeOfMessages() {
+  void protocolSetsMessageTypeOfActor() {
     var actor = scope.anonymous().protocol(CharSequence.class).newActor(m -> log.add(m.length()));
 
     actor.sendMessage("four");
@@ -221,7 +221,7 @@ class BuilderTest {
   // ---- refused arguments
 
   @TestFactory
-  Stream<DynamicTest> nullIsRefusedByName() {
+  Stream<DynamicTest> exceptionNamesNullArgument() {
     var actor = scope.anonymous().newActorWithReturn((Object m) -> m);
     var sink = scope.anonymous().initialState(() -> "s").newSink();
     var builder = scope.anonymous();

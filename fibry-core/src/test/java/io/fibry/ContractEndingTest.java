@@ -146,7 +146,7 @@ class ContractEndingTest {
   @Promise("7.4")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void killInterruptsHandlerOnActorsOwnThread(Variant variant) {
+  void killInterruptsHandlerOnThreadOfLibrary(Variant variant) {
     var actor = actor(variant);
     var gate = Gate.occupy(actor);
     var queuedRequest = actor.sendMessageReturn("waits");

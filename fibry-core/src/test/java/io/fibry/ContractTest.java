@@ -60,7 +60,7 @@ class ContractTest {
   @Promise({"1.1", "1.2"})
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void actorHandlesOneMessageAtATimeWithVisibleWrites(Variant variant) {
+  void actorHandlesOneMessageAtATimeAndSeesEarlierWrites(Variant variant) {
     var activeHandlers = new AtomicInteger();
     var maxActiveHandlers = new AtomicInteger();
     var count = new int[1]; // not atomic: a race would lose increments
@@ -297,7 +297,7 @@ class ContractTest {
   @Promise("9.1")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void strayInterruptReachesNextMessageOnlyOnForeignThreads(Variant variant) {
+  void interruptLeftByHandlerIsClearedOnlyOnThreadsOfLibrary(Variant variant) {
     var gate = new Gate();
     var interruptLeaked = new CompletableFuture<Boolean>();
     var actor = variant.builder(scope).newActor((Object m) -> {

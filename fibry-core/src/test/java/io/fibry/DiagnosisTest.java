@@ -290,7 +290,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void requestsThatTimeOutTogetherShareSnapshots() {
+  void requestsThatTimeOutTogetherShareStackSnapshots() {
     var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
     var failures = new ArrayList<CompletableFuture<AskTimeoutException>>();
@@ -323,7 +323,7 @@ class DiagnosisTest {
    */
   @Promise("4.17")
   @Test
-  void hundredThousandTimeoutsTogetherMakeFewSnapshots() {
+  void hundredThousandTimeoutsTogetherTakeFewStackSnapshots() {
     var actor = Job.worker(Variants.scope(o -> o).named("stuck"));
     var gate = occupy(actor, "Slow[1]");
     var cell = (Cell) actor;
@@ -345,7 +345,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void messageWithBlockingToStringDelaysNoSender() {
+  void blockingToStringOfHandledMessageDelaysNoTimeout() {
     var gate = new Gate();
     var message = new Object() {
       @Override
@@ -370,7 +370,7 @@ class DiagnosisTest {
   }
 
   @Test
-  void nestedHandlersOnOneThreadShowOwnPartsOfStack() {
+  void timeoutCauseShowsStackOnlyFromHandlerOfItsActor() {
     var outer = Job.worker(builder);
     var inner = Job.worker(scope.named("y").strategy(Strategy.CALLER));
     var gate = new Gate();

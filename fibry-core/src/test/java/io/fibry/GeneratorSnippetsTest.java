@@ -51,7 +51,7 @@ class GeneratorSnippetsTest {
   }
 
   @Test
-  void actorHandlesStreamAndEndsWithIt() {
+  void actorHandlesStreamAndEndsWhenStreamEnds() {
     // @start region="flows"
     var printer = ActorSystem.anonymous().newActor((String line) -> print(line));
     try (var lines = new SubmissionPublisher<String>()) {

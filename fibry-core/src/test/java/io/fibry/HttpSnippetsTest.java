@@ -94,7 +94,7 @@ class HttpSnippetsTest {
   }
 
   @Test
-  void serverWithOwnLimitsResponds() throws Exception {
+  void serverWithConfiguredLimitsResponds() throws Exception {
     // @start region="options"
     var server = Stereotypes.def().embeddedHttpServer(0, HttpRoutes.none().text("/", exchange -> "Hello"),
         o -> o.withMaxBody(10_000).withMaxExchanges(5_000).withHeaderLimit(Duration.ofMinutes(1)));

@@ -77,7 +77,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void askForDoneReturnsWhenTextIsSaved() {
+  void askReturnsDoneWhenTextIsSaved() {
     // @start region="done"
     record Save(String text) implements Request<Save, Done> {}
     var saved = new ArrayList<String>();

@@ -15,7 +15,7 @@ class JdkHandlerTest {
 
   @Promise("4.17")
   @Test
-  void timeoutShowsStackOfJdkHandlerFromTop() {
+  void timeoutTextShowsStackOfHandlerThatIsJdkMethod() {
     try (var scope = ActorSystem.openScope("foreign")) {
       ActorWithReturn<CompletableFuture<String>, String> actor =
           scope.anonymous().strategy(Strategy.THREAD).newActorWithReturn(CompletableFuture::join);

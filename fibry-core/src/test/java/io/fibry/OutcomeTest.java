@@ -113,7 +113,7 @@ class OutcomeTest {
    */
   @Test
   @Promise("4.19")
-  void retryingNotDoneRequestsHandlesNoneTwice() throws Exception {
+  void retryOfNotDoneRequestHandlesNoRequestTwice() throws Exception {
     long seed = StressRuns.seed();
     System.out.println("outcomes of requests: -Dfibry.seed=" + seed);
     var random = new Random(seed);

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class OverloadSnippetsTest {
   @Test
-  void poolWithMaxWaitAnswersAndMailboxesDescribeThemselves() {
+  void poolWithMaxWaitAnswersAndMailboxTextShowsLimits() {
     var shop = ActorSystem.openScope("shop", o -> o.withScheduler(new ManualScheduler()));
     // @start region="within"
     // messages wait at most 100 ms, at any rate

@@ -232,7 +232,7 @@ class RequestsTest {
   @Promise("4.7")
   @ParameterizedTest
   @ValueSource(strings = {"ask", "get", "join", "timed get", "waitForExit", "waitForExit(Duration)"})
-  void actorWaitingForItselfIsCycle(String waitMethod) {
+  void actorWaitingForItselfGetsCycleException(String waitMethod) {
     var actor = scope.named("narcissus").newActorWithReturn((Object m, ActorContext<Object> context) -> {
       @SuppressWarnings("unchecked") var self = (ActorWithReturn<Object, Object>) context.self();
       if (m.equals("inner")) return "never";
@@ -259,7 +259,7 @@ class RequestsTest {
 
   @Promise("4.7")
   @Test
-  void sendToOwnFullMailboxIsCycle() {
+  void sendToOwnFullMailboxThrowsCycleException() {
     var failure = new CompletableFuture<AskCycleException>();
     var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
         .newActor((Object m, ActorContext<Object> context) -> {

@@ -137,7 +137,7 @@ class SinkTest {
   }
 
   @Test
-  void sinkWaitingForItselfIsCycle() {
+  void sinkWaitingForItselfGetsCycleException() {
     assertInstanceOf(AskCycleException.class,
         sink.ask(s -> assertThrows(AskCycleException.class, () -> sink.execAndWait(t -> {}))));
   }

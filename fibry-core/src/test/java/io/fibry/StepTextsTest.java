@@ -71,7 +71,7 @@ class StepTextsTest {
 
   @Promise("19.11")
   @Test
-  void watchdogTimesStepInsteadOfMessage() {
+  void watchdogMeasuresTimeOfStepInsteadOfMessage() {
     scope.named("worker").newActor((Feed jobs) -> {
       while (true) if (jobs.next().equals("slow")) gate.pass();
     }).sendMessage(feed);

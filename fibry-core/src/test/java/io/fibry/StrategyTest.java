@@ -135,7 +135,7 @@ class StrategyTest {
 
   @Promise("6.5")
   @Test
-  void strategyThatRunsTaskAndThrowsHandlesOnce() {
+  void messageIsHandledOnceWhenStrategyRunsTaskAndThrows() {
     var handled = new CopyOnWriteArrayList<Object>();
     Strategy throwingStrategy = activation -> {
       Thread.startVirtualThread(activation);
@@ -153,7 +153,7 @@ class StrategyTest {
 
   @Promise("6.5")
   @Test
-  void strategyThatRunsTaskTwiceHandlesOnce() {
+  void messageIsHandledOnceWhenStrategyRunsTaskTwice() {
     var handled = new CopyOnWriteArrayList<Object>();
     var threads = new CopyOnWriteArrayList<Thread>();
     Strategy doublingStrategy = activation -> {
@@ -214,7 +214,7 @@ class StrategyTest {
   @Promise("6.6")
   @ParameterizedTest
   @MethodSource("droppedTaskCases")
-  void actorWithDroppedTaskEndsOnNextSend(UnaryOperator<ActorBuilder<Object>> variant, String action) {
+  void actorWhoseTaskExecutorDroppedEndsOnNextSend(UnaryOperator<ActorBuilder<Object>> variant, String action) {
     var executor = Executors.newFixedThreadPool(1);
     var gate = new Gate();
     executor.execute(gate::passUninterruptibly);
@@ -302,7 +302,7 @@ class StrategyTest {
 
   @Promise("6.8")
   @Test
-  void callerHandlesBeforeSendMessageReturns() {
+  void callerStrategyHandlesMessageBeforeSendReturns() {
     var threads = new ArrayList<Object>();
     var actor = caller().newActor((Object m) -> {
       threads.add(Thread.currentThread());
@@ -315,7 +315,7 @@ class StrategyTest {
 
   @Promise("6.8")
   @Test
-  void callerStrategyNestsAtMost64Deep() {
+  void callerStrategyNestsSendsAtMost64Deep() {
     var handled = new boolean[200];
     var deferringSenders = new ArrayList<Integer>(); // actors whose send returned before the message was handled
     var actors = new ArrayList<Actor<Object>>();
@@ -349,7 +349,7 @@ class StrategyTest {
 
   @Promise("6.8")
   @Test
-  void callerStrategyLimitsNestingDuringWait() {
+  void callerStrategyLimitsNestingOfSendsInsideNestedAsks() {
     int length = 20_000;
     var count = new AtomicInteger();
     var chain = new ArrayList<Actor<Object>>();
@@ -387,7 +387,7 @@ class StrategyTest {
   }
 
   @Test
-  void threadOfExecutorIsNotInHandlerAfterMessage() {
+  void executorThreadCountsAsOutsideHandlerAfterMessage() {
     var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("mine").factory());
     var actor = scope.named("guest").strategy(Strategy.of(executor))
         .newActorWithReturn((Object m) -> Thread.currentThread().getName());

@@ -199,7 +199,7 @@ class SupervisionTest {
 
   @Promise("17.7")
   @Test
-  void chooseSelectsPolicyByFailure() {
+  void choosePolicySelectsPolicyByFailure() {
     var actor = actor(policyByFailure());
 
     sendAndAwait(actor, "a", new ArithmeticException("planned"), "b", new IOException("planned"), "c",
@@ -211,7 +211,7 @@ class SupervisionTest {
 
   @Promise("17.7")
   @Test
-  void failingChoiceStopsActorAndIsLogged() {
+  void failingChoosePolicyStopsActorAndIsLogged() {
     FailurePolicy[] brokenPolicies = {FailurePolicy.choose(failure -> null), FailurePolicy.choose(failure -> {
       throw new IllegalStateException("planned by the choice");
     }), endlessChoice()};
@@ -271,7 +271,7 @@ class SupervisionTest {
 
   @Promise("17.6")
   @Test
-  void actorOverBudgetEscalates() {
+  void actorBeyondRestartBudgetEscalatesFailure() {
     var supervised = scope.openScope("supervised");
     var actor = supervised.anonymous()
         .onFailure(FailurePolicy.restart().withBudget(2, Patience.LONG.multipliedBy(100)).withoutLog())

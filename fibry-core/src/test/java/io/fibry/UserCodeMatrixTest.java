@@ -89,7 +89,7 @@ class UserCodeMatrixTest {
   @Promise("7.10")
   @ParameterizedTest
   @MethodSource("all")
-  void misbehavingCodeBlocksNeitherOthersNorExit(CallSite site, Kind kind) throws Exception {
+  void misbehavingUserCodeBlocksNeitherOtherActorsNorExit(CallSite site, Kind kind) throws Exception {
     code = new Misbehavior(kind);
     scope = ActorSystem.openScope("bad", options -> options(options.withKillGrace(SHORT), site));
     var victim = victim(site);
@@ -122,7 +122,7 @@ class UserCodeMatrixTest {
    */
   @ParameterizedTest
   @MethodSource("cutOffCases")
-  void cutOffNotifiesOthersDespiteMisbehavingCode(CallSite site, Kind kind) {
+  void cutOffNotifiesAskerAndWatcherDespiteMisbehavingCode(CallSite site, Kind kind) {
     code = new Misbehavior(kind);
     scope = ActorSystem.openScope("bad", options -> options.withKillGrace(SHORT));
     var actor = builder().newActorWithReturn((Object m) -> {

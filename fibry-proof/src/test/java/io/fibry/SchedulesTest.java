@@ -59,7 +59,7 @@ class SchedulesTest {
   }
 
   @Test
-  void modelCheckFindsRaceOfCheckAndWrite() {
+  void modelCheckFindsCheckThenActRace() {
     assertRace(() -> {
       var counter = new Counter();
       var results = new boolean[2];

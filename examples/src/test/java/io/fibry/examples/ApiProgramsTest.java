@@ -111,7 +111,7 @@ class ApiProgramsTest {
     "P35Around           | 4;four took N;x",
     "P36Options          | ''",
   })
-  void goodProgramRuns(String name, String output) throws Exception {
+  void goodProgramPrintsExpectedLines(String name, String output) throws Exception {
     var expected = Stream.of(output.split(";")).filter(line -> !line.isEmpty()).toList();
 
     var printedLines = Programs.run(classes, name, lines -> sorted(lines).equals(expected));
@@ -120,7 +120,7 @@ class ApiProgramsTest {
   }
 
   @Test
-  void idleSessionEnds() throws Exception {
+  void sessionOfTimersProgramEndsWhenIdle() throws Exception {
     var printedLines = runOnManualClock("P11Timers");
 
     // the program stops its ticks early or late, so their number varies

@@ -26,7 +26,7 @@ class DoorTest {
   }
 
   @Test
-  void lockOfOpenDoorWaitsUntilItIsClosed(TestScope scope) {
+  void lockMessageWaitsUntilOpenDoorIsClosed(TestScope scope) {
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Lock(1234));
     var unlockAnswer = door.sendMessageReturn(new Unlock(1234));
@@ -40,7 +40,7 @@ class DoorTest {
   }
 
   @Test
-  void wrongCodeDoesNotOpen() {
+  void wrongCodeDoesNotOpenDoor() {
     door.sendMessage(new Lock(1234));
 
     boolean isOpen = door.ask(new Unlock(1111));

@@ -119,7 +119,7 @@ abstract class ContextContract {
   }
 
   @Test
-  void contextOfPropagatorWithoutTextStaysOnItsNode() {
+  void contextOfNonTextPropagatorStaysOnItsNode() {
     exposeOrders(a);
     LocalValue.VALUE.set("here");
     try {
@@ -197,7 +197,7 @@ abstract class ContextContract {
 
   /** Requests that a node holds for the next owner of a key keep their tenants. */
   @Test
-  void handedOverRequestsKeepTheirTenants() throws Exception {
+  void requestsHeldForNextOwnerKeepTheirTenants() throws Exception {
     host(a, "order");
     var orders = b.entities("order", Order.class);
     var stop = new AtomicBoolean();

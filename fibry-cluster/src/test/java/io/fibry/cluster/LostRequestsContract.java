@@ -160,7 +160,7 @@ abstract class LostRequestsContract {
 
   /** The owner crashes before its first claim, as if no request had reached it. */
   @Test
-  void unclaimedRequestsFailWithinOneLease() {
+  void requestsWithoutKeepAliveFailWithinOneLease() {
     var owner = join("home");
     host(owner);
     var asker = asker();
@@ -175,7 +175,7 @@ abstract class LostRequestsContract {
   }
 
   @Test
-  void requestsAreNotLostWhileTheirNodesClaimThem() {
+  void requestIsNotReportedLostWhileItsNodeSendsKeepAlives() {
     host(join("home"));
     var asker = asker();
     var desk = join("desk");

@@ -277,7 +277,7 @@ class MembersTest {
   }
 
   @Test
-  void joinWaitingForLeaseMakesNoEntryInClosedScope() {
+  void joinWaitingForLeaseMakesNoEntryAfterScopeCloses() {
     try (var transport = network.openTransport()) {
       long version = transport.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER).orElseThrow();
       var joinResult = new CompletableFuture<Cluster>();

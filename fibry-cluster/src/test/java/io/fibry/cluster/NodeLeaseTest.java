@@ -166,7 +166,7 @@ class NodeLeaseTest {
    * is slow while the servers elect a leader.
    */
   @Test
-  void offerSucceedsWhenTableIsSlowerThanAskLimit() throws InterruptedException {
+  void exposeSucceedsWhenTableIsSlowerThanAskLimit() throws InterruptedException {
     var impatient = Cluster.join("bank", (app, node) -> withFaults(network.connect(app, node)),
         options -> options.withNode("impatient").withLease(LEASE).withPartitions(8).withScope(scope)
             .withAskLimit(Duration.ofSeconds(1)).withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
@@ -219,7 +219,7 @@ class NodeLeaseTest {
   }
 
   @Test
-  void wallClockSetForwardEndsLife() {
+  void lifeEndsWhenWallClockIsSetForward() {
     Places.host(a, scope);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();
@@ -233,7 +233,7 @@ class NodeLeaseTest {
   }
 
   @Test
-  void wallClockSetBackDoesNotExtendLease() {
+  void leaseIsNotExtendedWhenWallClockIsSetBack() {
     Places.host(a, scope);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();

@@ -372,7 +372,7 @@ abstract class RemoteActorContract {
   }
 
   @Test
-  void remoteActorRefusesCodeAndLifecycleCalls() {
+  void remoteActorRefusesExecuteAndLifecycleCalls() {
     var remoteTill = remoteTill();
     for (Runnable call : List.<Runnable>of(() -> remoteTill.execute(() -> {}), remoteTill::kill,
         remoteTill::close, remoteTill::askExit, remoteTill::sendPoisonPill, () -> remoteTill.closeOnExit(() -> {})))

@@ -44,7 +44,7 @@ class RemoteActorInMemoryTest extends RemoteActorContract {
 
   /** The remote node reports the time-out 100 ms before the asker stops waiting. */
   @Test
-  void timeoutSaysThatRemoteHandlerHasPromised() {
+  void timeoutSaysThatRemoteHandlerPromisedAnswer() {
     var clock = new ManualScheduler();
     var network = MemoryNetwork.create(clock);
     try (ActorScope scope = ActorSystem.openScope("remote-clock", options -> options.withScheduler(clock));

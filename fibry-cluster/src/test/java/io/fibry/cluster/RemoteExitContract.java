@@ -122,7 +122,7 @@ abstract class RemoteExitContract {
   }
 
   @Test
-  void justExposedActorHasNotEnded() {
+  void waitForExitOfJustExposedActorReturnsFalse() {
     for (int i = 0; i < 50; i++) {
       a.expose("till" + i, Ping.class, till());
       assertFalse(b.actor("till" + i, Ping.class).waitForExit(Duration.ofMillis(i % 10)));
@@ -150,7 +150,7 @@ abstract class RemoteExitContract {
   }
 
   @Test
-  void nameHasNotEndedWhileAnotherNodeExposesIt() {
+  void onExitWaitsWhileAnotherNodeExposesName() {
     var firstTill = till();
     var secondTill = till();
     a.expose("till", Ping.class, firstTill);

@@ -179,7 +179,7 @@ abstract class RemoteTellsContract {
   }
 
   @Test
-  void batchLargerThanBundleArrivesWholeAndInOrder() {
+  void batchLargerThanWireMessageArrivesWholeAndInOrder() {
     join("desk").expose("clerk", Clerk.class, clerk(Mailbox.unbounded()));
     var remoteClerk = sender().actor("clerk", Clerk.class);
 

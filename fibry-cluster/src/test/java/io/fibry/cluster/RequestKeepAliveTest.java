@@ -44,7 +44,7 @@ class RequestKeepAliveTest {
   }
 
   @Test
-  void duplicateRequestNeitherBeginsNorEndsClaim() {
+  void duplicateRequestNeitherStartsNorEndsKeepAlive() {
     var registry = new RequestRegistry();
     var first = inboundMessage("a.life.1", this);
     var copy = inboundMessage("a.life.1", this);
@@ -59,7 +59,7 @@ class RequestKeepAliveTest {
   }
 
   @Test
-  void registryClaimsNoRequestsOfDroppedPartition() {
+  void registryKeepsNoRequestOfDroppedPartitionAlive() {
     var registry = new RequestRegistry();
     registry.addWaiting(inboundMessage("a.life.1", "part"));
     registry.addWaiting(inboundMessage("a.life.2", "offer"));
@@ -119,7 +119,7 @@ class RequestKeepAliveTest {
 
   /** Claims continue although foreign programs send odd ids, and bytes that are no claim. */
   @Test
-  void eachAskerGetsClaimsForAllItsRequests() {
+  void keepAlivesNameAllRequestsDespiteForeignIds() {
     var clock = new ManualScheduler();
     var network = MemoryNetwork.create();
     var claimedIds = ConcurrentHashMap.<String>newKeySet();

@@ -164,7 +164,7 @@ class UpgradeTest {
   }
 
   @Test
-  void olderNodeErasesNoFieldOfTimedMessage() {
+  void olderNodeErasesNoFieldOfDelayedMessage() {
     var newEntities = b.host(newDefinition(), scope.anonymous(), Duration.ofMinutes(1));
     var till = b.entities(newDefinition()).actor("t");
     assertEquals(5, till.ask(new NewTypes.Pay(5, Optional.of("first"))));

@@ -25,7 +25,7 @@ class StackSafeLockTest {
 
   @Promise("8.5")
   @Test
-  void unparkableFiberLeavesQueue() {
+  void fiberThatCannotParkLeavesLockQueue() {
     lock.acquire();
     StackEdge.runWhereParkFails(() -> assertThrows(StackOverflowError.class, lock::acquire));
     var waiter = Thread.startVirtualThread(this::enter);
@@ -39,7 +39,7 @@ class StackSafeLockTest {
 
   @Promise("8.5")
   @Test
-  void unparkableFiberSpinsWhenHoldersNeverWait() {
+  void fiberThatCannotParkSpinsWhenLockHoldersNeverWait() {
     var spinningLock = new StackSafeLock(true);
     spinningLock.acquire();
     var arrival = new CountDownLatch(1);

@@ -54,7 +54,7 @@ class BatchBuilderTest extends BatchFixture {
   }
 
   @Test
-  void meaninglessSizesAndTimesAreRefused() {
+  void batchSizeOrTimeOfZeroOrLessIsRefused() {
     var zeroSize =
         assertThrows(IllegalArgumentException.class, () -> Batch.ofLists(scope.anonymous(), 0, SECOND, received::add));
     var zeroWait = assertThrows(IllegalArgumentException.class,

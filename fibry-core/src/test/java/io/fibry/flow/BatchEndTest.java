@@ -45,7 +45,7 @@ class BatchEndTest extends BatchFixture {
   // ---- the end of a batch
 
   @Test
-  void onExitFutureCannotEndBatch() {
+  void completionOfOnExitFutureDoesNotEndBatch() {
     var log = log("FIBER");
     var cancelledFuture = log.onExit();
     cancelledFuture.cancel(true);
@@ -77,7 +77,7 @@ class BatchEndTest extends BatchFixture {
 
   @ParameterizedTest
   @MethodSource("io.fibry.flow.BatchTest#strategies")
-  void pillHandlesWaitingMessagesAndEndsBothActors(String strategy) {
+  void poisonPillEndsBatchAfterWaitingMessages(String strategy) {
     var log = log(strategy);
     log.sendMessage("a");
 
@@ -165,7 +165,7 @@ class BatchEndTest extends BatchFixture {
    * waits for the handler's actor at its end, and then kills this actor.
    */
   @Test
-  void killOfFoundGathererInterruptsHandler() {
+  void killOfActorFoundByNameInterruptsBatchHandler() {
     var gate = new Gate();
     Actor<String> log =
         Batch.ofLists(scope.named("log").protocol(String.class).onFailure(FailurePolicy.resume().withoutLog()), 1,
@@ -292,7 +292,7 @@ class BatchEndTest extends BatchFixture {
   }
 
   @Test
-  void interruptedWaitForEndOfBatchIsCancellation() {
+  void interruptedWaitForEndOfBatchThrowsCancellation() {
     var log = log("FIBER");
     Thread.currentThread().interrupt();
 

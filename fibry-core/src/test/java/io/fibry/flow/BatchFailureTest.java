@@ -161,7 +161,7 @@ class BatchFailureTest extends BatchFixture {
   }
 
   @Test
-  void restartOfGathererLosesNoMessage() {
+  void restartAfterFailedKeyFunctionLosesNoMessage() {
     Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()), 3, ONE_DAY,
         word -> word.charAt(0), (a, b) -> b, received::add);
 
@@ -173,7 +173,7 @@ class BatchFailureTest extends BatchFixture {
 
   /** The handler waits for capacity of the gatherer. Later the gatherer waits for the handler. */
   @Test
-  void handlerWaitingForCapacityOfItsOwnBatchGetsIt() throws Exception {
+  void handlerGetsCapacityForMessageToItsOwnFullBatch() throws Exception {
     var handlerGate = new Gate();
     var gathererGate = new Gate();
     var sender = new CompletableFuture<Thread>();

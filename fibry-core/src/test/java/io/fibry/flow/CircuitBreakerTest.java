@@ -191,7 +191,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void callBegunBeforeOpeningDoesNotCountAfterwards() {
+  void callBegunBeforeBreakerOpenedDoesNotCountAsProbe() {
     var service = service(o -> o);
     var earlyCall = service.sendMessageReturn(gate);
     Patience.await(gate.entered);

@@ -125,7 +125,7 @@ class FlowsStressTest {
   }
 
   @Test
-  void randomMapReducesHaveAnAllowedOutcome() {
+  void randomMapReduceGivesFullResultFailureOrCancellation() {
     for (int round = 0; round < ROUNDS; round++) mapReduce(random.split(), "round " + round);
   }
 

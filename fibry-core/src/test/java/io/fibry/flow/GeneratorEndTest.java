@@ -103,7 +103,7 @@ class GeneratorEndTest {
   }
 
   @Test
-  void exceptionThrownRepeatedlyRecordsAtMostFourReaders() {
+  void reusedExceptionKeepsAtMostFourReaderStacks() {
     var exception = new IllegalStateException("always");
     Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silentPolicy), 10, out -> {
       throw exception;
@@ -281,7 +281,7 @@ class GeneratorEndTest {
   }
 
   @Test
-  void closeFailsWaitingReader() {
+  void closeOfIterationCancelsWaitingReader() {
     var gate = new Gate();
     var readerFailure = new CompletableFuture<Throwable>();
     var iterator = Generator.<Integer>of(scope.anonymous(), 1, out -> gate.pass()).iterator();

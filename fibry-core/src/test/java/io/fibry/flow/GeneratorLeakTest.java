@@ -61,7 +61,7 @@ class GeneratorLeakTest {
   }
 
   @Test
-  void iterationOfWaitingReaderDoesNotEnd() {
+  void garbageCollectionDoesNotEndIterationOfWaitingReader() {
     var gate = new Gate();
     var result = new CompletableFuture<Integer>();
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1, out -> {

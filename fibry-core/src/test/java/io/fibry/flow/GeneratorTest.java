@@ -142,7 +142,7 @@ class GeneratorTest {
   }
 
   @Test
-  void elementsTakenButNotReadCountAsUnread() {
+  void atMostBufferSizeElementsAreYieldedAndUnread() {
     var yieldCount = new AtomicInteger();
     int readCount = 0;
     int maxUnread = 0;

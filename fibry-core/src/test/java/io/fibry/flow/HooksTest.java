@@ -103,7 +103,7 @@ class HooksTest {
 
   @Promise("22.13")
   @Test
-  void failedHookIsLoggedAndAffectsNeitherResultNorHooks() throws Exception {
+  void failedHookIsLoggedAndAffectsNeitherResultNorOtherHooks() throws Exception {
     try (var logged = new Logged()) {
       var function = halvingFunction().before(n -> {
         throw new IOException("loud one");

@@ -123,7 +123,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void failureInItemsFailsFuture() {
+  void failureOfItemIteratorFailsFuture() {
     Iterable<Integer> noIterator = () -> {
       throw new IllegalStateException("iterator");
     };
@@ -215,7 +215,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void mappedGeneratorEndsWithMapReduce() {
+  void cancelOfMapReduceEndsItsSourceGenerator() {
     for (var strategy : List.of(Strategy.FIBER,
         Strategy.of(Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory())))) {
       var startLatch = new CountDownLatch(1);

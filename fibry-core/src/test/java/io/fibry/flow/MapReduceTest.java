@@ -61,7 +61,7 @@ class MapReduceTest {
 
   @Promise("22.7")
   @Test
-  void resultsAreReducedInOrderOfItemsAfterZero() {
+  void resultsAreReducedInOrderOfItemsStartingWithZeroValue() {
     var gates = List.of(new Gate(), new Gate(), new Gate());
     var text = MapReduce.start(scope.anonymous(), 3, numbersBelow(6), i -> {
       if (i < 3) gates.get(i).pass();
@@ -93,7 +93,7 @@ class MapReduceTest {
   }
 
   @Test
-  void actorsAreAtMostItemsPlusOne() {
+  void mapReduceUsesAtMostOneActorMoreThanItems() {
     var workers = ConcurrentHashMap.<Thread>newKeySet();
     var gate = new Gate();
     var activeCount = new AtomicInteger();

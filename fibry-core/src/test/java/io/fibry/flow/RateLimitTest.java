@@ -332,7 +332,7 @@ class RateLimitTest {
   }
 
   @Test
-  void meaninglessRatesAreRefused() {
+  void zeroRatesAndNullArgumentsAreRefused() {
     var builder = scope.anonymous();
 
     var noMessages = assertThrows(IllegalArgumentException.class, () -> RateLimit.around(builder, 0, SECOND));

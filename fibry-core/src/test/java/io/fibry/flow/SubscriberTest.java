@@ -74,7 +74,7 @@ class SubscriberTest {
 
   @Promise("22.9")
   @Test
-  void unhandledMessagesAreLimited() {
+  void unhandledMessagesAreLimitedToBufferSize() {
     for (int bufferSize : new int[] {1, 2, 3, 10}) {
       var unhandledCount = new AtomicInteger();
       var maxUnhandled = new AtomicInteger();
@@ -114,7 +114,7 @@ class SubscriberTest {
   }
 
   @Test
-  void endOfStreamIsPillBehindAllMessages() {
+  void endOfStreamEndsActorAfterAllMessages() {
     var actor = actor(Mailbox.unbounded());
     var subscriber = subscriber(actor, 8);
 
@@ -186,7 +186,7 @@ class SubscriberTest {
   }
 
   @Test
-  void actorThatEndsBeforeItsStreamCancels() {
+  void actorThatEndsBeforeItsStreamCancelsSubscription() {
     var actor = actor(Mailbox.unbounded());
     subscriber(actor, 8);
 
@@ -210,7 +210,7 @@ class SubscriberTest {
   }
 
   @Test
-  void mailboxWithTwoMoreThanRequestedLosesNoMessage() {
+  void mailboxLargerThanBufferByTwoLosesNoMessage() {
     for (var overflow : Overflow.values()) {
       int bufferSize = 4;
       var actor = actor(Mailbox.bounded(bufferSize + 2, overflow));
@@ -228,7 +228,7 @@ class SubscriberTest {
   }
 
   @Test
-  void moreIsRequestedAtNextMessageAfterMailboxWasFull() {
+  void subscriberRequestsMoreAtNextMessageAfterFullMailbox() {
     var actor = actor(Mailbox.bounded(3, Overflow.REJECT));
     var subscriber = subscriber(actor, 4);
     var gate = new Gate();

@@ -66,7 +66,7 @@ class TimeLimitTest {
 
   @Promise("24.9")
   @Test
-  void askerGetsLimitAndExceptionOfHandler() {
+  void askerGetsTimeoutWithExceptionOfHandlerAsCause() {
     var actor = TimeLimit.around(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), LIMIT)
         .newActorWithReturn((Gate gate) -> {
           gate.pass();

@@ -120,7 +120,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void stateIsEnteredAndMessageFailsWhenEnteringThrows() {
+  void newStateStaysAndMessageFailsWhenEnterCodeThrows() {
     var door = doors.newDoor(doors.door().onEnter(Open.class, open -> {
       throw new IllegalStateException("jammed");
     }));

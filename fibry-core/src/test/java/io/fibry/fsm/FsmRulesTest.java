@@ -201,7 +201,7 @@ class FsmRulesTest {
   }
 
   @Test
-  void priorityMailboxIsRefusedForInternalMessages() {
+  void machineWithInternalMessagesRefusesPriorityMailbox() {
     var builder = doors.scope.named("door").mailbox(Mailbox.priority((Event a, Event b) -> 0));
     String text =
         "the machine of Door sends itself messages, at time limits and to enter its initial state, which a "

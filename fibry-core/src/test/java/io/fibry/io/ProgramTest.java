@@ -144,7 +144,7 @@ class ProgramTest {
   }
 
   @Test
-  void pauseOfMachineDoesNotUseUpGrace() throws Exception {
+  void pauseOfMachineDoesNotUseUpExitGrace() throws Exception {
     var steps = new AtomicInteger();
 
     assertTrue(ExitGrace.await(millis -> {

@@ -99,7 +99,7 @@ class ClientFrameReaderTest {
   }
 
   @Test
-  void endWithinFrameIsNoNormalEnd() throws Exception {
+  void streamEndInsideFrameThrowsEofException() throws Exception {
     var acceptor = open(100);
     assertEndsWithin("a frame's length", acceptor, (byte) 0);
     assertEndsWithin("a frame's length", acceptor, (byte) 0, (byte) 0, (byte) 0);

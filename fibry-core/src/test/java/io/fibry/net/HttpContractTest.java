@@ -220,7 +220,7 @@ class HttpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void pathWithoutRouteIs404(String strategy) throws Exception {
+  void pathWithoutRouteGets404(String strategy) throws Exception {
     open(strategy,
         routes -> routes.text("/a", exchange -> "short").text("/a/{rest...}", exchange -> "long " + exchange.path()));
 

@@ -78,7 +78,7 @@ class HttpFuzzTest {
 
   @Promise("27.1")
   @Test
-  void serverParsesRequestsLikeSecondParser() throws IOException {
+  void serverParsesRandomRequestsLikeReferenceParser() throws IOException {
     int acceptedCount = 0;
     for (int i = 0; i < 200_000; i++) {
       var sent = mutatedRequest();

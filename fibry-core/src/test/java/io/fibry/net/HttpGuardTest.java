@@ -222,7 +222,7 @@ class HttpGuardTest {
 
   @Promise("27.8")
   @Test
-  void unfinishedHeadsDoNotDelayEndOfServer() throws Exception {
+  void unfinishedRequestHeadsDoNotDelayEndOfServer() throws Exception {
     open(routes -> routes.text("/", exchange -> "x"),
         o -> o.withHeaderLimit(NEVER).withDrainLimit(NEVER));
     var clients = new ArrayList<RawClient>();

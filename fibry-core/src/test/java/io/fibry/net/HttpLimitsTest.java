@@ -71,7 +71,7 @@ class HttpLimitsTest {
   }
 
   @Test
-  void headThatNeverEndsIsCutOff() throws Exception {
+  void clientWhoseRequestHeadNeverEndsIsCutOff() throws Exception {
     open(routes -> routes.text("/", HttpExchange::bodyAsText),
         o -> o.withHeaderLimit(Duration.ofSeconds(10)).withIdleLimit(Duration.ofHours(1)));
     try (var client = new RawClient(server.port())) {
@@ -118,7 +118,7 @@ class HttpLimitsTest {
   }
 
   @Test
-  void thousandUnfinishedRequestsBlockNoOther() throws Exception {
+  void thousandUnfinishedRequestsBlockNoOtherRequest() throws Exception {
     open(routes -> routes.text("/", exchange -> "x"), o -> o.withMaxExchanges(4));
     var sockets = new ArrayList<Socket>();
     try {
@@ -245,7 +245,7 @@ class HttpLimitsTest {
   @Promise("27.8")
   @ParameterizedTest
   @ValueSource(strings = {"pill", "exit", "scope"})
-  void failureIsReportedWhileServerEnds(String end) throws Exception {
+  void requestOfFailedHandlerGets500WhileServerEnds(String end) throws Exception {
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
       gate.pass();

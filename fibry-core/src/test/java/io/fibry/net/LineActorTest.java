@@ -269,7 +269,7 @@ class LineActorTest {
   }
 
   @Test
-  void frameConsistsOfLengthAndBytes() throws Exception {
+  void frameActorSendsLengthAndBytes() throws Exception {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
       var connection = value(connectionFuture);

@@ -225,7 +225,7 @@ class ServerResponseTest {
   }
 
   @Test
-  void clientMayContinueWhenHandlerReadsBody() throws IOException {
+  void clientGets100ContinueOnlyWhenHandlerReadsBody() throws IOException {
     open(routes -> routes.text("/read", HttpExchange::bodyAsText).text("/not", exchange -> "no"));
     try (var client = new RawClient(server.port())) {
       client.send("POST /read" + HOST + "Expect: 100-Continue\r\nContent-Length: 3\r\n\r\n");
@@ -265,7 +265,7 @@ class ServerResponseTest {
   }
 
   @Test
-  void bodyThatEndsEarlyIs400() throws IOException {
+  void requestBodyThatEndsEarlyGets400() throws IOException {
     open(routes -> routes.text("/", HttpExchange::bodyAsText));
     for (var headersAndBody : new String[] {"Content-Length: 3\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\n3\r\nab",
       "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"})

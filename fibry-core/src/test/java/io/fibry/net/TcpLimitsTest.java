@@ -324,7 +324,7 @@ class TcpLimitsTest {
   }
 
   @Test
-  void endlessLimitIsNoLimit() {
+  void maxDurationAsLimitNeverCutsOffClient() {
     var noLimit = Duration.ofSeconds(Long.MAX_VALUE);
     var acceptor = open(TcpLimitsTest::echoAll,
         o -> o.withIdleLimit(noLimit).withTotalLimit(noLimit).withWriteLimit(noLimit).withDrainLimit(noLimit));

@@ -43,7 +43,7 @@ class TcpStackEdgeJvmTest {
       switch (Edge.valueOf(args[0])) {
         case ON_FIBER -> connectionIsClosedAfterStackOverflow(true);
         case ON_THREAD -> connectionIsClosedAfterStackOverflow(false);
-        case WHILE_OTHERS_WAIT -> writerThatCannotParkBlocksNoOther();
+        case WHILE_OTHERS_WAIT -> writerThatCannotParkBlocksNoOtherWriter();
         case IN_WRITE -> writeThatFailsWithErrorClosesConnection();
       }
       System.exit(0);
@@ -72,7 +72,7 @@ class TcpStackEdgeJvmTest {
       }
     }
 
-    private static void writerThatCannotParkBlocksNoOther() throws Exception {
+    private static void writerThatCannotParkBlocksNoOtherWriter() throws Exception {
       var scope = ActorSystem.openScope("edge");
       var block = new byte[64 << 20]; // larger than the socket buffers
       var writersWait = new CountDownLatch(1);
@@ -150,7 +150,7 @@ class TcpStackEdgeJvmTest {
 
   @Promise("8.5")
   @Test
-  void writerThatCannotParkBlocksNoOther() throws Exception {
+  void writerThatCannotParkBlocksNoOtherWriter() throws Exception {
     run(Edge.WHILE_OTHERS_WAIT);
   }
 

@@ -150,7 +150,7 @@ class TlsFilesTest {
   }
 
   @Test
-  void missingCertificateIsNamed() throws Exception {
+  void exceptionNamesMissingCertificateFile() throws Exception {
     assertTrue(assertThrows(UncheckedIOException.class, () -> Tls.ofFiles(certificate, key)).getMessage()
         .contains("certificate.pem"));
 

@@ -48,7 +48,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void otherCallersWaitForBirthAndGetSameActor() {
+  void otherCallersWaitForCreationAndGetSameActor() {
     var accounts = openWithSlowBirth();
     var firstSend = Patience.callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
@@ -64,7 +64,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void birthDelaysNoOtherKey() {
+  void creationDelaysNoOtherKey() {
     entities.set(bank.openEntities(name -> {
       if (name.equals("ada")) gate.passUninterruptibly();
       return bank.newAccount(name);
@@ -76,7 +76,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void failedBirthIsThrownToAllWaitersAndRetriedByNextUse() {
+  void failedCreationIsThrownToAllWaitersAndRetriedByNextUse() {
     var failure = new IllegalStateException("planned");
     var tries = new AtomicInteger();
     entities.set(bank.openEntities(name -> {
@@ -99,7 +99,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void errorOfBirthIsThrown() {
+  void errorOfCreationFunctionIsThrown() {
     entities.set(bank.openEntities(name -> {
       throw new AssertionError("planned");
     }));
@@ -110,7 +110,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void birthThatReturnsNullIsRefused() {
+  void creationFunctionThatReturnsNullIsRefused() {
     entities.set(bank.openEntities(name -> null));
 
     var failure = assertThrows(NullPointerException.class, () -> entities.get().actor("ada").sendMessage(new Pay(1)));
@@ -119,7 +119,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void birthMayUseOtherKeys() {
+  void creationFunctionMayUseOtherKeys() {
     entities.set(bank.openEntities(name -> {
       if (name.equals("ada"))
         entities.get().actor("bob").sendMessage(new Pay(entities.get().actor("eve").ask(new Balance()) + 5));
@@ -132,7 +132,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void birthThatUsesItsOwnKeyIsRefused() {
+  void creationFunctionThatUsesItsOwnKeyIsRefused() {
     entities.set(bank.openEntities(name -> {
       if (name.equals("ada")) entities.get().actor("bob").sendMessage(new Pay(1));
       else entities.get().actor("ada").ask(new Balance());
@@ -149,7 +149,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void birthsThatWaitForEachOtherAreRefused() {
+  void creationsThatWaitForEachOtherAreRefused() {
     var bothBirths = new CountDownLatch(2);
     entities.set(bank.openEntities(name -> {
       bothBirths.countDown();
@@ -167,7 +167,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void interruptedWaitForBirthSendsDeadLetterAndKeepsFlag() {
+  void interruptedWaitForCreationKeepsInterruptFlag() {
     var accounts = openWithSlowBirth();
     var firstSend = Patience.callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
@@ -188,7 +188,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void askWaitsForBirthNoLongerThanItsLimit() {
+  void askWaitsForCreationNoLongerThanItsLimit() {
     var accounts = openWithSlowBirth();
     Patience.callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
@@ -202,7 +202,7 @@ class EntitiesCreationTest {
 
   @Promise("23.8")
   @Test
-  void futureWaitsForBirthNoLongerThanItsLimit() {
+  void futureWaitsForCreationNoLongerThanItsLimit() {
     var accounts = openWithSlowBirth();
     Patience.callOnFiber(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
@@ -212,7 +212,7 @@ class EntitiesCreationTest {
 
   @Promise("23.8")
   @Test
-  void futureWaitsForEndNoLongerThanItsLimit() {
+  void futureWaitsForEndOfActorNoLongerThanItsLimit() {
     bank.saveGate = gate;
     bank.ada().sendMessage(new Pay(1));
     bank.advanceBeyondIdleTime();
@@ -270,7 +270,7 @@ class EntitiesCreationTest {
   }
 
   @Test
-  void actorEndedAtBirthRefusesMessageAndIsCreatedAgain() {
+  void actorEndedAtCreationRefusesMessageAndIsCreatedAgain() {
     entities.set(bank.openEntities(name -> {
       Actor<Order> endedActor = bank.newAccount(name);
       endedActor.close();

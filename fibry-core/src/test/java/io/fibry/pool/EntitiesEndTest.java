@@ -294,7 +294,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void killDoesNotWaitForBirth() {
+  void killDoesNotWaitForCreation() {
     var gate = new Gate();
     entities.set(bank.openEntities(name -> {
       gate.passUninterruptibly();

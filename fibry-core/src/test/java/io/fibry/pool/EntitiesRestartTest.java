@@ -84,7 +84,7 @@ class EntitiesRestartTest {
 
   @Promise("23.8")
   @Test
-  void limitOfAskCoversWaitForSuccessorAndNamesItsCause() {
+  void askTimesOutDuringWaitForSuccessorAndNamesCause() {
     // repeats, because the time-out names this cause only when the relay, which asks on behalf of
     // the caller, has begun to wait
     Patience.eventually(() -> {

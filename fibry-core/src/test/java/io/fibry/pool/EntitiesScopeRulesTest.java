@@ -326,7 +326,7 @@ class EntitiesScopeRulesTest {
   }
 
   @Test
-  void birthThatClosesItsOwnEntityIsRefused() {
+  void creationFunctionThatClosesItsOwnEntityIsRefused() {
     var address = new CompletableFuture<Actor<Object>>();
     Entities<String, Object> entities = Entities.open(scope.anonymous(), IDLE, (builder, key) -> {
       address.join().close();

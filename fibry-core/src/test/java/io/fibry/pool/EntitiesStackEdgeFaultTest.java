@@ -28,7 +28,7 @@ class EntitiesStackEdgeFaultTest {
   @Promise("23.6")
   @ParameterizedTest
   @CsvSource({"MESSAGE,false", "MESSAGE,true", "FUTURE,false", "FUTURE,true", "ASK,false", "ASK,true"})
-  void entitiesAnswerAndArePassivatedAfterOverflow(Call call, boolean newKeys) {
+  void entitiesAnswerAndArePassivatedAfterStackOverflow(Call call, boolean newKeys) {
     long seed = StressRuns.seed();
     System.out.println("overflows at entities: -Dfibry.seed=" + seed);
     var edge = new StackEdge(new SplittableRandom(seed));

@@ -134,7 +134,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void repeatedTimerSendsAgainAfterItsKeyHadNoText() {
+  void repeatedTimerContinuesAfterToStringOfItsKeyThrew() {
     var hasText = new AtomicBoolean();
     final class Key {
       @Override
@@ -160,7 +160,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void failingKeySetsNoTimer() {
+  void keyWithThrowingHashCodeSetsNoTimer() {
     assertThrows(IllegalStateException.class, () -> bank.ada().sendMessageLater(new FailingKey(), new Pay(1), MINUTE));
     bank.clock.advance(MINUTE);
 
@@ -204,7 +204,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void failedBirthMakesTimerMessageDeadLetterAndIsLogged() {
+  void failedCreationMakesTimerMessageDeadLetterAndIsLogged() {
     var failingEntities = bank.openEntities(name -> {
       throw new IllegalStateException("planned");
     });

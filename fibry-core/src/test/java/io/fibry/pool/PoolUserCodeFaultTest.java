@@ -71,7 +71,7 @@ class PoolUserCodeFaultTest extends PoolFixture {
   }
 
   @Test
-  void failingHashIsThrownToSenderEvenIfMailboxIsFull() {
+  void failureOfHashCodeIsThrownToSenderEvenIfMailboxIsFull() {
     var pool = pool(Mailbox.bounded(1, Overflow.BLOCK), 1);
     var gate = Gate.occupy(pool);
     pool.sendMessage(key("waits"));

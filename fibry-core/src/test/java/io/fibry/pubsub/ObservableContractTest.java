@@ -89,7 +89,7 @@ class ObservableContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void followerMayChangeItsValue(String strategy) {
+  void followerMayChangeObservedValue(String strategy) {
     var value = ObservableValue.of(builder(strategy), 0);
     value.subscribe(current -> {
       received.add(current);
@@ -101,7 +101,7 @@ class ObservableContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void valueThatFailedIsDeadLetterAndNotDeliveredAgain(String strategy) {
+  void valueWhoseHandlingFailedIsDeadLetterAndNotRedelivered(String strategy) {
     var value = ObservableValue.of(builder(strategy), 0);
     value.subscribe(current -> {
       received.add(current);

@@ -70,7 +70,7 @@ class ObservableMapTest {
   }
 
   @Test
-  void functionRunsAgainWhenOtherChangeOfKeyCameFirst() {
+  void updateFunctionRunsAgainWhenOtherChangeOfKeyCameFirst() {
     var runs = new AtomicInteger();
 
     var result = map.update("a", current -> {

@@ -26,7 +26,7 @@ class ObservableStackEdgeFaultTest {
 
   @Promise("21.5")
   @Test
-  void followerOfValueGetsChangesAfterOverflow() {
+  void followerOfValueGetsChangesAfterStackOverflow() {
     for (int i = 0; i < ROUNDS; i++) {
       var value = ObservableValue.of(ActorSystem.anonymous(), -1);
       var received = new AtomicInteger();
@@ -41,7 +41,7 @@ class ObservableStackEdgeFaultTest {
 
   @Promise("21.7")
   @Test
-  void followerOfMapGetsChangesAfterOverflow() {
+  void followerOfMapGetsChangesAfterStackOverflow() {
     for (int i = 0; i < ROUNDS; i++) {
       var map = ObservableMap.<String, Integer>of(ActorSystem.anonymous());
       var received = new AtomicInteger();

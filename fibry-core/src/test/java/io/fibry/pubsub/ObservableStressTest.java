@@ -122,7 +122,7 @@ class ObservableStressTest {
 
   @Promise("21.7")
   @Test
-  void mapFollowersGetEachKeyInOrderAndLastValueAlways() {
+  void mapFollowersGetChangesOfEachKeyInOrderAndLastValue() {
     play("maps", ObservableStressTest::playMaps);
   }
 

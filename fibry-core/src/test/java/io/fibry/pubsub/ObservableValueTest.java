@@ -75,7 +75,7 @@ class ObservableValueTest {
   }
 
   @Test
-  void functionRunsAgainWhenOtherChangeCameFirst() {
+  void updateFunctionRunsAgainWhenOtherChangeCameFirst() {
     var runs = new AtomicInteger();
 
     int result = value.update(current -> {

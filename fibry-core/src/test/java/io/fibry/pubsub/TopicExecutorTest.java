@@ -40,7 +40,7 @@ class TopicExecutorTest extends TopicFixture {
   }
 
   @Test
-  void actorSharedBySubscribersRunsThemInOrder() {
+  void sharedActorRunsSubscribersInOrderOfSubscription() {
     var sharedActor = scope.anonymous().newActor((Object m) -> {});
     topic.subscribeOn(sharedActor, m -> received.add("a" + m));
     topic.subscribeOn(sharedActor, m -> received.add("b" + m));
@@ -53,7 +53,7 @@ class TopicExecutorTest extends TopicFixture {
   }
 
   @Test
-  void virtualThreadPerMessageHandlesAllInParallel() {
+  void executorOfVirtualThreadsHandlesMessagesInParallel() {
     var allRunning = new CountDownLatch(10);
     try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
       topic.subscribeOn(executor, m -> {
@@ -98,7 +98,7 @@ class TopicExecutorTest extends TopicFixture {
   }
 
   @Test
-  void publisherStaysInterruptedAfterSubscriberSawIt() {
+  void publisherStaysInterruptedAfterInterruptOfSubscriber() {
     try (var log = new Logged()) {
       topic.subscribeOn(Runnable::run, m -> new CountDownLatch(1).await());
       Thread.currentThread().interrupt();

@@ -124,7 +124,7 @@ class TopicFaultTest {
 
   @ParameterizedTest
   @EnumSource
-  void newSubscriberIsNotLostDuringCloseOfOther(SubscriberKind kind) {
+  void newSubscriberIsNotLostDuringCloseOfOtherSubscriber(SubscriberKind kind) {
     for (int i = 0; i < 200; i++) {
       var oldSubscription = subscribe(kind, topic, m -> {});
       var closer = Patience.startFiber(oldSubscription::close);

@@ -128,7 +128,7 @@ class ArchitectureTest extends ArchitectureRules {
   }
 
   @Test
-  void contractsReachEngineThroughFourTypesOnly() {
+  void apiPackagesReachEngineThroughFourTypesOnly() {
     var forbiddenDependencies = new TreeSet<String>();
 
     eachDependency((from, to, text) -> {
@@ -145,7 +145,7 @@ class ArchitectureTest extends ArchitectureRules {
   }
 
   @Test
-  void blocksUseContractsOnly() {
+  void blocksDoNotDependOnEngine() {
     noClasses().that().resideInAnyPackage("..pool", "..pubsub", "..flow", "..fsm", "..net..", "..io", "..stereotype")
         .and().resideOutsideOfPackage(ENGINE + ".").should().dependOnClassesThat().resideInAPackage(ENGINE + ".")
         .check(MAIN);

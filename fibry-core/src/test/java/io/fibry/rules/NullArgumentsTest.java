@@ -56,7 +56,7 @@ class NullArgumentsTest {
   }
 
   @TestFactory
-  Stream<DynamicTest> nullArgumentIsRefusedByName() {
+  Stream<DynamicTest> exceptionNamesNullArgument() {
     addActors();
     addTimes();
     addBlocks();

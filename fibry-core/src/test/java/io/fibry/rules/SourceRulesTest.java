@@ -82,7 +82,7 @@ class SourceRulesTest {
 
   /** A test that no pattern of its module's pom.xml matches would be neither compiled nor run. */
   @Test
-  void patternsOfTestIncludesMatchAllTests() throws IOException {
+  void testIncludesOfPomMatchAllTests() throws IOException {
     var omittedTests = new ArrayList<String>();
     for (var pom : Repository.files("pom.xml")) {
       var patterns = TEST_INCLUDE.matcher(Files.readString(pom)).results()

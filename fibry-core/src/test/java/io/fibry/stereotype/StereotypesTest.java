@@ -76,7 +76,7 @@ class StereotypesTest {
   // ---- strategies
 
   @Test
-  void threadsFibersAndDefUseTheirStrategies() {
+  void threadsFibersAndDefRecipesUseTheirStrategies() {
     var fiberThread = Stereotypes.fibers().sink("s").ask(s -> Thread.currentThread());
     var defaultThread = Stereotypes.def().sink("s").ask(s -> Thread.currentThread());
     var threadSink = Stereotypes.threads().sink("s");
@@ -88,7 +88,7 @@ class StereotypesTest {
   }
 
   @Test
-  void defFollowsDefaultStrategy() {
+  void defRecipesUseConfiguredDefaultStrategy() {
     ActorSystem.setDefaultStrategy(Strategy.THREAD);
     try (var sink = Stereotypes.def().sink("s")) {
       assertFalse(sink.ask(s -> Thread.currentThread()).isVirtual());

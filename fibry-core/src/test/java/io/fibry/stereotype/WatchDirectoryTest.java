@@ -108,7 +108,7 @@ class WatchDirectoryTest {
   }
 
   @Test
-  void allChangesAreReportedAfterSystemOverflow() throws Exception {
+  void allChangesAreReportedAfterOverflowOfSystemEvents() throws Exception {
     var gate = new Gate();
     Stereotypes.of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))).watchDirectory(folder, path -> {
       gate.pass();
@@ -178,7 +178,7 @@ class WatchDirectoryTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"askExit", "kill", "scope"})
-  void watchBlockedByFullMailboxEnds(String operation) throws Exception {
+  void watchBlockedByFullMailboxEndsWhenStopped(String operation) throws Exception {
     var gate = new Gate();
     var watch = Stereotypes
         .of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
@@ -237,7 +237,7 @@ class WatchDirectoryTest {
   // ---- the builder, and invalid arguments
 
   @Test
-  void watchAndItsWaiterAreNamedAfterBuilder() {
+  void actorsOfWatchAreNamedAfterBuilder() {
     var watch = Stereotypes.of(scope.named("inbox")).watchDirectory(folder, reportedPaths::add);
 
     assertEquals("inbox", watch.name());

@@ -127,7 +127,7 @@ class BadValuesTest {
   }
 
   @Test
-  void codecExceptionMayHaveNoText() {
+  void codecExceptionWithoutTextIsReportedWithItsPath() {
     assertEquals("Added.null", new CodecException(null).enclosedBy("Added").getMessage());
     assertEquals("Added", new CodecException("").enclosedBy("Added").getMessage());
   }

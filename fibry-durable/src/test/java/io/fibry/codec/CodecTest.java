@@ -265,7 +265,7 @@ class CodecTest {
   }
 
   @Test
-  void oldFormIsReadOnlyWhenCurrentFormDoesNotMatch() {
+  void decoderUsesOldFormOnlyIfCurrentFormDoesNotMatch() {
     var codec = Codec.of(WithCurrency.Order.class,
         forms -> forms.readOld("Order", ItemAndCount.Order.class,
             old -> new WithCurrency.Order(old.item, old.count, "EUR")));

@@ -134,7 +134,7 @@ class BadInputTest extends StoreFixture {
   }
 
   @Test
-  void messageForKeyServedElsewhereIsLoggedAndWaits() {
+  void messageForKeyOfOtherActorIsLoggedAndStaysPending() {
     var ada = STORING_HITS.newActor(scope.named("ada"), store);
     ada.ask(new Hit("x"));
     try (var otherHits = STORING_HITS.entities(scope.anonymous(), store, IDLE); var logged = new Logged()) {

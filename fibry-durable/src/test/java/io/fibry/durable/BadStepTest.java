@@ -117,7 +117,7 @@ class BadStepTest extends TurnFixture {
   // ---- steps
 
   @Test
-  void stepOfUnrepeatableMessageIsRefused() {
+  void stepOfMessageNeitherStoredNorIdempotentIsRefused() {
     String text = "a step of notes 'ada' could not be done again: its message is neither Idempotent nor stored; let "
         + "the kind store messages";
 

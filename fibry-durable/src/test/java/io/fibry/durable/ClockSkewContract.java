@@ -28,7 +28,7 @@ abstract class ClockSkewContract extends DeskFixture {
   }
 
   @Test
-  void clockSetBackDelaysNoStoredMessage() throws IOException {
+  void storedMessageIsNotDelayedWhenClockIsSetBack() throws IOException {
     var firstActor = keeping().newActor(scope.named("ada"), store);
     hold(firstActor);
     firstActor.sendMessage(new Add("a"));
@@ -45,7 +45,7 @@ abstract class ClockSkewContract extends DeskFixture {
   }
 
   @Test
-  void clockSetBackDelaysNoMessageOfTurn() throws IOException {
+  void messageOfTurnIsNotDelayedWhenClockIsSetBack() throws IOException {
     var desks = desks();
     var ada = desks.actor("ada");
     for (var item : new String[] {"a", "b", "c"}) {

@@ -197,7 +197,7 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   @Test
-  void eventsAreRemovedWhenLastViewPassesEnd() throws Exception {
+  void eventsAreRemovedWhenSlowestViewPassesEndOfActor() throws Exception {
     for (var name : List.of("fast", "slow")) close(view(name));
     pay(0, 3);
     try (var fastView = view("fast")) {
@@ -312,7 +312,7 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   @Test
-  void endIsRedeliveredWhenHandlerThrows() throws Exception {
+  void endOfActorIsRedeliveredWhenHandlerThrows() throws Exception {
     var ends = new CopyOnWriteArrayList<String>();
     var handlerFailed = new CountDownLatch(1);
     close(view("seen"));
@@ -350,7 +350,7 @@ abstract class EndedActorsContract extends StoreFixture {
   }
 
   @Test
-  void viewOfStateKindIsNotRegistered() throws Exception {
+  void viewOfKindWithoutEventsIsNotRegistered() throws Exception {
     var count = Durable.kind("count", String.class).state(0).handler((number, text) -> number + 1);
     try (var counts = count.entities(scope.anonymous(), store, IDLE)) {
       counts.actor("ada").sendMessage("one");

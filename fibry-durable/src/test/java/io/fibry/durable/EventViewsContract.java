@@ -166,7 +166,7 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void viewOfStateKindEnds() throws Exception {
+  void viewEndsWhenKindStoresNoEvents() throws Exception {
     var count = Durable.kind("count", String.class).state(0).handler((number, text) -> number + 1);
     try (var counts = count.entities(scope.anonymous(), store, IDLE)) {
       counts.actor("ada").sendMessage("one");
@@ -252,7 +252,7 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void viewContinuesAfterUnseenEnd() {
+  void restartedViewContinuesAfterMissedEndOfActor() {
     add("a");
     try (var view = view()) {
       eventually(() -> receivedTexts.equals(List.of("ada1a")));
@@ -292,7 +292,7 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void historyContinuesAfterEachOffset() throws Exception {
+  void historyOpenedAtOffsetBeginsWithNextTurn() throws Exception {
     add("a", "b", "c", "d", "e");
     var turns = new ArrayList<Store.StoredTurn>();
     try (var history = store.history("list", "")) {
@@ -308,7 +308,7 @@ abstract class EventViewsContract extends StoreFixture {
   }
 
   @Test
-  void closeWakesBlockedHistory() throws Exception {
+  void closeOfHistoryFailsItsBlockedReader() throws Exception {
     var history = store.history("list", "");
     var blocked = new CompletableFuture<List<Store.StoredTurn>>();
     var thread = Patience.startFiber(history::take, blocked);

@@ -73,7 +73,7 @@ class LifeEndTest {
   }
 
   @Test
-  void copiedActorEndsItsLife() {
+  void storeCopyEndsEachLifeThatItBegins() {
     var view = new Store.ActorId(Store.VIEWS, "account:totals");
     var grace = new Store.ActorId("account", "grace"); // has a pending message, and no turn
     for (var id : List.of(ADA, view)) recorder.memory.append(turn(id, recorder.memory.load(id).life(), "0"));

@@ -80,7 +80,7 @@ abstract class OutboxAndOnceContract extends DeskFixture {
   }
 
   @Test
-  void actorMaySendToItselfInTurn() {
+  void actorMaySendToItselfDuringItsTurn() {
     var ada = ada();
 
     ada.sendMessage(new Pass("ada", "a"));

@@ -301,7 +301,7 @@ abstract class OutcomeContract extends StoreFixture {
   }
 
   @Test
-  void plainRequestWithUnstoredTurnIsNotDoneOrUnknown() {
+  void plainRequestWithUnstoredTurnHasOutcomeNotDoneOrUnknown() {
     var flaky = new FlakyStore(store, new Random(0));
     try (var lists = lists(list(0).state(NO_ITEMS).handler(OutcomeContract::withItem), flaky.asStore())) {
       for (var fault : WriteFault.values()) {

@@ -46,7 +46,7 @@ class RefusedTurnTest {
    * may fail.
    */
   @Test
-  void messageReadAgainDuringItsCallFailsNoHandler() {
+  void messageQueuedAgainWhileStateReloadsFailsNoHandler() {
     var flaky = new FlakyStore(MemoryStore.open(), new Random(0));
     var loads = new AtomicInteger();
     var store = Intercepted.of(Store.class, flaky.asStore(), (method, arguments, call) -> {

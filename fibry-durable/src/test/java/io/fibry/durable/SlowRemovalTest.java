@@ -42,7 +42,7 @@ class SlowRemovalTest extends StoreFixture {
   }
 
   @Test
-  void outcomeIsUnknownWhileRemovalIsPending() {
+  void timeoutHasUnknownOutcomeDuringRemovalOfFailedMessage() {
     var kind = Durable.kind("list", Put.class).storeMessages(9).state(0L).handler((state, put, context) -> {
       throw new IllegalArgumentException("broken");
     });

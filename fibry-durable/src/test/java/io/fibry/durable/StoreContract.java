@@ -127,7 +127,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void storesCompetingForKeyNeverFork() throws Exception {
+  void competingStoresNeverForkHistoryOfActor() throws Exception {
     TestTurns.compete(this::open);
   }
 
@@ -234,7 +234,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void messageLimitHoldsWhileLivesBegin() throws Exception {
+  void pendingMessageLimitHoldsWhileActorIsLoaded() throws Exception {
     var store = open();
     for (int round = 0; round < 20; round++) {
       var actor = new Store.ActorId("account", "a" + round);

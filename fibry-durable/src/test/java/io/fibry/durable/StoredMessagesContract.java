@@ -107,7 +107,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void storedMessagesKeepOrderAcrossEndsAndRefusedTurns() throws Exception {
+  void storedMessagesKeepOrderDespiteActorEndsAndRefusedTurns() throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("order of stored messages: -Dfibry.seed=" + seed);
     var random = new Random(seed);
@@ -168,7 +168,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void messagesOfTurnsKeepOrderAcrossEndsOfBothActors() throws Exception {
+  void messagesOfTurnsKeepOrderWhenSenderOrReceiverEnds() throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("order of messages of turns: -Dfibry.seed=" + seed);
     var random = new Random(seed);
@@ -397,7 +397,7 @@ abstract class StoredMessagesContract extends DeskFixture {
   }
 
   @Test
-  void requestCancelledBeforeItsTurnIsHandled() {
+  void storedRequestIsHandledThoughCancelledBeforeItsTurn() {
     var ada = keeping().newActor(scope.named("ada"), store);
     var gate = hold(ada);
     var answer = ada.sendMessageReturn(new Buy("x", "a"));

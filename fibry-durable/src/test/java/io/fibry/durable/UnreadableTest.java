@@ -76,7 +76,7 @@ class UnreadableTest {
   }
 
   @Test
-  void codecErrorFailsOneTurn() {
+  void codecErrorFailsOnlyItsTurn() {
     var error = new StackOverflowError("made up");
     var texts = Codec.of(String.class);
     var codec = new Codec<String>() {

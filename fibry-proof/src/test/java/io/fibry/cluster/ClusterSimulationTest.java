@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class ClusterSimulationTest {
 
   @Test
-  void clusterPromisesHoldOnBadNetwork() {
+  void answersAndHandledMessagesAreCorrectOnBadNetwork() {
     Seeds.play("cluster", 75, simulation -> new ClusterRound(simulation).play());
   }
 

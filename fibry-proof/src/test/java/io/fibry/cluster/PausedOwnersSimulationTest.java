@@ -22,17 +22,17 @@ class PausedOwnersSimulationTest {
   }
 
   @Test
-  void plantedStaleAnswersAreFound() {
+  void simulationFindsInjectedStaleAnswers() {
     assertFinds(Planted.READS_ARE_CACHED, " to a request sent at ");
   }
 
   @Test
-  void plantedConcurrentTurnsOfTwoOwnersAreFound() {
+  void simulationFindsInjectedConcurrentTurnsOfTwoOwners() {
     assertFinds(Planted.CLOCKS_STOP, "is stored twice");
   }
 
   @Test
-  void plantedTakeoverWithoutWaitForLeaseIsFound() {
+  void simulationFindsInjectedTakeoverBeforeLeaseExpires() {
     assertFinds(Planted.EXPIRY_IS_AN_END, "is stored");
   }
 

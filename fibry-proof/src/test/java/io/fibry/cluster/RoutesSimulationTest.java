@@ -34,7 +34,7 @@ class RoutesSimulationTest {
    * have stopped forwarding. The runs after the first find do nothing.
    */
   @Test
-  void messagesAreLostIfServersLearnSubscriptionsTooLate() {
+  void simulationFindsLossIfServersLearnSubscriptionsTooLate() {
     var errors = new ArrayList<String>();
     Simulation.run(options -> options.withSeeds(300), simulation -> {
       if (errors.stream().noneMatch(error -> error.endsWith(LOST)))

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class CrashSimulationTest {
 
   @Test
-  void answeredTurnsSurviveCrashAndOthersAreStoredOnceOrNever() {
+  void answeredTurnsSurviveCrashAndOtherTurnsAreStoredOnceOrNever() {
     Seeds.play("crashes", 600, CrashRound::play);
   }
 }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class YieldPointCrashTest {
 
   @Test
-  void answeredTurnsSurviveCrashAndOthersAreStoredOnceOrNever() {
+  void answeredTurnsSurviveCrashAndOtherTurnsAreStoredOnceOrNever() {
     Seeds.playWithYieldPoints("crashes", 40, CrashRound::play);
   }
 }

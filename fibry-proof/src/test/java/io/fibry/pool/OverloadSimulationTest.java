@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class OverloadSimulationTest {
 
   @Test
-  void refusingPoolsUseTheirCapacityAndOthersCollapse() {
+  void refusingPoolsKeepCapacityAndThreadPerRequestCollapses() {
     Seeds.play("overload", 30, simulation -> new OverloadRound(simulation).play());
   }
 }

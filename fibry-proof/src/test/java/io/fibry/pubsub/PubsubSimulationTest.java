@@ -18,7 +18,7 @@ class PubsubSimulationTest {
   }
 
   @Test
-  void subscribersGetValuesInOrderAndAlwaysTheLast() {
+  void subscribersGetValuesInOrderUpToLastValue() {
     Seeds.play("values", 200, simulation -> {
       var random = simulation.random().split();
       Seeds.delay(simulation);
@@ -27,7 +27,7 @@ class PubsubSimulationTest {
   }
 
   @Test
-  void subscribersGetValuesOfEachKeyInOrderAndAlwaysTheLast() {
+  void subscribersGetValuesOfEachKeyInOrderUpToLastValue() {
     Seeds.play("maps", 200, simulation -> {
       var random = simulation.random().split();
       Seeds.delay(simulation);

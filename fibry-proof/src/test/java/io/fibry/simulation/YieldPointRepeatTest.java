@@ -94,7 +94,7 @@ class YieldPointRepeatTest {
   }
 
   @Test
-  void firstRunEqualsSecondDespiteClassInitialization() throws ReflectiveOperationException {
+  void firstRunEqualsSecondRunDespiteClassInitialization() throws ReflectiveOperationException {
     for (long seed = 1; seed <= 50; seed++) {
       var program = YieldPointLoader.changed(InitializingProgram.class);
       var first = run(program, RunReplay.of(seed));

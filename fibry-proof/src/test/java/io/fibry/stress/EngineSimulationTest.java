@@ -24,7 +24,7 @@ class EngineSimulationTest {
   }
 
   @Test
-  void noRightToRunIsLostWhileThreadsAreMissing() {
+  void noRightToRunIsLostWhileThreadStartsFail() {
     Seeds.play("threadless", 1_500, EngineRounds::threadless);
   }
 }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class PromisesSimulationTest {
 
   @Test
-  void promisesAreKeptDespiteConcurrentEndCancelOrReplace() {
+  void actorGuaranteesHoldDespiteConcurrentEndOrCancel() {
     Seeds.play("promises", 3_000, EngineRounds::promises);
   }
 }

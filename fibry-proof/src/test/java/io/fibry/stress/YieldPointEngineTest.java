@@ -21,7 +21,7 @@ class YieldPointEngineTest {
   }
 
   @Test
-  void promisesAreKeptDespiteConcurrentEndCancelOrReplace() {
+  void actorGuaranteesHoldDespiteConcurrentEndOrCancel() {
     Seeds.playWithYieldPoints("promises", 1_000, EngineRounds::promises);
   }
 }

@@ -70,7 +70,7 @@ class AttachJvmTest {
   }
 
   @Test
-  void jvmThatForbidsAgentsNamesRemedy() throws Exception {
+  void failureNamesRemedyWhenJvmForbidsAgents() throws Exception {
     var printed = Jvm.run(1, List.of("-XX:-EnableDynamicAgentLoading"), Jvm.CLASS_PATH, Program.class);
 
     assertTrue(printed.contains("the agent of fibry-simulation cannot be attached to this JVM: "), printed);
@@ -78,7 +78,7 @@ class AttachJvmTest {
   }
 
   @Test
-  void jvmWithoutAttachMechanismNamesRemedy() throws Exception {
+  void failureNamesRemedyWhenJvmHasNoAttachMechanism() throws Exception {
     var printed = Jvm.run(1, List.of("-XX:+DisableAttachMechanism"), Jvm.CLASS_PATH, Program.class);
 
     assertTrue(printed.contains("start the JVM with -javaagent:<path of fibry-simulation.jar>"), printed);

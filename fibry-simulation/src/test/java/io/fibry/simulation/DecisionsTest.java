@@ -41,7 +41,7 @@ class DecisionsTest {
   }
 
   @Test
-  void replayWithoutFaultNamesItAsDisabled() {
+  void replayTextListsDisabledFault() {
     var replay = RunReplay.parse("4:0=1!kills").without(FaultKind.STALLS);
 
     assertEquals(Set.of(FaultKind.KILLS, FaultKind.STALLS), replay.disabledFaults());

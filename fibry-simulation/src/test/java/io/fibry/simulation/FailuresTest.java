@@ -351,7 +351,7 @@ class FailuresTest {
   }
 
   @Test
-  void interruptOfSearchingThreadCancelsSimulation() {
+  void interruptOfCallerCancelsSimulation() {
     var runs = new AtomicInteger();
     var searcher = Thread.currentThread();
 

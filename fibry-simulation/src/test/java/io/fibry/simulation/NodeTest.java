@@ -33,7 +33,7 @@ class NodeTest {
 
   @Test
   @Promise("29.11")
-  void crashEndsThreadsWithoutFinallyBlocks() {
+  void crashEndsThreadsWithoutRunningFinallyBlocks() {
     simulate(sim -> {
       var node = sim.node("one");
       var continued = new AtomicBoolean();

@@ -51,7 +51,7 @@ class RedirectedTest {
 
   @Test
   @Promise("29.6")
-  void redirectedClocksReadMachineTime() throws Exception {
+  void redirectedClocksReadSimulatedTime() throws Exception {
     var times = TinyMachine.play(() -> List.of(System.nanoTime(), System.currentTimeMillis(), new Date().getTime(),
         Instant.now().toEpochMilli(), LocalDate.now(ZoneOffset.UTC).toString()));
 
@@ -93,7 +93,7 @@ class RedirectedTest {
   }
 
   @Test
-  void timedWaitsEndByMachineClock() throws Exception {
+  void timedWaitsEndBySimulatedClock() throws Exception {
     assertEquals(Duration.ofHours(3).toNanos(), TinyMachine.play(() -> {
       LockSupport.parkNanos(Duration.ofHours(1).toNanos());
       assertFalse(new CountDownLatch(1).await(1, TimeUnit.HOURS));
@@ -112,7 +112,7 @@ class RedirectedTest {
 
   @Test
   @Promise("29.6")
-  void randomNumbersComeFromMachine() throws Exception {
+  void randomNumbersComeFromSimulation() throws Exception {
     assertEquals(0.0625, TinyMachine.play(Math::random));
     var uuid = TinyMachine.play(UUID::randomUUID);
     assertEquals(4, uuid.version());
@@ -130,7 +130,7 @@ class RedirectedTest {
   }
 
   @Test
-  void jdkGeneratorsRepeatTheirNumbersAfterReset() throws Exception {
+  void randomGeneratorsOfJdkRepeatNumbersAfterReset() throws Exception {
     Callable<List<Object>> draw = () -> {
       RandomTap.reset(17);
       var list = new ArrayList<>(IntStream.range(0, 20).boxed().toList());
@@ -154,7 +154,7 @@ class RedirectedTest {
 
   @Test
   @Promise("29.6")
-  void socketsComeFromMachine() throws Exception {
+  void socketsOfSimulatedThreadAreSimulated() throws Exception {
     var failure = assertThrows(IOException.class, () -> TinyMachine.play(() -> {
       try (var socket = new Socket()) {
         socket.connect(new InetSocketAddress("127.0.0.1", 1));
@@ -198,14 +198,14 @@ class RedirectedTest {
   }
 
   @Test
-  void mailboxOfSimulatedThreadGetsCapacityFromMachine() throws Exception {
+  void mailboxOfSimulatedThreadGetsCapacityFromSimulation() throws Exception {
     assertEquals("bounded(1, REJECT)", TinyMachine.play(() -> Mailbox.bounded(8, Overflow.REJECT).toString()));
     for (var mailbox : TinyMachine.runOutside(() -> Mailbox.bounded(8, Overflow.REJECT).toString()))
       assertEquals("bounded(8, REJECT)", mailbox);
   }
 
   @Test
-  void taskOfSimulationRunsSimulatedWithSimulatedClock() throws Exception {
+  void scheduledTaskRunsOnSimulatedThreadAndClock() throws Exception {
     assertTrue(TinyMachine.play(() -> {
       var isReached = new CompletableFuture<Boolean>();
       TinyMachine.machine()

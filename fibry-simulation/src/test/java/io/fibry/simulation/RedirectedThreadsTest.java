@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
  */
 class RedirectedThreadsTest {
   @Test
-  void simulatedThreadGetsItsIdFromMachine() throws Exception {
+  void simulatedThreadGetsItsIdFromSimulation() throws Exception {
     assertEquals(TinyMachine.THREAD_ID, TinyMachine.play(() -> Thread.currentThread().threadId()));
     assertFalse(TinyMachine.runOutside(() -> Thread.currentThread().threadId()).contains(TinyMachine.THREAD_ID));
   }
@@ -191,7 +191,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  void futuresTimeOutByMachineClock() throws Exception {
+  void futuresTimeOutBySimulatedClock() throws Exception {
     assertEquals(Duration.ofHours(3).toNanos(), TinyMachine.play(() -> {
       var timedFuture = new CompletableFuture<String>().orTimeout(1, TimeUnit.HOURS);
       var failure = assertThrows(ExecutionException.class, timedFuture::get);

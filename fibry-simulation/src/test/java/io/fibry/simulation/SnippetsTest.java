@@ -27,7 +27,7 @@ class SnippetsTest {
 
   @Test
   @Promise("29.2")
-  void simulationRunsShopInManyOrders() {
+  void simulationRunsShopInManyThreadOrders() {
     // @start region="simulation"
     var summary = Simulation.run(sim -> {                 // 1,000 seeds, in many orders
       var shop = Shop.open(sim.scope(), 2);               // Shop is ordinary code

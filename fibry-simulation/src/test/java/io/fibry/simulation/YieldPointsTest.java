@@ -69,7 +69,7 @@ class YieldPointsTest {
 
   @Test
   @Promise("29.20")
-  void yieldPointsTakeNoTime() {
+  void yieldPointsDoNotAdvanceSimulatedTime() {
     Simulation.run(WITH_YIELD_POINTS, sim -> {
       var sleeper = sim.client("sleeper", () -> {
         Thread.sleep(1);

@@ -330,7 +330,7 @@ public abstract class ArchitectureRules {
   }
 
   @Test
-  void namesOfTypesTellTheirPurpose() {
+  void typeNamesContainNoVagueWords() {
     assertEquals(List.of(), MAIN.stream().filter(type -> type.getPackageName().startsWith("io.fibry"))
         .map(JavaClass::getSimpleName)
         .filter(name -> name.matches(".*(Impl|Base|Util|Utils|Manager|Helper)|Abstract.*|I[A-Z][a-z].*")).toList());

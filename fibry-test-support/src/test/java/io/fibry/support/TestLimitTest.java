@@ -50,7 +50,7 @@ class TestLimitTest {
   @Disabled("launched in a JVM of its own")
   static final class IgnoresInterrupts {
     @Test
-    void neverEnds() {
+    void testNeverEnds() {
       while (true) {
         Thread.interrupted();
         LockSupport.parkNanos(1_000_000);
@@ -61,7 +61,7 @@ class TestLimitTest {
   @Disabled("launched in a JVM of its own")
   static final class Interrupted {
     @Test
-    void waitsForNothing() throws InterruptedException {
+    void testWaitsForever() throws InterruptedException {
       new CountDownLatch(1).await();
     }
 
@@ -74,7 +74,7 @@ class TestLimitTest {
   @Disabled("launched in a JVM of its own")
   static final class Failing {
     @Test
-    void printsLineAndFails() {
+    void testPrintsLineAndFails() {
       System.out.println("a line of the failing test");
       throw new IllegalStateException("the only failure");
     }
@@ -84,12 +84,12 @@ class TestLimitTest {
   @TestMethodOrder(MethodOrderer.MethodName.class)
   static final class OpenLines {
     @Test
-    void first() {
+    void firstTestPrintsOpenLine() {
       System.out.print("an open line of the first test");
     }
 
     @Test
-    void second() {
+    void secondTestPrintsOpenLineAndFails() {
       System.out.println("a line of the second test");
       System.out.print("its open line");
       throw new IllegalStateException("the second test fails");
@@ -113,8 +113,8 @@ class TestLimitTest {
   void loopIgnoringInterruptsFailsItsTest() {
     var text = outputOf(IgnoresInterrupts.class);
 
-    assertTrue(text.contains("neverEnds() did not end in 0 minutes"), text);
-    assertTrue(text.contains("TestLimitTest$IgnoresInterrupts.neverEnds"), text);
+    assertTrue(text.contains("testNeverEnds() did not end in 0 minutes"), text);
+    assertTrue(text.contains("TestLimitTest$IgnoresInterrupts.testNeverEnds"), text);
     assertTrue(text.contains("failed: 1"), text);
   }
 

@@ -92,19 +92,19 @@ class FibryExtensionTest {
     }
 
     @Test
-    void fixtureWithScopeAndClockParameters(ActorScope scope, ManualScheduler clock) {
+    void testTakesScopeAndClockParameters(ActorScope scope, ManualScheduler clock) {
       assertSame(scopeBefore, scope);
       assertSame(scopeBefore.clock(), clock);
       RECORDED.add(scope);
     }
 
     @Test
-    void fixtureWithScopeParameter(TestScope scope) {
+    void testTakesScopeParameter(TestScope scope) {
       RECORDED.add(scope);
     }
 
     @Test
-    void fixtureWithoutParameters() {
+    void testTakesNoParameter() {
       RECORDED.add("a test without parameters");
     }
   }
@@ -120,7 +120,7 @@ class FibryExtensionTest {
   @ExtendWith(FibryExtension.class)
   static class LeaveIdleActor {
     @Test
-    void leavesIdleActor(TestScope scope) {
+    void testLeavesIdleActor(TestScope scope) {
       RECORDED.add(scope.anonymous().newActor((String message) -> RECORDED.add(message)));
     }
   }
@@ -136,7 +136,7 @@ class FibryExtensionTest {
   @ExtendWith(FibryExtension.class)
   static class LeaveBusyActor {
     @Test
-    void leavesBusyActor(TestScope scope) {
+    void testLeavesBusyActor(TestScope scope) {
       scope.limit = SHORT;
       scope.named("clerk").newActor((String message) -> gate.get()).sendMessage("wait");
     }
@@ -146,7 +146,7 @@ class FibryExtensionTest {
   void interruptedActorIsReportedAsLeak() {
     var failure = failureOf(LeaveBusyActor.class);
 
-    assertContains("scope 'leavesBusyActor(TestScope)' did not end by itself within " + TestScope.format(SHORT),
+    assertContains("scope 'testLeavesBusyActor(TestScope)' did not end by itself within " + TestScope.format(SHORT),
         failure);
     assertContains("clerk (FIBER)", failure);
   }
@@ -154,7 +154,7 @@ class FibryExtensionTest {
   @ExtendWith(FibryExtension.class)
   static class LeaveBusyThread {
     @Test
-    void leavesThreadThatIgnoresInterrupt(TestScope scope) {
+    void testLeavesThreadThatIgnoresInterrupt(TestScope scope) {
       var handlerStart = new CountDownLatch(1);
       scope.named("clerk").strategy(Strategy.THREAD).newActor((String message) -> {
         handlerStart.countDown();
@@ -175,7 +175,7 @@ class FibryExtensionTest {
     static final FibryExtension FIBRY = new FibryExtension().withoutDeadLetters();
 
     @Test
-    void leavesDeadLetter(TestScope scope) {
+    void testLeavesDeadLetter(TestScope scope) {
       failingActor(scope).sendMessage("soup");
     }
   }
@@ -190,7 +190,7 @@ class FibryExtensionTest {
     static final FibryExtension FIBRY = new FibryExtension().withoutDeadLetters();
 
     @Test
-    void expectsDeadLetter(TestScope scope) {
+    void testExpectsDeadLetter(TestScope scope) {
       failingActor(scope).sendMessage("soup");
       scope.assertDeadLetter(Reason.FAILED, "soup");
     }
@@ -204,7 +204,7 @@ class FibryExtensionTest {
   @ExtendWith(FibryExtension.class)
   static class PermitDeadLetters {
     @Test
-    void leavesPermittedDeadLetter(TestScope scope) {
+    void testLeavesPermittedDeadLetter(TestScope scope) {
       failingActor(scope).sendMessage("soup");
     }
   }
@@ -219,7 +219,7 @@ class FibryExtensionTest {
     static final FibryExtension FIBRY = new FibryExtension().withOptions(o -> o.withStrategy(Strategy.CALLER));
 
     @Test
-    void runsActorOnCaller(TestScope scope) {
+    void testRunsActorOnCallerThread(TestScope scope) {
       scope.anonymous().newActor((String message) -> RECORDED.add(Thread.currentThread())).sendMessage("now");
       assertEquals(List.of(Thread.currentThread()), List.copyOf(RECORDED));
     }
@@ -235,7 +235,7 @@ class FibryExtensionTest {
     static final FibryExtension FIBRY = new FibryExtension().withoutDeadLetters();
 
     @Test
-    void failsWithOwnFailure(TestScope scope) {
+    void testFailsWithItsOwnFailure(TestScope scope) {
       failingActor(scope).sendMessage("soup");
       fail("the test's own failure");
     }
@@ -257,7 +257,7 @@ class FibryExtensionTest {
     }
 
     @Test
-    void neverRuns() {}
+    void testNeverRunsWhenScopeIsForAllTests() {}
   }
 
   @Test

@@ -58,7 +58,7 @@ class NatsServerTest {
 
   /** The foreign server responds exactly as the server of the test would. */
   @Test
-  void foreignServerIsNotMistakenForOwn() throws Exception {
+  void foreignServerIsNotMistakenForServerOfTest() throws Exception {
     try (var foreignServer = NatsServer.start(folder.resolve("other"))) {
       int takenPort = Integer.parseInt(foreignServer.url().replaceAll(".*:", ""));
       var triedPorts = new ArrayList<Integer>();

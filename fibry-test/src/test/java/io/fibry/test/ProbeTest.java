@@ -116,7 +116,7 @@ class ProbeTest {
   }
 
   @Test
-  void expectNothingIsUncertainWhileHandlerRuns(TestScope scope) {
+  void expectNothingFailsWhileHandlerRuns(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
     var gate = new CompletableFuture<Void>();
     scope.named("postman").newActor((String to) -> gate.join()).sendMessage("Ada");

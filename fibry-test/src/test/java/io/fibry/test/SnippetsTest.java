@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class SnippetsTest {
 
   @Test
-  void advanceOfTestScopeRunsDueReminder() {
+  void advanceOfTestScopeDeliversDelayedMessage() {
     // @start region="scope"
     try (var scope = TestScope.fibers()) {
       var reminded = new CopyOnWriteArrayList<String>();

@@ -50,7 +50,7 @@ class VirtualTimeTest {
   }
 
   @RepeatedTest(RUNS)
-  void restartingActorIsQuietAndContinuesOnAdvance() {
+  void suspendedActorCountsAsQuietAndContinuesOnAdvance() {
     var actor = actorFailingUntil(2);
     assertThrows(IllegalStateException.class, () -> actor.ask("fails"));
     var answer = actor.sendMessageReturn("waits");
@@ -86,7 +86,7 @@ class VirtualTimeTest {
   }
 
   @RepeatedTest(RUNS)
-  void handlerAskingRateLimitedPoolIsQuiet() {
+  void handlerThatAsksRateLimitedPoolCountsAsQuiet() {
     var pool = Pools.fixed(RateLimit.around(scope.anonymous(), 1, SECOND), 2).newActorWithReturn((Integer i) -> i + 1);
     ActorWithReturn<Integer, Integer> front = scope.anonymous().newActorWithReturn(i -> pool.ask(i) + pool.ask(i));
     var answers = List.of(front.sendMessageReturn(1), front.sendMessageReturn(2));
@@ -125,7 +125,7 @@ class VirtualTimeTest {
   private record Question(CompletableFuture<String> answer) implements Request<Question, String> {}
 
   @RepeatedTest(RUNS)
-  void uncompletedReplyWhenTimesOutDuringAdvance() {
+  void requestWithUncompletedReplyTimesOutDuringAdvance() {
     var receiver = scope.anonymous()
         .newActor((Question ask, ActorContext<Question> context) -> context.replyWhen(ask, ask.answer()));
     ActorWithReturn<String, String> asker =

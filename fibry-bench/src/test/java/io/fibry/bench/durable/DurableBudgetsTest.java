@@ -41,7 +41,7 @@ class DurableBudgetsTest {
     "durable-stalls, 8, 2",
     "durable-plain, 1, 2"
   })
-  void questionHasResultForEachSide(String name, String size, int sides) throws Exception {
+  void benchmarkHasResultForEachComparedSide(String name, String size, int sides) throws Exception {
     System.setProperty("size", size);
     var question = question(name);
 
@@ -81,7 +81,7 @@ class DurableBudgetsTest {
    * The measured heap may be negative, because the JVM may free more heap than so few keys take.
    */
   @Test
-  void questionIsMeasuredInItsOwnProcess(@TempDir Path results) throws Exception {
+  void benchmarkIsMeasuredInItsOwnProcess(@TempDir Path results) throws Exception {
     System.setProperty("size", "1000");
     System.setProperty("results", results.toString());
     var console = System.out;
@@ -128,7 +128,7 @@ class DurableBudgetsTest {
   }
 
   @Test
-  void figuresParsedFromTheirLineAreEqual() {
+  void figuresWrittenAsLineAreParsedBack() {
     var figures = new RoundFigures("fibry, a side", "ops/s", 1_024, List.of(1.5, 2e9, 3.0));
 
     assertEquals(figures, RoundFigures.parse(figures.toLine()));

@@ -121,7 +121,7 @@ class PeersTest {
 
   @ParameterizedTest
   @MethodSource("priorityPeers")
-  void smallestMessageIsHandledFirst(String name) {
+  void priorityMailboxHandlesSmallestMessageFirst(String name) {
     try (var peer = Peers.of(name, Peer.PriorityMailboxes.class)) {
       var firstArrived = new CountDownLatch(1);
       var gate = new Semaphore(0);

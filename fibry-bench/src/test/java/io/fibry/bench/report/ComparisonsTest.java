@@ -47,7 +47,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void sideBetterThanBaseIsListedAsLoss() {
+  void otherSideBetterThanBaseIsListedAsLoss() {
     var losses = RatioLoss.table(List.of(pipeline()), Map.of());
 
     assertEquals("""
@@ -101,7 +101,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void baseOfOtherLibraryIsError() {
+  void otherLibraryCannotBeBaseOfComparison() {
     var sides = List.of(Side.other("fibryish", "named like ours"));
 
     assertThrows(IllegalArgumentException.class, () -> Comparison.of("question", "title", sides, "fibryish"));
@@ -126,7 +126,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void eachDeclaredQuestionIsMeasuredOrNamedByPage() throws Exception {
+  void eachDeclaredComparisonIsMeasuredOrNamedByPage() throws Exception {
     var questions = new ArrayList<String>();
     try (var pages = Files.newDirectoryStream(PAGES, "*.md")) {
       for (var page : pages) questions.addAll(Page.blocks(page));

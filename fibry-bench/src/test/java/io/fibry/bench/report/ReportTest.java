@@ -55,7 +55,7 @@ class ReportTest {
   }
 
   @Test
-  void pageNamesJmhParametersOfQuestion() {
+  void pageNamesJmhParametersOfBenchmark() {
     assertTrue(page.contains("\n`ManyToOne` message senders 8; 1 forks of 1 iterations. JDK"), page);
   }
 
@@ -66,7 +66,7 @@ class ReportTest {
   }
 
   @Test
-  void savinaProgramHasTable() {
+  void pageShowsSavinaResultsAsTable() {
     assertTrue(page.contains("<!-- report savina-counting -->\n5,000,000 messages. JDK 25+1, "), page);
     assertTrue(page.contains("| pekko | 300 | 290..320 | ms | 3.00 |"), page);
   }
@@ -156,7 +156,7 @@ class ReportTest {
   }
 
   @Test
-  void blockOfUnknownQuestionIsError(@TempDir Path otherDocs) throws Exception {
+  void reportBlockWithUnknownResultNameIsError(@TempDir Path otherDocs) throws Exception {
     Files.createDirectories(otherDocs.resolve("benchmarks"));
     Files.writeString(otherDocs.resolve("benchmarks.md"), block("grotwh"));
 
@@ -166,7 +166,7 @@ class ReportTest {
   }
 
   @Test
-  void blockOfUnmeasuredQuestionSaysNotMeasured(@TempDir Path otherDocs) throws Exception {
+  void reportBlockWithoutResultSaysNotMeasured(@TempDir Path otherDocs) throws Exception {
     Files.createDirectories(otherDocs.resolve("benchmarks"));
     Files.writeString(otherDocs.resolve("benchmarks.md"), block("hooks"));
 
@@ -177,7 +177,7 @@ class ReportTest {
   }
 
   @Test
-  void blockWithoutItsEndIsError(@TempDir Path otherDocs) throws Exception {
+  void reportBlockWithoutEndMarkerIsError(@TempDir Path otherDocs) throws Exception {
     Files.createDirectories(otherDocs.resolve("benchmarks"));
     var document = Files.writeString(otherDocs.resolve("benchmarks.md"),
         "<!-- report growth -->\n" + block("blocking"));

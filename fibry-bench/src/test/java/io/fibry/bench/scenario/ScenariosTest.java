@@ -43,7 +43,7 @@ class ScenariosTest {
     "SlowCalls, 4, 2, 10",
     "Growth, 10, 1, 12"
   })
-  void scenarioWritesItsRows(String scenario, String size, int questions, int rows) throws Exception {
+  void scenarioWritesExpectedResultsAndRows(String scenario, String size, int questions, int rows) throws Exception {
     System.setProperty("size", size);
     System.setProperty("results", results.toString());
 

@@ -65,7 +65,7 @@ class NodeStateTest {
   }
 
   @Test
-  void endedLifeHostsNothingForOlderNodes() {
+  void olderNodeReadsThatEndedLifeHostsNothing() {
     var endedState = Codec.of(FormerVersion.State.class).decode(endLife(CURRENT_STATE).bytes());
 
     assertEquals(new Member("a", "a-1", Set.of(), Set.of(), Instant.EPOCH), endedState.member());
@@ -104,7 +104,7 @@ class NodeStateTest {
   }
 
   @Test
-  void lateUpdateRevivesNoEndedLife() {
+  void lateUpdateDoesNotReviveEndedLife() {
     tracker.onEntry(CURRENT_STATE);
     tracker.onEntry(endLife(CURRENT_STATE));
     tracker.onEntry(CURRENT_STATE);
@@ -125,7 +125,7 @@ class NodeStateTest {
   }
 
   @Test
-  void maxLeaseInEntryOverflowsNoClock() {
+  void maxLeaseInEntryDoesNotOverflowClock() {
     tracker.onEntry(new NodeState(A, Map.of(), Optional.of(Duration.ofSeconds(Long.MAX_VALUE)), Optional.empty()));
 
     assertTrue(tracker.mayHaveValidLease("a-1"));

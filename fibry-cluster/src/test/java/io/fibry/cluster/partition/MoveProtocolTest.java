@@ -37,7 +37,7 @@ class MoveProtocolTest {
   /** A node that has freed the right may take the partition again. */
   @ParameterizedTest
   @EnumSource(names = {"AWAY", "RELEASED", "FORWARDING"})
-  void onlyPartitionWithoutRightIsTaken(PartitionStage stage) {
+  void nodeTakesOnlyPartitionThatItDoesNotOwn(PartitionStage stage) {
     assertEquals(PartitionStage.OWNED, stage.after(MoveStep.TAKE));
     for (var other : EnumSet.complementOf(EnumSet.of(PartitionStage.AWAY, PartitionStage.RELEASED,
         PartitionStage.FORWARDING)))
@@ -51,7 +51,7 @@ class MoveProtocolTest {
   }
 
   @Test
-  void stepsOutsideTheTableAreRefused() {
+  void stepWithoutRowInTransitionTableIsRefused() {
     int refusals = 0;
     for (var stage : PartitionStage.values()) for (var step : MoveStep.values()) try {
       stage.after(step);
@@ -65,7 +65,7 @@ class MoveProtocolTest {
   }
 
   @Test
-  void eachStageAndStepHasAtMostOneRow() {
+  void transitionTableHasAtMostOneRowPerStageAndStep() {
     assertEquals(MoveProtocol.MOVES.size(),
         MoveProtocol.MOVES.stream().map(move -> List.of(move.from(), move.step())).distinct().count());
     assertEquals(MoveProtocol.GATE_MOVES.size(),

@@ -102,7 +102,7 @@ class PoolStackEdgeFaultTest {
 
   @ParameterizedTest
   @MethodSource("cases")
-  void poolHandlesNextMessageAfterOverflowInsideSend(String strategy, String kind, Verb verb) throws Exception {
+  void poolHandlesNextMessageAfterStackOverflowInSend(String strategy, String kind, Verb verb) throws Exception {
     int[] overflowDepths = new int[2];
     for (int i = 0; i < EPISODES; i++) {
       int stackKind = i % 4 == 3 ? 1 : 0; // 1: the sender has the stack of a virtual thread
@@ -120,7 +120,7 @@ class PoolStackEdgeFaultTest {
    */
   @ParameterizedTest
   @MethodSource("cases")
-  void acceptedMessagesAreHandledAfterOverflow(String strategy, String kind, Verb verb) throws Exception {
+  void acceptedMessagesAreHandledAfterStackOverflow(String strategy, String kind, Verb verb) throws Exception {
     long seed = StressRuns.seed();
     System.out.println("overflows of sends to pools: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

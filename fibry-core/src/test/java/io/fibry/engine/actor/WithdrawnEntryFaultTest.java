@@ -198,7 +198,7 @@ class WithdrawnEntryFaultTest {
 
   @Promise("3.1")
   @Test
-  void acceptedMessageBehindStrandedRightIsHandled() throws InterruptedException {
+  void acceptedMessageIsHandledIfItsSenderCannotStartActor() throws InterruptedException {
     var template = scope.anonymous().mailbox(MAILBOX).newActor((Object message) -> {});
     int failedProbes = 0;
     // begins with the largest distance, because the first sends load classes and need more stack

@@ -16,7 +16,7 @@ class FirstActorEndJvmTest {
   }
 
   @Test
-  void firstEndInJvmCompletesNearEndOfStack() {
+  void firstActorEndInJvmCompletesNearEndOfStack() {
     try (var jvm = Child.java(List.of(), Program.class)) {
       jvm.awaitExit(0);
     }

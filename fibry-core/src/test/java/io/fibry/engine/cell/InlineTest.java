@@ -166,7 +166,7 @@ class InlineTest {
   }
 
   @Test
-  void inlineAskHandlesReplyPromiseAndMissingAnswer() {
+  void inlineAskGetsReplyPromisedAnswerOrNoReplyException() {
     var stage = new CompletableFuture<String>();
     var actor = inlineBuilder.newActor((Object m, ActorContext<Object> context) -> {
       var get = (Get) m;

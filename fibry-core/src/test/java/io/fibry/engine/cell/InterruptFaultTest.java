@@ -117,7 +117,7 @@ class InterruptFaultTest {
 
   @ParameterizedTest
   @MethodSource("ownThreadStrategies")
-  void strayInterruptNeitherLeaksNorKillsActor(Strategy strategy) throws InterruptedException {
+  void strayInterruptNeitherReachesNextMessageNorKillsActor(Strategy strategy) throws InterruptedException {
     long seed = StressRuns.seed();
     System.out.println("interrupts: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

@@ -51,7 +51,7 @@ class RaceStressTest {
 
   @ParameterizedTest
   @MethodSource("variants")
-  void concurrentStopsAgreeAndRunStopHookOnce(Variants.Variant variant) {
+  void concurrentStopsGiveOneExitReasonAndRunStopHookOnce(Variants.Variant variant) {
     long seed = StressRuns.seed();
     System.out.println("concurrent ends on " + variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

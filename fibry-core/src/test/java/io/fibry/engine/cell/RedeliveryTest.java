@@ -109,7 +109,7 @@ class RedeliveryTest {
   /** The budget of the choosing policy permits no restart, but the chosen policy only resumes. */
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void budgetOfRestartsDoesNotLimitChosenResume(Variant variant) {
+  void restartBudgetDoesNotLimitResumeOfChosenPolicy(Variant variant) {
     var calls = new AtomicInteger();
     var resuming = FailurePolicy.resume().withBackoff(SECOND, SECOND).withRedelivery(3).withoutLog();
     var policy = FailurePolicy.choose(failure -> resuming).withBudget(0, Duration.ofDays(1));

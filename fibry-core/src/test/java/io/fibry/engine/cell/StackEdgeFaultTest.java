@@ -127,7 +127,7 @@ class StackEdgeFaultTest {
   @Promise("8.5")
   @ParameterizedTest
   @MethodSource("cases")
-  void receiverHandlesNextMessageAfterOverflowInsideSend(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
+  void receiverHandlesNextMessageAfterStackOverflowInSend(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
       throws Exception {
     try (var worker = new Worker()) {
       int[] overflowDepths = new int[2];
@@ -152,7 +152,7 @@ class StackEdgeFaultTest {
   @Promise("3.1")
   @ParameterizedTest
   @MethodSource("cases")
-  void acceptedMessagesAreHandledAfterOverflow(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
+  void acceptedMessagesAreHandledAfterStackOverflow(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
       throws Exception {
     try (var worker = new Worker()) {
       long seed = StressRuns.seed();

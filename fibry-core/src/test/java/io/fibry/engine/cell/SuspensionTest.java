@@ -153,7 +153,7 @@ class SuspensionTest {
 
   @Promise("17.3")
   @Test
-  void secondFailureLosesNoMessage() {
+  void failureAfterBackoffLosesNoQueuedMessage() {
     var actor = actor();
     fail(actor);
     for (Object m : List.of("a", new IllegalArgumentException("second"), "b")) actor.sendMessage(m);
@@ -300,7 +300,7 @@ class SuspensionTest {
 
   @Promise("17.3")
   @Test
-  void failedMessageThatWasStashedReturnsOnce() {
+  void failedMessageThatWasStashedIsHandledAgainOnce() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACKOFF)
         .initialState(states::incrementAndGet)
         .newActorWithReturn((Integer state, Object m, ActorContext<Object> context) -> {

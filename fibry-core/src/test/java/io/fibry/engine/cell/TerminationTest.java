@@ -55,7 +55,7 @@ class TerminationTest {
   // ---- closeOnExit
 
   @Test
-  void closeOnExitReturnsTypeOfItsReceiver() {
+  void closeOnExitReturnsTypeOfItsActorOrSink() {
     Actor<String> actor = scope.anonymous().newActor((String m) -> {}).closeOnExit(() -> log.add("actor"));
     ActorWithReturn<Integer, Integer> square =
         scope.anonymous().newActorWithReturn((Integer n) -> n * n).closeOnExit(actor);
@@ -115,7 +115,7 @@ class TerminationTest {
 
   @Promise("4.7")
   @Test
-  void hookThatWaitsForItsOwnActorClosesCycle() {
+  void hookThatWaitsForItsOwnActorGetsCycleException() {
     var actor = scope.anonymous().newActor((Object m) -> {});
     actor.closeOnExit(() -> log.add(assertThrows(AskCycleException.class, actor::waitForExit)), actor);
 

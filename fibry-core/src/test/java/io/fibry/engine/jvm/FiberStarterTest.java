@@ -25,7 +25,7 @@ class FiberStarterTest {
   }
 
   @Test
-  void tasksShareOneFetcher() {
+  void queuedTasksAreRunBySingleFiber() {
     var fiberStarter = newStarter(fibers::add, Long.MAX_VALUE);
 
     for (var task : List.of("a", "b", "c")) fiberStarter.enqueue(() -> completedTasks.add(task));
@@ -37,7 +37,7 @@ class FiberStarterTest {
 
   /** The executor loses a fiber, as the JDK does while memory is short. */
   @Test
-  void lostFetcherIsReplaced() {
+  void nextTaskReplacesLostFiber() {
     var fiberStarter = newStarter(fibers::add, 0);
     fiberStarter.enqueue(() -> completedTasks.add("a"));
     fibers.clear();
@@ -49,7 +49,7 @@ class FiberStarterTest {
   }
 
   @Test
-  void lateFetcherRunsNoTaskTwice() {
+  void lateFiberRunsNoTaskTwice() {
     var fiberStarter = newStarter(fibers::add, 0);
     for (var task : List.of("a", "b")) fiberStarter.enqueue(() -> completedTasks.add(task));
 
@@ -59,7 +59,7 @@ class FiberStarterTest {
   }
 
   @Test
-  void taskIsRefusedIfNoFetcherCanBeStarted() {
+  void taskIsRefusedIfNoFiberCanBeStarted() {
     var fiberStarter = newStarter(task -> {
       throw new RejectedExecutionException();
     }, Long.MAX_VALUE);

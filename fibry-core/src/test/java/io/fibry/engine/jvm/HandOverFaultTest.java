@@ -84,7 +84,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void wakerLeavesThreadThatContinuesWithWokenDrain() {
+  void leaveThreadIsCalledOnWakerBeforeFiberRunsWokenDrain() {
     for (int i = 0; i < ATTEMPTS; i++) {
       var wokenDrain = new Drain(() -> {});
       var waker = new Drain(() -> HandOver.offer(wokenDrain));
@@ -118,7 +118,7 @@ class HandOverFaultTest {
    * If the thread never changed, an endless chain of drains would never release its carrier thread.
    */
   @Test
-  void longChainOfDrainsChangesItsThread() {
+  void longChainOfDrainsContinuesOnOtherThread() {
     var nextThread = new CompletableFuture<Thread>();
     start(chain(null, nextThread));
 

@@ -30,7 +30,7 @@ class HandOverStressTest {
 
   @Promise("9.1")
   @Test
-  void killInterruptsOnlyItsActor() throws InterruptedException {
+  void killDuringHandOverInterruptsOnlyKilledActor() throws InterruptedException {
     long seed = StressRuns.seed();
     System.out.println("hand-over: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

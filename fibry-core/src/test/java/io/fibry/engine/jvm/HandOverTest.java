@@ -273,7 +273,7 @@ class HandOverTest {
   /** Checks that the monitor is parked without a limit, so that it uses no processor time. */
   @Promise("12.4")
   @Test
-  void monitorSleepsWhileNoHandOverIsPending() throws Exception {
+  void monitorThreadSleepsWhileNoHandOverIsPending() throws Exception {
     try (var jvm = Child.java(List.of(), SleepingMonitor.class)) {
       jvm.awaitExit(0);
     }

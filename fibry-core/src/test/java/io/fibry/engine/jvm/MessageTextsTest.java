@@ -97,7 +97,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void dumpLogAndLettersShowOnlyClassWhenContentsAreHidden() {
+  void dumpLogAndDeadLettersShowOnlyClassWhenContentsAreHidden() {
     var actor = newBlockedActor("safe", Mailbox.unbounded());
     texts.add(scope.dump());
     texts.add(clock.logged(LIMIT.multipliedBy(2)));

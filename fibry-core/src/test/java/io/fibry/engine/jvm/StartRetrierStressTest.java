@@ -98,7 +98,7 @@ class StartRetrierStressTest {
    * Adds the actor again, perhaps while the retrier is still rescuing it from the previous time.
    */
   @RepeatedTest(5)
-  void actorIsRescuedEachTimeItIsAdded() {
+  void retrierRestartsStrandedActorEachTimeItIsAdded() {
     var retrier = failingRetrier(new AtomicInteger());
     var stranded = new AtomicInteger();
     Rescuable actor = () -> stranded.set(0);

@@ -284,7 +284,7 @@ class TextsFuzzTest {
   @Promise({"19.12", "19.13"})
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void hostileTextsForgeNoLineAndAreHiddenIfConfigured(boolean showsContents) throws Exception {
+  void hostileTextsForgeNoLogLineAndAreHiddenIfConfigured(boolean showsContents) throws Exception {
     System.out.println("hostile texts: -Dfibry.seed=" + seed);
     for (int round = 0; round < ROUNDS; round++)
       for (var scenario : scenarios.entrySet()) {

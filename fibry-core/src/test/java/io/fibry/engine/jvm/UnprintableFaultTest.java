@@ -41,7 +41,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void unprintableRequestAfterPoisonPillFails() {
+  void requestWithThrowingToStringAfterPoisonPillFails() {
     var actor = newGatedActor(Variants.scope(o -> o));
     var gate = Gate.occupy(actor);
     actor.sendPoisonPill();
@@ -53,7 +53,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void actorEndsWithUnprintableRequestAfterPoisonPill() {
+  void actorEndsDespiteRequestWithThrowingToStringAfterPill() {
     var actor = newGatedActor(Variants.scope(o -> o));
     var gate = Gate.occupy(actor);
     actor.sendPoisonPill();
@@ -65,7 +65,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void stopPolicyStopsAtUnprintableMessage() {
+  void stopPolicyStopsActorAtMessageWithThrowingToString() {
     var actor = Variants.scope(o -> o).anonymous().onFailure(FailurePolicy.stop()).newActor((Object message) -> {
       throw new IllegalStateException("on purpose");
     });
@@ -76,7 +76,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void queuedUnprintableRequestFailsOnCutOff() {
+  void queuedRequestWithThrowingToStringFailsOnCutOff() {
     var actor = newDeafActor();
     Gate.occupy(actor);
     var request = actor.sendMessageReturn(new Unprintable());
@@ -87,7 +87,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void requestQueuedAfterUnprintableRequestFailsOnCutOff() {
+  void requestBehindRequestWithThrowingToStringFailsOnCutOff() {
     var actor = newDeafActor();
     Gate.occupy(actor);
     actor.sendMessageReturn(new Unprintable());
@@ -99,7 +99,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void unprintableRequestCanBeCancelledAfterCutOff() {
+  void requestWithThrowingToStringCanBeCancelledAfterCutOff() {
     var actor = newDeafActor();
     Gate.occupy(actor);
     var request = actor.sendMessageReturn(new Unprintable());
@@ -112,7 +112,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void requestAfterUnprintableStashedMessageIsAnswered() {
+  void requestAfterStashedMessageWithThrowingToStringIsAnswered() {
     var actor = Variants.scope(o -> o).anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded().selective())
         .newActorWithReturn((Object message, ActorContext<Object> context) -> {
           if (!(message instanceof Unprintable)) return 1;
@@ -127,7 +127,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void actorEndsWithUnprintableStashedRequest() {
+  void actorEndsDespiteStashedRequestWithThrowingToString() {
     var scope = Variants.scope(o -> o);
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActorWithReturn((Object message, ActorContext<Object> context) -> {
@@ -142,7 +142,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void messagesHandledBeforeUnprintableMessageAreCounted() {
+  void messagesBeforeMessageWithThrowingToStringAreCounted() {
     var scope = Variants.scope(o -> o);
     var actor = scope.anonymous().newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();

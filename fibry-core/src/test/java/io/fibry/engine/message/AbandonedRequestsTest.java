@@ -53,7 +53,7 @@ class AbandonedRequestsTest {
 
   @Promise("4.10")
   @Test
-  void cancelledRequestRunsOnAbandonedCallbackOnce() {
+  void cancelOfRequestCallsOnAbandonedOnce() {
     var future = actor.sendMessageReturn(new Work());
     Patience.await(answerPromised);
     assertFalse(callbackThread.isDone());
@@ -68,7 +68,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void interruptedAskRunsOnAbandonedCallback() throws Exception {
+  void interruptOfAskCallsOnAbandoned() throws Exception {
     var failure = new CompletableFuture<Throwable>();
     var asker = Patience.startFiber(() -> assertThrows(CancellationException.class, () -> actor.ask(new Work())),
         failure);
@@ -81,7 +81,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void timedOutAskRunsOnAbandonedCallback() {
+  void timeoutOfAskCallsOnAbandoned() {
     CompletableFuture<Throwable> failure =
         Patience.callOnFiber(() -> assertThrows(AskTimeoutException.class, () -> actor.ask(new Work(), LIMIT)));
     Patience.await(answerPromised);
@@ -96,7 +96,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void timedOutFutureRunsOnAbandonedCallbackOnOwnThread() {
+  void timeoutOfFutureCallsOnAbandonedOnSeparateThread() {
     var asker = Thread.currentThread();
 
     var future = actor.sendMessageReturn(new Work(), LIMIT);
@@ -109,7 +109,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void onAbandonedCallbackDoesNotRunAfterAnswer() {
+  void onAbandonedIsNotCalledAfterAnswer() {
     answer.complete("there");
 
     var future = actor.sendMessageReturn(new Work());
@@ -121,7 +121,7 @@ class AbandonedRequestsTest {
   }
 
   @Test
-  void onAbandonedCallbackRunsWhenCancelRacesWithPromise() {
+  void onAbandonedIsCalledWhenCancelRacesWithPromise() {
     long seed = StressRuns.seed();
     System.out.println("promised answers whose askers give up: -Dfibry.seed=" + seed);
     var random = new Random(seed);

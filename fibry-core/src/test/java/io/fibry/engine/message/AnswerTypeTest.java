@@ -68,7 +68,7 @@ class AnswerTypeTest {
 
   @Promise("4.15")
   @Test
-  void askerTypedByHandlerGetsHandlersAnswer() {
+  void actorWithReturnMayAnswerOtherTypeThanRequestDeclares() {
     var actor = scope.anonymous().newActorWithReturn((Length length) -> "five");
 
     assertEquals("five", actor.ask(new Length("hello")));

@@ -41,7 +41,7 @@ class AskDeadlineStressTest {
   @Promise("4.6")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void oneClockAdvanceTimesOutRequestBeingHandled(boolean usesAsk) {
+  void clockAdvanceByLimitTimesOutRequestBeingHandled(boolean usesAsk) {
     var actor = scope.named("silent").newActor((Question question, ActorContext<Question> context) -> {
       context.replyWhen(question, new CompletableFuture<>());
       question.handled.countDown();

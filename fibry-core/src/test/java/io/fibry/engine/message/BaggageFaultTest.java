@@ -185,7 +185,7 @@ class BaggageFaultTest {
    */
   @Promise("14.6")
   @Test
-  void acceptedMessagesAreHandledAfterOverflowInCapture() {
+  void acceptedMessagesAreHandledAfterStackOverflowInCapture() {
     var handled = new AtomicInteger();
     var scope = Variants.scope(o -> o.withContextPropagator(firstPropagator));
     var actor = scope.anonymous().newActor((Integer message) -> handled.incrementAndGet());

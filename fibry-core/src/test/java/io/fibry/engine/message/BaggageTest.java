@@ -148,7 +148,7 @@ class BaggageTest {
   @Promise("14.2")
   @ParameterizedTest
   @MethodSource("io.fibry.testing.Variants#all")
-  void baggageOfBlockIsCapturedOnce(Variant variant) {
+  void baggageOfMessageBlockIsCapturedOnce(Variant variant) {
     if (variant.isPriority()) return; // priority mailboxes refuse blocks of messages
     var actor = recordingActor(variant.builder(scope));
 

@@ -144,7 +144,7 @@ class JfrEventsTest {
 
   @Promise("15.1")
   @Test
-  void requestsTasksAndMessagesOfBlocksHaveMessageEvents() {
+  void requestsTasksAndMessageBlocksHaveMessageEvents() {
     var actor = scope.named("several").newActorWithReturn((Object message) -> message);
     try (var recorder = Recorder.of("fibry.Message")) {
       actor.ask("request");

@@ -79,7 +79,7 @@ class PoolWaitCycleTest {
   // ---- full mailboxes
 
   @Test
-  void poolOfOneFailsWhenItSendsToItsOwnFullMailbox() {
+  void onlyWorkerFailsWhenItSendsToFullMailboxOfItsPool() {
     var pool = Job.worker(Pools.fixed(boundedBuilder("p"), 1));
 
     var outcome = Patience.value(Job.start(pool, Job.act("sends", () -> {
@@ -101,7 +101,7 @@ class PoolWaitCycleTest {
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("strategies")
-  void workerFailsWhenAllSendToTheirOwnFullMailbox(String strategy) {
+  void workerFailsWhenAllWorkersSendToFullMailboxOfPool(String strategy) {
     for (int round = 0; round < 20; round++) {
       var pool = Job.worker(Pools
           .fixed(scope.anonymous().strategy(STRATEGIES.get(strategy)).mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 3));
@@ -247,7 +247,7 @@ class PoolWaitCycleTest {
   }
 
   @Test
-  void askOfWorkerForItsOwnKeyFails() {
+  void workerThatAsksItsPoolWithItsOwnKeyFails() {
     var pool = Job.worker(Pools.byKey(scope.named("p"), 3, (Object message) -> message.toString().substring(0, 1)));
 
     assertInstanceOf(AskCycleException.class, Patience.value(Job.start(pool, new Job("a", () -> pool.ask("a2")))));

@@ -68,7 +68,7 @@ class RequestFutureFaultTest {
   }
 
   @Test
-  void requestWithdrawnWithoutMemoryFailsOnce() {
+  void requestFailsOnceWhenItsWithdrawalRunsOutOfMemory() {
     var actor = new NoMemoryActor();
     var request = new RequestFuture<Object>(actor.recipient, "queued", null);
     var derived = request.thenApply(answer -> answer);

@@ -33,7 +33,7 @@ class RequestStressTest {
 
   @ParameterizedTest
   @EnumSource(Stop.class)
-  void requestsThatRaceWithStopComplete(Stop stop) throws Exception {
+  void everyRequestThatRacesWithStopCompletes(Stop stop) throws Exception {
     long seed = StressRuns.seed();
     System.out.println("requests that race with " + stop + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

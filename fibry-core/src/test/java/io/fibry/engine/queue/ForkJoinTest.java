@@ -102,7 +102,7 @@ class ForkJoinTest {
    * consumes the wake-up of the waiting sender, which must continue nevertheless.
    */
   @Test
-  void wakeUpConsumedByPoolIsNotLost() {
+  void senderContinuesAlthoughPoolConsumedItsWakeUp() {
     var handled = new CopyOnWriteArrayList<Object>();
     var gate = new Gate();
     var receiver = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> {

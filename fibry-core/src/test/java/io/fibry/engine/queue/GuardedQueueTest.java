@@ -52,7 +52,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void admittedEntryIsNotCounted() {
+  void admittedEntryTakesNoCapacity() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.REJECT));
 
     queue.admit(RankedEntry.ofPill("pill"));
@@ -76,7 +76,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void queueAdmitsSmallerEntryWhenBlockIsCancelled() {
+  void queueAdmitsSmallerEntryWhenMessageBlockIsCancelled() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     queue.offer(entry("a"), true);
     var block = QueueEntry.block(List.of(entry("b"), entry("c")));
@@ -185,7 +185,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void messageEntryIsUnwrappedByPollAndQueued() {
+  void pollAndQueuedReturnMessageInsteadOfItsEntry() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.REJECT), System::nanoTime,
         (message, baggage) -> message + " with " + baggage);
 
@@ -197,7 +197,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void onlyPlainMailboxNeedsNoGuardedQueue() {
+  void onlyPlainUnboundedMailboxNeedsNoGuardedQueue() {
     assertFalse(GuardedQueue.isNeededFor(Mailbox.unbounded()));
     assertTrue(GuardedQueue.isNeededFor(Mailbox.unbounded().selective()));
     assertTrue(GuardedQueue.isNeededFor(Mailbox.bounded(1, Overflow.BLOCK)));

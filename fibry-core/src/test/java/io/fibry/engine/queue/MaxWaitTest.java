@@ -163,7 +163,7 @@ class MaxWaitTest {
   }
 
   @Test
-  void slowdownIsNoticedWhileNextMessageWaits() {
+  void slowdownRaisesEstimatedWaitWhileNextMessageWaits() {
     var actor = actor();
     var firstGate = Gate.occupy(actor);
     var secondGate = new Gate();
@@ -234,7 +234,7 @@ class MaxWaitTest {
 
   @Promise("24.3")
   @Test
-  void maxWaitRefusesBlocksAndTasksButNoPoisonPill() {
+  void maxWaitRefusesMessageBlocksAndTasksButNoPoisonPill() {
     var actor = actor();
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -297,7 +297,7 @@ class MaxWaitTest {
 
   @Promise("24.4")
   @Test
-  void busyKeyRefusesNoOtherKey() {
+  void busyKeyCausesNoRefusalOfOtherKeys() {
     var pool =
         Pools.byKey(scope.anonymous().mailbox(MAILBOX), 2, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
     var busyKeyMessage = new Keyed("busy");
@@ -317,7 +317,7 @@ class MaxWaitTest {
   }
 
   @Test
-  void keyedMessageWaitCountsFromSend() {
+  void waitOfKeyedMessageIsMeasuredFromItsSend() {
     advance(3_600_000);
     var pool =
         Pools.byKey(scope.anonymous().mailbox(MAILBOX), 1, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());

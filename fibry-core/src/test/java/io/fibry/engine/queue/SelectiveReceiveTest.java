@@ -63,7 +63,7 @@ class SelectiveReceiveTest {
 
   @Promise("2.4")
   @Test
-  void receiveTakesNextOfTypeAndKeepsOrderOfOthers() {
+  void receiveTakesNextMessageOfTypeAndKeepsOrderOfOthers() {
     var actor = actor(context -> received.add(context.receive(Integer.class, ONE_DAY)));
     var gate = Gate.occupy(actor);
     for (Object m : new Object[] {"a", 1, "b", 2}) actor.sendMessage(m);

@@ -216,7 +216,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void takeDesertedReturnsTrueToOneCallerOnly() {
+  void endedQueueWithoutWorkersIsTakenByOneCallerOnly() {
     var queue = queue(PoolPolicy.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.assignNext(true);

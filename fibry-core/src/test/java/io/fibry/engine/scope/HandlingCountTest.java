@@ -132,7 +132,7 @@ class HandlingCountTest {
   @Promise("19.14")
   @ParameterizedTest
   @EnumSource
-  void exchangeCutOffByServerCloseIsNotHandled(CutOff cutOff) throws Exception {
+  void exchangeCutOffByServerCloseIsNotCountedAsHandled(CutOff cutOff) throws Exception {
     var gate = new Gate();
     var routes = HttpRoutes.none().text("/quick", exchange -> "hello").text("/slow", exchange -> {
       try {

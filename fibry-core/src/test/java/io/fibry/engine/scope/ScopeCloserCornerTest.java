@@ -68,7 +68,7 @@ class ScopeCloserCornerTest {
   @Promise("16.11")
   @ParameterizedTest
   @MethodSource("limits")
-  void actorMayCloseLaterScopeAtItsEnd(Duration limit) {
+  void closeOnExitMayCloseScopeOpenedAfterActor(Duration limit) {
     var parent = actor(scope);
     var innerScope = scope.openScope("children");
     parent.closeOnExit(innerScope);
@@ -82,7 +82,7 @@ class ScopeCloserCornerTest {
   @Promise("16.11")
   @ParameterizedTest
   @MethodSource("limits")
-  void actorMayCloseEarlierScopeAtItsEnd(Duration limit) {
+  void closeOnExitMayCloseScopeOpenedBeforeActor(Duration limit) {
     var innerScope = scope.openScope("children");
     var child = actor(innerScope);
     actor(scope).closeOnExit(innerScope);
@@ -95,7 +95,7 @@ class ScopeCloserCornerTest {
   @Promise("16.11")
   @ParameterizedTest
   @MethodSource("limits")
-  void callerThreadActorMayCloseEarlierScopeAtItsEnd(Duration limit) {
+  void closeOnExitOfCallerActorMayCloseScopeOpenedEarlier(Duration limit) {
     var callerScope = ActorSystem.openScope("caller", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock));
     var innerScope = callerScope.openScope("children");
     var child = actor(innerScope);
@@ -298,7 +298,7 @@ class ScopeCloserCornerTest {
 
   @Promise("16.14")
   @Test
-  void closedRootEndsItsMembersAndStaysOpen() {
+  void closeOfRootScopeEndsMembersAndRootStaysOpen() {
     var root = Variants.scope(o -> o.withScheduler(clock));
     var namedActor = root.named("named").newActor((Object m) -> {});
     var anonymousActor = root.anonymous().newActor((Object m) -> {});

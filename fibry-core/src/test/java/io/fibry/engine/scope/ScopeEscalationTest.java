@@ -87,7 +87,7 @@ class ScopeEscalationTest extends EscalationFixture {
 
   @Promise("17.13")
   @Test
-  void scopeOverBudgetEscalatesToParent() {
+  void scopeBeyondRestartBudgetEscalatesToParent() {
     try (var scope = scope(FailurePolicy.restartAll())) {
       actor(scope, "a");
       var inner =

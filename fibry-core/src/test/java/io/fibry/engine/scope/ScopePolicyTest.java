@@ -118,7 +118,7 @@ class ScopePolicyTest extends EscalationFixture {
   }
 
   @Test
-  void untrackedActorOfRootIsRestartedAlone() {
+  void anonymousActorOfRootScopeIsRestartedAlone() {
     var root = Variants.scope(o -> o.withFailurePolicy(FailurePolicy.restartFromFailed()));
     actor(root, "named");
     var anonymous = actor(root.anonymous(), "anonymous");

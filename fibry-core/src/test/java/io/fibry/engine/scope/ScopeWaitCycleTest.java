@@ -81,7 +81,7 @@ class ScopeWaitCycleTest {
 
   @Promise("16.10")
   @Test
-  void actorAwaitingOutsideCloserIsInterrupted() {
+  void memberWaitingForOutsideActorThatClosesScopeIsCancelled() {
     try (var outside = ActorSystem.openScope("outside")) {
       asker(closerAfterAsker(outside));
 
@@ -91,7 +91,7 @@ class ScopeWaitCycleTest {
   }
 
   @Test
-  void actorAwaitingCloserThroughOutsiderGetsStoppedException() {
+  void memberGetsStoppedExceptionIfOutsiderAsksClosingMember() {
     try (var outside = ActorSystem.openScope("outside")) {
       var closer = closerAfterAsker(scope);
       var intermediary = outside.named("between").newActorWithReturn((String m) -> closer.ask(m));
@@ -118,7 +118,7 @@ class ScopeWaitCycleTest {
   @Promise("16.10")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void actorAwaitingSecondCloserIsReleased(boolean inChildScope) {
+  void memberWaitingForSecondCloserOfScopeIsCancelled(boolean inChildScope) {
     try (var outside = ActorSystem.openScope("outside")) {
       var owner = inChildScope ? scope.openScope("below") : scope;
       var gate = new Gate();

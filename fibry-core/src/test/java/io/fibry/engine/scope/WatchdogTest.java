@@ -124,7 +124,7 @@ class WatchdogTest {
   }
 
   @Test
-  void slowMessageIsNotKeptDuringNextMessage() {
+  void watchdogKeepsNoReferenceToEarlierSlowMessage() {
     Actor<Object> actor = scope.named("busy").newActor((Object m) -> ((GateMessage) m).gate.pass());
     var first = new Gate();
     var slowMessage = occupy(actor, first);
@@ -272,7 +272,7 @@ class WatchdogTest {
 
   @Promise("19.9")
   @Test
-  void rootIsWatchedAgainAfterClose() {
+  void rootScopeIsWatchedAgainAfterClose() {
     var root = Variants.scope(o -> o.withScheduler(clock));
     Scopes.configure(root, o -> o.withWatchdog(LIMIT, 10));
     root.close();

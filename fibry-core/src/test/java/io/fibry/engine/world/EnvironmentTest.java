@@ -104,7 +104,7 @@ class EnvironmentTest {
   }
 
   @Test
-  void staticMethodsCreateActorsInRootOfRun() {
+  void staticMethodsCreateActorsInRootScopeOfSimulatedRun() {
     enterNewRun();
     ActorSystem.named("inside").protocol(String.class).newActor(message -> {});
     ActorSystem.openScope("scope").close();
@@ -116,7 +116,7 @@ class EnvironmentTest {
   }
 
   @Test
-  void recipesCreateActorsInRootOfRun() {
+  void recipesCreateActorsInRootScopeOfSimulatedRun() {
     enterNewRun();
     Stereotypes.fibers();
     enterNewRun();
@@ -128,7 +128,7 @@ class EnvironmentTest {
   }
 
   @Test
-  void closedRootScopeOfRunAcceptsNewActors() {
+  void closedRootScopeOfSimulatedRunAcceptsNewActors() {
     enterNewRun();
     var actor = ActorSystem.named("inside").newActor((String message) -> {});
 
@@ -139,7 +139,7 @@ class EnvironmentTest {
   }
 
   @Test
-  void timersOfSystemSchedulerUseClockOfRun() {
+  void timersOfSystemSchedulerUseClockOfSimulatedRun() {
     var run = enterNewRun();
     var clock = new ManualScheduler();
     var runs = new ArrayList<String>();
@@ -156,7 +156,7 @@ class EnvironmentTest {
   }
 
   @Test
-  void limitsOfSystemSchedulerUseClockOfRun() {
+  void limitsOfSystemSchedulerUseClockOfSimulatedRun() {
     var run = enterNewRun();
     var clock = new ManualScheduler();
     run.instances.put(Scheduler.system(), clock);
@@ -175,7 +175,7 @@ class EnvironmentTest {
   }
 
   @Test
-  void runWithoutClockUsesClockOfProcess() {
+  void simulatedRunWithoutClockUsesClockOfProcess() {
     enterNewRun();
     var runs = new CompletableFuture<Boolean>();
 
@@ -185,7 +185,7 @@ class EnvironmentTest {
   }
 
   @Test
-  void runRecordsFailuresAndRestarts() {
+  void simulatedRunRecordsFailuresAndRestarts() {
     var run = enterNewRun();
     try (var scope = ActorSystem.openScope("watched",
         options -> options.withFailurePolicy(FailurePolicy.restartAll().withoutLog()))) {

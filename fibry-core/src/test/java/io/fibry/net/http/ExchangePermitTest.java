@@ -112,7 +112,7 @@ class ExchangePermitTest {
   }
 
   @Test
-  void busyServerRefusesBodyThatExpectsContinue() throws Exception {
+  void busyServerRefusesRequestThatExpectsContinue() throws Exception {
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
       gate.pass();

@@ -196,7 +196,7 @@ class UdpServerTest {
   }
 
   @Test
-  void addressDoesNotSpendRateOfAnother() throws Exception {
+  void addressDoesNotUseUpRateOfOtherAddress() throws Exception {
     var limiter = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
 
     assertTrue(limiter.tryAdmit(InetAddress.getByName("10.0.0.1")));

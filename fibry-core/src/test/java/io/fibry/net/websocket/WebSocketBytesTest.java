@@ -17,7 +17,7 @@ class WebSocketBytesTest {
   private final Random random = new Random(seed);
 
   @Test
-  void maskIsRemovedInAnyPieces() {
+  void maskIsRemovedFromBytesInPiecesOfAnyLength() {
     for (int round = 0; round < 20_000; round++) {
       var sent = new byte[random.nextInt(60)];
       random.nextBytes(sent);
@@ -35,7 +35,7 @@ class WebSocketBytesTest {
   }
 
   @Test
-  void validatorAcceptsSameBytesAsJdk() {
+  void utf8ValidatorAcceptsSameBytesAsJdk() {
     int validCount = 0;
     for (int round = 0; round < 300_000; round++) {
       var bytes = round % 2 == 0 ? bytes() : damagedText();

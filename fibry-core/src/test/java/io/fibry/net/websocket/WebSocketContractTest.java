@@ -220,7 +220,7 @@ class WebSocketContractTest {
   }
 
   @Test
-  void textActorAndBinaryActorAreTheSame() {
+  void textActorAndBinaryActorAreSameObject() {
     try (var peer = open(connection -> {
       assertSame(connection.textActor(), (Object) connection.binaryActor());
       assertSame(connection.messages(), connection.messages());

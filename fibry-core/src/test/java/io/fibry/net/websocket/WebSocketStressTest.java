@@ -46,7 +46,7 @@ class WebSocketStressTest {
 
   @Promise({"27.16", "27.19"})
   @Test
-  void firstCloseFrameIsLastFrame() {
+  void noFrameFollowsFirstCloseFrame() {
     for (int round = 0; round < ROUNDS; round++) runRound(round);
     Patience.eventually(() -> ((HttpListener) server).conversations().isEmpty());
   }

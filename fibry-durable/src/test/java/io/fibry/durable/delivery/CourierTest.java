@@ -112,7 +112,7 @@ class CourierTest {
   }
 
   @Test
-  void closingHandlerDoesNotWaitForWaitingRequests() {
+  void handlerThatClosesItsActorDoesNotWaitForRequests() {
     var answer = new CompletableFuture<CompletableFuture<String>>();
     var ada = KIND.state("").handler((items, add, context) -> {
       if (add.item().equals("close")) {
@@ -165,7 +165,7 @@ class CourierTest {
   /** The store confirms the request when half of the limit has passed. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void timeOfStoringRequestCountsAgainstItsLimit(boolean isAsk) {
+  void storingTimeCountsAgainstLimitOfRequest(boolean isAsk) {
     var slowStore = Intercepted.of(Store.class, memory, (method, arguments, call) -> {
       if (method.getName().equals("enqueue")) clock.advance(LIMIT.dividedBy(2));
       return call.pass();
@@ -253,7 +253,7 @@ class CourierTest {
   }
 
   @Test
-  void nextCourierRunsAfterFailureDespiteEarlierDueTime() {
+  void failedCourierIsRetriedDespiteEarlierDueMessage() {
     try (var delivery = new PendingDelivery(store, (DefaultDurableBuilder<Add>) KIND,
         BlockBuilder.of(scope.anonymous()), key -> true)) {
       delivery.start(key -> null);

@@ -46,7 +46,7 @@ class DueTimesTest {
   }
 
   @Test
-  void keyAddedAgainAfterItsTimeIsDueAgain() {
+  void keyAddedAfterItsDueTimeBecomesDueAgain() {
     add("a", 10);
     dueKeysAfter(10);
     add("a", 15);
@@ -64,7 +64,7 @@ class DueTimesTest {
   }
 
   @Test
-  void clockSetBackDelaysDueKeys() {
+  void dueKeysAreDelayedWhenClockIsSetBack() {
     add("a", 10);
     offset.set(-100);
 
@@ -165,7 +165,7 @@ class DueTimesTest {
   }
 
   @Test
-  void keyAddedAgainAfterClockFailureIsDueAtItsFirstTime() {
+  void overdueKeyIsDueWhenAddedAgainAfterClockFailure() {
     var isBroken = new AtomicBoolean();
     var calendar = new DueTimes(() -> readOrFail(isBroken), clock, dueKeys::add);
     calendar.add("a", Instant.EPOCH.plusSeconds(10));
@@ -179,7 +179,7 @@ class DueTimesTest {
   }
 
   @Test
-  void failureAfterLastTimerDelaysNoLaterKey() {
+  void clockFailureAfterLastTimerDelaysNoLaterKey() {
     var isBroken = new AtomicBoolean();
     var calendar = new DueTimes(() -> readOrFail(isBroken), clock, dueKeys::add);
     calendar.add("a", Instant.EPOCH.plusSeconds(10));

@@ -15,7 +15,7 @@ class KeyDeliveryTest {
   private final CompletableFuture<Void> secondRequest = new CompletableFuture<>();
 
   @Test
-  void requestWaitsUntilCourierHasDelivered() {
+  void requestWaitsUntilCourierHasDeliveredMessages() {
     delivery.beginReading();
     assertTrue(delivery.holdRequest(firstRequest));
     assertEquals(List.of(), delivery.takeReleased(true));
@@ -38,7 +38,7 @@ class KeyDeliveryTest {
   }
 
   @Test
-  void requestIsNotHeldAfterHeldRequestsWereReleased() {
+  void requestIsHeldUntilReleasedRequestsAreSent() {
     delivery.beginReading();
     delivery.holdRequest(firstRequest);
     delivery.endReading();
@@ -80,7 +80,7 @@ class KeyDeliveryTest {
   }
 
   @Test
-  void endDoesNotWaitForCourierWithoutHeldRequests() {
+  void endOfActorDoesNotWaitWithoutHeldRequests() {
     delivery.beginReading();
 
     assertTrue(delivery.holdEnd().isDone());

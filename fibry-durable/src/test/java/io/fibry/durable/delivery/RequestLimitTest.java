@@ -25,7 +25,7 @@ class RequestLimitTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void courierRunsNoCodeOfAskerWhenAnswerComesAtOnce(boolean isAnsweredBefore) {
+  void courierRunsNoCallbackOfAskerWhenAnswerIsImmediate(boolean isAnsweredBefore) {
     var limit = RequestLimit.start(Scheduler.system(), Duration.ofDays(1));
     var answer = new CompletableFuture<String>();
     var askerThread = answer.thenApply(text -> Thread.currentThread());

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class FailureClassifierTest {
   @Test
-  void lackOfMemoryIsNoFaultOfMessage() {
+  void outOfMemoryErrorIsNotBlamedOnMessage() {
     var failure = new IllegalStateException(new IllegalArgumentException(new OutOfMemoryError("made up")));
 
     assertFalse(FailureClassifier.isMessageFault(failure));

@@ -54,7 +54,7 @@ class TurnPipelineTest {
   }
 
   @Test
-  void refusalOfEarlierLifeDoesNotCountForNewLife() {
+  void refusedTurnOfEarlierLifeDoesNotCountForNewLife() {
     Thread storeThread;
     synchronized (delivery) {
       storeThread = Thread.ofPlatform().start(() -> appends.getFirst().completeExceptionally(
@@ -68,7 +68,7 @@ class TurnPipelineTest {
   }
 
   @Test
-  void refusalOfCurrentLifeCountsUntilNextLoad() {
+  void refusedTurnOfCurrentLifeCountsUntilNextLoad() {
     appends.getFirst().completeExceptionally(new StoreWriteException("made up, for a test", null));
 
     assertTrue(turns.isAnyRefused());

@@ -212,7 +212,7 @@ class CheckTest {
   }
 
   @Test
-  void commandPrintsCheckAndSalvages() throws Exception {
+  void commandPrintsCheckResultAndSalvagesStore() throws Exception {
     fill(9);
     assertEquals("0 " + FolderStore.check(data()), run(data().toString()));
     damage(ADA, 6);

@@ -41,7 +41,7 @@ class FullOfReplacedTurnsTest {
   }
 
   @Test
-  void fullDiskIsCompactedAtOnce() throws Exception {
+  void storeOnFullDiskIsCompactedAtOnce() throws Exception {
     try (var store = FolderStore.open(disk(), options -> options.withSegmentBytes(SEGMENT))) {
       for (int i = 1; i <= 20; i++) {
         int number = i;

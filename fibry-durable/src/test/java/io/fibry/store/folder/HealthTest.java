@@ -132,7 +132,7 @@ class HealthTest {
   }
 
   @Test
-  void fullDiskRefusesNewActorsFirstAndRecovers() throws Exception {
+  void fullStoreRefusesNewActorsFirstAndRecovers() throws Exception {
     var faulty = new FaultyDisk(folder);
     try (var store = FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT));
         var logged = new Logged()) {

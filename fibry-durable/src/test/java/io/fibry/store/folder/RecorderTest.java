@@ -121,7 +121,7 @@ class RecorderTest {
   }
 
   @Test
-  void refusedFileCausesStoreFullEvent() throws Exception {
+  void refusedFileCreationCausesStoreFullEvent() throws Exception {
     var faulty = newFaultyDisk();
     try (var recorded = new Recorded("fibry.StoreFull"); var logged = new Logged()) {
       try (var store = openStore(faulty)) {

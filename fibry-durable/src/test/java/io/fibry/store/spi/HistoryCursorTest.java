@@ -40,7 +40,7 @@ class HistoryCursorTest {
   }
 
   @Test
-  void readerPausesBetweenPollsHoweverOftenItFoundNoTurns() throws Exception {
+  void readerPausesBetweenPollsThatFindNoTurns() throws Exception {
     var cursor = new CountingCursor(200, Duration.ofMillis(1));
 
     assertEquals(TURNS, cursor.take());

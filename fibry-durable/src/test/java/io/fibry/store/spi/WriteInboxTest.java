@@ -23,7 +23,7 @@ class WriteInboxTest {
   }
 
   @Test
-  void endedInboxRefusesEntriesAndKeepsNoBytesOfThem() throws Exception {
+  void endedInboxRefusesEntriesAndReservesNoBytes() throws Exception {
     assertTrue(inbox.add("three"));
     inbox.refuseNewEntries();
     assertEquals("three", inbox.peek());

@@ -89,7 +89,7 @@ class DispatchTest {
   }
 
   @Test
-  void refusedActivationKeepsRightToRunUntilRescue() {
+  void refusedActivationKeepsRightToRunUntilRetry() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var strategy = refusingStrategy();
       var checkedActor = actorWithoutTimers(strategy);
@@ -120,7 +120,7 @@ class DispatchTest {
   }
 
   @Test
-  void twoSendersThatFindStrandedActorDoNotBothRun() {
+  void twoSendersThatFindStrandedActorDoNotBothDrainIt() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var checkedActor = actorWithoutTimers(refusingStrategy());
       checkedActor.send(0);

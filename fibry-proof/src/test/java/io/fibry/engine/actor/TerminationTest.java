@@ -34,7 +34,7 @@ class TerminationTest {
   }
 
   @Test
-  void sendersOfEndingBoundedActorHaveOneOutcome() {
+  void eachSendToEndingBoundedActorHasOneOutcome() {
     Schedules.modelCheck(20, () -> {
       var checkedActor = new CheckedActor(Runnable::run, Mailbox.bounded(1, Overflow.BLOCK));
 

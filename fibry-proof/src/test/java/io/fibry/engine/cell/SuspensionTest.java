@@ -109,7 +109,7 @@ class SuspensionTest {
   }
 
   @Test
-  void exitDuringSuspensionNeedsNoTimer() {
+  void suspendedActorExitsWithoutWaitingForTimer() {
     modelCheck(subject -> {
       var ender = Schedules.start(subject.cell::askExit);
       subject.actor.sendMessage(-1);
@@ -120,7 +120,7 @@ class SuspensionTest {
   }
 
   @Test
-  void killDuringSuspensionNeedsNoTimer() {
+  void suspendedActorIsKilledWithoutWaitingForTimer() {
     modelCheck(subject -> {
       var killer = Schedules.start(subject.cell::kill);
       subject.actor.sendMessage(-1);

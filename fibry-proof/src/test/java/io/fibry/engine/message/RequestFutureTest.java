@@ -157,7 +157,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void requestIsBegunByOneOfTwoThreadsDespiteChaining() {
+  void requestIsBegunByOneOfTwoThreadsDespiteAddedCallback() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       var messages = new Object[2];
@@ -172,7 +172,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void cancelledRequestIsBegunOrWithdrawnDespiteChaining() {
+  void cancelledRequestIsBegunOrWithdrawnDespiteAddedCallback() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       var messages = new Object[1];
@@ -206,7 +206,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void chainingDuringAnswerIsNotDelayedByBlockingCallback() {
+  void addingCallbackDuringAnswerIsNotDelayedByBlockedCallback() {
     var race = new Race();
     var callbackStarted = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
@@ -227,7 +227,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void callbackBehindAllOfMayChainToSameRequest() {
+  void callbackOfAllOfMayAddCallbackToSameRequest() {
     var race = new Race();
     var result = CompletableFuture.allOf(race.request)
         .thenApply(value -> race.request.thenApply(own -> own + 1).join());

@@ -194,7 +194,7 @@ class WaitCycleTest {
   }
 
   @Test
-  void actorThatPromisesThenWaitsClosesNoCycle() {
+  void actorThatPromisesAnswerThenWaitsClosesNoCycle() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var asker = new Member();
       var answerer = new Member();

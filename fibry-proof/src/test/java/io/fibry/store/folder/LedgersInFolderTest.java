@@ -74,7 +74,7 @@ class LedgersInFolderTest {
   private volatile SimulatedProcess process = new SimulatedProcess(CrashDisk.empty(), 0);
 
   @Test
-  void ledgersShowNoViolationDespiteFaultsOfDiskAndProcess() throws InterruptedException {
+  void answersAndOutcomesAreCorrectDespiteDiskAndProcessFaults() throws InterruptedException {
     try (var ledgers = new Ledgers(() -> process.addresses)) {
       var random = new SplittableRandom(ledgers.seed());
       for (int i = 0; i < PROCESSES; i++) {

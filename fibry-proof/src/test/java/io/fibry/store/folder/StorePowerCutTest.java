@@ -100,7 +100,7 @@ class StorePowerCutTest {
   }
 
   @Test
-  void stateAndMessagesAreConsistentBetweenSyncs() throws Exception {
+  void stateAndMessagesAreConsistentAfterPowerCutBetweenSyncs() throws Exception {
     syncsEachTurn = false;
     run(options -> SMALL.apply(options).withSyncInterval(Duration.ofDays(1)));
   }

@@ -52,7 +52,7 @@ class RedirectsTest {
   }
 
   @Test
-  void rowForAnotherJdkIsIgnored() {
+  void redirectForAnotherJdkIsIgnored() {
     var other = JAVA == 21 ? JdkVersions.JAVA_25_OR_LATER : JdkVersions.JAVA_21;
 
     RedirectTable.of(List.of(new Redirect(other, "java/lang/Nowhere", "planner", "J", "", "", "", type -> true)), JAVA);

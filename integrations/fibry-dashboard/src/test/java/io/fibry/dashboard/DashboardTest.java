@@ -198,7 +198,7 @@ class DashboardTest {
   }
 
   @Test
-  void dashboardActorsAreOutsideScope() throws Exception {
+  void dashboardActorsAreOutsideObservedScope() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0); var events = Web.events(dashboard.port())) {
       events.event(text -> true);
 

@@ -127,7 +127,7 @@ class PageTest {
   }
 
   @Test
-  void columnsSortRowsAndFilterQueriesServer() throws Exception {
+  void clickOnColumnSortsRowsAndFilterSearchesOnServer() throws Exception {
     for (int i = 0; i < 600; i++) {
       var actor = scope.named("actor-" + i).newActorWithReturn((String text) -> text);
       if (i == 7) actor.ask("x");

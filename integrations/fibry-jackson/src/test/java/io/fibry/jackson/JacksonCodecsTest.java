@@ -267,7 +267,7 @@ class JacksonCodecsTest {
   }
 
   @Test
-  void schemaAndSamplesEqualThoseOfCbor() {
+  void schemaAndSamplesEqualCborSchemaAndSamples() {
     assertEquals(Codec.of(Event.class).schema(), JacksonCodecs.of(Event.class).schema());
     assertEquals(Codec.of(Event.class).samples().keySet(), JacksonCodecs.of(Event.class).samples().keySet());
     JacksonCodecs.of(Event.class).samples()

@@ -90,7 +90,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void mapperWritesOnlyItsOwnTypes() {
+  void mapperWritesOnlyMappedTypes() {
     var codec = paidCodec(MAPPER);
     var paid = new Paid(euros("2.50"), Optional.empty(), List.of(euros("1.00"), euros("1.5E+3")));
 
@@ -181,13 +181,13 @@ class MappedTypesTest {
   }
 
   @Test
-  void unknownFieldIsReportedIfItsNameIsWrittenElsewhere() {
+  void unknownFieldIsReportedIfMapperWritesItsNameElsewhere() {
     assertEquals(List.of("field 'half' of Discount"), unknownFieldsOfOffer("""
         {"discount":{"percent":4,"half":7,"next":null},"rebates":[{"percent":4}]}"""));
   }
 
   @Test
-  void unknownFieldWithFieldOfSameNameIsReported() {
+  void unknownFieldIsReportedIfItContainsFieldOfSameName() {
     assertEquals(List.of("field 'half' of Discount"), unknownFieldsOfOffer("""
         {"discount":{"percent":4,"next":{"percent":1,"half":{"half":1},"next":null}},"rebates":[{"percent":4}]}"""));
   }
@@ -216,7 +216,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void mapperWhoseBytesChooseClassesIsRefused() {
+  void mapperThatReadsClassNamesFromBytesIsRefused() {
     var typingMapper = JsonMapper.builder()
         .activateDefaultTyping(BasicPolymorphicTypeValidator.builder().allowIfSubType(Object.class).build()).build();
     assertTrue(refusalOf(Money.class, euros("1"), typingMapper)
@@ -246,7 +246,7 @@ class MappedTypesTest {
   record Pair(String name, int count) {}
 
   @Test
-  void fieldDefaultingSilentlyIsRefused() {
+  void mapperThatSilentlyDefaultsMissingFieldIsRefused() {
     var bean = new Bean();
     bean.cents = 5;
 

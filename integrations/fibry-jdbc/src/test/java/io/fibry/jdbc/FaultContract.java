@@ -113,7 +113,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void lostCommitOfMessageHasUnknownOutcome() {
+  void unconfirmedCommitOfMessageHasUnknownOutcome() {
     faults.onNextCommit(Faults::loseAfter);
     var message = new Store.PendingMessage(ADA, "m", Instant.EPOCH, new byte[1]);
 
@@ -173,7 +173,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void turnOfRefusedStatementIsNotDone() {
+  void turnWithRefusedStatementHasOutcomeNotDone() {
     long life = store.load(ADA).life();
     faults.onNextStatement((connection, call) -> {
       throw new SQLException("made up, for a test", "25006");
@@ -288,7 +288,7 @@ abstract class FaultContract extends DatabaseFixture {
   }
 
   @Test
-  void failedScanForErasingTurnsIsRepeatedAfterNextCommit() throws SQLException {
+  void failedScanForEndedActorsIsRepeatedAfterNextCommit() throws SQLException {
     var now = new AtomicReference<>(Instant.EPOCH);
     var hasFailed = new CountDownLatch(1);
     // one reader thread, so that a read begins only after earlier scans have ended

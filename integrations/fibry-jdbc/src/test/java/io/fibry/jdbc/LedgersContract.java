@@ -42,7 +42,7 @@ abstract class LedgersContract extends DatabaseFixture {
   }
 
   @Test
-  void ledgersShowNoViolationWhileStatementsFail() throws InterruptedException {
+  void answersAndOutcomesAreCorrectWhileStatementsFail() throws InterruptedException {
     check(faults.source(), random -> faults.failRandomly(random, FAILURE_PROBABILITY),
         () -> faults.failRandomly(new Random(), 0));
   }

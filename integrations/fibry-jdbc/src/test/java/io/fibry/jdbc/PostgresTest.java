@@ -58,7 +58,7 @@ class PostgresTest extends DatabaseFixture {
    * the statement on its own.
    */
   @Test
-  void cancelledBeginStoresNothing() throws Exception {
+  void cancelledBeginStatementStoresNothing() throws Exception {
     try (var canceller = new BeginCanceller((PGSimpleDataSource) database)) {
       var store = open(canceller.source());
       long life = store.load(ADA).life();
@@ -302,7 +302,7 @@ class PostgresTest extends DatabaseFixture {
    * transactions.
    */
   @Test
-  void competingStoresNeverForkWhenTransactionsAreSerializable() throws Exception {
+  void competingStoresForkNoHistoryWithSerializableTransactions() throws Exception {
     open().close();
     for (var isolation : List.of("repeatable\\ read", "serializable")) {
       execute("delete from fibry_actor; delete from fibry_turn");

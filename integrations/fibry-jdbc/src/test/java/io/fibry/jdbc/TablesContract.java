@@ -31,7 +31,7 @@ abstract class TablesContract extends DatabaseFixture {
   // ---- turns
 
   @Test
-  void turnsReplacedByWholeTurnAreDeleted() throws Exception {
+  void turnsReplacedByFullStateTurnAreDeleted() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
     for (int i = 1; i <= 20; i++) append(store, turn(ADA, life, i, i % 5 == 0));

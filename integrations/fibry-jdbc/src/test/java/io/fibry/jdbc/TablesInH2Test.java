@@ -13,7 +13,7 @@ class TablesInH2Test extends TablesContract {
 
   /** H2 commits each statement that creates a table, so a cancelled creation leaves some tables. */
   @Test
-  void nextOpeningCompletesCancelledCreation() throws Exception {
+  void nextOpeningCompletesCancelledCreationOfTables() throws Exception {
     var schema = H2Dialect.DIALECT.schema();
     for (int tables = 0; tables < schema.size(); tables++) {
       for (int i = 0; i < tables; i++) execute(schema.get(i));

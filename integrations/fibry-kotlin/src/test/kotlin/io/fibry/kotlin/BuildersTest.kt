@@ -281,7 +281,7 @@ class BuildersTest {
   }
 
   @Test
-  fun tasksRepeatUntilTheyEndTheirActor() {
+  fun scheduledTaskRepeatsUntilItEndsItsActor() {
     val tasks = Stereotypes.of(builder)
 
     tasks.scheduleAtFixedRate(0.seconds, 1.milliseconds) { seen.add(1) && seen.size < 3 || it.ends() }.waitForExit()

@@ -59,7 +59,7 @@ class DispatchersTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  fun yieldingManyTimesNeedsNoStack(strategy: Strategy) = coroutineTest {
+  fun manyYieldsDoNotOverflowStack(strategy: Strategy) = coroutineTest {
     strategy.asCoroutineDispatcher().use { dispatcher ->
       val yields = withContext(dispatcher) {
         var done = 0
@@ -104,7 +104,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun limitedParallelismHoldsItsLimitAndReachesIt() = coroutineTest {
+  fun limitedParallelismReachesButNeverExceedsItsLimit() = coroutineTest {
     val limited = Dispatchers.FIBER.limitedParallelism(3)
     val three = CyclicBarrier(3)
     val running = AtomicInteger()
@@ -162,7 +162,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun coroutineIsCancelledOnIoWhenExecutorIsShutDown() = coroutineTest {
+  fun coroutineIsCancelledOnIoDispatcherWhenExecutorIsShutDown() = coroutineTest {
     val pool = Executors.newSingleThreadExecutor()
     val never = CompletableDeferred<Unit>()
     var cleanedUpOn = ""
@@ -231,7 +231,7 @@ class DispatchersTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  fun failingCoroutineAffectsNoOther(strategy: Strategy) = coroutineTest {
+  fun failingCoroutineAffectsNoOtherCoroutine(strategy: Strategy) = coroutineTest {
     strategy.asCoroutineDispatcher().use { dispatcher ->
       for (error in listOf(StackOverflowError("mine"), OutOfMemoryError("mine"), InterruptedException("mine"))) {
         val failure =

@@ -106,7 +106,7 @@ class InTurnTest {
 
   @ParameterizedTest
   @ValueSource(strings = ["pill", "ask", "kill", "close"])
-  fun pendingCoroutineIsCancelledOnIoWhenActorEnds(end: String) = coroutineTest {
+  fun pendingCoroutineIsCancelledOnIoDispatcherWhenActorEnds(end: String) = coroutineTest {
     val threadNames = ConcurrentLinkedQueue<String>()
     val actor = actor()
     actor.sendMessage(1)
@@ -128,7 +128,7 @@ class InTurnTest {
   }
 
   @Test
-  fun coroutineIsCancelledOnIoWhenMailboxRefusesIt() = coroutineTest {
+  fun coroutineIsCancelledOnIoDispatcherWhenMailboxRefusesIt() = coroutineTest {
     val threadNames = ConcurrentLinkedQueue<String>()
     val full = actor(Mailbox.bounded(1, Overflow.REJECT))
     full.sendMessage(1)
@@ -156,7 +156,7 @@ class InTurnTest {
   }
 
   @Test
-  fun coroutineIsCancelledOnIoWhenResidentDispatcherIsClosed() = coroutineTest {
+  fun closeOfResidentDispatcherCancelsCoroutineOnIoDispatcher() = coroutineTest {
     val threadNames = ConcurrentLinkedQueue<String>()
     val dispatcher = Strategy.THREAD.asCoroutineDispatcher()
     val before = async(dispatcher) {
@@ -179,7 +179,7 @@ class InTurnTest {
   }
 
   @Test
-  fun coroutineIsCancelledOnIoWhenTaskEndsActor() = coroutineTest {
+  fun coroutineIsCancelledOnIoDispatcherWhenTaskEndsActor() = coroutineTest {
     val threadNames = ConcurrentLinkedQueue<String>()
     val stopping = scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActor(Handler<Int> { gate.pass() })
     stopping.sendMessage(1)

@@ -150,7 +150,7 @@ class RequestsTest {
   }
 
   @Test
-  fun timeoutBlockEndsPendingAwait() = coroutineTest {
+  fun withTimeoutOrNullEndsPendingAwait() = coroutineTest {
     val gate = Gate()
     val slow = gated(gate)
 
@@ -173,7 +173,7 @@ class RequestsTest {
   }
 
   @Test
-  fun cancelledPendingRequestIsNotHandledAndFreesItsSlot() = coroutineTest {
+  fun cancelledPendingRequestIsNotHandledAndFreesCapacity() = coroutineTest {
     val gate = Gate()
     val handled = ConcurrentLinkedQueue<Int>()
     ActorSystem.openScope("cancelled").use { scope ->

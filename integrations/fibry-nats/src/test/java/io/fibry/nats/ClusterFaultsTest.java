@@ -61,13 +61,13 @@ class ClusterFaultsTest {
   }
 
   @Test
-  void ledgersShowNoViolationDespiteFaultsOnSingleServer() throws Exception {
+  void answersAndOutcomesAreCorrectDespiteFaultsOnSingleServer() throws Exception {
     servers.add(NatsServer.start(Servers.folder()));
     causeFaults();
   }
 
   @Test
-  void ledgersShowNoViolationDespiteFaultsOnThreeServers() throws Exception {
+  void answersAndOutcomesAreCorrectDespiteFaultsOnThreeServers() throws Exception {
     servers.addAll(NatsServer.cluster(Servers.folder(), 3));
     causeFaults();
   }

@@ -139,7 +139,7 @@ class JoinTest {
   }
 
   @Test
-  void refusalIsReportedEvenIfAnotherServerIsDown() {
+  void wrongCredentialsAreReportedEvenIfAnotherServerIsDown() {
     Servers.assumeInstalled();
     try (var server = NatsServer.start(Servers.folder(), "authorization { user: ada, password: secret }\n")) {
       var failure = assertThrows(TransportException.class,

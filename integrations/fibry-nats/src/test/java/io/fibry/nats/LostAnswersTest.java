@@ -138,7 +138,7 @@ class LostAnswersTest extends StreamFixture {
 
   /** The answer to a message may come as late as the answers to later messages of its sender. */
   @Test
-  void slowAnswerBeforeLaterAnswerConfirmsMessage() {
+  void lateAnswerConfirmsMessageBeforeNextAnswerArrives() {
     var gate = new CompletableFuture<Void>();
     faulty.runBeforeWrite(gate::join); // until the two other writes have arrived
     faulty.delayAnswer(1);
@@ -169,7 +169,7 @@ class LostAnswersTest extends StreamFixture {
   }
 
   @Test
-  void refusalAfterLostAnswerIsUncertain() {
+  void refusalAfterLostAnswerHasUnknownOutcome() {
     long life = store.load(ADA).life();
     faulty.loseAnswers(1);
     faulty.failNext(1);

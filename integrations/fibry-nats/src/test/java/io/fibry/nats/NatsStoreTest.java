@@ -60,7 +60,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void turnIsRefusedWhenHandledIdsDoNotFitIntoItsMessage() {
+  void turnTooLargeWithIdsOfHandledMessagesIsRefused() {
     long life = store.load(ADA).life();
     var ids = IntStream.range(100, 300).mapToObj(i -> i + "x".repeat(500)).toList();
     for (var id : ids) store.enqueue(message(ADA, id), 999).toCompletableFuture().join();
@@ -110,7 +110,7 @@ class NatsStoreTest extends StreamFixture {
   }
 
   @Test
-  void turnsAreStoredAgainWhenPurgesSucceed() {
+  void storeAcceptsTurnsAgainWhenPurgesSucceed() {
     faulty.limitMessages(70 << 10);
     faulty.failPurges();
     long life = store.load(ADA).life();
@@ -145,7 +145,7 @@ class NatsStoreTest extends StreamFixture {
 
   /** A message with the id of a handled message is new if its number in the stream is different. */
   @Test
-  void messageReusingHandledIdIsPending() {
+  void newMessageWithIdOfHandledMessageIsPending() {
     long life = store.load(ADA).life();
     store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
     append(store, turnWithMessages(ADA, life, 1, List.of("one")));
@@ -158,7 +158,7 @@ class NatsStoreTest extends StreamFixture {
   // ---- retained turns
 
   @Test
-  void turnsReplacedByWholeTurnsAreDeleted() {
+  void turnsReplacedByFullStateTurnsAreDeleted() {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 200; i++) append(store, turn(ADA, life, i, true, (byte) i));
     Patience.eventually(() -> countMessages(subjects.turns(ADA)) < 100);

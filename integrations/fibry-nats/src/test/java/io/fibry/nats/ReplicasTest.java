@@ -106,7 +106,7 @@ class ReplicasTest {
    * The offset of a view passes the last turns of all actors in one step, and never changes again.
    */
   @RepeatedTest(3)
-  void purgeBehindViewIsRepeated() throws InterruptedException {
+  void purgeWithoutAnswerIsRepeatedAfterViewPassesTurns() throws InterruptedException {
     System.out.println("replicas: -Dfibry.seed=" + seed);
     var view = new ViewOffset("account", "view", "").actor();
     long lifeOfView = store.load(view).life();

@@ -233,7 +233,7 @@ class RolesTest {
   }
 
   @Test
-  void keeperDeletesOnlyDeadTurnsForNodes() throws Exception {
+  void keeperDeletesOnlyUnneededTurnsForNodes() throws Exception {
     createStreams();
     try (var keeper = open(Role.KEEPER)) {
       appendTurn(keeper, "x", List.of(StreamFixture.message(actor("z"), "m")));

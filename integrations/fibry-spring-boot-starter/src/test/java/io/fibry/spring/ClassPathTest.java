@@ -31,7 +31,7 @@ class ClassPathTest {
     "fibry-durable|fibry-cluster|fibry-nats|jnats|actuat|spring-boot-health|micrometer-core|micrometer-observation|micrometer-commons|"
         + "micrometer-jakarta9|context-propagation|webmvc|tomcat|servlet|spring-web, actors tasks"
   })
-  void absentLibrariesDisableTheirFeaturesOnly(String absent, String features, @TempDir Path folder) throws Exception {
+  void absentLibraryDisablesOnlyItsFeatures(String absent, String features, @TempDir Path folder) throws Exception {
     var loader = loaderWithout(absent);
     var thread = Thread.currentThread();
     var oldLoader = thread.getContextClassLoader();

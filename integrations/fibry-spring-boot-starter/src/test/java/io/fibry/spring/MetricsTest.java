@@ -73,14 +73,14 @@ class MetricsTest {
   }
 
   @Test
-  void storeMetersAreNamedAfterBeans(@TempDir Path folder) {
+  void storeMetersAreTaggedWithBeanName(@TempDir Path folder) {
     runner.withPropertyValues("fibry.store.folder=" + folder).run(context -> assertNotNull(
         context.getBean(MeterRegistry.class).get("fibry.store.turns").tag("store", "folderStore").functionCounter()));
     runner.run(context -> assertNull(context.getBean(MeterRegistry.class).find("fibry.store.turns").meter()));
   }
 
   @Test
-  void serverMetersAreNamedAfterBeans() {
+  void serverMetersAreTaggedWithBeanName() {
     runner.withBean("front", HttpServer.class,
         () -> HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none().text("/hello", exchange -> "hello"),
             o -> o))

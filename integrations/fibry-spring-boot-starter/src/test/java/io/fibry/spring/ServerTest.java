@@ -155,7 +155,7 @@ class ServerTest {
   }
 
   @Test
-  void excessConnectionIsClosedAndOthersAreServed() throws Exception {
+  void excessConnectionIsClosedAndOtherRequestsAreServed() throws Exception {
     var accepted = new ArrayList<CompletableFuture<HttpResponse<String>>>();
     for (int i = 0; i < CONCURRENCY; i++) accepted.add(get("/hold"));
     awaitEntered(CONCURRENCY);
@@ -178,7 +178,7 @@ class ServerTest {
   }
 
   @Test
-  void fullMailboxGives503AlsoForFuture() throws Exception {
+  void fullMailboxGives503ForAskAndFuture() throws Exception {
     var firstAccepted = get("/later");
     awaitEntered(1);
     var secondAccepted = get("/later");

@@ -145,7 +145,7 @@ class StoreTest {
   }
 
   @Test
-  void childUsesStoreOfParentAndLeavesItOpen() {
+  void childContextUsesStoreOfParentAndLeavesStoreOpen() {
     runner.run(parent -> {
       runner.withParent(parent).withUserConfiguration(Counters.class).withBean(Client.class).run(child -> {
         assertSame(parent.getBean(Store.class), child.getBean(Store.class));

@@ -24,18 +24,18 @@ class WebTest {
   private final WebApplicationContextRunner runner = new WebApplicationContextRunner().withConfiguration(ALL);
 
   @Test
-  void refusalAdviceExistsByDefault() {
+  void actorExceptionAdviceExistsByDefault() {
     runner.run(context -> assertEquals(1, context.getBeanNamesForType(ActorExceptionAdvice.class).length));
   }
 
   @Test
-  void propertyDisablesRefusalAdvice() {
+  void propertyDisablesActorExceptionAdvice() {
     runner.withPropertyValues("fibry.web.refusals=false")
         .run(context -> assertEquals(0, context.getBeanNamesForType(ActorExceptionAdvice.class).length));
   }
 
   @Test
-  void noRefusalAdviceExistsWithoutWeb() {
+  void noActorExceptionAdviceExistsWithoutWeb() {
     new ApplicationContextRunner().withConfiguration(ALL)
         .run(context -> assertEquals(0, context.getBeanNamesForType(ActorExceptionAdvice.class).length));
     runner.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))

@@ -131,7 +131,7 @@ class ShopTest {
    * is served.
    */
   @Test
-  void excessOrdersAreRefusedAtOnceAndOthersServed() throws Exception {
+  void excessOrdersAreRefusedAtOnceAndOtherOrdersAreServed() throws Exception {
     var responses = orders(ShopApplication.CLERKS);
     WAREHOUSE.awaitBusy();
     var refusals = new CountDownLatch(3 * CAPACITY);

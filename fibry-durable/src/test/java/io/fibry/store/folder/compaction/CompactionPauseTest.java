@@ -232,7 +232,7 @@ class CompactionPauseTest {
   }
 
   @Test
-  void recordsRetainedAfterClockSetBackFailCompaction() {
+  void compactionFailsWhenClockSetBackRetainsMoreRecords() {
     index.setRetention("old", Duration.ofDays(1));
     now = now.plus(Duration.ofDays(2));
     for (int i = 0; i < 30; i++) write(STATES + 1);

@@ -38,7 +38,7 @@ class PrivateFolderTest {
   }
 
   @Test
-  void folderWithFilesNeedsNoSync() throws Exception {
+  void nameOfFolderWithFilesIsNotSynced() throws Exception {
     Files.writeString(temporary.resolve("file"), "x");
 
     assertEquals(List.of(), syncedBy(temporary));

@@ -141,7 +141,7 @@ class LastFrameTest {
    * interrupted.
    */
   @Test
-  void damagedLastTurnOfBusyStoreIsInDoubt() throws Exception {
+  void damagedLastTurnOfBusyStoreIsReportedAsDoubt() throws Exception {
     var disk = killedWhenIdle(CrashDisk.empty(), SMALL, 2);
     var frames = frames(disk);
     int lastFrame = frames.size() - 2;
@@ -207,7 +207,7 @@ class LastFrameTest {
    * after its last turn.
    */
   @Test
-  void eachTurnCanBeMarkedWhereverItsSegmentEnds() throws Exception {
+  void segmentKeepsSpaceForMarkAfterItsLastTurn() throws Exception {
     var disk = CrashDisk.empty();
     try (var store = FolderStore.open(disk, SMALL)) {
       long life = store.load(ADA).life();

@@ -54,7 +54,7 @@ class PowerCutTest {
   }
 
   @Test
-  void unsyncedLogLosesOnlyItsEnd() throws Throwable {
+  void powerCutLosesOnlyEndOfUnsyncedLog() throws Throwable {
     var disk = CrashDisk.empty();
     cutEverywhere(disk, MAX_IMAGES, this::check);
 
@@ -64,7 +64,7 @@ class PowerCutTest {
   }
 
   @Test
-  void logThatAcknowledgesUnsyncedEntriesIsCaught() throws IOException {
+  void checkDetectsLogThatAcknowledgesUnsyncedEntries() throws IOException {
     var disk = CrashDisk.empty();
     cutEverywhere(disk, 64, this::check);
 

@@ -113,7 +113,7 @@ class WatchesTest implements TableReconciler.WatchedTable {
   }
 
   @Test
-  void failingReaderIsNotifiedAgainWithoutAffectingOthers() {
+  void failingReaderIsNotifiedAgainAndAffectsNoOtherReader() {
     var failures = new AtomicInteger();
     try (var watches = new TableReconciler("test", this, FOR_EVER)) {
       var failing = watches.open(entry -> {
