@@ -68,6 +68,11 @@ public interface DurableContext<M> extends ActorContext<M> {
    * <p>Before the effect, a step waits until the earlier turns are stored. After the effect, it
    * waits until its result is stored.
    *
+   * <p>If the effect throws, the failure is remembered as a result is. A step can also fail because
+   * its thread was interrupted, a call was cancelled, an actor has ended, the store failed, or
+   * memory ran out. Such a failure is not remembered: each later step throws it again at once, so
+   * that the message is handled again.
+   *
    * @param <R> result
    * @param name of the step, 1 to 512 bytes; the second step with a name is stored as "name#2"
    * @param type of the result: a record, or a value of the JDK
@@ -78,7 +83,8 @@ public interface DurableContext<M> extends ActorContext<M> {
    * @throws StepMismatchException if the handler ran another step at this point when it handled the
    * message before
    * @throws StepFailedException if the effect throws
-   * @throws Exception if the thread is interrupted, or the store fails
+   * @throws Exception if the step, or an earlier step of this attempt, failed for one of the other
+   * reasons above
    */
   <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception;
 

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
@@ -190,6 +191,30 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
+  void stepAfterCancelledStepFailsUntilMessageIsRepeated() {
+    var ada = Durable.kind("payer", Message.class).state(Desk.EMPTY).handler((state, message, context) -> {
+      String outcome;
+      try {
+        outcome = context.step("charge", String.class, () -> {
+          desk.effects.add("charge");
+          if (desk.effects.size() == 1) throw new CancellationException("made up, for a test");
+          return "charged";
+        });
+      } catch (CancellationException failure) {
+        outcome = context.step("refund", String.class, () -> "refunded");
+      }
+      context.reply((Work) message, outcome);
+      return state;
+    }).newActor(scope.named("ada"), store);
+    var request = new Work("w", List.of(), 0);
+
+    assertThrows(CancellationException.class, () -> ada.ask(request));
+    assertEquals("charged", ada.ask(request));
+
+    assertEquals(List.of("charge", "charge"), desk.effects);
+  }
+
+  @Test
   void eachReminderOccurrenceRunsItsOwnSteps() {
     var ada = ada();
     ada.sendMessage(new Tick(HOUR));
@@ -204,7 +229,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void changedStepsAreDetected() {
+  void repeatedMessageWithChangedStepsIsRefused() {
     var ada = ada();
     assertThrows(IllegalStateException.class, () -> ada.ask(new Work("w", List.of("charge", "ship"), 2)));
 
@@ -217,7 +242,7 @@ abstract class RemindersAndStepsContract extends DeskFixture {
   }
 
   @Test
-  void sleepOfUnrepeatableMessageFailsItsTurn() {
+  void sleepForMessageNeitherStoredNorIdempotentFailsTurn() {
     var ada = ada();
     ada.sendMessage(new Sleep("a", HOUR));
 

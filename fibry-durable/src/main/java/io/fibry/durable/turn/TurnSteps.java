@@ -42,6 +42,7 @@ final class TurnSteps {
   private final Map<String, Integer> nameCounts = new HashMap<>(0); // how often the turn used each name
   private final List<Note> failedSteps = new ArrayList<>(0); // stored with the next step that succeeds
   private int nextIndex; // index of the next step in the turn
+  private Throwable unrecorded; // a failure of a step that was neither stored nor recorded; null: none
   private String runningStep = ""; // name of the step whose effect runs; empty if none
 
   TurnSteps(DurableRuntime<?, ?, ?> runtime, Optional<String> messageId, Optional<String> storedId) {
@@ -76,19 +77,21 @@ final class TurnSteps {
     Objects.requireNonNull(effect, "effect");
     String id = requireMessageId();
     if (!runningStep.isEmpty()) throw new IllegalStateException(description + " is in another step");
+    if (unrecorded instanceof Error error) throw error;
+    if (unrecorded != null) throw (Exception) unrecorded;
     int uses = nameCounts.merge(name, 1, Integer::sum);
     String uniqueName = uses == 1 ? name : name + "#" + uses;
     var storedSteps = runtime.steps(id);
     int index = nextIndex++;
     if (index < storedSteps.size()) return replay(storedSteps.get(index), index, uniqueName, codec);
-    runtime.awaitLast();
-    var result = new AtomicReference<R>();
-    var note = run(id, uniqueName, () -> {
-      result.set(Objects.requireNonNull(effect.call(), () -> description + " answered null"));
-      return codec.encode(result.get());
-    });
-    store(note);
-    return result.get();
+    int recordedFailures = failedSteps.size();
+    try {
+      return runAndStore(id, uniqueName, codec,
+          () -> Objects.requireNonNull(effect.call(), () -> description + " answered null"));
+    } catch (Throwable failure) {
+      if (failedSteps.size() == recordedFailures) unrecorded = failure;
+      throw failure;
+    }
   }
 
   /** Throws if the effect of a step is running. */
@@ -122,6 +125,17 @@ final class TurnSteps {
           + Lines.message(unreadable)
           + "; give step(..) a codec that reads the old form, by evolution.readOld(..)", unreadable);
     }
+  }
+
+  private <R> R runAndStore(String id, String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
+    runtime.awaitLast();
+    var result = new AtomicReference<R>();
+    var note = run(id, name, () -> {
+      result.set(effect.call());
+      return codec.encode(result.get());
+    });
+    store(note);
+    return result.get();
   }
 
   private Note.Step run(String id, String name, Callable<byte[]> effect) throws Exception {
