@@ -20,7 +20,7 @@ class RootScopeRulesTest {
   private static final Pattern ROOT_SCOPE =
       Pattern
           .compile("\\bActorSystem\\s*(\\.|::)\\s*(anonymous|named|root|configure|find|openScope|setDefaultStrategy)\\b"
-              + "|\\bScope\\s*(\\.|::)\\s*(root|ROOT)\\b|\\bScope ROOT\\b|\\bimport static io\\.fibry\\.ActorSystem\\b");
+              + "|\\bScope\\s*(\\.|::)\\s*root\\b|\\bProcessRoot\\b|\\bimport static io\\.fibry\\.ActorSystem\\b");
 
   private static final String SERVER = "is a server of this process, which belongs to no scope of a user";
 

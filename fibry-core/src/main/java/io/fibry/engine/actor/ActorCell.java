@@ -37,11 +37,6 @@ import java.util.concurrent.RejectedExecutionException;
 /** Implements the public methods of every actor. An object of this class has 40 bytes. */
 @SuppressWarnings("unchecked") // the request or the code declares the type of its answer
 class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Object> {
-  static {
-    initializeClasses(); // early, because a sender must initialize no class between swap and link, see PlainQueue
-    new Admission(null, null, null); // loads its class while there is memory
-  }
-
   ActorCell(ActorBehavior behavior) {
     super(behavior);
   }

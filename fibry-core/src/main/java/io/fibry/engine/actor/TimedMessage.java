@@ -17,10 +17,6 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class TimedMessage extends AttachedTimer implements Runnable {
   private static final AtomicLong LAST_NUMBER = new AtomicLong();
 
-  static {
-    new SendTask(null, null); // loads its class while there is memory
-  }
-
   private final long number; // the order in which timers with a key were set; 0 without a key
   private final Cell cell;
   private final Object message;

@@ -112,26 +112,6 @@ abstract class PlainQueue implements Rescuable {
     this.behavior = behavior;
   }
 
-  /**
-   * Initializes the classes that code needs for lack of stack or memory. Called early, because a
-   * class whose initialization fails for lack of stack would stay unusable.
-   */
-  protected static void initializeClasses() {
-    try {
-      var lookup = MethodHandles.lookup();
-      for (var type : List.of(Envelope.class, RequestFuture.class, Baggage.class, JfrEvents.class, Activation.class,
-          FailureHandler.class, Decision.class, DeadLetters.class, RequestFailures.class, EngineThreads.class,
-          ColdState.class, ExitSignal.class, HandOver.class, GuaranteedStart.class, CallerThreadRunner.class,
-          StackProbe.class, EngineLog.class, StartRetry.class, RescueTask.class, SuspensionEnd.class,
-          Cell.CutOffTimer.class, Cell.CutOffRun.class, Cell.FailRequestsRound.class, Cell.Interruption.class,
-          DeadLetters.ListenerCall.class, Accounts.NotificationTask.class, CoarseClock.class, AnswerType.class,
-          Watches.ExitMessage.class))
-        lookup.ensureInitialized(type);
-    } catch (IllegalAccessException noAccess) {
-      throw new ExceptionInInitializerError(noAccess);
-    }
-  }
-
   /** Returns this queue as the cell of which it is a part. */
   private Cell cell() {
     return (Cell) this;

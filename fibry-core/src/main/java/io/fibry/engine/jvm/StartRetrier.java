@@ -35,7 +35,6 @@ final class StartRetrier {
   private final Thread thread; // made in advance, while there is memory; started when first needed
 
   StartRetrier(Executor fibers) {
-    new StrandedTask(null); // loads its class while there is memory
     this.fibers = fibers;
     this.thread = DaemonThreads.unstarted("fibry-rescue", this::loop);
     putIntoSlot(this); // links the code now, because a thread with little stack left could not

@@ -54,10 +54,6 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   private static final VarHandle STATE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state",
       VarHandle.class, RequestFuture.class, byte.class);
 
-  static {
-    new Completion<>(null, null, null, false); // loads its class while there is memory
-  }
-
   public final Recipient recipient;
   public Object next; // an Envelope or a RequestFuture; set once by the next sender, cleared by the drain
   // null outside of guarded queues; written by the asker before the offer, then by the drain and by

@@ -8,6 +8,7 @@ import io.fibry.DeadLetter;
 import io.fibry.Exitable;
 import io.fibry.engine.actor.DefaultActorBuilder;
 import io.fibry.engine.cell.Cell;
+import io.fibry.engine.jvm.EngineClasses;
 import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.world.Environment;
@@ -24,7 +25,12 @@ import java.util.function.UnaryOperator;
 
 /** The public methods of a scope; its state is in {@link ScopeState}. */
 public final class Scope extends ScopeState implements ActorScope {
-  static final Scope ROOT = newRoot(); // the root scope of the process; a simulation has its own
+  /** The root scope of the process; a simulation has its own. */
+  static final class ProcessRoot {
+    static final Scope SCOPE = newRoot();
+
+    private ProcessRoot() {}
+  }
 
   private final boolean isBlockScope; // whether this inner scope was made for the actors of a block
   private final boolean tracksUnnamed; // whether actors without a name are members, too
@@ -56,8 +62,9 @@ public final class Scope extends ScopeState implements ActorScope {
    * process.
    */
   public static Scope root() {
+    EngineClasses.initialize(); // so Scope has no static initializer, which a stack overflow could end
     var simulation = Environment.simulated;
-    return simulation == null ? ROOT : simulation.instanceFor(ROOT, Scope::newRoot);
+    return simulation == null ? ProcessRoot.SCOPE : simulation.instanceFor(ProcessRoot.SCOPE, Scope::newRoot);
   }
 
   /**

@@ -3,6 +3,7 @@ package io.fibry.engine.scope;
 import io.fibry.ActorScope;
 import io.fibry.ActorScope.Options;
 import io.fibry.engine.cell.Accounts;
+import io.fibry.engine.jvm.EngineClasses;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
@@ -12,6 +13,7 @@ public final class Scopes {
 
   /** Creates a scope without a parent. */
   public static ActorScope root(String name, Options options) {
+    EngineClasses.initialize();
     return new Scope(name, options, null);
   }
 
@@ -21,11 +23,11 @@ public final class Scopes {
 
   /** Returns whether the scope is a member of the root scope of the process. */
   public static boolean isInRoot(ActorScope scope) {
-    return Scope.ROOT.members().contains(scope);
+    return Scope.ProcessRoot.SCOPE.members().contains(scope);
   }
 
   public static void forgetLettersOfRoot() {
-    Scope.ROOT.accounts().forgetLetters();
+    Scope.ProcessRoot.SCOPE.accounts().forgetLetters();
   }
 
   public static Options options(ActorScope scope) {
