@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.durable.NotStoredException;
+import io.fibry.durable.StorageFailedException;
 import io.fibry.examples.Bank.Deposit;
 import io.fibry.examples.Bank.Withdraw;
 import io.fibry.store.MemoryStore;
@@ -45,7 +45,7 @@ class BankTest {
     ada.ask(new Deposit(500));
     store.failNext(1);
 
-    assertThrows(NotStoredException.class, () -> ada.ask(new Withdraw(200)));
+    assertThrows(StorageFailedException.class, () -> ada.ask(new Withdraw(200)));
 
     boolean isBalancePaid = ada.ask(new Withdraw(500));
     boolean isMorePaid = ada.ask(new Withdraw(1));

@@ -24,7 +24,7 @@ import java.util.function.BiFunction;
  * turn is stored completely or not at all. Its answer is sent afterwards. While the turn is being
  * stored, the actor handles further messages. Their answers are not sent before this turn is
  * stored. If a turn cannot be stored, later turns are not stored either. The requests of all these
- * turns fail with a {@link NotStoredException}, and the actor reads its state again.
+ * turns fail with a {@link StorageFailedException}, and the actor reads its state again.
  *
  * <p>A handler that throws stores nothing, and leaves the state unchanged. Effects outside of the
  * store, such as a message to the address of another actor, are not a part of the turn.

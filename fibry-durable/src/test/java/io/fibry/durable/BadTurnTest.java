@@ -337,7 +337,7 @@ class BadTurnTest extends TurnFixture {
 
   @Test
   void handlerThatLoadsItsOwnKeyEndsItsLife() {
-    var failure = assertThrowsExactly(NotStoredException.class, () -> ada(KIND, context -> {
+    var failure = assertThrowsExactly(StorageFailedException.class, () -> ada(KIND, context -> {
       store.load(ADA);
       return context.persist(new Noted("x"));
     }).ask(new Ask("?")));
@@ -348,7 +348,7 @@ class BadTurnTest extends TurnFixture {
 
   @Test
   void turnIsNotStoredWhenHandlerClosesStore() {
-    var failure = assertThrowsExactly(NotStoredException.class, () -> ada(KIND, context -> {
+    var failure = assertThrowsExactly(StorageFailedException.class, () -> ada(KIND, context -> {
       ((MemoryStore) store).close();
       return context.persist(new Noted("x"));
     }).ask(new Ask("?")));

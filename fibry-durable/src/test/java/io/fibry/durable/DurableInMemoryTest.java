@@ -27,7 +27,7 @@ class DurableInMemoryTest extends DurableContract {
     assertEquals(500, ada.ask(new Balance()));
     ((MemoryStore) store).failNext(1);
 
-    var failure = assertThrows(NotStoredException.class, () -> ada.ask(new Withdraw(200)));
+    var failure = assertThrows(StorageFailedException.class, () -> ada.ask(new Withdraw(200)));
 
     assertEquals("account 'ada' handled Withdraw[cents=200], and could not store what it did: a write failed, as the "
         + "test has asked for", failure.getMessage());
@@ -43,7 +43,7 @@ class DurableInMemoryTest extends DurableContract {
       assertEquals(5_000, ada.ask(new Balance()));
       ((MemoryStore) store).failNext(1);
 
-      var failure = assertThrows(NotStoredException.class, () -> ada.ask(new Withdraw(4_711)));
+      var failure = assertThrows(StorageFailedException.class, () -> ada.ask(new Withdraw(4_711)));
 
       assertEquals("account 'ada' handled Withdraw, and could not store what it did: a write failed, as the test has "
           + "asked for", failure.getMessage());
@@ -69,7 +69,7 @@ class DurableInMemoryTest extends DurableContract {
     ada.ask(new Balance());
     ((MemoryStore) store).failNext(50);
     try (var logged = new Logged()) {
-      for (int i = 0; i < 50; i++) assertThrows(NotStoredException.class, () -> ada.ask(new Withdraw(0)));
+      for (int i = 0; i < 50; i++) assertThrows(StorageFailedException.class, () -> ada.ask(new Withdraw(0)));
 
       assertEquals(1, logged.lines("account 'refused' reads its state again, since its turn 1 was not stored").size());
     }

@@ -213,9 +213,9 @@ abstract class OutcomeContract extends StoreFixture {
       if (attempts.getAndIncrement() == 0) flaky.failNext("append", fault);
       return withItem(state, message, context);
     }), flaky.asStore())) {
-      var failure = assertThrows(NotStoredException.class, () -> lists.actor("ada").ask(put));
+      var failure = assertThrows(StorageFailedException.class, () -> lists.actor("ada").ask(put));
 
-      assertOutcome(NotStoredException.class, Outcome.WILL_BE_DONE, failure, put);
+      assertOutcome(StorageFailedException.class, Outcome.WILL_BE_DONE, failure, put);
       assertTrue(failure.getMessage().startsWith("list 'ada' handled Put[item=a], and could not store what it did; "
           + "the message itself is stored, and the actor handles it again without another send: "),
           failure.getMessage());
@@ -266,16 +266,16 @@ abstract class OutcomeContract extends StoreFixture {
       var ada = lists.actor("ada");
       flaky.failNext("enqueue", WriteFault.REFUSED);
       var firstPut = new Put("refused");
-      assertOutcome(NotStoredException.class, Outcome.NOT_DONE,
-          assertThrows(NotStoredException.class, () -> ada.ask(firstPut)), firstPut);
+      assertOutcome(StorageFailedException.class, Outcome.NOT_DONE,
+          assertThrows(StorageFailedException.class, () -> ada.ask(firstPut)), firstPut);
       try {
         var holdAnswer = ada.sendMessageReturn(new Put("hold"));
         Patience.acquire(holding);
         var thirdPut = new Put("too many");
 
-        var failure = assertThrows(NotStoredException.class, () -> ada.ask(thirdPut));
+        var failure = assertThrows(StorageFailedException.class, () -> ada.ask(thirdPut));
 
-        assertOutcome(NotStoredException.class, Outcome.NOT_DONE, failure, thirdPut);
+        assertOutcome(StorageFailedException.class, Outcome.NOT_DONE, failure, thirdPut);
         gate.countDown();
         assertEquals(1, Patience.value(holdAnswer));
       } finally {
@@ -292,8 +292,8 @@ abstract class OutcomeContract extends StoreFixture {
       for (var fault : List.of(WriteFault.LOST_UNSTORED, WriteFault.LOST_STORED)) {
         flaky.failNext("enqueue", fault);
         var put = new Put(fault.name());
-        assertOutcome(NotStoredException.class, Outcome.UNKNOWN,
-            assertThrows(NotStoredException.class, () -> lists.actor("ada").ask(put)), put);
+        assertOutcome(StorageFailedException.class, Outcome.UNKNOWN,
+            assertThrows(StorageFailedException.class, () -> lists.actor("ada").ask(put)), put);
       }
       awaitNoneDue();
     }
@@ -307,8 +307,8 @@ abstract class OutcomeContract extends StoreFixture {
       for (var fault : WriteFault.values()) {
         flaky.failNext("append", fault);
         var put = new Put(fault.name());
-        assertOutcome(NotStoredException.class, fault == WriteFault.REFUSED ? Outcome.NOT_DONE : Outcome.UNKNOWN,
-            assertThrows(NotStoredException.class, () -> lists.actor("ada").ask(put)), put);
+        assertOutcome(StorageFailedException.class, fault == WriteFault.REFUSED ? Outcome.NOT_DONE : Outcome.UNKNOWN,
+            assertThrows(StorageFailedException.class, () -> lists.actor("ada").ask(put)), put);
       }
     }
     checkItems(WriteFault.LOST_STORED.name());

@@ -267,7 +267,7 @@ abstract class StoredMessagesContract extends DeskFixture {
     for (int i = 1; i < 10; i++) assertTrue(ada.sendMessage(new Add("a")));
 
     assertFalse(ada.sendMessage(new Add("a")));
-    var failure = assertThrows(NotStoredException.class, () -> ada.ask(new Items()));
+    var failure = assertThrows(StorageFailedException.class, () -> ada.ask(new Items()));
 
     assertEquals("keeping 'ada' does not get Items[], since it could not be stored: 10 messages wait for it already",
         failure.getMessage());

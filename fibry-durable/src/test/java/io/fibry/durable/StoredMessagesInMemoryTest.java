@@ -143,7 +143,7 @@ class StoredMessagesInMemoryTest extends StoredMessagesContract {
 
     assertFalse(ada.sendMessage(new Add("a")));
     ((MemoryStore) store).failNext(1);
-    var failure = assertThrows(NotStoredException.class, () -> ada.ask(new Items()));
+    var failure = assertThrows(StorageFailedException.class, () -> ada.ask(new Items()));
 
     assertEquals(
         "keeping 'ada' does not get Items[], since it could not be stored: a write failed, as the test has asked "

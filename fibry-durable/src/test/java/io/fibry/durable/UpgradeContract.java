@@ -167,8 +167,8 @@ abstract class UpgradeContract extends StoreFixture {
     return new String(store.load(ADA).bodies().getFirst(), java.nio.charset.StandardCharsets.ISO_8859_1);
   }
 
-  private static NotStoredException assertAddRefused(Actor<Message> olderActor) {
-    var refusal = assertThrows(NotStoredException.class, () -> olderActor.ask(new Add("pen")));
+  private static StorageFailedException assertAddRefused(Actor<Message> olderActor) {
+    var refusal = assertThrows(StorageFailedException.class, () -> olderActor.ask(new Add("pen")));
     assertInstanceOf(FieldLossException.class, refusal.getCause());
     return refusal;
   }

@@ -125,7 +125,7 @@ public final class CrashRound {
     bootedNode.start("boot", () -> {
       try {
         run(bootedNode, isLast);
-      } catch (StoreException | UncheckedIOException | NotStoredException failed) {
+      } catch (StoreException | UncheckedIOException | StorageFailedException failed) {
         if (isLast || !diskFails) throw failed; // otherwise the failing disk is the expected cause
       }
       return null;
@@ -201,7 +201,7 @@ public final class CrashRound {
     record.cancelsReminder(op);
     try {
       if (actors.actor(key).ask(new Forget(op)) == 0) record.cancelledReminder(op);
-    } catch (NotStoredException | StoreException unknown) {
+    } catch (StorageFailedException | StoreException unknown) {
       // the reminder may be set
     }
   }
@@ -214,7 +214,7 @@ public final class CrashRound {
       record.answered(op(message), position);
       unanswered.remove(message);
       return true;
-    } catch (NotStoredException | StoreException unknown) {
+    } catch (StorageFailedException | StoreException unknown) {
       return false;
     }
   }
@@ -234,7 +234,7 @@ public final class CrashRound {
     try {
       String ops = actors.actor(key).ask(new All());
       record.readState(key, ops.isEmpty() ? List.of() : List.of(ops.split(";")));
-    } catch (NotStoredException | StoreException unknown) {
+    } catch (StorageFailedException | StoreException unknown) {
       // the disk has failed
     }
   }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
-import io.fibry.durable.NotStoredException;
+import io.fibry.durable.StorageFailedException;
 import io.fibry.store.folder.FolderStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -57,7 +57,8 @@ class CrashDiskTest {
         if (operation.equals("sync")) throw new UncheckedIOException(new IOException("made up, for a test"));
       });
 
-      assertEquals(Outcome.UNKNOWN, assertThrows(NotStoredException.class, () -> counter.ask(new Count())).outcome());
+      assertEquals(Outcome.UNKNOWN,
+          assertThrows(StorageFailedException.class, () -> counter.ask(new Count())).outcome());
     }
   }
 

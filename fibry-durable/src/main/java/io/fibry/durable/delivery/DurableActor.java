@@ -8,7 +8,7 @@ import io.fibry.AskTimeoutException;
 import io.fibry.Exitable;
 import io.fibry.Request;
 import io.fibry.RequestException;
-import io.fibry.durable.NotStoredException;
+import io.fibry.durable.StorageFailedException;
 import io.fibry.durable.kind.DefaultDurableBuilder;
 import io.fibry.durable.storage.Mail;
 import io.fibry.durable.storage.StoreRefusals;
@@ -303,8 +303,8 @@ public final class DurableActor<M> extends ForwardingExitable<Actor<M>> implemen
     return exception;
   }
 
-  private NotStoredException notStored(Object request, StoreException cause) {
-    return new NotStoredException(id() + " does not get " + delivery.blockBuilder.describeRequest(request)
+  private StorageFailedException notStored(Object request, StoreException cause) {
+    return new StorageFailedException(id() + " does not get " + delivery.blockBuilder.describeRequest(request)
         + ", since it could not be stored", id().toString(), request, cause, cause.outcome());
   }
 

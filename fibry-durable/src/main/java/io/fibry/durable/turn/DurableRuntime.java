@@ -7,7 +7,7 @@ import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
-import io.fibry.durable.NotStoredException;
+import io.fibry.durable.StorageFailedException;
 import io.fibry.durable.delivery.DurableActor;
 import io.fibry.durable.delivery.PendingDelivery;
 import io.fibry.durable.kind.DurableDefinition;
@@ -433,12 +433,12 @@ final class DurableRuntime<S, E, M> {
    * store, unless its handler failed and the turn that deletes the request may be stored. The
    * store's thread calls this method, too.
    */
-  NotStoredException notStored(TurnContext<S, E, M> turn, Throwable refusal, boolean hasFailed) {
+  StorageFailedException notStored(TurnContext<S, E, M> turn, Throwable refusal, boolean hasFailed) {
     var cause = StoreRefusals.causeOf(refusal);
     boolean isPending =
         turn.storedMessage().filter(StoredMessage::hasAsker).isPresent()
             && !(hasFailed && cause.outcome() == Outcome.UNKNOWN);
-    return new NotStoredException(id + " handled " + delivery.blockBuilder.describeRequest(turn.message())
+    return new StorageFailedException(id + " handled " + delivery.blockBuilder.describeRequest(turn.message())
         + ", and could not store what it did", id.toString(), turn.message(), cause,
         isPending ? Outcome.WILL_BE_DONE : cause.outcome());
   }

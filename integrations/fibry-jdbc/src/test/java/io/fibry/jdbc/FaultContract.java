@@ -19,7 +19,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
-import io.fibry.durable.NotStoredException;
+import io.fibry.durable.StorageFailedException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreUnconfirmedException;
 import io.fibry.store.StoreException;
@@ -87,7 +87,7 @@ abstract class FaultContract extends DatabaseFixture {
     assertEquals(1, counter.ask(new Count(false)));
     faults.onNextCommit(Faults::loseAfter);
 
-    var failure = assertThrows(NotStoredException.class, () -> counter.ask(new Count(false)));
+    var failure = assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false)));
 
     assertEquals(Outcome.UNKNOWN, failure.outcome());
     assertTrue(failure.getMessage().startsWith("counter 'ada' handled Count[readOnly=false], and could not store what "
@@ -106,7 +106,7 @@ abstract class FaultContract extends DatabaseFixture {
     faults.onNextCommit(Faults::loseBefore);
 
     assertEquals(Outcome.UNKNOWN,
-        assertThrows(NotStoredException.class, () -> counter.ask(new Count(false))).outcome());
+        assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false))).outcome());
 
     assertEquals(1, counter.ask(new Count(true)));
     assertEquals(2, counter.ask(new Count(false)));
@@ -167,7 +167,7 @@ abstract class FaultContract extends DatabaseFixture {
     });
 
     assertEquals(Outcome.UNKNOWN,
-        assertThrows(NotStoredException.class, () -> counter.ask(new Count(false))).outcome());
+        assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false))).outcome());
 
     assertEquals(2, counter.ask(new Count(true)));
   }
@@ -219,7 +219,7 @@ abstract class FaultContract extends DatabaseFixture {
     assertEquals(1, counter.ask(new Count(false)));
     faults.down(true);
 
-    var refused = assertThrows(NotStoredException.class, () -> counter.ask(new Count(false)));
+    var refused = assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false)));
     assertEquals(Outcome.NOT_DONE, refused.outcome());
     assertInstanceOf(StoreReadException.class, assertThrows(RuntimeException.class,
         () -> counter.ask(new Count(false)))); // the actor must read its state again, and cannot

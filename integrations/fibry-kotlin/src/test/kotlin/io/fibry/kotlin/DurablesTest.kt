@@ -6,7 +6,7 @@ import io.fibry.Request
 import io.fibry.codec.CodecException
 import io.fibry.durable.Durable
 import io.fibry.durable.Idempotent
-import io.fibry.durable.NotStoredException
+import io.fibry.durable.StorageFailedException
 import io.fibry.store.MemoryStore
 import io.fibry.store.Store
 import io.fibry.store.folder.FolderStore
@@ -222,7 +222,7 @@ class DurablesTest {
       durable<Message>("account").account().ada(store).use { ada ->
         assertSame(mine, outcome { ada.await(Break) })
         store.failNext(1)
-        assertInstanceOf(NotStoredException::class.java, outcome { ada.await(Withdraw(-5)) })
+        assertInstanceOf(StorageFailedException::class.java, outcome { ada.await(Withdraw(-5)) })
         assertEquals(0L, ada.await(Balance))
       }
     }

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
-import io.fibry.durable.NotStoredException;
+import io.fibry.durable.StorageFailedException;
 import io.fibry.store.folder.FolderStore;
 import io.fibry.support.Patience;
 import io.fibry.test.CrashDisk;
@@ -86,7 +86,7 @@ class StoreMetersTest {
       disk.beforeOperation(operation -> {
         throw new UncheckedIOException(new IOException("made up, for a test"));
       });
-      assertThrows(NotStoredException.class, () -> actor.ask(new Count()));
+      assertThrows(StorageFailedException.class, () -> actor.ask(new Count()));
     }
     awaitFigure(1, () -> gauge("fibry.store.broken"));
     awaitFigure(0, () -> counter("fibry.store.turns"));

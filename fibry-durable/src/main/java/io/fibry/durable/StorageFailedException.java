@@ -11,7 +11,7 @@ import io.fibry.text.Lines;
  * is NOT_DONE if no part of the request is stored, and UNKNOWN if the store did not confirm that.
  * It is WILL_BE_DONE if the request itself is stored and will be handled again.
  */
-public final class NotStoredException extends RequestException {
+public final class StorageFailedException extends RequestException {
   private static final long serialVersionUID = 1;
 
   /**
@@ -23,7 +23,7 @@ public final class NotStoredException extends RequestException {
    * @param cause the refusal of the store
    * @param outcome whether the request was or will be handled
    */
-  public NotStoredException(String text, String actor, Object request, StoreException cause, Outcome outcome) {
+  public StorageFailedException(String text, String actor, Object request, StoreException cause, Outcome outcome) {
     super(text + switch (outcome) {
       case NOT_DONE -> ": ";
       case WILL_BE_DONE -> "; the message itself is stored, and the actor handles it again without another send: ";
