@@ -21,7 +21,7 @@ public abstract class RequestException extends RuntimeException {
   private final String actor;
   private final transient Object request;
   /** Whether the request is handled. */
-  private final Outcome outcome;
+  private final FailureOutcome outcome;
   /**
    * The complete text. Null until it is first read, because the {@code toString} of the request is
    * user code, which must not delay the end of an actor.
@@ -38,13 +38,13 @@ public abstract class RequestException extends RuntimeException {
    * @param cause the cause, or null if no other exception led to this one
    * @param outcome whether the request is handled
    */
-  protected RequestException(String text, String actor, Object request, Throwable cause, Outcome outcome) {
+  protected RequestException(String text, String actor, Object request, Throwable cause, FailureOutcome outcome) {
     this(text, actor, request, cause, false, outcome);
   }
 
   /** Creates an exception, with a stack trace only if it is created on the asker's own thread. */
   RequestException(String text, String actor, Object request, Throwable cause, boolean onAskersThread,
-      Outcome outcome) {
+      FailureOutcome outcome) {
     super(text, cause, true, onAskersThread);
     this.actor = actor;
     this.request = request;
@@ -99,7 +99,7 @@ public abstract class RequestException extends RuntimeException {
    * exception of that request on to its own asker. The outcome is then about the handler's request,
    * and not about its asker's: see {@link #outcomeOf}.
    */
-  public Outcome outcome() {
+  public FailureOutcome outcome() {
     return outcome;
   }
 
@@ -111,12 +111,12 @@ public abstract class RequestException extends RuntimeException {
    * @return the outcome of that request; UNKNOWN if the failure is about another request, or is not
    *     a {@link RequestException}
    */
-  public static Outcome outcomeOf(Throwable failure, Object request) {
+  public static FailureOutcome outcomeOf(Throwable failure, Object request) {
     Objects.requireNonNull(request, "request");
     var cause = Objects.requireNonNull(failure, "failure");
     while ((cause instanceof CompletionException || cause instanceof ExecutionException) && cause.getCause() != null)
       cause = cause.getCause();
     return cause instanceof RequestException exception && exception.request == request
-        ? exception.outcome : Outcome.UNKNOWN;
+        ? exception.outcome : FailureOutcome.UNKNOWN;
   }
 }

@@ -48,7 +48,7 @@ class OutcomeTest {
         });
   }
 
-  private static Outcome outcome(Future<?> answer, Object request) {
+  private static FailureOutcome outcome(Future<?> answer, Object request) {
     return RequestException.outcomeOf(Patience.failure(answer), request);
   }
 
@@ -59,12 +59,13 @@ class OutcomeTest {
     var gate = Gate.occupy(worker);
     var queuedAnswer = worker.sendMessageReturn("waits");
 
-    assertEquals(Outcome.NOT_DONE, assertThrows(MailboxFullException.class, () -> worker.ask("full")).outcome());
+    assertEquals(FailureOutcome.NOT_DONE, assertThrows(MailboxFullException.class, () -> worker.ask("full")).outcome());
     worker.sendPoisonPill();
     gate.open();
     Patience.value(queuedAnswer);
     Patience.awaitEnd(worker::waitForExit);
-    assertEquals(Outcome.NOT_DONE, assertThrows(ActorStoppedException.class, () -> worker.ask("ended")).outcome());
+    assertEquals(FailureOutcome.NOT_DONE,
+        assertThrows(ActorStoppedException.class, () -> worker.ask("ended")).outcome());
   }
 
   @Test
@@ -85,8 +86,9 @@ class OutcomeTest {
       return askers.stream().noneMatch(Thread::isAlive);
     });
 
-    failures.forEach((request, failure) -> assertEquals(request instanceof Gate ? Outcome.UNKNOWN : Outcome.NOT_DONE,
-        RequestException.outcomeOf(failure, request), failure.getMessage()));
+    failures.forEach(
+        (request, failure) -> assertEquals(request instanceof Gate ? FailureOutcome.UNKNOWN : FailureOutcome.NOT_DONE,
+            RequestException.outcomeOf(failure, request), failure.getMessage()));
     assertEquals(2, failures.size());
   }
 
@@ -102,9 +104,9 @@ class OutcomeTest {
     var failure = assertThrows(MailboxFullException.class, () -> asker.ask("outer"));
 
     assertEquals("inner", failure.request());
-    assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(failure, "outer"));
-    assertEquals(Outcome.NOT_DONE, RequestException.outcomeOf(new CompletionException(failure), "inner"));
-    assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(new CancellationException(), "inner"));
+    assertEquals(FailureOutcome.UNKNOWN, RequestException.outcomeOf(failure, "outer"));
+    assertEquals(FailureOutcome.NOT_DONE, RequestException.outcomeOf(new CompletionException(failure), "inner"));
+    assertEquals(FailureOutcome.UNKNOWN, RequestException.outcomeOf(new CancellationException(), "inner"));
   }
 
   /**
@@ -118,7 +120,7 @@ class OutcomeTest {
     System.out.println("outcomes of requests: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var handledCounts = new ConcurrentHashMap<Object, AtomicInteger>();
-    var outcomes = new ConcurrentHashMap<Outcome, AtomicInteger>();
+    var outcomes = new ConcurrentHashMap<FailureOutcome, AtomicInteger>();
     try (var manyScope = ActorSystem.openScope("outcomes-of-many");
         var replacedActor = ReplacedActor.of(manyScope, handledCounts);
         var executor = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -130,7 +132,7 @@ class OutcomeTest {
         clients.add(executor.submit(() -> {
           for (int i = 0; i < requestsPerClient; i++) {
             var request = client + ":" + i;
-            while (replacedActor.outcome(request, clientRandom, outcomes) == Outcome.NOT_DONE)
+            while (replacedActor.outcome(request, clientRandom, outcomes) == FailureOutcome.NOT_DONE)
               LockSupport.parkNanos(1_000);
           }
         }));
@@ -143,8 +145,8 @@ class OutcomeTest {
     }
     handledCounts.forEach((request, times) -> assertEquals(1, times.get(), request + ", seed " + seed));
     System.out.println(outcomes);
-    assertNotNull(outcomes.get(Outcome.NOT_DONE), "seed " + seed);
-    assertTrue(outcomes.getOrDefault(Outcome.UNKNOWN, new AtomicInteger()).get() > 0, "seed " + seed);
+    assertNotNull(outcomes.get(FailureOutcome.NOT_DONE), "seed " + seed);
+    assertTrue(outcomes.getOrDefault(FailureOutcome.UNKNOWN, new AtomicInteger()).get() > 0, "seed " + seed);
   }
 
   /** An actor that the test ends and replaces again and again. */
@@ -179,7 +181,7 @@ class OutcomeTest {
       else previous.sendPoisonPill();
     }
 
-    Outcome outcome(String request, Random dice, ConcurrentHashMap<Outcome, AtomicInteger> outcomes) {
+    FailureOutcome outcome(String request, Random dice, ConcurrentHashMap<FailureOutcome, AtomicInteger> outcomes) {
       var limit = Duration.ofNanos(1 + dice.nextInt(200_000));
       try {
         if (dice.nextBoolean()) actor.ask(request, limit);

@@ -1,6 +1,6 @@
 package io.fibry.cluster;
 
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
 
 /**
@@ -21,7 +21,7 @@ public final class UnavailableException extends RequestException {
    * @param cause the cause, or null
    * @param outcome whether the request was or will be handled
    */
-  public UnavailableException(String text, String actor, Object request, Throwable cause, Outcome outcome) {
+  public UnavailableException(String text, String actor, Object request, Throwable cause, FailureOutcome outcome) {
     super(text, actor, request, cause, outcome);
   }
 }

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.durable.Durable;
@@ -220,7 +220,8 @@ abstract class DurableEntityPlacementContract {
 
     var failure = assertThrows(UnavailableException.class, () -> ada.ask(overflowingRequest));
 
-    assertEquals(Outcome.WILL_BE_DONE, RequestException.outcomeOf(failure, overflowingRequest), failure::getMessage);
+    assertEquals(FailureOutcome.WILL_BE_DONE, RequestException.outcomeOf(failure, overflowingRequest),
+        failure::getMessage);
     assertEquals(RequestStoredException.class.getName(),
         assertInstanceOf(RemoteFailureException.class, failure.getCause()).type());
     gate.countDown();

@@ -8,7 +8,7 @@ import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.remote.RequestKeepAlive;
@@ -137,7 +137,7 @@ abstract class LostRequestsContract {
     for (var answer : answers) {
       var failure = assertInstanceOf(UnavailableException.class, Patience.failure(answer));
       assertTrue(failure.getMessage().endsWith(text), failure.getMessage());
-      assertEquals(Outcome.UNKNOWN, failure.outcome());
+      assertEquals(FailureOutcome.UNKNOWN, failure.outcome());
     }
   }
 

@@ -16,7 +16,7 @@ import io.fibry.Done;
 import io.fibry.FailurePolicy;
 import io.fibry.MailboxFullException;
 import io.fibry.NoReplyException;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.mailbox.Mailbox;
@@ -215,7 +215,7 @@ abstract class RemoteActorContract {
   void requestToUnexposedNameFailsAsNotDone() {
     var failure = assertThrows(UnavailableException.class, () -> remoteTill().ask(new Sum()));
 
-    assertEquals(Outcome.NOT_DONE, failure.outcome());
+    assertEquals(FailureOutcome.NOT_DONE, failure.outcome());
     assertEquals("Sum[] did not reach actor 'till': no node offers it", failure.getMessage());
     assertEquals("till", failure.actor());
   }

@@ -6,7 +6,7 @@ import io.fibry.ActorWithReturn;
 import io.fibry.AskTimeoutException;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.block.Throwables;
 import io.fibry.spi.StableAddress;
@@ -135,7 +135,7 @@ record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
     return new AskTimeoutException("actor '" + name() + "' was not asked "
         + entities.helperActors.describeRequest(request)
         + " within " + Durations.text(limit) + ", because it was still being made, or its previous actor was ending;"
-        + " give a longer limit if it may take so long", name(), request, limit, null, Outcome.NOT_DONE);
+        + " give a longer limit if it may take so long", name(), request, limit, null, FailureOutcome.NOT_DONE);
   }
 
   private <A> CompletableFuture<A> sendRequest(Entity<K, M> entity,

@@ -44,7 +44,7 @@ class ArchitectureTest extends ArchitectureRules {
           Set.of("Actor", "ActorBuilder", "ActorContext", "ActorStats", "ActorScope", "ActorSystem",
               "ActorWithReturn", "ContextPropagator", "DeadLetter",
               "Done",
-              "ExitReason", "Exitable", "FailurePolicy", "Handler", "Outcome",
+              "ExitReason", "Exitable", "FailureOutcome", "FailurePolicy", "Handler",
               "Request",
               "Sink", "Strategy", "TextContextPropagator",
               "RequestException",

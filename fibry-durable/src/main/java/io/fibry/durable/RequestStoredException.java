@@ -1,7 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.MailboxFullException;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
 import io.fibry.text.Lines;
 
@@ -23,7 +23,7 @@ public final class RequestStoredException extends RequestException {
    */
   public RequestStoredException(String actor, String description, Object request, Throwable cause) {
     super(actor + " has stored " + description + ", and handles it once without another send, but does not answer: "
-        + reason(cause), actor, request, cause, Outcome.WILL_BE_DONE);
+        + reason(cause), actor, request, cause, FailureOutcome.WILL_BE_DONE);
   }
 
   /** Returns the text of the cause. For a full mailbox, leaves out the advice to ask again. */

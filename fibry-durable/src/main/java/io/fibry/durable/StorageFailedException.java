@@ -1,6 +1,6 @@
 package io.fibry.durable;
 
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
 import io.fibry.store.StoreException;
 import io.fibry.text.Lines;
@@ -23,7 +23,8 @@ public final class StorageFailedException extends RequestException {
    * @param cause the refusal of the store
    * @param outcome whether the request was or will be handled
    */
-  public StorageFailedException(String text, String actor, Object request, StoreException cause, Outcome outcome) {
+  public StorageFailedException(String text, String actor, Object request, StoreException cause,
+      FailureOutcome outcome) {
     super(text + switch (outcome) {
       case NOT_DONE -> ": ";
       case WILL_BE_DONE -> "; the message itself is stored, and the actor handles it again without another send: ";

@@ -1,6 +1,6 @@
 package io.fibry.store;
 
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import java.util.Objects;
 
 /**
@@ -11,7 +11,7 @@ public final class StoreBrokenException extends StoreException {
   private static final long serialVersionUID = 1;
 
   /** NOT_DONE if the turn or message is certainly not stored, or else UNKNOWN. */
-  private final Outcome outcome;
+  private final FailureOutcome outcome;
 
   /**
    * Makes an exception; called by stores.
@@ -20,13 +20,13 @@ public final class StoreBrokenException extends StoreException {
    * @param cause the failure of the disk
    * @param outcome NOT_DONE if the turn or message is certainly not stored, or else UNKNOWN
    */
-  public StoreBrokenException(String message, Throwable cause, Outcome outcome) {
+  public StoreBrokenException(String message, Throwable cause, FailureOutcome outcome) {
     super(message, cause);
     this.outcome = Objects.requireNonNull(outcome, "outcome");
   }
 
   @Override
-  public Outcome outcome() {
+  public FailureOutcome outcome() {
     return outcome;
   }
 }

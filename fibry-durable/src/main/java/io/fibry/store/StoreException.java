@@ -1,6 +1,6 @@
 package io.fibry.store;
 
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 
 /** Thrown when a store cannot do its work. The text says which store, why, and what to do. */
 public abstract sealed class StoreException extends RuntimeException
@@ -15,7 +15,7 @@ public abstract sealed class StoreException extends RuntimeException
   }
 
   /** {@return NOT_DONE if the turn or message is not and will not be stored, or else UNKNOWN} */
-  public Outcome outcome() {
-    return Outcome.NOT_DONE;
+  public FailureOutcome outcome() {
+    return FailureOutcome.NOT_DONE;
   }
 }

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.codec.CodecException;
 import io.fibry.durable.Durable.Builder;
@@ -342,7 +342,7 @@ class BadTurnTest extends TurnFixture {
       return context.persist(new Noted("x"));
     }).ask(new Ask("?")));
 
-    assertEquals(Outcome.NOT_DONE, failure.outcome());
+    assertEquals(FailureOutcome.NOT_DONE, failure.outcome());
     assertSame(StaleLifeException.class, failure.getCause().getClass());
   }
 

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.NoReplyException;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
@@ -83,7 +83,7 @@ class ConcurrentLivesTest {
 
     var failure = assertThrows(RequestStoredException.class, () -> till.ask(new Add(5)));
 
-    assertEquals(Outcome.WILL_BE_DONE, failure.outcome());
+    assertEquals(FailureOutcome.WILL_BE_DONE, failure.outcome());
     assertInstanceOf(NoReplyException.class, failure.getCause());
     assertEquals("Add[cents=5] was handled by another life of till 't', whose answer is not known here",
         failure.getCause().getMessage());

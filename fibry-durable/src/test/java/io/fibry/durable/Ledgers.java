@@ -1,7 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.pool.Entities;
@@ -209,8 +209,8 @@ public final class Ledgers implements AutoCloseable {
       failures.computeIfAbsent(failure.getClass().getSimpleName(), name -> new LongAdder()).increment();
       lastFailure = failure.toString();
       var outcome = RequestException.outcomeOf(failure, request);
-      if (request instanceof Add && outcome == Outcome.NOT_DONE) refusals.put(id, failure.toString());
-      if (id > 0 && outcome == Outcome.WILL_BE_DONE) promises.put(id, failure.toString());
+      if (request instanceof Add && outcome == FailureOutcome.NOT_DONE) refusals.put(id, failure.toString());
+      if (id > 0 && outcome == FailureOutcome.WILL_BE_DONE) promises.put(id, failure.toString());
       LockSupport.parkNanos(PAUSE); // so that failing askers leave the processors to the nodes
       return false;
     }

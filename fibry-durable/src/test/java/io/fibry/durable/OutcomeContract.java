@@ -10,7 +10,7 @@ import io.fibry.AskCycleException;
 import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
 import io.fibry.MailboxFullException;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.durable.FlakyStore.WriteFault;
@@ -112,7 +112,8 @@ abstract class OutcomeContract extends StoreFixture {
     return items.join();
   }
 
-  private <T extends RequestException> T assertOutcome(Class<T> type, Outcome outcome, Throwable failure, Put request) {
+  private <T extends RequestException> T assertOutcome(Class<T> type, FailureOutcome outcome, Throwable failure,
+      Put request) {
     assertEquals(outcome, RequestException.outcomeOf(failure, request), failure::toString);
     return assertInstanceOf(type, failure);
   }
@@ -140,11 +141,11 @@ abstract class OutcomeContract extends StoreFixture {
         var failure = assertThrows(RequestStoredException.class, () -> ada.ask(c));
         var future = ada.sendMessageReturn(d);
 
-        assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, failure, c);
+        assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE, failure, c);
         assertEquals("list 'ada' has stored Put[item=c], and handles it once without another send, but does not "
             + "answer: its mailbox is full (2 messages)", failure.getMessage());
         assertInstanceOf(MailboxFullException.class, failure.getCause());
-        assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), d);
+        assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE, Patience.failure(future), d);
         gate.countDown();
         assertEquals(1, Patience.value(holdAnswer));
         waitingAnswers.forEach(Patience::value);
@@ -170,7 +171,7 @@ abstract class OutcomeContract extends StoreFixture {
 
         futures.forEach((put, future) -> {
           var failure =
-              assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), put);
+              assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE, Patience.failure(future), put);
           assertInstanceOf(AskTimeoutException.class, failure.getCause());
         });
         awaitNoneDue();
@@ -192,7 +193,8 @@ abstract class OutcomeContract extends StoreFixture {
     firstActor.kill();
 
     futures.forEach(
-        (put, future) -> assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future),
+        (put, future) -> assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE,
+            Patience.failure(future),
             put));
     assertInstanceOf(ActorStoppedException.class, Patience.failure(futures.get(new Put("a"))).getCause());
     gate.countDown();
@@ -215,7 +217,7 @@ abstract class OutcomeContract extends StoreFixture {
     }), flaky.asStore())) {
       var failure = assertThrows(StorageFailedException.class, () -> lists.actor("ada").ask(put));
 
-      assertOutcome(StorageFailedException.class, Outcome.WILL_BE_DONE, failure, put);
+      assertOutcome(StorageFailedException.class, FailureOutcome.WILL_BE_DONE, failure, put);
       assertTrue(failure.getMessage().startsWith("list 'ada' handled Put[item=a], and could not store what it did; "
           + "the message itself is stored, and the actor handles it again without another send: "),
           failure.getMessage());
@@ -232,11 +234,11 @@ abstract class OutcomeContract extends StoreFixture {
     try (var lists = lists(list(99).state(NO_ITEMS).handler(OutcomeContract::withItem), flaky.asStore())) {
       var ada = lists.actor("ada");
       flaky.failNext("load", WriteFault.REFUSED);
-      assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE,
+      assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE,
           assertThrows(RequestException.class, () -> ada.ask(a)), a);
       awaitNoneDue();
       flaky.failNext("load", WriteFault.REFUSED);
-      assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE,
+      assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE,
           failureOf(() -> lists.actor("bob").sendMessageReturn(b)), b);
     }
     checkItems("a");
@@ -252,7 +254,7 @@ abstract class OutcomeContract extends StoreFixture {
     }), store)) {
       var failure = assertThrows(RequestStoredException.class, () -> lists.actor("ada").ask(put));
 
-      assertOutcome(RequestStoredException.class, Outcome.WILL_BE_DONE, failure, put);
+      assertOutcome(RequestStoredException.class, FailureOutcome.WILL_BE_DONE, failure, put);
       assertInstanceOf(CancellationException.class, failure.getCause());
       awaitNoneDue();
     }
@@ -266,7 +268,7 @@ abstract class OutcomeContract extends StoreFixture {
       var ada = lists.actor("ada");
       flaky.failNext("enqueue", WriteFault.REFUSED);
       var firstPut = new Put("refused");
-      assertOutcome(StorageFailedException.class, Outcome.NOT_DONE,
+      assertOutcome(StorageFailedException.class, FailureOutcome.NOT_DONE,
           assertThrows(StorageFailedException.class, () -> ada.ask(firstPut)), firstPut);
       try {
         var holdAnswer = ada.sendMessageReturn(new Put("hold"));
@@ -275,7 +277,7 @@ abstract class OutcomeContract extends StoreFixture {
 
         var failure = assertThrows(StorageFailedException.class, () -> ada.ask(thirdPut));
 
-        assertOutcome(StorageFailedException.class, Outcome.NOT_DONE, failure, thirdPut);
+        assertOutcome(StorageFailedException.class, FailureOutcome.NOT_DONE, failure, thirdPut);
         gate.countDown();
         assertEquals(1, Patience.value(holdAnswer));
       } finally {
@@ -292,7 +294,7 @@ abstract class OutcomeContract extends StoreFixture {
       for (var fault : List.of(WriteFault.LOST_UNSTORED, WriteFault.LOST_STORED)) {
         flaky.failNext("enqueue", fault);
         var put = new Put(fault.name());
-        assertOutcome(StorageFailedException.class, Outcome.UNKNOWN,
+        assertOutcome(StorageFailedException.class, FailureOutcome.UNKNOWN,
             assertThrows(StorageFailedException.class, () -> lists.actor("ada").ask(put)), put);
       }
       awaitNoneDue();
@@ -307,7 +309,8 @@ abstract class OutcomeContract extends StoreFixture {
       for (var fault : WriteFault.values()) {
         flaky.failNext("append", fault);
         var put = new Put(fault.name());
-        assertOutcome(StorageFailedException.class, fault == WriteFault.REFUSED ? Outcome.NOT_DONE : Outcome.UNKNOWN,
+        assertOutcome(StorageFailedException.class,
+            fault == WriteFault.REFUSED ? FailureOutcome.NOT_DONE : FailureOutcome.UNKNOWN,
             assertThrows(StorageFailedException.class, () -> lists.actor("ada").ask(put)), put);
       }
     }

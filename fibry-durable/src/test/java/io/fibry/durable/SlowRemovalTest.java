@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.store.Store;
@@ -54,7 +54,7 @@ class SlowRemovalTest extends StoreFixture {
     clock.advance(Duration.ofSeconds(6));
 
     var timeout = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
-    assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(timeout, put));
+    assertEquals(FailureOutcome.UNKNOWN, RequestException.outcomeOf(timeout, put));
     turnConfirmation.complete(null);
     assertEquals(List.of(), kind.parked(store)); // the failed message was removed, not parked
   }

@@ -1,6 +1,6 @@
 package io.fibry.cluster;
 
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.cluster.TransportException.Failure;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBrokenException;
@@ -77,6 +77,6 @@ final class RemoteStore {
 
   private static StoreBrokenException unknown(String operation) {
     return new StoreBrokenException(operation + ": no answer",
-        new TransportException(Failure.UNKNOWN, "the message or its answer was lost"), Outcome.UNKNOWN);
+        new TransportException(Failure.UNKNOWN, "the message or its answer was lost"), FailureOutcome.UNKNOWN);
   }
 }

@@ -3,7 +3,7 @@ package io.fibry.test;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.durable.StorageFailedException;
@@ -57,7 +57,7 @@ class CrashDiskTest {
         if (operation.equals("sync")) throw new UncheckedIOException(new IOException("made up, for a test"));
       });
 
-      assertEquals(Outcome.UNKNOWN,
+      assertEquals(FailureOutcome.UNKNOWN,
           assertThrows(StorageFailedException.class, () -> counter.ask(new Count())).outcome());
     }
   }

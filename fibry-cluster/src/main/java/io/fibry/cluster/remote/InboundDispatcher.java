@@ -1,7 +1,7 @@
 package io.fibry.cluster.remote;
 
 import io.fibry.Actor;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.TransportException;
@@ -166,7 +166,7 @@ public record InboundDispatcher<M>(ClusterTransport transport, String descriptio
     String actor = chainEntry(wire.header(Destination.KEY)).actor();
     return new UnavailableException("'" + actor + "' has not confirmed that it has stored the message: too many stored "
         + "messages wait for it, or its store has failed, as the log of its node then says", actor, message, null,
-        Outcome.UNKNOWN);
+        FailureOutcome.UNKNOWN);
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages

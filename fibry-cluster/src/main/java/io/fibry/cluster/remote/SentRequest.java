@@ -1,7 +1,7 @@
 package io.fibry.cluster.remote;
 
 import io.fibry.AskTimeoutException;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.TransportException;
@@ -141,7 +141,7 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
         + ": its node ended, or a connection broke. " + (outbound.address().storesMessages()
             ? "If it was stored, it will be handled; ask again with the same id for the answer"
             : "It may have been handled"),
-        actor, outbound.request(), null, Outcome.UNKNOWN);
+        actor, outbound.request(), null, FailureOutcome.UNKNOWN);
   }
 
   // ---- the end
@@ -158,7 +158,7 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
     } catch (Throwable decodeFailure) { // the codec failed, or memory ran out
       answer.completeExceptionally(new UnavailableException("the answer of actor '" + outbound.address().actor()
           + "' to " + describeRequest() + " cannot be read", outbound.address().actor(), outbound.request(),
-          decodeFailure, Outcome.UNKNOWN));
+          decodeFailure, FailureOutcome.UNKNOWN));
     }
   }
 
@@ -190,7 +190,7 @@ final class SentRequest<R> implements RequestRegistry.OpenRequest {
         ? destination.absenceReason().get().orElse("at the moment no node has its key") : Lines.message(failure);
     return new UnavailableException(describeRequest() + " did not reach actor '" + actor + "': " + reason, actor,
         request, failure,
-        kindOf(failure) == Failure.UNKNOWN ? Outcome.UNKNOWN : Outcome.NOT_DONE);
+        kindOf(failure) == Failure.UNKNOWN ? FailureOutcome.UNKNOWN : FailureOutcome.NOT_DONE);
   }
 
   /** {@return the text by which exceptions name the request} */

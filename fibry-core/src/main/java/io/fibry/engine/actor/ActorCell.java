@@ -6,7 +6,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Handler;
 import io.fibry.MailboxFullException;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.Sink;
 import io.fibry.engine.cell.ActorBehavior;
@@ -152,7 +152,8 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     else if (refusal == Reason.EXPIRED) request.expire(message);
     else {
       owner().accounts().countUnhandled(refusal);
-      request.fail(refusal == Reason.UNDELIVERED ? stopped(message, Outcome.NOT_DONE) : mailboxFull(request, message));
+      request.fail(
+          refusal == Reason.UNDELIVERED ? stopped(message, FailureOutcome.NOT_DONE) : mailboxFull(request, message));
     }
   }
 
@@ -273,7 +274,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public final ActorStoppedException stopped(Object message, Outcome outcome) {
+  public final ActorStoppedException stopped(Object message, FailureOutcome outcome) {
     return RequestFailures.stopped(this, message, extras().reason(), outcome);
   }
 

@@ -5,7 +5,7 @@ import io.fibry.ActorContext;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
@@ -87,7 +87,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
    * end instead.
    */
   final void fail(RequestFuture<?> request, Object message, Throwable failure) {
-    request.fail(cell.phase == Cell.ENDED ? cell.publicCell().stopped(message, Outcome.UNKNOWN) : failure);
+    request.fail(cell.phase == Cell.ENDED ? cell.publicCell().stopped(message, FailureOutcome.UNKNOWN) : failure);
   }
 
   /**
@@ -239,7 +239,7 @@ public abstract class HandlerContext extends Wait.WaitingHandler implements Acto
     var promisedRequest = claimRequest(request);
     var publicCell = cell.publicCell(); // a worker may end before the answer comes
     if (!publicCell.extras().addPromised(promisedRequest, request, onAbandoned))
-      promisedRequest.fail(publicCell.stopped(request, Outcome.UNKNOWN));
+      promisedRequest.fail(publicCell.stopped(request, FailureOutcome.UNKNOWN));
     promisedRequest.removePromiseIfSettled();
     value.whenComplete((answer, failure) -> fulfillPromise(promisedRequest, answer, failure));
   }

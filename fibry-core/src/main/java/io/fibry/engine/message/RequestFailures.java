@@ -6,7 +6,7 @@ import io.fibry.AskTimeoutException;
 import io.fibry.ExitReason;
 import io.fibry.MailboxFullException;
 import io.fibry.NoReplyException;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
 import io.fibry.engine.jvm.MessageTexts;
 import io.fibry.text.Durations;
@@ -55,7 +55,7 @@ public final class RequestFailures {
   }
 
   public static ActorStoppedException stopped(DescribedActor actor, Object request, ExitReason reason,
-      Outcome outcome) {
+      FailureOutcome outcome) {
     return new ActorStoppedException(
         "actor '" + actor.name() + "' ended (" + MessageTexts.REASON + ") and did not answer "
             + actor.describeRequest(request),
@@ -100,14 +100,15 @@ public final class RequestFailures {
         "actor '" + actor.name() + "' did not answer " + actor.describeRequest(request) + " within " + deadline + ": "
             + explanation
             + deadline.advice() + (stack == null ? "" : stack.describePlace()),
-        actor.name(), request, deadline.limit, stack, isSettled && !isBegun ? Outcome.NOT_DONE : Outcome.UNKNOWN);
+        actor.name(), request, deadline.limit, stack,
+        isSettled && !isBegun ? FailureOutcome.NOT_DONE : FailureOutcome.UNKNOWN);
   }
 
   /** Makes the exception for a request that was not sent, because no time was left for it. */
   public static AskTimeoutException tooLate(DescribedActor actor, Object request, Deadline deadline) {
     return new AskTimeoutException("actor '" + actor.name() + "' was not asked " + actor.describeRequest(request)
         + ", because no time was left for it: " + deadline + deadline.advice(), actor.name(), request, deadline.limit,
-        null, Outcome.NOT_DONE);
+        null, FailureOutcome.NOT_DONE);
   }
 
   static AskCycleException cycle(DescribedActor actor, Object request, List<String> actorNames, String waitTexts) {

@@ -5,7 +5,7 @@ import io.fibry.ActorStoppedException;
 import io.fibry.AskTimeoutException;
 import io.fibry.CircuitOpenException;
 import io.fibry.MailboxFullException;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.RequestException;
 import io.fibry.block.Throwables;
 import io.fibry.net.HttpException;
@@ -236,7 +236,8 @@ record HttpConversation(HttpConversation.Server server, RouteTable routes, HttpS
       case ActorStoppedException stopped -> refuse(response, 503);
       case CircuitOpenException open -> refuse(response, 503);
       case AskTimeoutException timeout -> refuse(response, 504);
-      case RequestException unanswered when unanswered.outcome() == Outcome.WILL_BE_DONE -> refuse(response, 504);
+      case RequestException unanswered when unanswered.outcome() == FailureOutcome.WILL_BE_DONE -> refuse(response,
+          504);
       case RequestRefusedException refusal -> refuse(response, refusal.code); // thrown by a file route
       default -> response.writeError(500, "Internal server error " + server.log(failure, exchange, "500") + "\n");
     }

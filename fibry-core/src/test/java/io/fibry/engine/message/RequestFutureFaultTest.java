@@ -9,7 +9,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorStoppedException;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.engine.cell.ActorInternals;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.scope.Scopes;
@@ -47,7 +47,8 @@ class RequestFutureFaultTest {
       return switch (method.getName()) {
         case "name" -> "fault";
         case "describeRequest" -> "a request";
-        case "stopped" -> RequestFailures.stopped(recipient, arguments[0], new ExitReason.Finished(), Outcome.UNKNOWN);
+        case "stopped" -> RequestFailures.stopped(recipient, arguments[0], new ExitReason.Finished(),
+            FailureOutcome.UNKNOWN);
         case "onWithdrawn" -> withdrawals.incrementAndGet();
         case "runOffThread" -> startThread((Runnable) arguments[0]);
         default -> throw new UnsupportedOperationException(method.getName());

@@ -3,7 +3,7 @@ package io.fibry.durable.turn;
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.NoReplyException;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
@@ -437,10 +437,10 @@ final class DurableRuntime<S, E, M> {
     var cause = StoreRefusals.causeOf(refusal);
     boolean isPending =
         turn.storedMessage().filter(StoredMessage::hasAsker).isPresent()
-            && !(hasFailed && cause.outcome() == Outcome.UNKNOWN);
+            && !(hasFailed && cause.outcome() == FailureOutcome.UNKNOWN);
     return new StorageFailedException(id + " handled " + delivery.blockBuilder.describeRequest(turn.message())
         + ", and could not store what it did", id.toString(), turn.message(), cause,
-        isPending ? Outcome.WILL_BE_DONE : cause.outcome());
+        isPending ? FailureOutcome.WILL_BE_DONE : cause.outcome());
   }
 
   void awaitLast() throws InterruptedException {

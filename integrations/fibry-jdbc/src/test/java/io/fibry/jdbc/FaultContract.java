@@ -16,7 +16,7 @@ import com.zaxxer.hikari.pool.HikariPool.PoolInitializationException;
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.durable.StorageFailedException;
@@ -89,7 +89,7 @@ abstract class FaultContract extends DatabaseFixture {
 
     var failure = assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false)));
 
-    assertEquals(Outcome.UNKNOWN, failure.outcome());
+    assertEquals(FailureOutcome.UNKNOWN, failure.outcome());
     assertTrue(failure.getMessage().startsWith("counter 'ada' handled Count[readOnly=false], and could not store what "
         + "it did; it may be stored all the same: the store in jdbc:"), failure.getMessage());
     assertTrue(failure.getMessage().endsWith(
@@ -105,7 +105,7 @@ abstract class FaultContract extends DatabaseFixture {
     assertEquals(1, counter.ask(new Count(false)));
     faults.onNextCommit(Faults::loseBefore);
 
-    assertEquals(Outcome.UNKNOWN,
+    assertEquals(FailureOutcome.UNKNOWN,
         assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false))).outcome());
 
     assertEquals(1, counter.ask(new Count(true)));
@@ -166,7 +166,7 @@ abstract class FaultContract extends DatabaseFixture {
       throw new SQLException("made up, for a test", "HYT00");
     });
 
-    assertEquals(Outcome.UNKNOWN,
+    assertEquals(FailureOutcome.UNKNOWN,
         assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false))).outcome());
 
     assertEquals(2, counter.ask(new Count(true)));
@@ -181,7 +181,7 @@ abstract class FaultContract extends DatabaseFixture {
 
     var failure = assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
 
-    assertEquals(Outcome.NOT_DONE, failure.outcome());
+    assertEquals(FailureOutcome.NOT_DONE, failure.outcome());
     assertTrue(failure.getMessage().endsWith(" could not write: made up, for a test"), failure.getMessage());
     append(store, turn(ADA, store.load(ADA).life(), 1));
   }
@@ -220,7 +220,7 @@ abstract class FaultContract extends DatabaseFixture {
     faults.down(true);
 
     var refused = assertThrows(StorageFailedException.class, () -> counter.ask(new Count(false)));
-    assertEquals(Outcome.NOT_DONE, refused.outcome());
+    assertEquals(FailureOutcome.NOT_DONE, refused.outcome());
     assertInstanceOf(StoreReadException.class, assertThrows(RuntimeException.class,
         () -> counter.ask(new Count(false)))); // the actor must read its state again, and cannot
     faults.down(false);

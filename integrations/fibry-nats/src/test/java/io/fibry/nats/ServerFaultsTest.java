@@ -8,7 +8,7 @@ import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.TransportException;
@@ -174,7 +174,7 @@ class ServerFaultsTest {
         try {
           return remoteCounter.ask(new Count(), Duration.ofMillis(200)) < 0;
         } catch (UnavailableException failure) {
-          return failure.outcome() == Outcome.NOT_DONE;
+          return failure.outcome() == FailureOutcome.NOT_DONE;
         } catch (RuntimeException failure) {
           return false;
         }

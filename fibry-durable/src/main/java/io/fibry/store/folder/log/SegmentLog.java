@@ -1,6 +1,6 @@
 package io.fibry.store.folder.log;
 
-import io.fibry.Outcome;
+import io.fibry.FailureOutcome;
 import io.fibry.store.StoreBrokenException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
@@ -154,7 +154,7 @@ public final class SegmentLog {
     if (isBroken)
       throw new StoreBrokenException(brokenReason == null ? disk + " is broken" : Lines.message(brokenReason),
           brokenReason,
-          Outcome.NOT_DONE);
+          FailureOutcome.NOT_DONE);
   }
 
   private boolean fits(long size) {
@@ -255,7 +255,8 @@ public final class SegmentLog {
   private StoreBrokenException markBroken(String problem, Throwable failure) {
     isBroken = true;
     brokenReason = new StoreBrokenException(disk + ": " + problem
-        + ". The store stores nothing more: close it, repair the disk, and open it again", failure, Outcome.UNKNOWN);
+        + ". The store stores nothing more: close it, repair the disk, and open it again", failure,
+        FailureOutcome.UNKNOWN);
     LoggerCall.run(() -> LoggerFactory.getLogger("io.fibry.store.folder.SegmentLog").error("a store is broken",
         brokenReason));
     LoggerCall.run(() -> StoreEvents.broken(disk, problem, failure));

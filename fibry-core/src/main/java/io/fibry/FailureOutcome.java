@@ -4,7 +4,7 @@ package io.fibry;
  * Says whether a request that got no answer is handled all the same, and thus whether it may be
  * sent again.
  */
-public enum Outcome {
+public enum FailureOutcome {
   /** The request was not handled, and never will be. It may be sent again. */
   NOT_DONE,
   /**
