@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
-import io.fibry.net.Tls;
+import io.fibry.net.ServerTls;
 import io.fibry.support.Certificates;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -21,7 +21,7 @@ class TlsSnippetsTest {
     Certificates.write(Certificates.of("server", "EC"), folder.resolve("fullchain.pem"), folder.resolve("privkey.pem"));
     var routes = HttpRoutes.none().text("/hello", exchange -> "hello");
     // @start region="tls"
-    var tls = Tls.ofFiles(folder.resolve("fullchain.pem"), folder.resolve("privkey.pem"));
+    var tls = ServerTls.ofFiles(folder.resolve("fullchain.pem"), folder.resolve("privkey.pem"));
     var server = HttpServer.open(ActorSystem.named("web"), 0, routes, o -> o.withTls(tls));
     // @end
     try (server; var client = HttpClient.newBuilder().sslContext(Certificates.context()).build()) {

@@ -38,7 +38,7 @@ public final class HttpOptions implements Cloneable {
   private int maxExchanges = 1_024;
   private int maxFields = 1_000;
   private HostNames hosts = HostNames.ALL;
-  private Optional<Tls> tls = Optional.empty();
+  private Optional<ServerTls> tls = Optional.empty();
   private Optional<Consumer<AccessLogEntry>> accessLog = Optional.empty();
 
   private HttpOptions() {}
@@ -203,18 +203,18 @@ public final class HttpOptions implements Cloneable {
    * @param tls the certificate of the server, and its requirements for clients
    * @return a changed copy
    */
-  public HttpOptions withTls(Tls tls) {
+  public HttpOptions withTls(ServerTls tls) {
     return with(copy -> copy.tls = Optional.of(Objects.requireNonNull(tls, "tls")));
   }
 
   /**
-   * Makes the server speak TLS, as {@link #withTls(Tls)} with {@link Tls#of(SSLContext)}.
+   * Makes the server speak TLS, as {@link #withTls(ServerTls)} with {@link ServerTls#of(SSLContext)}.
    *
    * @param context has a key manager
    * @return a changed copy
    */
   public HttpOptions withTls(SSLContext context) {
-    return withTls(Tls.of(context));
+    return withTls(ServerTls.of(context));
   }
 
   /** Returns the values that the user's function chooses. */

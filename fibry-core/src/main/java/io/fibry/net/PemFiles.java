@@ -134,7 +134,7 @@ final class PemFiles implements Supplier<SSLContext> {
 
   /**
    * Returns the trust managers for the authorities of clients. Returns null if no authorities were
-   * given; {@link Tls} then refuses to ask clients for certificates.
+   * given; {@link ServerTls} then refuses to ask clients for certificates.
    */
   private TrustManager[] trustManagers() throws IOException, GeneralSecurityException {
     if (authorities.isEmpty()) return null;

@@ -32,7 +32,7 @@ public final class TcpOptions implements Cloneable {
   private Duration drainLimit = Duration.ofSeconds(10);
   private int maxFrame = 1_000_000;
   private int maxUnsent = 1_000_000;
-  private Optional<Tls> tls = Optional.empty();
+  private Optional<ServerTls> tls = Optional.empty();
 
   private TcpOptions() {}
 
@@ -131,18 +131,18 @@ public final class TcpOptions implements Cloneable {
    * @param tls the certificate of the acceptor, and its requirements for clients
    * @return a changed copy
    */
-  public TcpOptions withTls(Tls tls) {
+  public TcpOptions withTls(ServerTls tls) {
     return with(copy -> copy.tls = Optional.of(Objects.requireNonNull(tls, "tls")));
   }
 
   /**
-   * Makes the acceptor speak TLS, as {@link #withTls(Tls)} with {@link Tls#of(SSLContext)}.
+   * Makes the acceptor speak TLS, as {@link #withTls(ServerTls)} with {@link ServerTls#of(SSLContext)}.
    *
    * @param context has a key manager
    * @return a changed copy
    */
   public TcpOptions withTls(SSLContext context) {
-    return withTls(Tls.of(context));
+    return withTls(ServerTls.of(context));
   }
 
   /** Returns the values that the user's function chooses. */
@@ -154,6 +154,6 @@ public final class TcpOptions implements Cloneable {
     var handshakeLimit = Collections.min(List.of(HANDSHAKE_LIMIT, idleLimit));
     var limits = new ListenerLimits(address, maxConnections, handshakeLimit, idleLimit, totalLimit, writeLimit,
         drainLimit, Collections.min(List.of(handshakeLimit, totalLimit, writeLimit)));
-    return new TcpSettings(limits, maxFrame, maxUnsent, tls.map(Tls::engines));
+    return new TcpSettings(limits, maxFrame, maxUnsent, tls.map(ServerTls::engines));
   }
 }

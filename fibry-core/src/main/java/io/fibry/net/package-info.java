@@ -5,7 +5,7 @@
  * a handler with each {@link io.fibry.net.TcpConnection}; the call lasts as long as the
  * conversation with the client. A WebSocket route calls its handler with each
  * {@link io.fibry.net.WebSocketConnection}. Each connection has an actor of its own; all packets of
- * a UDP server go to a single actor. TCP and HTTP may go through {@link io.fibry.net.Tls}.
+ * a UDP server go to a single actor. TCP and HTTP may go through {@link io.fibry.net.ServerTls}.
  * Connections, messages and unsent bytes have limits by default. A server listens on the loopback
  * address unless its options name another address.
  */

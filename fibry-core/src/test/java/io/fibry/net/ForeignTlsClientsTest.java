@@ -34,7 +34,7 @@ class ForeignTlsClientsTest {
     Certificates.write(Certificates.of("server", "EC"), authority, key);
     server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().text("/count", exchange -> exchange.method()
         + " " + exchange.bodyAsBytes().length + " " + exchange.tls().orElseThrow().getProtocol() + "\n"),
-        o -> o.withTls(Tls.ofFiles(authority, key)).withMaxBody(10_000_000));
+        o -> o.withTls(ServerTls.ofFiles(authority, key)).withMaxBody(10_000_000));
   }
 
   @AfterEach

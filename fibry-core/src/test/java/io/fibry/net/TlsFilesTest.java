@@ -61,7 +61,7 @@ class TlsFilesTest {
     Files.setLastModifiedTime(key, time);
   }
 
-  private TcpAcceptor open(Tls tls) {
+  private TcpAcceptor open(ServerTls tls) {
     return net.open(client -> client.outputStream().write('x'), o -> o.withTls(tls));
   }
 
@@ -70,7 +70,7 @@ class TlsFilesTest {
    * files.
    */
   private TcpAcceptor openWithManualClock() {
-    return open(Tls.of(new PemFiles(certificate, key, Optional.empty(), now::get)));
+    return open(ServerTls.of(new PemFiles(certificate, key, Optional.empty(), now::get)));
   }
 
   private void passInterval() {
@@ -99,7 +99,7 @@ class TlsFilesTest {
     write("server", algorithm);
 
     assertEquals("CN=server",
-        nameInCertificate(open(Tls.ofFiles(certificate, key)), contextTrusting("server", algorithm)));
+        nameInCertificate(open(ServerTls.ofFiles(certificate, key)), contextTrusting("server", algorithm)));
   }
 
   @Promise("25.12")
@@ -146,12 +146,12 @@ class TlsFilesTest {
   // ---- invalid files
 
   private String refusal() {
-    return assertThrows(IllegalArgumentException.class, () -> Tls.ofFiles(certificate, key)).getMessage();
+    return assertThrows(IllegalArgumentException.class, () -> ServerTls.ofFiles(certificate, key)).getMessage();
   }
 
   @Test
   void exceptionNamesMissingCertificateFile() throws Exception {
-    assertTrue(assertThrows(UncheckedIOException.class, () -> Tls.ofFiles(certificate, key)).getMessage()
+    assertTrue(assertThrows(UncheckedIOException.class, () -> ServerTls.ofFiles(certificate, key)).getMessage()
         .contains("certificate.pem"));
 
     Files.writeString(certificate, "");
@@ -180,22 +180,22 @@ class TlsFilesTest {
     write("server", "EC");
     for (var change : List.<Consumer<SSLParameters>>of(p -> p.setNeedClientAuth(true), p -> p.setWantClientAuth(true)))
       assertEquals("clients are asked for certificates, but no authorities were given, and the default is every "
-          + "public authority; give yours by Tls.ofFiles(certificates, key, authorities)",
-          assertThrows(IllegalArgumentException.class, () -> Tls.ofFiles(certificate, key).withParameters(change))
+          + "public authority; give yours by ServerTls.ofFiles(certificates, key, authorities)",
+          assertThrows(IllegalArgumentException.class, () -> ServerTls.ofFiles(certificate, key).withParameters(change))
               .getMessage());
-    Tls.ofFiles(certificate, key).withParameters(p -> p.setProtocols(new String[] {"TLSv1.3"}));
+    ServerTls.ofFiles(certificate, key).withParameters(p -> p.setProtocols(new String[] {"TLSv1.3"}));
 
     var authorities = key.resolveSibling("authorities.pem");
     var client = Certificates.of("client", "EC");
     Certificates.write(client, authorities, key.resolveSibling("unused.pem"));
     var acceptor = open(
-        Tls.ofFiles(certificate, key, authorities).withParameters(p -> p.setNeedClientAuth(true)));
+        ServerTls.ofFiles(certificate, key, authorities).withParameters(p -> p.setNeedClientAuth(true)));
 
     var server = Certificates.of("server", "EC");
     assertEquals('x', firstByte(acceptor, Certificates.context(client, server)));
     assertThrows(IOException.class, () -> firstByte(acceptor, Certificates.context(server, server)));
     Files.writeString(authorities, "");
-    assertTrue(assertThrows(IllegalArgumentException.class, () -> Tls.ofFiles(certificate, key, authorities))
+    assertTrue(assertThrows(IllegalArgumentException.class, () -> ServerTls.ofFiles(certificate, key, authorities))
         .getMessage().contains("no certificate of an authority in "));
   }
 
@@ -208,7 +208,8 @@ class TlsFilesTest {
   @Test
   void exceptionNamesNullArgument() {
     assertEquals("certificates",
-        assertThrows(NullPointerException.class, () -> Tls.ofFiles(null, key)).getMessage());
-    assertEquals("context", assertThrows(NullPointerException.class, () -> Tls.of((SSLContext) null)).getMessage());
+        assertThrows(NullPointerException.class, () -> ServerTls.ofFiles(null, key)).getMessage());
+    assertEquals("context",
+        assertThrows(NullPointerException.class, () -> ServerTls.of((SSLContext) null)).getMessage());
   }
 }

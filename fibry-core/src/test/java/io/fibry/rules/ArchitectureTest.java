@@ -63,7 +63,7 @@ class ArchitectureTest extends ArchitectureRules {
       entry("io.fibry.net",
           Set.of("AccessLogEntry", "BodyCodec", "HttpException", "HttpExchange", "HttpOptions", "HttpRoutes",
               "HttpServer",
-              "TcpAcceptor", "TcpConnection", "TcpOptions", "Tls", "UdpPacket", "UdpServer", "WebSocketClose",
+              "TcpAcceptor", "TcpConnection", "TcpOptions", "ServerTls", "UdpPacket", "UdpServer", "WebSocketClose",
               "WebSocketConnection", "WebSocketMessage", "WebSocketOptions")),
       entry("io.fibry.spi",
           Set.of("AskChain", "BlockBuilder", "ForwardingExitable", "StableAddress", "MultiStepMessage", "PoolPolicy")),

@@ -1,7 +1,7 @@
 package io.fibry.dashboard;
 
 import io.fibry.net.HttpOptions;
-import io.fibry.net.Tls;
+import io.fibry.net.ServerTls;
 import java.net.InetAddress;
 import java.util.HashSet;
 import java.util.Locale;
@@ -22,10 +22,10 @@ public final class DashboardOptions {
   final InetAddress address;
   final Set<String> extraHosts; // permitted hosts besides the address and localhost, in lower case
   final Optional<String> password;
-  final Optional<Tls> tls;
+  final Optional<ServerTls> tls;
   final boolean messageTexts;
 
-  private DashboardOptions(InetAddress address, Set<String> hosts, Optional<String> password, Optional<Tls> tls,
+  private DashboardOptions(InetAddress address, Set<String> hosts, Optional<String> password, Optional<ServerTls> tls,
       boolean messageTexts) {
     this.address = address;
     this.extraHosts = hosts;
@@ -82,7 +82,7 @@ public final class DashboardOptions {
    * @param tls the server's certificate, and whether clients need certificates
    * @return a changed copy
    */
-  public DashboardOptions withTls(Tls tls) {
+  public DashboardOptions withTls(ServerTls tls) {
     return new DashboardOptions(address, extraHosts, password, Optional.of(tls), messageTexts);
   }
 

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.net.Tls;
+import io.fibry.net.ServerTls;
 import java.net.InetSocketAddress;
 import java.security.KeyStore;
 import javax.net.ssl.KeyManagerFactory;
@@ -47,7 +47,7 @@ class JavadocSnippetsTest {
   @Test
   void dashboardWithTlsOptionHasHttpsUri() throws Exception {
     var everywhere = new InetSocketAddress(0).getAddress();
-    var tls = Tls.of(sslContextWithoutCertificate());
+    var tls = ServerTls.of(sslContextWithoutCertificate());
     var password = "correct horse";
     // @start region="options"
     var dashboard = Dashboard.open(scope, 0, o -> o

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
-import io.fibry.net.Tls;
+import io.fibry.net.ServerTls;
 import io.fibry.support.Certificates;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -17,7 +17,7 @@ class TlsTest {
     var context = Certificates.context();
 
     try (var scope = ActorSystem.openScope("app");
-        var dashboard = Dashboard.open(scope, 0, options -> options.withTls(Tls.of(context)));
+        var dashboard = Dashboard.open(scope, 0, options -> options.withTls(ServerTls.of(context)));
         var client = HttpClient.newBuilder().sslContext(context).build()) {
       var answer = client.send(HttpRequest.newBuilder(dashboard.uri()).build(), BodyHandlers.ofString());
 

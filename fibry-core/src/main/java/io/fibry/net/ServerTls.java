@@ -14,12 +14,12 @@ import javax.net.ssl.SSLParameters;
  * thread-safe.
  * {@snippet class="io.fibry.TlsSnippetsTest" region="tls"}
  */
-public final class Tls {
+public final class ServerTls {
   private final Supplier<SSLContext> contexts;
   private final Consumer<SSLParameters> parameterChange;
   private final boolean hasClientTrust; // whether the context says which certificates of clients to accept
 
-  private Tls(Supplier<SSLContext> contexts, boolean hasClientTrust, Consumer<SSLParameters> parameterChange) {
+  private ServerTls(Supplier<SSLContext> contexts, boolean hasClientTrust, Consumer<SSLParameters> parameterChange) {
     this.contexts = contexts;
     this.hasClientTrust = hasClientTrust;
     this.parameterChange = parameterChange;
@@ -32,7 +32,7 @@ public final class Tls {
    * manager, too, because the JDK's default trusts all public authorities
    * @return TLS that asks clients for no certificates
    */
-  public static Tls of(SSLContext context) {
+  public static ServerTls of(SSLContext context) {
     Objects.requireNonNull(context, "context");
     return of(() -> context);
   }
@@ -45,8 +45,8 @@ public final class Tls {
    * because clients can resume sessions only within one context
    * @return TLS that asks clients for no certificates
    */
-  public static Tls of(Supplier<SSLContext> contexts) {
-    return new Tls(Objects.requireNonNull(contexts, "contexts"), true, parameters -> {});
+  public static ServerTls of(Supplier<SSLContext> contexts) {
+    return new ServerTls(Objects.requireNonNull(contexts, "contexts"), true, parameters -> {});
   }
 
   /**
@@ -62,7 +62,7 @@ public final class Tls {
    * @throws java.io.UncheckedIOException if a file cannot be read
    * @throws IllegalArgumentException if the files have no certificate with its key
    */
-  public static Tls ofFiles(Path certificates, Path key) {
+  public static ServerTls ofFiles(Path certificates, Path key) {
     return ofFiles(certificates, key, Optional.empty());
   }
 
@@ -80,14 +80,14 @@ public final class Tls {
    * @throws java.io.UncheckedIOException if a file cannot be read
    * @throws IllegalArgumentException if the files have no certificate with its key, or no authority
    */
-  public static Tls ofFiles(Path certificates, Path key, Path authorities) {
+  public static ServerTls ofFiles(Path certificates, Path key, Path authorities) {
     return ofFiles(certificates, key, Optional.of(Objects.requireNonNull(authorities, "authorities")));
   }
 
-  private static Tls ofFiles(Path certificates, Path key, Optional<Path> authorities) {
+  private static ServerTls ofFiles(Path certificates, Path key, Optional<Path> authorities) {
     var files = new PemFiles(Objects.requireNonNull(certificates, "certificates"), Objects.requireNonNull(key, "key"),
         authorities);
-    return new Tls(files, authorities.isPresent(), parameters -> {});
+    return new ServerTls(files, authorities.isPresent(), parameters -> {});
   }
 
   /**
@@ -101,8 +101,9 @@ public final class Tls {
    * @throws IllegalArgumentException if clients are asked for certificates, and only files without
    * authorities were given
    */
-  public Tls withParameters(Consumer<SSLParameters> change) {
-    var copy = new Tls(contexts, hasClientTrust, parameterChange.andThen(Objects.requireNonNull(change, "change")));
+  public ServerTls withParameters(Consumer<SSLParameters> change) {
+    var copy =
+        new ServerTls(contexts, hasClientTrust, parameterChange.andThen(Objects.requireNonNull(change, "change")));
     if (!hasClientTrust) copy.engine();
     return copy;
   }
@@ -126,7 +127,7 @@ public final class Tls {
     boolean asksForCertificates = sslParameters.getNeedClientAuth() || sslParameters.getWantClientAuth();
     if (!hasClientTrust && asksForCertificates) throw new IllegalArgumentException(
         "clients are asked for certificates, but no authorities were given, and the default is every public "
-            + "authority; give yours by Tls.ofFiles(certificates, key, authorities)");
+            + "authority; give yours by ServerTls.ofFiles(certificates, key, authorities)");
     engine.setSSLParameters(sslParameters);
     return engine;
   }

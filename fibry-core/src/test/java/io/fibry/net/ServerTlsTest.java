@@ -37,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests TLS connections with clients of the JDK. */
-class TlsTest {
+class ServerTlsTest {
   private static final SSLContext CONTEXT = Certificates.context();
 
   private final ServerScope net = new ServerScope();
@@ -338,7 +338,7 @@ class TlsTest {
   void clientMustHaveCertificateIfServerNeedsIt() throws Exception {
     var server = Certificates.of("server", "EC");
     var ada = Certificates.of("ada", "RSA");
-    var tls = Tls.of(Certificates.context(server, ada));
+    var tls = ServerTls.of(Certificates.context(server, ada));
     var acceptor = net.open(client -> {
       var name = "" + peerName(client.tls());
       reports.add(name);
@@ -370,7 +370,7 @@ class TlsTest {
   @Test
   void handshakeWithDisabledProtocolFails() throws Exception {
     var acceptor = net.open(this::echo,
-        o -> o.withTls(Tls.of(CONTEXT).withParameters(p -> p.setProtocols(new String[] {"TLSv1.3"}))));
+        o -> o.withTls(ServerTls.of(CONTEXT).withParameters(p -> p.setProtocols(new String[] {"TLSv1.3"}))));
 
     try (var socket = connect(acceptor, "TLSv1.2")) {
       assertThrows(SSLException.class, socket::startHandshake);
