@@ -19,6 +19,8 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Tests how an operator retries or discards parked messages, with every store. */
@@ -218,6 +220,24 @@ abstract class ParkedMessagesContract extends DeskFixture {
 
     eventually(() -> store.pending(new Store.ActorId("till", "ada"), store.clock().instant(), 9).isEmpty());
     assertEquals(1, Collections.frequency(charged, "Sent[idempotencyKey=d]"));
+  }
+
+  @Test
+  void stepsOfParkedMessagesAreRetainedInFullStates() throws IOException {
+    var bills = List.<Bill>of(new Sent("a"), new Sent("b"), new Sent("c"), new Sent("d"));
+    parkAll(bills);
+    handlerFails = false;
+    var otherBills = IntStream.range(0, 20).<Bill>mapToObj(i -> new Plain("other " + i)).toList();
+    var secondActor = till().newActor(scope.named("ada"), store);
+    otherBills.forEach(secondActor::sendMessage); // some of their turns are full states
+    eventually(() -> store.pending(new Store.ActorId("till", "ada"), store.clock().instant(), 9).isEmpty());
+    crashAndReopen(secondActor);
+
+    till().newActor(scope.named("ada"), store);
+    for (var parked : till().parked(store)) till().retry(store, parked);
+
+    eventually(() -> store.pending(new Store.ActorId("till", "ada"), Instant.MAX, 9).isEmpty());
+    assertEquals(Stream.concat(bills.stream(), otherBills.stream()).map(Object::toString).toList(), charged);
   }
 
   @Test

@@ -38,7 +38,16 @@ final class ActorNotes {
     this.isParked = isParked;
   }
 
-  void add(Note note) {
+  /**
+   * Adds the notes of a turn. Steps are removed only after all notes were added, because a full
+   * state has the steps of a parked message before the note that it is parked.
+   */
+  void addAll(List<Note> notes) {
+    notes.forEach(this::add);
+    if (steps.size() > maxAnswers) removeOldestSteps();
+  }
+
+  private void add(Note note) {
     switch (note) {
       case Note.Answered answered -> {
         removeAnswer(answered.message());
@@ -50,7 +59,6 @@ final class ActorNotes {
         var stepsOfMessage = steps.getOrDefault(step.message(), new ArrayList<>());
         stepsOfMessage.add(step);
         steps.putLast(step.message(), stepsOfMessage);
-        if (steps.size() > maxAnswers) removeOldestSteps();
       }
       case Note.PutAside putAside -> parked.put(putAside.message(), putAside);
       case Note.Begun begun -> {
@@ -76,15 +84,15 @@ final class ActorNotes {
   }
 
   /**
-   * If too many idempotent messages have steps, removes the steps of the message whose last step is
-   * the oldest. Parked messages do not count. The number needs a limit because a client may never
-   * send a failed message again.
+   * If too many idempotent messages have steps, removes the steps of the messages whose last steps
+   * are the oldest. Parked messages do not count. The number needs a limit because a client may
+   * never send a failed message again.
    */
   private void removeOldestSteps() {
     parked.values().removeIf(note -> !isParked.test(note.waiting()));
     var idempotentIds =
         steps.keySet().stream().filter(id -> StoredNameChecks.isIdempotent(id) && !parked.containsKey(id)).toList();
-    if (idempotentIds.size() > maxAnswers) steps.remove(idempotentIds.getFirst());
+    for (var id : idempotentIds.subList(0, Math.max(0, idempotentIds.size() - maxAnswers))) steps.remove(id);
   }
 
   /** {@return the notes to store when a message is parked} */

@@ -104,7 +104,7 @@ final class ActorRecovery<S, E> {
             definition.requireCodec(definition.eventCodec(), "events").decode(encoded, field -> unknownInState = field);
         state = definition.applyEvent(state, event, turn, id);
       }
-      body.notes().forEach(actorNotes::add);
+      actorNotes.addAll(body.notes());
       readBytes += bytes.length;
       bodyCount++;
     } catch (CodecException failure) {

@@ -346,7 +346,7 @@ final class DurableRuntime<S, E, M> {
     byte[] body = new Body(Optional.empty(), List.of(), allNotes, lastEvents).bytes(id);
     turns.erase(body, outbox);
     bytesSinceFullState = body.length;
-    notes.forEach(actorNotes::add);
+    actorNotes.addAll(notes);
     stateSize = 0;
     state = initialState;
     unknownFields = UnknownFields.NONE;
@@ -390,7 +390,7 @@ final class DurableRuntime<S, E, M> {
   private void append(byte[] body, boolean isFullState, List<Note> notes, TurnOutbox outbox) {
     turns.append(body, isFullState, outbox);
     bytesSinceFullState = isFullState ? body.length : bytesSinceFullState + body.length;
-    notes.forEach(actorNotes::add);
+    actorNotes.addAll(notes);
   }
 
   private void snapshot() {
