@@ -5,20 +5,26 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
+import io.fibry.FailureOutcome;
+import io.fibry.FailurePolicy;
+import io.fibry.Request;
 import io.fibry.durable.Desk.Add;
 import io.fibry.durable.Desk.Items;
 import io.fibry.durable.Desk.Message;
 import io.fibry.store.Store;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -167,7 +173,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
     assertTrue(has(ada, "a"));
   }
 
-  // ---- more parked messages than the two messages that the actor remembers
+  // ---- more parked messages than the two messages whose steps the actor remembers otherwise
 
   sealed interface Bill {}
 
@@ -178,7 +184,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
   private final AtomicBoolean cancelNext = new AtomicBoolean();
 
   private Durable<Bill> till() {
-    return Durable.kind("till", Bill.class).storeMessages(100).deduplicate(2, Duration.ofDays(1)).state(0)
+    return Durable.kind("till", Bill.class).storeMessages(1).deduplicate(1, Duration.ofDays(1)).state(0)
         .handler((state, bill, context) -> {
           context.step("charge", String.class, () -> {
             charged.add(bill.toString());
@@ -192,9 +198,14 @@ abstract class ParkedMessagesContract extends DeskFixture {
 
   private void parkAll(List<Bill> bills) throws IOException {
     var firstActor = till().newActor(scope.named("ada"), store);
-    bills.forEach(firstActor::sendMessage);
+    sendAll(firstActor, bills);
     eventually(() -> till().parked(store).size() == bills.size());
     crashAndReopen(firstActor);
+  }
+
+  /** Sends messages to an actor that stores one at a time. */
+  private void sendAll(Actor<Bill> till, List<Bill> bills) {
+    for (var bill : bills) eventually(() -> till.sendMessage(bill));
   }
 
   @Test
@@ -229,7 +240,7 @@ abstract class ParkedMessagesContract extends DeskFixture {
     handlerFails = false;
     var otherBills = IntStream.range(0, 20).<Bill>mapToObj(i -> new Plain("other " + i)).toList();
     var secondActor = till().newActor(scope.named("ada"), store);
-    otherBills.forEach(secondActor::sendMessage); // some of their turns are full states
+    sendAll(secondActor, otherBills); // some of their turns are full states
     eventually(() -> store.pending(new Store.ActorId("till", "ada"), store.clock().instant(), 9).isEmpty());
     crashAndReopen(secondActor);
 
@@ -252,5 +263,54 @@ abstract class ParkedMessagesContract extends DeskFixture {
 
     eventually(() -> store.pending(new Store.ActorId("till", "ada"), Instant.MAX, 9).isEmpty());
     assertEquals(List.of("Sent[idempotencyKey=a]"), charged);
+  }
+
+  // ---- more waiting requests than the two messages that the actor remembers
+
+  record Charge(String idempotencyKey) implements Idempotent, Request<Charge, Integer> {}
+
+  static final class Older {
+    record Total(int charges) {}
+  }
+
+  static final class Newer {
+    record Total(int charges, Optional<String> note) {}
+  }
+
+  private <S> Durable<Charge> charging(S initial, UnaryOperator<S> add) {
+    return Durable.kind("till", Charge.class).storeMessages(10).deduplicate(2, Duration.ofDays(1)).state(initial)
+        .handler((state, charge, context) -> {
+          context.reply(charge, context.step("charge", Integer.class, () -> {
+            charged.add(charge.idempotencyKey());
+            return charged.size();
+          }));
+          return add.apply(state);
+        });
+  }
+
+  private static Newer.Total addWithNote(Newer.Total total) {
+    return new Newer.Total(total.charges() + 1, Optional.of("note"));
+  }
+
+  @Test
+  void stepsOfAllWaitingRequestsAreRetained() {
+    var newerKind = charging(new Newer.Total(0, Optional.empty()), ParkedMessagesContract::addWithNote);
+    var firstActor = newerKind.newActor(scope.named("ada"), store);
+    firstActor.ask(new Charge("a"));
+    firstActor.close();
+    Patience.awaitEnd(firstActor::waitForExit);
+
+    var olderActor = charging(new Older.Total(0), (Older.Total total) -> new Older.Total(total.charges() + 1))
+        .newActor(scope.named("ada").onFailure(FailurePolicy.resume()), store);
+    for (var key : List.of("b", "c", "d", "e", "f")) { // their turns would erase the note
+      var refusal = assertThrows(StorageFailedException.class, () -> olderActor.ask(new Charge(key)));
+      assertEquals(FailureOutcome.WILL_BE_DONE, refusal.outcome());
+    }
+    olderActor.kill(); // close() would wait for the requests
+    Patience.awaitEnd(olderActor::waitForExit);
+    newerKind.newActor(scope.named("ada"), store);
+
+    eventually(() -> store.pending(new Store.ActorId("till", "ada"), Instant.MAX, 9).isEmpty());
+    assertEquals(List.of("a", "b", "c", "d", "e", "f"), charged);
   }
 }

@@ -22,6 +22,7 @@ final class ActorNotes {
   private static final int NOTE_OVERHEAD = 64; // approximate bytes of a note, without its texts
 
   private final int maxAnswers;
+  private final int maxMessagesWithSteps; // idempotent messages, without parked messages
   private final Duration maxAnswerAge;
   private final Predicate<String> isParked;
   private final LinkedHashMap<String, Note.Answered> answers = new LinkedHashMap<>(); // by message id, oldest first
@@ -31,9 +32,13 @@ final class ActorNotes {
   private final Map<String, Note.Begun> attempts = new HashMap<>(); // by unique id of the message
   private long answerBytes; // approximate bytes of all answers
 
-  /** @param isParked whether the message with this unique id is parked */
-  ActorNotes(int maxAnswers, Duration maxAnswerAge, Predicate<String> isParked) {
+  /**
+   * @param maxStoredMessages how many messages may wait at the store, and thus may be handled again
+   * @param isParked whether the message with this unique id is parked
+   */
+  ActorNotes(int maxAnswers, Duration maxAnswerAge, int maxStoredMessages, Predicate<String> isParked) {
     this.maxAnswers = maxAnswers;
+    this.maxMessagesWithSteps = (int) Math.min(Integer.MAX_VALUE, (long) maxAnswers + maxStoredMessages);
     this.maxAnswerAge = maxAnswerAge;
     this.isParked = isParked;
   }
@@ -44,7 +49,7 @@ final class ActorNotes {
    */
   void addAll(List<Note> notes) {
     notes.forEach(this::add);
-    if (steps.size() > maxAnswers) removeOldestSteps();
+    if (steps.size() > maxMessagesWithSteps) removeOldestSteps();
   }
 
   private void add(Note note) {
@@ -92,7 +97,8 @@ final class ActorNotes {
     parked.values().removeIf(note -> !isParked.test(note.waiting()));
     var idempotentIds =
         steps.keySet().stream().filter(id -> StoredNameChecks.isIdempotent(id) && !parked.containsKey(id)).toList();
-    for (var id : idempotentIds.subList(0, Math.max(0, idempotentIds.size() - maxAnswers))) steps.remove(id);
+    int excess = Math.max(0, idempotentIds.size() - maxMessagesWithSteps);
+    for (var id : idempotentIds.subList(0, excess)) steps.remove(id);
   }
 
   /** {@return the notes to store when a message is parked} */

@@ -88,7 +88,8 @@ final class DurableRuntime<S, E, M> {
     var loaded = turns.load();
     var kind = definition.kind();
     var recovery = ActorRecovery.of(definition, delivery.store(), id, loaded,
-        () -> new ActorNotes(kind.maxRememberedAnswers(), kind.rememberedTime(), turns::isParked));
+        () -> new ActorNotes(kind.maxRememberedAnswers(), kind.rememberedTime(), kind.maxStoredMessages(),
+            turns::isParked));
     actorNotes = recovery.actorNotes();
     state = recovery.state();
     stateSize = recovery.stateSize();
