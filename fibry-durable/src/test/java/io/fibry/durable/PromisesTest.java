@@ -25,7 +25,7 @@ class PromisesTest {
         "../integrations/fibry-nats/src/test/java/io/fibry", "../fibry-cluster/src/test/java/io/fibry/cluster",
         "../integrations/fibry-spring-boot-starter/src/test/java/io/fibry/spring",
         "../fibry-test/src/test/java/io/fibry/test",
-        "../fibry-proof/src/test/java/io/fibry/cluster"))
+        "../fibry-proof/src/test/java/io/fibry/cluster", "../fibry-proof/src/test/java/io/fibry/durable"))
       try (Stream<Path> files = Files.walk(Path.of(folder))) {
         for (var file : files.filter(path -> path.toString().endsWith(".java")).toList())
           tests.merge(file.getFileName().toString().replace(".java", ""), Files.readString(file), String::concat);

@@ -1,6 +1,8 @@
 package io.fibry.durable;
 
 import io.fibry.Request;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The messages to actors of a {@link CrashRound}. An operation, {@code op}, is in the state once
@@ -43,5 +45,32 @@ sealed interface CrashMessage {
     }
   }
 
+  /** Adds an operation to a till, after a step. */
+  record Bill(String op) implements CrashMessage, Request<Bill, Integer> {}
+
+  record BillOnce(String op) implements CrashMessage, Request<BillOnce, Integer>, Idempotent {
+    @Override
+    public String idempotencyKey() {
+      return op;
+    }
+  }
+
+  /** Adds an operation to an order. */
+  record Order(String op) implements CrashMessage, Request<Order, Integer> {}
+
+  /** Adds an operation to an order, and ends the order. */
+  record End(String op) implements CrashMessage, Request<End, Integer> {}
+
+  /** Reads the operations of an account or till, as {@link #ops} takes them. */
   record All() implements CrashMessage, Request<All, String> {}
+
+  /** Returns the operations of a text, without the marks of their notes. */
+  static List<String> ops(String text) {
+    return text.isEmpty() ? List.of() : List.of(text.replace("!", "").split(";"));
+  }
+
+  /** Returns the operations that have a note. */
+  static List<String> opsWithNote(String text) {
+    return Stream.of(text.split(";")).filter(op -> op.endsWith("!")).map(op -> op.replace("!", "")).toList();
+  }
 }

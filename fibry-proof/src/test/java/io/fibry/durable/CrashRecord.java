@@ -24,6 +24,14 @@ final class CrashRecord {
   private final TreeSet<String> cancelled = new TreeSet<>(); // operations whose reminder was cancelled in time
   private final TreeSet<String> forwarding = new TreeSet<>(); // operations that send a message
 
+  private final TreeSet<String> notedOps = new TreeSet<>(); // operations that newer code has stored with a note
+  private final TreeSet<String> orderedOps = new TreeSet<>(); // operations of orders that were answered
+  private final TreeSet<String> endOps = new TreeSet<>(); // the operations that ended an order
+  // Operations that the view got, by order and turn
+  private final Map<String, Map<Long, String>> viewedOps = new TreeMap<>();
+  private final Map<String, Long> lastViewed = new TreeMap<>(); // the turn that the view got last, by order
+  private final TreeSet<String> viewedEnds = new TreeSet<>(); // the operations whose end of an order the view got
+
   void setsReminder(String op) {
     reminders.add(op);
   }
@@ -67,6 +75,62 @@ final class CrashRecord {
     latest.put(key, state);
   }
 
+  // ---- notes, which older programs do not know
+
+  /** Called when newer code has answered that it stored this operation. */
+  void answeredWithNote(String op) {
+    notedOps.add(op);
+  }
+
+  /** Returns the operations of an actor that newer code has stored or read with a note. */
+  List<String> notedOps(String key) {
+    return notedOps.stream().filter(op -> op.startsWith(key)).toList();
+  }
+
+  /**
+   * Called when newer code has read the operations with a note of an actor.
+   *
+   * @param earlierOps the {@link #notedOps} before the read
+   */
+  void readNotes(String key, List<String> opsWithNote, List<String> earlierOps) {
+    check(opsWithNote.containsAll(earlierOps),
+        () -> "of the notes of " + earlierOps + ", " + key + " has only those of " + opsWithNote);
+    notedOps.addAll(opsWithNote);
+  }
+
+  // ---- orders
+
+  void answeredOrder(String op, boolean isEnd) {
+    orderedOps.add(op);
+    if (isEnd) endOps.add(op);
+  }
+
+  /** Called when the view gets an event. */
+  void viewed(String key, long turn, String op) {
+    var ops = viewedOps.computeIfAbsent(key, order -> new TreeMap<>());
+    var previous = ops.putIfAbsent(turn, op);
+    if (previous != null && !previous.equals(op))
+      errors.add("the view got " + previous + " and then " + op + " for turn " + turn + " of " + key);
+    long last = lastViewed.getOrDefault(key, 0L);
+    if (turn > last + 1) errors.add("the view got turn " + turn + " of " + key + " after turn " + last);
+    lastViewed.put(key, turn);
+  }
+
+  /** Called when the view gets the end of an order. */
+  void viewedEnd(String key, long turn) {
+    var op = viewedOps.getOrDefault(key, Map.of()).get(turn);
+    if (op == null) errors.add("the view got the end of " + key + " before turn " + turn);
+    else viewedEnds.add(op);
+  }
+
+  private void checkView() {
+    var ops = viewedOps.values().stream().flatMap(map -> map.values().stream()).toList();
+    for (var op : orderedOps) check(ops.contains(op), () -> op + " was answered, but the view never got it: " + ops);
+    for (var op : endOps) check(viewedEnds.contains(op), () -> "the view never got the end of an order by " + op);
+  }
+
+  // ---- checks
+
   private static void check(boolean isKept, Supplier<String> message) {
     if (!isKept) throw new AssertionError(message.get());
   }
@@ -91,7 +155,8 @@ final class CrashRecord {
         () -> "the reminder of " + op + " was cancelled, but arrived: " + stored);
     for (var op : forwarding) check(!stored.contains(op) || stored.contains("f" + op),
         () -> "the message of " + op + " is not stored: " + stored);
-    for (var op : stored) check("ab".indexOf(op.charAt(0)) >= 0 || stored.contains(op.substring(1)),
+    checkView();
+    for (var op : stored) check("abt".indexOf(op.charAt(0)) >= 0 || stored.contains(op.substring(1)),
         () -> op + " is of a turn that is not stored: " + stored);
   }
 }

@@ -1,19 +1,25 @@
 package io.fibry.durable;
 
+import io.fibry.Actor;
+import io.fibry.ActorScope;
 import io.fibry.Request;
+import io.fibry.Seeds;
 import io.fibry.durable.CrashMessage.Add;
 import io.fibry.durable.CrashMessage.AddOnce;
 import io.fibry.durable.CrashMessage.All;
+import io.fibry.durable.CrashMessage.Bill;
+import io.fibry.durable.CrashMessage.BillOnce;
+import io.fibry.durable.CrashMessage.End;
 import io.fibry.durable.CrashMessage.Forget;
 import io.fibry.durable.CrashMessage.Forward;
-import io.fibry.durable.CrashMessage.Forwarded;
+import io.fibry.durable.CrashMessage.Order;
 import io.fibry.durable.CrashMessage.Remind;
-import io.fibry.durable.CrashMessage.Reminded;
 import io.fibry.durable.CrashMessage.Tell;
 import io.fibry.durable.CrashMessage.Work;
 import io.fibry.pool.Entities;
 import io.fibry.simulation.SimulatedNode;
 import io.fibry.simulation.Simulation;
+import io.fibry.store.Store;
 import io.fibry.store.StoreException;
 import io.fibry.store.folder.FolderStore;
 import java.io.UncheckedIOException;
@@ -24,25 +30,47 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Runs a node with two durable actors. Programs on it send, ask, set reminders and run steps until
- * the node crashes at a random point; in some rounds its disk fails, too. In its last run the node
- * does not crash, and a {@link CrashRecord} checks the stored states.
+ * Runs a node with durable actors. Programs on it send, ask, set reminders and run steps until the
+ * node crashes at a random point; in some rounds its disk fails, too. After each crash the node
+ * runs a program of another version, whose tills may be broken, and whose view of the orders may
+ * not run. In its last run the node has the newest version and does not crash. A
+ * {@link CrashRecord} then checks the stored states, and the events that the view got.
  */
 public final class CrashRound {
-  record Happened(String op) {}
+  /** The actors of a run of the node. */
+  private record Actors(CrashKinds kinds, Entities<String, CrashMessage> accounts, Entities<String, CrashMessage> tills,
+      Entities<String, CrashMessage> orders) {
+    static Actors of(CrashKinds kinds, ActorScope scope, Store store) {
+      return new Actors(kinds, kinds.account().entities(scope.anonymous(), store, IDLE),
+          kinds.till().entities(scope.anonymous(), store, IDLE),
+          kinds.order().entities(scope.anonymous(), store, IDLE));
+    }
+
+    Actor<CrashMessage> actor(String key) {
+      return (switch (key.charAt(0)) {
+        case 't' -> tills;
+        case 'o' -> orders;
+        default -> accounts;
+      }).actor(key);
+    }
+  }
 
   private static final int SEGMENT = 4096; // the minimum, so that the log needs many segments
-  private static final List<String> KEYS = List.of("a", "b");
+  private static final Duration IDLE = Duration.ofMillis(5);
+  private static final List<String> ACCOUNTS = List.of("a", "b");
+  private static final List<String> KEYS = List.of("a", "b", "t"); // of actors whose state is read
+  private static final int ORDERS = 3; // few, so that each of them ends several times
+  private static final EventView<CrashKinds.Ordered> VIEW = Durable.view("order", CrashKinds.Ordered.class);
 
   private final Simulation simulation;
   private final CrashRecord record = new CrashRecord();
   private final Map<String, Integer> effects = new TreeMap<>(); // how often the first step ran, by operation
   // Messages that have an idempotency key and no answer yet, with the key of their actor
   private final Map<Request<?, Integer>, String> unanswered = new LinkedHashMap<>();
-  private final boolean storesMessages;
+  private final CrashKinds.Options options;
   private final boolean diskFails;
-  private final Durable<CrashMessage> kind;
   private SimulatedNode node;
+  private boolean isViewKnown; // whether the store keeps the events of ended orders for the view
   private int ops;
   private boolean isSettled;
 
@@ -50,11 +78,9 @@ public final class CrashRound {
     this.simulation = simulation;
     simulation.faults().withDelays(0.02, Duration.ofMillis(2));
     var random = simulation.random();
-    this.storesMessages = random.nextBoolean();
+    boolean storesMessages = random.nextBoolean();
     this.diskFails = random.nextInt(3) == 0;
-    var builder = Durable.kind("account", CrashMessage.class).snapshotEvery(2 + random.nextInt(6));
-    this.kind = (storesMessages ? builder.storeMessages(50) : builder)
-        .events(Happened.class, "", (String ops, Happened event) -> ops + event.op() + ";").handler(this::handle);
+    this.options = new CrashKinds.Options(storesMessages, 2 + random.nextInt(6));
     this.node = simulation.node("store");
   }
 
@@ -75,49 +101,6 @@ public final class CrashRound {
     simulation.assertEventually("all is settled", Duration.ofMinutes(10), () -> isSettled);
   }
 
-  // ---- the actors
-
-  private void handle(String ops, CrashMessage message, EventSourcedContext<String, Happened, CrashMessage> context)
-      throws Exception {
-    switch (message) {
-      case Add add -> context.reply(add, add(context, add.op()));
-      case AddOnce add -> context.reply(add, add(context, add.op()));
-      case Tell tell -> add(context, tell.op());
-      case Remind remind -> {
-        context.setReminder(remind.op(), new Reminded("r" + remind.op()), Duration.ofMillis(remind.millis()));
-        context.reply(remind, add(context, remind.op()));
-      }
-      case Forget forget -> {
-        context.cancelReminder(forget.op());
-        context.reply(forget, ops.contains("r" + forget.op() + ";") ? 1 : 0);
-      }
-      case Reminded reminded -> add(context, reminded.op());
-      case Forward forward -> {
-        context.sendMessage(kind, forward.to(), new Forwarded("f" + forward.op()));
-        context.reply(forward, add(context, forward.op()));
-      }
-      case Forwarded forwarded -> add(context, forwarded.op());
-      case Work work -> {
-        work(work, context);
-        context.reply(work, add(context, work.op()));
-      }
-      case All request -> context.reply(request, ops);
-    }
-  }
-
-  private static int add(EventSourcedContext<String, Happened, CrashMessage> context, String op) {
-    return (int) context.persist(new Happened(op)).chars().filter(c -> c == ';').count();
-  }
-
-  private void work(Work work, DurableContext<CrashMessage> context) throws Exception {
-    int first = context.step("first", Integer.class, () -> {
-      simulation.yieldPoint();
-      return effects.merge(work.op(), 1, Integer::sum);
-    });
-    record.stored(work.op(), first);
-    context.step("second", Integer.class, () -> first);
-  }
-
   // ---- the runs of the node
 
   private void boot(boolean isLast) {
@@ -134,9 +117,11 @@ public final class CrashRound {
 
   private void run(SimulatedNode bootedNode, boolean isLast) throws Exception {
     if (diskFails && !isLast) failDisk(bootedNode);
-    var store = FolderStore.open(bootedNode.disk(), options -> options.withSegmentBytes(SEGMENT));
+    var store = FolderStore.open(bootedNode.disk(), diskOptions -> diskOptions.withSegmentBytes(SEGMENT));
     var scope = bootedNode.openScope("program");
-    var actors = kind.entities(scope.anonymous(), store, Duration.ofMillis(5));
+    var actors = Actors.of(kinds(isLast), scope, store);
+    if (isLast) for (var message : actors.kinds.till().parked(store)) actors.kinds.till().retry(store, message);
+    runView(bootedNode, scope, store, isLast);
     for (var entry : List.copyOf(unanswered.entrySet())) request(actors, entry.getValue(), entry.getKey());
     for (var key : KEYS) readState(actors, key);
     if (isLast) {
@@ -149,13 +134,43 @@ public final class CrashRound {
     } else for (int program = simulation.random().nextInt(3); program >= 0; program--) {
       var random = simulation.random().split();
       bootedNode.start("program" + program, () -> {
-        for (int i = 0; i < 12; i++) {
-          sendRandomMessage(actors, KEYS.get(random.nextInt(2)), random.nextInt(8), random.nextInt(60));
+        for (int i = 0; i < 18; i++) {
+          sendRandomMessage(actors, random.nextInt(12), random.nextInt(60));
           if (random.nextInt(4) == 0) Thread.sleep(Duration.ofNanos(1 + random.nextLong(2_000_000)));
         }
         return null;
       });
     }
+  }
+
+  private CrashKinds kinds(boolean isLast) {
+    var random = simulation.random();
+    var version = Seeds.any(random, CrashKinds.VERSIONS);
+    boolean isTillBroken = random.nextBoolean();
+    return new CrashKinds(isLast ? CrashKinds.NEWER : version, options, isTillBroken && !isLast, this::runFirstStep);
+  }
+
+  private int runFirstStep(String op, DurableContext<CrashMessage> context) throws Exception {
+    int first = context.step("first", Integer.class, () -> {
+      simulation.yieldPoint();
+      return effects.merge(op, 1, Integer::sum);
+    });
+    record.stored(op, first);
+    return first;
+  }
+
+  /** Starts the view of the orders, or not, and may end it at a random time. */
+  private void runView(SimulatedNode bootedNode, ActorScope scope, Store store, boolean isLast) {
+    var random = simulation.random().split();
+    if (isViewKnown && !isLast && random.nextInt(3) == 0) return;
+    var view = VIEW.named("seen").onEnd(end -> record.viewedEnd(end.key(), end.turn())).newActor(scope.anonymous(),
+        store, stored -> record.viewed(stored.key(), stored.turn(), stored.event().op()));
+    isViewKnown = true;
+    if (!isLast && random.nextBoolean()) bootedNode.start("end of view", () -> {
+      Thread.sleep(Duration.ofNanos(1 + random.nextLong(2_000_000)));
+      view.kill();
+      return null;
+    });
   }
 
   private void failDisk(SimulatedNode bootedNode) {
@@ -167,13 +182,21 @@ public final class CrashRound {
     });
   }
 
-  private void sendRandomMessage(Entities<String, CrashMessage> actors, String key, int action, int number) {
+  private void sendRandomMessage(Actors actors, int action, int number) {
+    switch (action) {
+      case 8, 9 -> bill(actors, number);
+      case 10, 11 -> order(actors, number);
+      default -> sendToAccount(actors, ACCOUNTS.get(number % 2), action, number);
+    }
+  }
+
+  private void sendToAccount(Actors actors, String key, int action, int number) {
     String op = key + ++ops;
     switch (action) {
       case 0, 1 -> request(actors, key, new Add(op));
       case 2 -> sendIdempotent(actors, key, new AddOnce(op));
       case 3 -> {
-        if (actors.actor(key).sendMessage(new Tell(op)) && storesMessages) record.acceptedMessage(op);
+        if (actors.actor(key).sendMessage(new Tell(op)) && options.storesMessages()) record.acceptedMessage(op);
       }
       case 4 -> {
         record.setsReminder(op);
@@ -186,18 +209,39 @@ public final class CrashRound {
         request(actors, key, new Forward(op, key.equals("a") ? "b" : "a"));
       }
       case 6 -> sendIdempotent(actors, key, new Work(op));
-      default -> readState(actors, key);
+      default -> readState(actors, Seeds.any(simulation.random(), KEYS));
     }
   }
 
-  private <Q extends CrashMessage & Request<Q, Integer>> void sendIdempotent(Entities<String, CrashMessage> actors,
-      String key, Q message) {
+  private void bill(Actors actors, int number) {
+    String op = "t" + ++ops;
+    if (number % 8 == 0) request(actors, "t", new Bill(op));
+    else if (number % 8 == 4) request(actors, "t", new BillOnce(op));
+    else if (actors.actor("t").sendMessage(number % 4 == 1 ? new Bill(op) : new BillOnce(op)))
+      record.acceptedMessage(op);
+  }
+
+  private void order(Actors actors, int number) {
+    String key = "o" + number % ORDERS;
+    String op = key + ++ops;
+    boolean isEnd = number % 4 == 0;
+    try {
+      if (isEnd) actors.actor(key).ask(new End(op));
+      else actors.actor(key).ask(new Order(op));
+      record.answeredOrder(op, isEnd);
+    } catch (StorageFailedException | StoreException unknown) {
+      // the disk has failed
+    }
+  }
+
+  private <Q extends CrashMessage & Request<Q, Integer>> void sendIdempotent(Actors actors, String key,
+      Q message) {
     unanswered.put(message, key);
     request(actors, key, message);
     if (ops % 3 == 0) request(actors, key, message);
   }
 
-  private void forget(Entities<String, CrashMessage> actors, String key, String op) {
+  private void forget(Actors actors, String key, String op) {
     record.cancelsReminder(op);
     try {
       if (actors.actor(key).ask(new Forget(op)) == 0) record.cancelledReminder(op);
@@ -206,15 +250,18 @@ public final class CrashRound {
     }
   }
 
-  /** Returns false if the disk has failed, so that the outcome is unknown. */
+  /** Returns false if the request has failed, so that the outcome may be unknown. */
   @SuppressWarnings({"unchecked", "rawtypes"}) // all are messages of these actors
-  private boolean request(Entities<String, CrashMessage> actors, String key, Request<?, Integer> message) {
+  private boolean request(Actors actors, String key, Request<?, Integer> message) {
     try {
       int position = (Integer) actors.actor(key).ask((Request) message);
       record.answered(op(message), position);
+      if (actors.kinds.storesNotes()
+          && (message instanceof Add || message instanceof Bill || message instanceof BillOnce))
+        record.answeredWithNote(op(message));
       unanswered.remove(message);
       return true;
-    } catch (StorageFailedException | StoreException unknown) {
+    } catch (StorageFailedException | RequestStoredException | StoreException | CrashKinds.BrokenException unknown) {
       return false;
     }
   }
@@ -226,14 +273,18 @@ public final class CrashRound {
       case Remind remind -> remind.op();
       case Forward forward -> forward.op();
       case Work work -> work.op();
+      case Bill bill -> bill.op();
+      case BillOnce bill -> bill.op();
       default -> throw new AssertionError(message);
     };
   }
 
-  private void readState(Entities<String, CrashMessage> actors, String key) {
+  private void readState(Actors actors, String key) {
+    var notedOps = record.notedOps(key);
     try {
       String ops = actors.actor(key).ask(new All());
-      record.readState(key, ops.isEmpty() ? List.of() : List.of(ops.split(";")));
+      record.readState(key, CrashMessage.ops(ops));
+      if (actors.kinds.storesNotes()) record.readNotes(key, CrashMessage.opsWithNote(ops), notedOps);
     } catch (StorageFailedException | StoreException unknown) {
       // the disk has failed
     }
