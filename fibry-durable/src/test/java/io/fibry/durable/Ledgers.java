@@ -129,6 +129,11 @@ public final class Ledgers implements AutoCloseable {
     return seed;
   }
 
+  /** Returns the number of requests that were answered until now. */
+  public long answerCount() {
+    return answers.get();
+  }
+
   // ---- actors
 
   /** Returns the kind of ledgers whose messages are not stored, for a node. */
