@@ -208,7 +208,8 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Makes the server speak TLS, as {@link #withTls(ServerTls)} with {@link ServerTls#of(SSLContext)}.
+   * Makes the server speak TLS, as {@link #withTls(ServerTls)} with
+   * {@link ServerTls#of(SSLContext)}.
    *
    * @param context has a key manager
    * @return a changed copy

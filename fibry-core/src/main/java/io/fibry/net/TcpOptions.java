@@ -136,7 +136,8 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * Makes the acceptor speak TLS, as {@link #withTls(ServerTls)} with {@link ServerTls#of(SSLContext)}.
+   * Makes the acceptor speak TLS, as {@link #withTls(ServerTls)} with
+   * {@link ServerTls#of(SSLContext)}.
    *
    * @param context has a key manager
    * @return a changed copy
