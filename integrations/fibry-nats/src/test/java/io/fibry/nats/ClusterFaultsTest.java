@@ -114,7 +114,10 @@ class ClusterFaultsTest {
     }
   }
 
-  /** Causes one or two faults, ends them, and waits until all ledgers answer again. */
+  /**
+   * Causes one or two faults, and ends them. Waits until the servers have recovered, and then until
+   * all ledgers answer again.
+   */
   private void causeFaults(Ledgers ledgers) {
     var faults = new TreeMap<Fault, String>(); // with the node that it affects
     for (int i = 0; i <= random.nextInt(2); i++)
@@ -130,7 +133,8 @@ class ClusterFaultsTest {
     ledgers.await("the end of the faults " + faults, () -> System.nanoTime() - end > 0);
     faults.forEach((fault, node) -> end(fault, node, server));
     long healed = System.nanoTime();
-    ledgers.awaitAllLedgers(healed);
+    StreamRecovery.await(servers);
+    StreamRecovery.run(servers, () -> ledgers.awaitAllLedgers(healed));
     System.out.printf("%s for %.1f s, all ledgers answered %.1f s later: %s%n", faults, (healed - begin) / 1e9,
         (System.nanoTime() - healed) / 1e9, ledgers);
   }

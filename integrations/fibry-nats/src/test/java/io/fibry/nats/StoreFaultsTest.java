@@ -114,6 +114,7 @@ class StoreFaultsTest {
         leader.kill();
         transfers.awaitMore(50); // by the other two servers
         leader.restart();
+        StreamRecovery.await(servers); // the next kill must leave two servers with all turns
       }
       transfers.awaitMore(100);
       transfers.check();
